@@ -369,6 +369,7 @@ void Attempts::Adopt(const AttemptKey& key) {
     log_.Warning(kComponent, std::string(watched.message()), ToString(key.job));
     return;
   }
+  children_.AddIfOurs(claim->pid);  // of a start whose answer was lost
   log_.Info(kComponent, absl::StrCat("adopted ", ToString(key), ", supervised by ", claim->pid),
             ToString(key.job));
   news_(key);

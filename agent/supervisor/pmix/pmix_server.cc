@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -119,83 +118,6 @@ std::vector<std::string> TakeEnvironment(char** environment) {
   return result;
 }
 
-// What Open MPI 4.1 needs beside PMIx's own variables. JSM_JSRUN_PORT makes it a direct launch:
-// with PMIx's variables alone each rank would start as a job of its own.
-void AddOpenMpi(const PmixJob& job, uint32_t rank, std::vector<std::string>& environment) {
-  const std::vector<uint32_t> local = job.RanksOf(job.node_index);
-  const auto place = std::find(local.begin(), local.end(), rank) - local.begin();
-  environment.emplace_back("JSM_JSRUN_PORT=1");
-  environment.push_back(absl::StrCat("OMPI_COMM_WORLD_RANK=", rank));
-  environment.push_back(absl::StrCat("OMPI_COMM_WORLD_SIZE=", job.node_of_rank.size()));
-  environment.push_back(absl::StrCat("OMPI_COMM_WORLD_LOCAL_RANK=", place));
-  environment.push_back(absl::StrCat("OMPI_COMM_WORLD_LOCAL_SIZE=", local.size()));
-  environment.push_back(absl::StrCat("OMPI_COMM_WORLD_NODE_RANK=", place));
-  if (!job.segments.empty()) {
-    for (const char* component : {"btl_vader", "btl_sm", "osc_sm"}) {
-      environment.push_back(
-          absl::StrCat("OMPI_MCA_", component, "_backing_directory=", job.segments));
-    }
-  }
-  const bool alone = job.nodes.size() == 1;
-  if (job.host_memory_only && (alone || job.one_machine)) {
-    environment.emplace_back("OMPI_MCA_pml=ob1");
-    environment.emplace_back(absl::StrCat("OMPI_MCA_btl=self,vader", alone ? "" : ",tcp"));
-  }
-  if (!alone && job.one_machine) {
-    // Open MPI leaves the loopback out, which is all that some machines have.
-    environment.emplace_back("OMPI_MCA_btl_tcp_if_include=lo");
-  }
-  if (job.cores_shared) {
-    environment.emplace_back("OMPI_MCA_mpi_yield_when_idle=1");
-  }
-}
-
-// PMIx writes the nodes' names into lists and ranges.
-absl::Status CheckNames(const PmixJob& job) {
-  std::set<std::string> seen;
-  for (const std::string& name : job.nodes) {
-    const bool plain = std::all_of(name.begin(), name.end(), [](unsigned char c) {
-      return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-';
-    });
-    if (name.empty() || !plain || !seen.insert(name).second) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "PMIx namespace ", job.nspace, ": node '", name,
-          "': MPI needs nodes with names of their own, of letters, digits, '.', '_' and '-'"));
-    }
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckRanks(const PmixJob& job) {
-  const std::set<uint32_t> used(job.node_of_rank.begin(), job.node_of_rank.end());
-  if (used.size() != job.nodes.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("PMIx namespace ", job.nspace, ": a node without ranks"));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status CheckShape(const PmixJob& job) {
-  if (job.nspace.empty() || job.nspace.size() > PMIX_MAX_NSLEN ||
-      job.nspace.find('/') != std::string::npos || job.nspace.front() == '.') {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "PMIx namespace '", job.nspace, "': give 1 to 255 characters, no slash, no leading dot"));
-  }
-  const auto in_range = [&job](uint32_t node) { return node < job.nodes.size(); };
-  if (!std::all_of(job.node_of_rank.begin(), job.node_of_rank.end(), in_range)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("PMIx namespace ", job.nspace, ": a rank is on a node that is not listed"));
-  }
-  const size_t local = job.RanksOf(job.node_index).size();
-  if (local == 0 || local != job.local_cpusets.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("PMIx namespace ", job.nspace, ": ", local,
-                                                   " ranks on this node but ",
-                                                   job.local_cpusets.size(), " cpusets given"));
-  }
-  RETURN_IF_ERROR(CheckRanks(job));
-  return CheckNames(job);
-}
-
 }  // namespace
 
 PmixServer& PmixServer::Instance() {
@@ -226,13 +148,12 @@ absl::Status PmixServer::Open(const PmixServerOptions& options, pmix_server_modu
   const ScopedVariable store("PMIX_MCA_gds", "hash");
   RETURN_IF_ERROR(Check("PMIx_server_init", PMIx_server_init(&upcalls, info.data(), info.size())));
   directory_ = options.directory;
-  shared_memory_ = options.shared_memory;
   opened_ = true;
   open_ = true;
   return absl::OkStatus();
 }
 
-absl::StatusOr<PmixServer::Step> PmixServer::ReadOptions(const PmixStepOptions& options) const {
+PmixServer::Step PmixServer::ReadOptions(const PmixStepOptions& options) {
   Step step;
   step.callbacks = options.callbacks;
   PmixJob& job = step.job;
@@ -242,27 +163,8 @@ absl::StatusOr<PmixServer::Step> PmixServer::ReadOptions(const PmixStepOptions& 
   job.node_of_rank.assign(options.node_of_rank, options.node_of_rank + options.rank_count);
   job.universe_size = options.universe_size;
   job.local_cpusets.assign(options.local_cpusets, options.local_cpusets + options.local_count);
-  job.cores_shared = options.cores_shared != 0;
-  job.host_memory_only = options.host_memory_only != 0;
-  job.one_machine = options.one_machine != 0;
-  RETURN_IF_ERROR(CheckShape(job));
+  job.segments = options.segments;
   return step;
-}
-
-// Open MPI derives the names of its segments from the namespace alone, so two clusters on one
-// machine would share them, and killed ranks leave them behind. A directory with a name of its own
-// cures both; without one ("") Open MPI still works.
-std::string PmixServer::MakeSegmentsDirectory(const PmixJob& job) const {
-  if (shared_memory_.empty()) {
-    return "";
-  }
-  // All users see this name: without the namespace's last part, which is its ranks' secret.
-  const std::string shown = job.nspace.substr(0, job.nspace.rfind('.'));
-  std::string path = absl::StrCat(shared_memory_, "/", shown, ".XXXXXX");
-  if (mkdtemp(path.data()) == nullptr) {
-    return "";
-  }
-  return path;
 }
 
 absl::Status PmixServer::Register(const PmixJob& job) {
@@ -286,7 +188,7 @@ absl::Status PmixServer::StartStep(const PmixStepOptions& options) {
   if (!open_) {
     return absl::FailedPreconditionError("the PMIx server is not open");
   }
-  ASSIGN_OR_RETURN(Step step, ReadOptions(options));
+  Step step = ReadOptions(options);
   if (steps_.count(step.job.nspace) != 0 || retired_.count(step.job.nspace) != 0) {
     return absl::AlreadyExistsError(absl::StrCat("PMIx namespace ", step.job.nspace,
                                                  " was used; steps need names of their own"));
@@ -294,7 +196,6 @@ absl::Status PmixServer::StartStep(const PmixStepOptions& options) {
   // libpmix makes the directory of an unused namespace again, now and then after we removed it: a
   // later step of the same name has one of its own.
   step.job.directory = absl::StrCat(directory_, "/", step.job.nspace, ".", next_directory_++);
-  step.job.segments = MakeSegmentsDirectory(step.job);
   const PmixJob job = step.job;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -324,7 +225,6 @@ absl::StatusOr<std::vector<std::string>> PmixServer::RankEnv(const std::string& 
   const pmix_status_t status = PMIx_server_setup_fork(&proc, &raw);
   std::vector<std::string> environment = TakeEnvironment(raw);
   RETURN_IF_ERROR(Check("PMIx_server_setup_fork", status));
-  AddOpenMpi(job, rank, environment);
   return environment;
 }
 

@@ -76,14 +76,12 @@ class PmixServer {
 
   PmixServer() = default;
 
-  absl::StatusOr<Step> ReadOptions(const PmixStepOptions& options) const;
+  static Step ReadOptions(const PmixStepOptions& options);
   absl::Status Register(const PmixJob& job);
-  std::string MakeSegmentsDirectory(const PmixJob& job) const;
 
   bool open_ = false;
   bool opened_ = false;  // once, ever: libpmix 4.2 aborts the process when it is initialised again
   std::string directory_;
-  std::string shared_memory_;
   std::mutex mutex_;  // guards steps_ and waiting_ against the upcalls
   uint64_t next_id_ = 1;
   uint64_t next_directory_ = 0;
