@@ -195,28 +195,16 @@ void Agent::TakeSigned(const wire::SignedOrder& order) {
 }
 
 absl::Status Agent::Obey(const wire::ControllerMessage& message) {
-  switch (message.body_case()) {
-    case wire::ControllerMessage::kLaunch:
-      return Launch(message.launch());
-    case wire::ControllerMessage::kStep:
-      return StartStep(message.step());
-    case wire::ControllerMessage::kTerminate:
-      return Terminate(message.terminate());
-    case wire::ControllerMessage::kSuspend:
-      return Pass<SuspendOrder>(message.suspend(),
-                                message.suspend().resume() ? "resumption of " : "suspension of ",
-                                &Attempts::Suspend);
-    case wire::ControllerMessage::kSignal:
-      return Pass<SignalOrder>(message.signal(), "signal to ", &Attempts::Signal);
-    case wire::ControllerMessage::kAttach:
-      return Pass<AttachOrder>(message.attach(), "look at ", &Attempts::Attach);
-    case wire::ControllerMessage::kAdvice:
-      return Pass<AdviceOrder>(message.advice(), "advice to ", &Attempts::Advise);
-    case wire::ControllerMessage::kHealth:
-      return CheckHealth(message.health());
-    default:
-      return absl::UnimplementedError("an order of a kind that this agent does not know");
+  if (message.has_launch()) {
+    return Launch(message.launch());
   }
+  if (message.has_health()) {
+    return CheckHealth(message.health());
+  }
+  const std::optional<PassedOrder> order = PassOn(message);
+  return order.has_value()
+             ? Pass(*order)
+             : absl::UnimplementedError("an order of a kind that this agent does not know");
 }
 
 absl::Status Agent::Admit(const Address& order) {
@@ -284,59 +272,24 @@ absl::Status Agent::Launch(const wire::LaunchOrder& message) {
   return launched;
 }
 
-absl::Status Agent::StartStep(const wire::StepOrder& message) {
-  StepOrder order;
-  RETURN_IF_ERROR(FromWire(message, &order));
-  absl::Status status = Admit({.cluster = &order.cluster,
+absl::Status Agent::Pass(const PassedOrder& order) {
+  absl::Status status = Admit({.cluster = order.cluster.has_value() ? &*order.cluster : nullptr,
                                .node = order.node,
                                .epoch = order.epoch,
                                .expiry = order.expiry});
-  if (status.ok()) {
-    status = attempts_.StartStep(order);
+  if (status.ok() && (!order.key.job.valid() || !order.key.attempt.valid())) {
+    status = absl::InvalidArgumentError("it names no attempt");
   }
-  if (!status.ok()) {
-    return absl::Status(status.code(),
-                        absl::StrCat("step ", order.step.value(), " of job ", order.job.value(),
-                                     " refused: ", std::string(status.message())));
-  }
-  return status;
-}
-
-absl::Status Agent::Terminate(const wire::TerminateOrder& message) {
-  TerminateOrder order;
-  RETURN_IF_ERROR(FromWire(message, &order));
-  const AttemptKey key{order.job, order.attempt};
-  const std::string what = absl::StrCat("end of ", ToString(key), " refused: ");
-  const absl::Status admitted =
-      Admit({.cluster = nullptr, .node = order.node, .epoch = order.epoch, .expiry = kNoTime});
-  if (!admitted.ok()) {
-    return absl::FailedPreconditionError(what + std::string(admitted.message()));
-  }
-  if (!key.job.valid() || !key.attempt.valid()) {
-    return absl::InvalidArgumentError(what + "it names no attempt");
-  }
-  if (finished_.count(key) != 0) {
+  if (status.ok() && order.ends_attempt && finished_.count(order.key) != 0) {
     return absl::OkStatus();
   }
-  return attempts_.Terminate(order);
-}
-
-template <class Order, class Message>
-absl::Status Agent::Pass(const Message& message, const char* what,
-                         absl::Status (Attempts::*pass)(const Order&)) {
-  Order order;
-  RETURN_IF_ERROR(FromWire(message, &order));
-  const AttemptKey key{order.job, order.attempt};
-  absl::Status status =
-      Admit({.cluster = nullptr, .node = order.node, .epoch = order.epoch, .expiry = kNoTime});
   if (status.ok()) {
-    status = (attempts_.*pass)(order);
+    status = attempts_.Pass(order);
   }
-  if (!status.ok()) {
-    return absl::Status(status.code(), absl::StrCat(what, ToString(key),
-                                                    " refused: ", std::string(status.message())));
-  }
-  return status;
+  return status.ok() ? status
+                     : absl::Status(status.code(),
+                                    absl::StrCat(order.what, " ", ToString(order.key),
+                                                 " refused: ", std::string(status.message())));
 }
 
 absl::Status Agent::CheckHealth(const wire::HealthOrder& message) {

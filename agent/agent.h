@@ -91,12 +91,8 @@ class Agent final : public ControllerLink::Owner {
   void TakeSigned(const wire::SignedOrder& order);
   absl::Status Admit(const Address& order);
   absl::Status Launch(const wire::LaunchOrder& message);
-  absl::Status StartStep(const wire::StepOrder& message);
-  absl::Status Terminate(const wire::TerminateOrder& message);
-  // Admits an order and hands it to the attempt's supervisor; `what` begins the refusal.
-  template <class Order, class Message>
-  absl::Status Pass(const Message& message, const char* what,
-                    absl::Status (Attempts::*pass)(const Order&));
+  // Admits an order and passes it to the attempt's supervisor.
+  absl::Status Pass(const PassedOrder& order);
   absl::Status CheckHealth(const wire::HealthOrder& message);
   void TellHealth();
   void Acknowledged(const wire::ReportAck& ack);

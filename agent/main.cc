@@ -27,6 +27,7 @@ absl::StatusOr<Machine> FindMachine(const AgentOptions& options, const Logger& l
   if (options.slices > 1) {
     ASSIGN_OR_RETURN(machine, topology::SliceMachine(machine, options.slice, options.slices));
   }
+  machine.gres = options.gres;
   log.Info("agent", absl::StrCat(options.name, ": ", topology::DescribeMachine(machine)));
   for (const std::string& remark : machine.remarks) {
     log.Warning("agent", remark);

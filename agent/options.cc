@@ -76,6 +76,15 @@ std::string CheckFeatures(const std::vector<std::string>& features) {
              : "--features: each is 1 to 64 of A-Z a-z 0-9 . _ -, with commas between them";
 }
 
+absl::StatusOr<GresList> ReadGres(const std::string& text) {
+  ASSIGN_OR_RETURN(GresList list, ParseGresList(text));
+  if (list.size() > kGresKinds) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a node declares at most ", kGresKinds, " countable things"));
+  }
+  return list;
+}
+
 // --keys DIR stands for the files in it that are not named themselves.
 void TakeKeys(const std::string& keys, AgentTlsFiles* tls) {
   const auto take = [&keys](const char* name, std::string* path) {
@@ -145,9 +154,16 @@ absl::Status ReadAgentFile(const std::string& path, AgentOptions& options) {
   auto pids = static_cast<std::int64_t>(options.pids);
   std::int64_t memory_high = options.memory_high;
   RETURN_IF_ERROR(file.ReadString("state", &options.state));
-  RETURN_IF_ERROR(file.ReadString("controller", &options.controller));
+  RETURN_IF_ERROR(file.ReadText("controller", &options.controller));
   RETURN_IF_ERROR(file.ReadString("name", &options.name));
   RETURN_IF_ERROR(file.ReadStrings("features", &options.features));
+  std::string gres;
+  RETURN_IF_ERROR(file.ReadString("gres", &gres));
+  absl::StatusOr<GresList> countable = ReadGres(gres);
+  if (!countable.ok()) {
+    return file.ErrorAt("gres", std::string(countable.status().message()));
+  }
+  options.gres = *std::move(countable);
   RETURN_IF_ERROR(file.ReadInteger("weight", {0, UINT32_MAX}, &weight));
   RETURN_IF_ERROR(file.ReadString("cgroup_root", &options.cgroup_root));
   RETURN_IF_ERROR(file.ReadInteger("pids_max", {0, INT64_MAX}, &pids));
@@ -181,6 +197,7 @@ namespace {
 struct Texts {
   std::string slice;
   std::string features;
+  std::string gres;
 };
 
 void AddPlace(CLI::App& app, AgentOptions& options) {
@@ -191,7 +208,8 @@ void AddPlace(CLI::App& app, AgentOptions& options) {
                  "the scripts again");
   app.add_option("--state", options.state, "directory for what the agent keeps");
   app.add_option("--controller", options.controller,
-                 "HOST:PORT, with keys; or unix:PATH of a controller of this user's own");
+                 "HOST:PORT, with keys; or unix:PATH of a controller of this user's own; of several "
+                 "controllers all, by commas");
   app.add_option("--name", options.name, "the node's name (default: this host's)");
   app.add_option("--keys", options.keys,
                  "what muster keys agent made: agent.pem, agent.key and ca.pem");
@@ -206,6 +224,8 @@ void AddNode(CLI::App& app, AgentOptions& options, Texts& texts) {
   app.add_option("--topology", options.topology,
                  "play another machine: an hwloc XML file or a synthetic description");
   app.add_option("--features", texts.features, "what jobs may ask for by --constraint: a,b,…");
+  app.add_option("--gres", texts.gres,
+                 "countable things that jobs may ask for by --gres: NAME:COUNT,…, at most 4");
   app.add_option("--weight", options.weight,
                  "nodes of a lower weight are taken first (default: 0)");
   app.add_option("--cgroup-root", options.cgroup_root,
@@ -267,6 +287,11 @@ std::string Check(const Texts& texts, AgentOptions& options) {
   }
   if (wrong.empty()) {
     wrong = CheckFeatures(options.features);
+  }
+  if (wrong.empty() && !texts.gres.empty()) {
+    absl::StatusOr<GresList> gres = ReadGres(texts.gres);
+    wrong = gres.ok() ? "" : absl::StrCat("--gres: ", std::string(gres.status().message()));
+    options.gres = gres.ok() ? *std::move(gres) : GresList();
   }
   TakeKeys(options.keys, &options.tls);
   if (wrong.empty()) {

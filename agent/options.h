@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "agent/link/controller_address.h"
 #include "agent/supervisor/attempt/site_script.h"
+#include "scheduler/model/value/gres.h"
 
 namespace muster::agent {
 
@@ -30,6 +31,7 @@ struct AgentOptions {
   unsigned slice = 0;         // which part of the machine, from 0, of `slices`
   unsigned slices = 1;
   std::vector<std::string> features;
+  GresList gres;                  // countable things that jobs may ask for by --gres
   std::uint32_t weight = 0;       // lighter nodes are taken first
   std::string cgroup_root;        // where jobs' control groups are made; empty: below our own
   std::uint64_t pids = 0;         // processes and threads of a job here; 0: as many as it starts

@@ -14,11 +14,14 @@
 #include "daemon/agents/agent_sessions.h"
 #include "daemon/agents/live_usage.h"
 #include "daemon/client/client_service.h"
+#include "daemon/client/framed_calls.h"
 #include "daemon/controller/controller.h"
 #include "daemon/controller/job_secrets.h"
 #include "daemon/door/acceptor.h"
+#include "daemon/door/framed_door.h"
+#include "daemon/leading/leadership_service.h"
+#include "daemon/serve/beginning.h"
 #include "daemon/serve/config.h"
-#include "daemon/serve/policy_file.h"
 #include "daemon/serve/server.h"
 #include "daemon/serve/serving.h"
 #include "daemon/store/accounting.h"
@@ -48,9 +51,10 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   }
   RETURN_IF_ERROR(EnsurePrivateDirectory(config.state_dir));
   const std::string state = absl::StrCat(config.state_dir, "/controller");
-  ASSIGN_OR_RETURN(const std::unique_ptr<JobStore> store, JobStore::Open(state));
-  ASSIGN_OR_RETURN(const std::unique_ptr<Accounting> accounting, Accounting::Open(state));
-  ASSIGN_OR_RETURN(JobSecrets secrets, JobSecrets::Open(state + "/job.key"));
+  ASSIGN_OR_RETURN(const std::unique_ptr<JobStore> store,
+                   JobStore::Open(StorePlace{state, config.store, config.cluster}));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Accounting> accounting, Accounting::Open(*store));
+  ASSIGN_OR_RETURN(JobSecrets secrets, OpenSecrets(*store, state + "/job.key"));
   ASSIGN_OR_RETURN(const std::unique_ptr<OrderSigner> signer,
                    OrderSigner::Open(state + "/order.key", config.tls.key));
   Acceptor acceptor(log, clock);
@@ -65,17 +69,21 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   Controller controller(*store, sessions, clock, log, config.policy, config.cluster,
                         std::move(secrets));
   controller.OnFatal([pid = getpid()] { kill(pid, SIGUSR1); });
-  RETURN_IF_ERROR(controller.Start());
-  if (!config.file.empty()) {
-    RETURN_IF_ERROR(ApplyPolicyFile(config.file, controller, UserOf(geteuid()), config.network));
-  }
+  RETURN_IF_ERROR(Begin(config, *store, controller));
   LiveUsage usage;
   AgentService agents(controller, sessions, {config.cluster, clock, gate, *signer, usage});
   ClientService clients(controller, *accounting, *store, config.cluster, gate, usage, tokens.get());
+  FramedDoor frames([&clients](const std::string& method, const std::string& request,
+                               FramedDoor::Answer answer) {
+    ServeFrame(clients, method, request, std::move(answer));
+  });
+  RETURN_IF_ERROR(frames.Start());
+  LeadershipService leadership(controller, gate, config.name);
   ASSIGN_OR_RETURN(const std::unique_ptr<Server> server,
-                   Server::Start(acceptor, addresses, config.tls, {&agents, &clients},
-                                 std::move(passed), munge, config.gateway));
+                   Server::Start(acceptor, addresses, config.tls, {&agents, &clients, &leadership},
+                                 std::move(passed), munge, config.gateway, &frames));
   server->Tell(log);
+  const auto loop = Compete(config, *store, controller, *server, log, leadership);
   SayReady(config.ready_fd);
   manager.Ready("serving");
   const absl::Status ended =

@@ -27,41 +27,41 @@ absl::StatusOr<bool> IsInEpilog(const AttemptDirectory& directory) {
 }
 
 // Where an attempt stands that nobody claimed and that has not ended.
-Standing Unclaimed(const AttemptDirectory& directory, bool rebooted) {
+AttemptStatus Unclaimed(const AttemptDirectory& directory, bool rebooted) {
   if (access(directory.Order().c_str(), F_OK) != 0) {
-    return Standing::kEmpty;
+    return AttemptStatus::kEmpty;
   }
-  return rebooted ? Standing::kOtherBoot : Standing::kUnclaimed;
+  return rebooted ? AttemptStatus::kOtherBoot : AttemptStatus::kUnclaimed;
 }
 
 }  // namespace
 
-absl::StatusOr<Standing> ReadStanding(const AttemptDirectory& directory, const std::string& boot_id,
-                                      bool rebooted) {
+absl::StatusOr<AttemptStatus> ReadAttemptStatus(const AttemptDirectory& directory,
+                                                const std::string& boot_id, bool rebooted) {
   // Most often it is over. Whoever ended meanwhile is asked again, below.
   ASSIGN_OR_RETURN(const bool ended_before, HasEnded(directory));
   if (ended_before) {
-    return Standing::kEnded;
+    return AttemptStatus::kEnded;
   }
   const absl::StatusOr<ProcessIdentity> claim = ReadClaim(directory);
-  Standing otherwise = Standing::kDead;
+  AttemptStatus otherwise = AttemptStatus::kDead;
   if (absl::IsNotFound(claim.status())) {
     otherwise = Unclaimed(directory, rebooted);
   } else if (!claim.ok()) {
     return claim.status();
   } else if (claim->boot_id != boot_id) {
-    otherwise = Standing::kOtherBoot;
+    otherwise = AttemptStatus::kOtherBoot;
   } else {
     ASSIGN_OR_RETURN(const bool alive, IsAlive(*claim));
     // A claim of our own only keeps supervisors out.
-    otherwise = alive && claim->pid != getpid() ? Standing::kSupervised : Standing::kDead;
+    otherwise = alive && claim->pid != getpid() ? AttemptStatus::kSupervised : AttemptStatus::kDead;
   }
-  if (otherwise == Standing::kDead) {
+  if (otherwise == AttemptStatus::kDead) {
     ASSIGN_OR_RETURN(const bool in_epilog, IsInEpilog(directory));
-    otherwise = in_epilog ? Standing::kEpilog : otherwise;
+    otherwise = in_epilog ? AttemptStatus::kEpilog : otherwise;
   }
   ASSIGN_OR_RETURN(const bool ended, HasEnded(directory));
-  return ended ? Standing::kEnded : otherwise;
+  return ended ? AttemptStatus::kEnded : otherwise;
 }
 
 }  // namespace muster::agent

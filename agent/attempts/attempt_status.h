@@ -14,7 +14,7 @@
 
 namespace muster::agent {
 
-enum class Standing {
+enum class AttemptStatus {
   kEnded,       // the journal holds its RunEnded
   kEmpty,       // its order was never written: it was not taken
   kUnclaimed,   // ordered; no process supervises it yet
@@ -25,7 +25,7 @@ enum class Standing {
 };
 
 // Reads it. `boot_id` is this boot's; `rebooted` says that the records are from an earlier one.
-absl::StatusOr<Standing> ReadStanding(const AttemptDirectory& directory, const std::string& boot_id,
-                                      bool rebooted);
+absl::StatusOr<AttemptStatus> ReadAttemptStatus(const AttemptDirectory& directory,
+                                                const std::string& boot_id, bool rebooted);
 
 }  // namespace muster::agent

@@ -23,10 +23,6 @@ namespace muster::agent {
 namespace {
 
 constexpr const char* kComponent = "attempts";
-// Between two looks at what is left of a dead attempt; SIGKILL takes effect well within it.
-constexpr std::chrono::milliseconds kClearEvery{20};
-// After so many looks the log says that something does not die (a process stuck in the kernel).
-constexpr int kClearRoundsQuiet = 500;
 constexpr std::size_t kLogTailBytes = 300;
 
 // The last words of a supervisor's log, for a report.
@@ -42,23 +38,14 @@ std::string LogTail(const AttemptDirectory& directory) {
   return absl::StrCat(": ", tail.substr(0, kLogTailBytes));
 }
 
-template <class Order>
-std::string Packet(const Order& order) {
-  wire::SupervisorCommand command;
-  if constexpr (std::is_same_v<Order, StepOrder>) {
-    ToWire(order, command.mutable_step());
-  } else if constexpr (std::is_same_v<Order, SuspendOrder>) {
-    ToWire(order, command.mutable_suspend());
-  } else if constexpr (std::is_same_v<Order, SignalOrder>) {
-    ToWire(order, command.mutable_signal());
-  } else if constexpr (std::is_same_v<Order, AttachOrder>) {
-    ToWire(order, command.mutable_attach());
-  } else if constexpr (std::is_same_v<Order, AdviceOrder>) {
-    ToWire(order, command.mutable_advice());
-  } else {
-    ToWire(order, command.mutable_terminate());
+// What the launch gives this node.
+NodeAllocation PartOf(const LaunchOrder& launch) {
+  for (const NodeAllocation& node : launch.allocation.nodes) {
+    if (node.node == launch.node) {
+      return node;
+    }
   }
-  return command.SerializeAsString();
+  return {};
 }
 
 }  // namespace
@@ -82,11 +69,12 @@ Attempts::Attempts(EventLoop& loop, const Clock& clock, const Logger& log, State
              {.program = config_.supervisor,
               .environment = config_.environment,
               .trash = state.trash()}),
-      alive_(std::make_shared<const bool>(true)) {}
+      calls_(loop, log, state, config_.answer_within),
+      clearing_(loop, log, children_, [this](const AttemptKey& key) { EndLost(key); }) {}
 
 Attempts::~Attempts() {
-  for (auto& [key, attempt] : attempts_) {
-    Unwatch(&attempt);
+  for (const auto& [key, attempt] : attempts_) {
+    Unwatch(key);
   }
 }
 
@@ -94,27 +82,20 @@ absl::Status Attempts::Recover() {
   RETURN_IF_ERROR(Children::BecomeSubreaper());
   ASSIGN_OR_RETURN(const std::vector<AttemptKey> keys, state_.ListAttempts());
   for (const AttemptKey& key : keys) {
-    ReadAllocation(key, &attempts_[key]);
+    LocalAttempt& attempt = attempts_[key];
+    // No order: none was taken, or Settle() will find that it cannot be started.
+    if (const absl::StatusOr<SupervisorOrder> order = ReadOrder(state_.Attempt(key).Order());
+        order.ok()) {
+      attempt.cgroup = order->cgroup;
+      attempt.elastic = order->launch.spec.elastic;
+      attempt.allocation = PartOf(order->launch);
+    }
     Settle(key);
   }
   if (state_.has_trash()) {
     sweep_.Begin();
   }
   return state_.ConfirmBoot();
-}
-
-void Attempts::ReadAllocation(const AttemptKey& key, LocalAttempt* attempt) {
-  const absl::StatusOr<SupervisorOrder> order = ReadOrder(state_.Attempt(key).Order());
-  if (!order.ok()) {
-    return;  // none was taken, or Settle() will find that it cannot be started
-  }
-  attempt->cgroup = order->cgroup;
-  attempt->elastic = order->launch.spec.elastic;
-  for (const NodeAllocation& node : order->launch.allocation.nodes) {
-    if (node.node == order->launch.node) {
-      attempt->allocation = node;
-    }
-  }
 }
 
 absl::Status Attempts::Launch(SupervisorOrder order, const NodeAllocation& allocation) {
@@ -145,51 +126,34 @@ void Attempts::Refuse(const AttemptKey& key, const std::string& text) {
   }
 }
 
-absl::Status Attempts::StartStep(const StepOrder& order) {
-  const AttemptKey key{order.job, order.attempt};
+absl::Status Attempts::Pass(const PassedOrder& order) {
+  const AttemptKey& key = order.key;
   const auto found = attempts_.find(key);
-  if (found == attempts_.end() || found->second.phase != Phase::kSupervised) {
-    return absl::NotFoundError(absl::StrCat("attempt ", ToString(key), " is not running here"));
+  const bool supervised = found != attempts_.end() && found->second.phase == Phase::kSupervised;
+  if (order.starts_step && !supervised) {
+    return absl::NotFoundError("the attempt is not running here");
   }
-  Control(key).Send(Packet(order), [this, key, step = order.step](const absl::Status& status) {
-    if (!status.ok()) {
-      log_.Warning(kComponent,
-                   absl::StrCat(ToString(key), " did not take step ", step.value(), ": ",
-                                std::string(status.message())),
-                   ToString(key.job));
-    }
-  });
-  return absl::OkStatus();
-}
-
-absl::Status Attempts::Terminate(const TerminateOrder& order) {
-  const AttemptKey key{order.job, order.attempt};
-  const auto found = attempts_.find(key);
   if (found == attempts_.end()) {
+    if (!order.ends_attempt) {
+      return absl::NotFoundError("it is not known here");
+    }
     RETURN_IF_ERROR(state_.MakeAttempt(key));
     attempts_[key] = LocalAttempt();
     End(key, EndCause::kNeverStarted, "its order to end came before its order to start");
-  } else if (found->second.phase == Phase::kSupervised) {
-    Control(key).Send(Packet(order),
-                      [this, key](const absl::Status& status) { TerminateAnswered(key, status); });
+    return absl::OkStatus();
+  }
+  if (supervised && order.ends_attempt) {
+    // It does not listen (stopped, or stuck): its end is then ours to bring about. Where it is
+    // gone, the pidfd says so too.
+    calls_.SendEnd(key, order.packet, [&attempt = found->second] {
+      if (attempt.pidfd.valid()) {
+        SendSignal(attempt.pidfd, SIGKILL).IgnoreError();
+      }
+    });
+  } else if (supervised) {
+    calls_.Send(key, order.packet, order.what);
   }
   return absl::OkStatus();
-}
-
-absl::Status Attempts::Suspend(const SuspendOrder& order) {
-  return Pass({order.job, order.attempt}, Packet(order), "a suspension");
-}
-
-absl::Status Attempts::Signal(const SignalOrder& order) {
-  return Pass({order.job, order.attempt}, Packet(order), "a signal");
-}
-
-absl::Status Attempts::Attach(const AttachOrder& order) {
-  return Pass({order.job, order.attempt}, Packet(order), "an onlooker");
-}
-
-absl::Status Attempts::Advise(const AdviceOrder& order) {
-  return Pass({order.job, order.attempt}, Packet(order), "advice");
 }
 
 void Attempts::RenewLeases(SteadyTime until) {
@@ -199,27 +163,9 @@ void Attempts::RenewLeases(SteadyTime until) {
   const std::string packet = command.SerializeAsString();
   for (const auto& [key, attempt] : attempts_) {
     if (attempt.elastic && attempt.phase == Phase::kSupervised) {
-      Pass(key, packet, "its lease").IgnoreError();  // it is known here
+      calls_.Send(key, packet, "lease of");
     }
   }
-}
-
-absl::Status Attempts::Pass(const AttemptKey& key, std::string packet, const char* what) {
-  const auto found = attempts_.find(key);
-  if (found == attempts_.end()) {
-    return absl::NotFoundError("it is not known here");
-  }
-  if (found->second.phase == Phase::kSupervised) {
-    Control(key).Send(std::move(packet), [this, key, what](const absl::Status& status) {
-      if (!status.ok()) {
-        log_.Warning(kComponent,
-                     absl::StrCat(ToString(key), " did not take ", what, ": ",
-                                  std::string(status.message())),
-                     ToString(key.job));
-      }
-    });
-  }
-  return absl::OkStatus();
 }
 
 void Attempts::Remove(const AttemptKey& key) {
@@ -227,7 +173,7 @@ void Attempts::Remove(const AttemptKey& key) {
   if (found == attempts_.end()) {
     return;
   }
-  Unwatch(&found->second);
+  Unwatch(key);
   children_.Forget(found->second.child);
   RemoveCgroup(found->second.cgroup);
   attempts_.erase(found);
@@ -288,24 +234,24 @@ void Attempts::Settle(const AttemptKey& key) {
     WriteEnd(key);
     return;
   }
-  const absl::StatusOr<Standing> standing =
-      ReadStanding(state_.Attempt(key), state_.boot_id(), state_.rebooted());
-  if (!standing.ok()) {
+  const absl::StatusOr<AttemptStatus> status =
+      ReadAttemptStatus(state_.Attempt(key), state_.boot_id(), state_.rebooted());
+  if (!status.ok()) {
     log_.Error(kComponent,
                absl::StrCat("cannot tell how ", ToString(key),
-                            " stands: ", std::string(standing.status().message())),
+                            " stands: ", std::string(status.status().message())),
                ToString(key.job));
     return;
   }
-  switch (*standing) {
-    case Standing::kEnded:
+  switch (*status) {
+    case AttemptStatus::kEnded:
       attempt.phase = Phase::kEnded;
       news_(key);
       return;
-    case Standing::kEmpty:
+    case AttemptStatus::kEmpty:
       Remove(key);
       return;
-    case Standing::kUnclaimed:
+    case AttemptStatus::kUnclaimed:
       if (attempt.tried) {
         FailLaunch(key, absl::StrCat("its supervisor ", attempt.failure, " before it began",
                                      LogTail(state_.Attempt(key))));
@@ -313,16 +259,23 @@ void Attempts::Settle(const AttemptKey& key) {
         StartSupervisor(key);
       }
       return;
-    case Standing::kSupervised:
-      Adopt(key);
+    case AttemptStatus::kSupervised:
+      Adopt(key, ReadClaim(state_.Attempt(key)), Phase::kSupervised);
       return;
-    case Standing::kDead:
-      Clear(key);
+    case AttemptStatus::kDead:
+      attempt.phase = Phase::kClearing;
+      log_.Error(
+          kComponent,
+          absl::StrCat("lost the supervisor of ", ToString(key), ", which ",
+                       attempt.failure.empty() ? "ended while no agent watched" : attempt.failure,
+                       LogTail(state_.Attempt(key)), "; clearing up"),
+          ToString(key.job));
+      clearing_.Begin(key, DeadAttemptIn(state_.Attempt(key), key.job, attempt.cgroup));
       return;
-    case Standing::kEpilog:
-      WatchEpilog(key);
+    case AttemptStatus::kEpilog:
+      Adopt(key, ReadEpilogClaim(state_.Attempt(key)), Phase::kClearing);
       return;
-    case Standing::kOtherBoot:
+    case AttemptStatus::kOtherBoot:
       End(key, EndCause::kNodeRebooted, "the node was restarted");
       return;
   }
@@ -360,8 +313,8 @@ void Attempts::FailLaunch(const AttemptKey& key, const std::string& text) {
   }
 }
 
-void Attempts::Adopt(const AttemptKey& key) {
-  const absl::StatusOr<ProcessIdentity> claim = ReadClaim(state_.Attempt(key));
+void Attempts::Adopt(const AttemptKey& key, const absl::StatusOr<ProcessIdentity>& claim,
+                     Phase phase) {
   const absl::Status watched =
       claim.ok() ? Watch(key, claim->pid, OpenPidfd(*claim)) : claim.status();
   if (!watched.ok()) {
@@ -370,9 +323,15 @@ void Attempts::Adopt(const AttemptKey& key) {
     return;
   }
   children_.AddIfOurs(claim->pid);  // of a start whose answer was lost
-  log_.Info(kComponent, absl::StrCat("adopted ", ToString(key), ", supervised by ", claim->pid),
+  attempts_.at(key).phase = phase;
+  const bool epilog = phase == Phase::kClearing;
+  log_.Info(kComponent,
+            absl::StrCat("adopted ", epilog ? "the epilog of " : "", ToString(key),
+                         ", supervised by ", claim->pid),
             ToString(key.job));
-  news_(key);
+  if (!epilog) {
+    news_(key);
+  }
 }
 
 absl::Status Attempts::Watch(const AttemptKey& key, pid_t pid, absl::StatusOr<UniqueFd> pidfd) {
@@ -390,80 +349,22 @@ absl::Status Attempts::Watch(const AttemptKey& key, pid_t pid, absl::StatusOr<Un
   return absl::OkStatus();
 }
 
-void Attempts::Unwatch(LocalAttempt* attempt) {
-  attempt->control.reset();
-  if (attempt->pidfd.valid()) {
-    loop_.Unwatch(attempt->pidfd.get());
-    attempt->pidfd.reset();
+void Attempts::Unwatch(const AttemptKey& key) {
+  calls_.Forget(key);
+  UniqueFd& pidfd = attempts_.at(key).pidfd;
+  if (pidfd.valid()) {
+    loop_.Unwatch(pidfd.get());
+    pidfd.reset();
   }
 }
 
 void Attempts::SupervisorEnded(const AttemptKey& key) {
   LocalAttempt& attempt = attempts_.at(key);
-  Unwatch(&attempt);
+  Unwatch(key);
   children_.Reap();
   attempt.tried = true;
   attempt.failure = children_.TakeEnd(std::exchange(attempt.child, 0)).value_or("ended");
   Settle(key);
-}
-
-DeadAttempt Attempts::Dead(const AttemptKey& key) const {
-  DeadAttempt dead;
-  dead.job = key.job.value();
-  dead.cgroup = attempts_.at(key).cgroup;
-  const absl::StatusOr<ProcessIdentity> claim = ReadClaim(state_.Attempt(key));
-  if (claim.ok() && claim->pid != getpid()) {
-    dead.supervisor = claim->pid;
-    dead.supervisor_start_ticks = claim->start_time_ticks;
-  }
-  const absl::StatusOr<std::vector<Report>> reports =
-      AttemptJournalReader(state_.Attempt(key).Journal()).ReadNew();
-  if (!reports.ok()) {
-    return dead;
-  }
-  for (const Report& report : *reports) {
-    if (const auto* read = std::get_if<BindingRead>(&report.fact)) {
-      for (const RankBinding& rank : read->ranks) {
-        dead.ranks.push_back({.pid = static_cast<pid_t>(rank.pid), .seen = read->time});
-      }
-    }
-  }
-  return dead;
-}
-
-void Attempts::Clear(const AttemptKey& key) {
-  attempts_.at(key).phase = Phase::kClearing;
-  log_.Error(kComponent,
-             absl::StrCat("lost the supervisor of ", ToString(key), ", which ",
-                          attempts_.at(key).failure.empty() ? "ended while no agent watched"
-                                                            : attempts_.at(key).failure,
-                          LogTail(state_.Attempt(key)), "; clearing up"),
-             ToString(key.job));
-  ClearRound(key, Dead(key), 0);
-}
-
-void Attempts::ClearRound(const AttemptKey& key, const DeadAttempt& dead, int round) {
-  const absl::StatusOr<std::size_t> left =
-      KillLeftovers(dead, [this](pid_t pid) { return children_.IsSupervisor(pid); });
-  children_.Reap();
-  if (left.ok() && *left == 0) {
-    EndLost(key);
-    return;
-  }
-  if (round == kClearRoundsQuiet) {
-    log_.Error(kComponent,
-               absl::StrCat("what is left of ", ToString(key), " does not die: ",
-                            left.ok() ? absl::StrCat(*left, " processes")
-                                      : std::string(left.status().message())),
-               ToString(key.job));
-  }
-  const std::weak_ptr<const bool> alive = alive_;
-  loop_.RunAfter(kClearEvery * (round < kClearRoundsQuiet ? 1 : 50),
-                 [this, alive, key, dead, round] {
-                   if (!alive.expired()) {
-                     ClearRound(key, dead, round + 1);
-                   }
-                 });
 }
 
 void Attempts::EndLost(const AttemptKey& key) {
@@ -500,14 +401,6 @@ absl::Status Attempts::StartEpilog(const AttemptKey& key, const SiteScript& epil
   return absl::OkStatus();
 }
 
-void Attempts::WatchEpilog(const AttemptKey& key) {
-  const absl::StatusOr<ProcessIdentity> claim = ReadEpilogClaim(state_.Attempt(key));
-  if (claim.ok() && Watch(key, claim->pid, OpenPidfd(*claim)).ok()) {
-    attempts_.at(key).phase = Phase::kClearing;
-    log_.Info(kComponent, absl::StrCat("adopted the epilog of ", ToString(key)), ToString(key.job));
-  }
-}
-
 void Attempts::End(const AttemptKey& key, EndCause cause, const std::string& text,
                    const std::string& node_fault) {
   RunEnded ended;
@@ -541,30 +434,6 @@ void Attempts::WriteEnd(const AttemptKey& key) {
   attempt.unwritten.reset();
   attempt.phase = Phase::kEnded;
   news_(key);
-}
-
-ControlCall& Attempts::Control(const AttemptKey& key) {
-  LocalAttempt& attempt = attempts_.at(key);
-  if (attempt.control == nullptr) {
-    attempt.control =
-        std::make_unique<ControlCall>(loop_, state_.Attempt(key).Control(), config_.answer_within);
-  }
-  return *attempt.control;
-}
-
-void Attempts::TerminateAnswered(const AttemptKey& key, const absl::Status& status) {
-  if (status.ok()) {
-    return;
-  }
-  log_.Warning(kComponent,
-               absl::StrCat(ToString(key),
-                            " did not receive its order to end: ", std::string(status.message())),
-               ToString(key.job));
-  const LocalAttempt& attempt = attempts_.at(key);
-  if (absl::IsDeadlineExceeded(status) && attempt.pidfd.valid()) {
-    // It does not listen (stopped, or stuck): its end is then ours to bring about.
-    SendSignal(attempt.pidfd, SIGKILL).IgnoreError();  // gone: the pidfd says so too
-  }
 }
 
 }  // namespace muster::agent

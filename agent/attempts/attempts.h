@@ -2,11 +2,11 @@
 
 // The attempts on this node: each has a supervisor, or is being cleared, or has ended.
 //
-// Every change begins with the attempt's directory (standing.h), so that starting, adopting after a
-// restart of the agent and cleaning up after a dead supervisor are one path. Thread promise: the
-// owner of the loop. Invariants: (1) an attempt is supervised at most once: a process that writes
-// its end into the journal holds its claim, or knows the claim's holder dead; (2) RunEnded is
-// written only when nothing of the attempt is left.
+// Every change begins with the attempt's directory (attempt_status.h), so that starting, adopting
+// after a restart of the agent and cleaning up after a dead supervisor are one path. Thread
+// promise: the owner of the loop. Invariants: (1) an attempt is supervised at most once: a process
+// that writes its end into the journal holds its claim, or knows the claim's holder dead; (2)
+// RunEnded is written only when nothing of the attempt is left.
 
 #include <functional>
 #include <map>
@@ -19,10 +19,11 @@
 #include "agent/attempts/attempt_cgroups.h"
 #include "agent/attempts/attempt_key.h"
 #include "agent/attempts/children.h"
-#include "agent/attempts/control_call.h"
 #include "agent/attempts/orphans.h"
+#include "agent/attempts/passed_order.h"
 #include "agent/attempts/running_attempt.h"
 #include "agent/attempts/state_directory.h"
+#include "agent/attempts/supervisor_calls.h"
 #include "agent/attempts/supervisor_starts.h"
 #include "agent/attempts/trash_sweep.h"
 #include "agent/supervisor/attempt/order_file.h"
@@ -66,22 +67,11 @@ class Attempts {
   // Records an attempt that is not run here as ended before it began, and why.
   void Refuse(const AttemptKey& key, const std::string& text);
 
-  // Passes a step to the attempt's supervisor; NotFound when none supervises it here.
-  absl::Status StartStep(const StepOrder& order);
-
-  // Has the attempt ended. One that is not known is recorded as ended before it began, so that a
-  // launch order which comes late finds it there.
-  absl::Status Terminate(const TerminateOrder& order);
-
-  // Has the attempt frozen, or run again. One that has ended has nothing to freeze; NotFound for
-  // one that is not known.
-  absl::Status Suspend(const SuspendOrder& order);
-
-  // Passes a signal, or the address of a client that wants to see a step, to the attempt's
-  // supervisor; NotFound when the attempt is not known.
-  absl::Status Signal(const SignalOrder& order);
-  absl::Status Attach(const AttachOrder& order);
-  absl::Status Advise(const AdviceOrder& order);
+  // Passes an order to the attempt's supervisor. NotFound when the attempt is not known, and for a
+  // step when none supervises it here; one that has ended has nothing to obey. An order to end one
+  // that is not known records it as ended before it began, so that a launch order which comes late
+  // finds it there.
+  absl::Status Pass(const PassedOrder& order);
 
   // Tells the supervisors of elastic jobs up to when they may go on.
   void RenewLeases(SteadyTime until);
@@ -106,39 +96,31 @@ class Attempts {
     NodeAllocation allocation;
     std::string cgroup;
     bool elastic = false;
-    pid_t child = 0;            // the supervisor, where we spawned it
-    pid_t supervisor = 0;       // the same, or the one that was adopted
-    bool tried = false;         // a supervisor was spawned and has ended
-    bool epilog_tried = false;  // the same for a process that runs the epilog
-    std::string failure;        // how it ended
-    UniqueFd pidfd;             // the supervisor's; watched while valid
-    std::unique_ptr<ControlCall> control;
+    pid_t child = 0;                    // the supervisor, where we spawned it
+    pid_t supervisor = 0;               // the same, or the one that was adopted
+    bool tried = false;                 // a supervisor was spawned and has ended
+    bool epilog_tried = false;          // the same for a process that runs the epilog
+    std::string failure;                // how it ended
+    UniqueFd pidfd;                     // the supervisor's; watched while valid
     std::optional<RunEnded> unwritten;  // its end, which the disk did not take yet
   };
 
-  void ReadAllocation(const AttemptKey& key, LocalAttempt* attempt);
   void Settle(const AttemptKey& key);
   void StartSupervisor(const AttemptKey& key);
   void FailLaunch(const AttemptKey& key, const std::string& text);
-  void Adopt(const AttemptKey& key);
+  // Watches the process that holds a claim: the supervisor, or what runs the epilog after one.
+  void Adopt(const AttemptKey& key, const absl::StatusOr<ProcessIdentity>& claim, Phase phase);
   // `pidfd` is that of `pid`, which supervises the attempt.
   absl::Status Watch(const AttemptKey& key, pid_t pid, absl::StatusOr<UniqueFd> pidfd);
-  void Unwatch(LocalAttempt* attempt);
+  void Unwatch(const AttemptKey& key);
   void SupervisorEnded(const AttemptKey& key);
-  void Clear(const AttemptKey& key);
-  void ClearRound(const AttemptKey& key, const DeadAttempt& dead, int round);
-  DeadAttempt Dead(const AttemptKey& key) const;
   // What comes when nothing is left of a dead supervisor's attempt: the site's epilog, if it was
   // not begun, and the end.
   void EndLost(const AttemptKey& key);
   absl::Status StartEpilog(const AttemptKey& key, const SiteScript& epilog);
-  void WatchEpilog(const AttemptKey& key);
   void End(const AttemptKey& key, EndCause cause, const std::string& text,
            const std::string& node_fault = "");
   void WriteEnd(const AttemptKey& key);
-  ControlCall& Control(const AttemptKey& key);
-  absl::Status Pass(const AttemptKey& key, std::string packet, const char* what);
-  void TerminateAnswered(const AttemptKey& key, const absl::Status& status);
 
   EventLoop& loop_;
   const Clock& clock_;
@@ -150,7 +132,8 @@ class Attempts {
   SupervisorStarts starts_;
   TrashSweep sweep_;
   std::map<AttemptKey, LocalAttempt> attempts_;
-  std::shared_ptr<const bool> alive_;  // goes with this object: its timers then do nothing
+  SupervisorCalls calls_;  // from here on: what calls into the attempts
+  Clearing clearing_;
 };
 
 }  // namespace muster::agent

@@ -6,16 +6,25 @@
 // whose process, group or session is one that the supervisor made; and our own children that no
 // supervisor owns: those of a dead supervisor, once the agent is their subreaper. The start time
 // tells a reused pid from the recorded process. Thread promise: the owner thread's; nothing waits.
+// Invariant: a Clearing calls `cleared` once for each attempt, when no process of it is left, and
+// never after it went.
 
 #include <sys/types.h>
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "agent/attempts/attempt_key.h"
+#include "agent/attempts/children.h"
+#include "agent/supervisor/attempt/attempt_directory.h"
+#include "scheduler/model/value/ids.h"
 #include "scheduler/model/value/time.h"
+#include "scheduler/runtime/event_loop.h"
+#include "scheduler/runtime/log.h"
 
 namespace muster::agent {
 
@@ -39,5 +48,28 @@ struct DeadAttempt {
 // alone.
 absl::StatusOr<std::size_t> KillLeftovers(const DeadAttempt& attempt,
                                           const std::function<bool(pid_t)>& is_supervisor);
+
+// What the attempt's directory says of what its dead supervisor left.
+DeadAttempt DeadAttemptIn(const AttemptDirectory& directory, JobId job, std::string cgroup);
+
+// Kills what is left, round after round, until nothing is.
+class Clearing {
+ public:
+  using Cleared = std::function<void(const AttemptKey&)>;
+  // Everything that is referred to outlives it.
+  Clearing(EventLoop& loop, const Logger& log, Children& children, Cleared cleared);
+
+  // Begins with the first round at once.
+  void Begin(const AttemptKey& key, const DeadAttempt& dead) { Round(key, dead, 0); }
+
+ private:
+  void Round(const AttemptKey& key, const DeadAttempt& dead, int round);
+
+  EventLoop& loop_;
+  const Logger& log_;
+  Children& children_;
+  const Cleared cleared_;
+  std::shared_ptr<const bool> alive_;  // goes with this object: its timers then do nothing
+};
 
 }  // namespace muster::agent

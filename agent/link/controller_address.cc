@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 
 namespace muster::agent {
 namespace {
@@ -37,6 +39,15 @@ std::string HowToMakeKeys(const std::string& node) {
 
 absl::Status CheckControllerAddress(const std::string& address, const AgentTlsFiles& tls,
                                     const std::string& node) {
+  if (address.find(',') != std::string::npos) {
+    for (const std::string& one : std::vector<std::string>(absl::StrSplit(address, ','))) {
+      const absl::Status status = CheckControllerAddress(one, tls, node);
+      if (!status.ok()) {
+        return status;
+      }
+    }
+    return absl::OkStatus();
+  }
   if (!tls.empty() && !tls.complete()) {
     return absl::InvalidArgumentError("give all of --tls-cert, --tls-key and --tls-ca, or none");
   }

@@ -21,8 +21,8 @@ struct AgentTlsFiles {
 };
 
 // InvalidArgument, saying what to give instead, unless `address` is "unix:PATH" (of at most 107
-// bytes, which is what a socket's address holds) without `tls`, or "HOST:PORT" with it. `node` is
-// ours, for which keys are made.
+// bytes, which is what a socket's address holds) without `tls`, or "HOST:PORT" with it, or several
+// of these by commas. `node` is ours, for which keys are made.
 absl::Status CheckControllerAddress(const std::string& address, const AgentTlsFiles& tls,
                                     const std::string& node);
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 
 namespace muster::agent {
 namespace {
@@ -16,6 +17,8 @@ constexpr unsigned kDoublingsMax = 7;  // 50 ms * 2^7 is beyond the longest dela
 // The controller may ask for heartbeats, not for a flood of them.
 constexpr std::chrono::milliseconds kShortestHeartbeat{10};
 constexpr std::size_t kUnheardMax = 64;
+constexpr int kHeartbeatsUnheard = 2;
+constexpr std::chrono::milliseconds kLongestAmongSeveral{1000};
 
 double Jitter() {
   std::random_device source;
@@ -31,7 +34,11 @@ std::chrono::milliseconds BackoffDelay(unsigned failures, double jitter) {
 }
 
 ControllerLink::ControllerLink(EventLoop& loop, const Logger& log, Config config, Owner* owner)
-    : loop_(loop), log_(log), config_(std::move(config)), owner_(owner) {}
+    : loop_(loop),
+      log_(log),
+      config_(std::move(config)),
+      addresses_(absl::StrSplit(config_.address, ',')),
+      owner_(owner) {}
 
 ControllerLink::~ControllerLink() {
   CancelTimer(&connect_timer_);
@@ -52,7 +59,7 @@ void ControllerLink::CancelTimer(std::optional<EventLoop::TimerId>* timer) {
 void ControllerLink::Connect() {
   connect_timer_.reset();
   absl::StatusOr<std::shared_ptr<grpc::Channel>> channel =
-      LinkStream::MakeChannel({config_.address, config_.tls, config_.node});
+      LinkStream::MakeChannel({addresses_[place_], config_.tls, config_.node});
   if (config_.tls.empty() && absl::IsPermissionDenied(channel.status())) {
     owner_->Failed(channel.status());
     return;
@@ -144,6 +151,12 @@ void ControllerLink::Welcome(const wire::Welcome& welcome) {
 }
 
 void ControllerLink::Beat() {
+  if (Unheard()) {
+    log_.Warning(kLinkComponent, absl::StrCat("the controller at ", addresses_[place_],
+                                              " hears us no more; trying another"));
+    stream_->Cancel();
+    return;
+  }
   const SystemClock clock;
   wire::AgentMessage message;
   message.mutable_heartbeat()->set_time(clock.Now().time_since_epoch().count());
@@ -169,11 +182,13 @@ void ControllerLink::Refuse(const wire::Refusal& refusal) {
   refused_ = true;
   if (refusal.permanent()) {
     owner_->Failed(absl::PermissionDeniedError(absl::StrCat(
-        "the controller at ", config_.address, " refuses this agent: ", refusal.text())));
+        "the controller at ", addresses_[place_], " refuses this agent: ", refusal.text())));
     return;
   }
-  log_.Warning(kLinkComponent,
-               absl::StrCat("the controller does not take us: ", refusal.text(), "; trying again"));
+  if (addresses_.size() == 1) {
+    log_.Warning(kLinkComponent, absl::StrCat("the controller does not take us: ", refusal.text(),
+                                              "; trying again"));
+  }
   stream_->Cancel();
 }
 
@@ -191,11 +206,25 @@ void ControllerLink::Lost(const absl::Status& status) {
     // Once: the failures that follow are the same one.
     log_.Warning(
         kLinkComponent,
-        absl::StrCat(was_attached ? "lost" : "cannot reach", " the controller at ", config_.address,
+        absl::StrCat(was_attached ? "lost" : "cannot reach", " the controller at ", addresses_[place_],
                      ": ", status.ok() ? "it ended the stream" : std::string(status.message()),
                      "; trying again"));
   }
-  connect_timer_ = loop_.RunAfter(BackoffDelay(failures_, Jitter()), [this] { Connect(); });
+  place_ = (place_ + 1) % addresses_.size();
+  connect_timer_ = loop_.RunAfter(Delay(), [this] { Connect(); });
+}
+
+// Of several controllers one leads soon: each is tried as often as the only one would be.
+std::chrono::milliseconds ControllerLink::Delay() const {
+  const auto count = static_cast<unsigned>(addresses_.size());
+  const std::chrono::milliseconds delay = BackoffDelay((failures_ + count - 1) / count, Jitter());
+  return count == 1 ? delay : std::min(delay, kLongestAmongSeveral);
+}
+
+// True when nothing that was said for some heartbeats was heard, and there is another controller.
+bool ControllerLink::Unheard() const {
+  return addresses_.size() > 1 && !said_.empty() &&
+         SystemClock().SteadyNow() - said_.front().second > heartbeat_ * kHeartbeatsUnheard;
 }
 
 }  // namespace muster::agent

@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -53,7 +54,7 @@ class ControllerLink : private LinkStream::Owner {
   };
 
   struct Config {
-    std::string address;
+    std::string address;  // of several controllers all, by commas: one of them leads
     AgentTlsFiles tls;  // empty: the address is a unix socket of our own user's controller
     std::string node;   // ours
     std::chrono::milliseconds welcome_within{10000};
@@ -90,10 +91,14 @@ class ControllerLink : private LinkStream::Owner {
   void Beat();
   void TakeHeard(std::uint64_t number);
   void CancelTimer(std::optional<EventLoop::TimerId>* timer);
+  [[nodiscard]] std::chrono::milliseconds Delay() const;
+  [[nodiscard]] bool Unheard() const;
 
   EventLoop& loop_;
   const Logger& log_;
   const Config config_;
+  const std::vector<std::string> addresses_;  // of the configuration
+  std::size_t place_ = 0;                     // the one of them that is tried, or attached to
   Owner* const owner_;
   // The newest channel, kept until the next one is made: with no channel at all gRPC would take its
   // threads down and up again at every attempt.

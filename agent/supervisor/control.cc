@@ -66,46 +66,37 @@ absl::StatusOr<Packet> Receive(int fd) {
   return packet;
 }
 
+template <class Order, class Message>
+absl::StatusOr<ControlSocket::Command> Read(const Message& message) {
+  Order order;
+  RETURN_IF_ERROR(FromWire(message, &order));
+  return ControlSocket::Command(std::move(order));
+}
+
 absl::StatusOr<ControlSocket::Command> Parse(const std::string& bytes) {
   wire::SupervisorCommand message;
   if (!message.ParseFromString(bytes)) {
     return absl::InvalidArgumentError("not a supervisor's command");
   }
-  if (message.has_step()) {
-    StepOrder order;
-    RETURN_IF_ERROR(FromWire(message.step(), &order));
-    return ControlSocket::Command(std::move(order));
+  switch (message.body_case()) {
+    case wire::SupervisorCommand::kStep:
+      return Read<StepOrder>(message.step());
+    case wire::SupervisorCommand::kTerminate:
+      return Read<TerminateOrder>(message.terminate());
+    case wire::SupervisorCommand::kSuspend:
+      return Read<SuspendOrder>(message.suspend());
+    case wire::SupervisorCommand::kSignal:
+      return Read<SignalOrder>(message.signal());
+    case wire::SupervisorCommand::kAttach:
+      return Read<AttachOrder>(message.attach());
+    case wire::SupervisorCommand::kAdvice:
+      return Read<AdviceOrder>(message.advice());
+    case wire::SupervisorCommand::kLease:
+      return ControlSocket::Command(
+          LeaseRenewal{SteadyTime(std::chrono::milliseconds(message.lease().until()))});
+    default:
+      return absl::UnimplementedError("a command that this supervisor does not know");
   }
-  if (message.has_terminate()) {
-    TerminateOrder order;
-    RETURN_IF_ERROR(FromWire(message.terminate(), &order));
-    return ControlSocket::Command(order);
-  }
-  if (message.has_suspend()) {
-    SuspendOrder order;
-    RETURN_IF_ERROR(FromWire(message.suspend(), &order));
-    return ControlSocket::Command(order);
-  }
-  if (message.has_signal()) {
-    SignalOrder order;
-    RETURN_IF_ERROR(FromWire(message.signal(), &order));
-    return ControlSocket::Command(order);
-  }
-  if (message.has_attach()) {
-    AttachOrder order;
-    RETURN_IF_ERROR(FromWire(message.attach(), &order));
-    return ControlSocket::Command(std::move(order));
-  }
-  if (message.has_advice()) {
-    AdviceOrder order;
-    RETURN_IF_ERROR(FromWire(message.advice(), &order));
-    return ControlSocket::Command(order);
-  }
-  if (message.has_lease()) {
-    return ControlSocket::Command(
-        LeaseRenewal{SteadyTime(std::chrono::milliseconds(message.lease().until()))});
-  }
-  return absl::UnimplementedError("a command that this supervisor does not know");
 }
 
 bool MayCommand(int fd) {

@@ -20,7 +20,8 @@ absl::StatusOr<int> Drain(const Invocation& invocation) {
   }
   RETURN_IF_ERROR(CheckText(invocation.arguments.front(), kReasonBytesMax));
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
-  RETURN_IF_ERROR(connection->Drain(invocation.arguments.front(), /*drained=*/true, reason));
+  RETURN_IF_ERROR(
+      connection->Call(DrainNode{invocation.arguments.front(), /*drained=*/true, reason}));
   return 0;
 }
 

@@ -89,7 +89,7 @@ absl::StatusOr<Ordered> OrderAll(Connection& connection, const std::vector<std::
                                  HealthKind kind, bool wait) {
   Ordered ordered;
   for (const std::string& name : names) {
-    const absl::StatusOr<std::uint64_t> number = connection.CheckHealth(name, kind, wait);
+    const absl::StatusOr<std::uint64_t> number = connection.Call(CheckNodeHealth{name, kind, wait});
     if (number.ok()) {
       ordered.numbers[name] = *number;
     } else if (names.size() == 1) {
@@ -111,7 +111,7 @@ absl::StatusOr<std::vector<HealthView>> AwaitAll(Connection& connection, Ordered
     names.push_back(name);
   }
   while (!names.empty()) {
-    ASSIGN_OR_RETURN(std::vector<HealthView> nodes, connection.ListHealth(names, 1));
+    ASSIGN_OR_RETURN(std::vector<HealthView> nodes, connection.Call(ListHealth{names, 1}));
     const bool all = std::all_of(nodes.begin(), nodes.end(), [&](const HealthView& node) {
       std::uint64_t& number = ordered.numbers[node.node];
       const HealthRecord* record = EndedCheck(node, number);
@@ -164,7 +164,7 @@ absl::Status Show(const Invocation& invocation, const std::vector<HealthView>& n
 absl::StatusOr<int> Check(const Invocation& invocation, Connection& connection, HealthKind kind) {
   std::vector<std::string> names = invocation.arguments;
   if (names.empty()) {
-    ASSIGN_OR_RETURN(const std::vector<HealthView> all, connection.ListHealth({}, 0));
+    ASSIGN_OR_RETURN(const std::vector<HealthView> all, connection.Call(ListHealth{{}, 0}));
     for (const HealthView& node : all) {
       names.push_back(node.node);
     }
@@ -195,7 +195,7 @@ absl::StatusOr<int> Health(const Invocation& invocation) {
   }
   ASSIGN_OR_RETURN(
       const std::vector<HealthView> nodes,
-      connection->ListHealth(invocation.arguments, static_cast<std::uint32_t>(history)));
+      connection->Call(ListHealth{invocation.arguments, static_cast<std::uint32_t>(history)}));
   RETURN_IF_ERROR(Show(invocation, nodes));
   return 0;
 }

@@ -34,7 +34,7 @@ absl::StatusOr<int> Change(const Invocation& invocation, const PolicyWords& word
                                                                : PolicyVerb::kDelete;
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
   RETURN_IF_ERROR(
-      connection->ChangePolicy(verb, words.kind, words.names.front(), words.assignments));
+      connection->Call(ChangePolicy{verb, words.kind, words.names.front(), words.assignments}));
   return 0;
 }
 
@@ -51,8 +51,8 @@ absl::StatusOr<int> History(const Invocation& invocation, PolicyKind kind,
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
   ASSIGN_OR_RETURN(const std::vector<PolicyChangeView> changes,
-                   connection->PolicyHistory(
-                       KindsOf(kind), words.names.empty() ? "" : words.names.front(), limit));
+                   connection->Call(PolicyHistory{
+                       KindsOf(kind), words.names.empty() ? "" : words.names.front(), limit}));
   RETURN_IF_ERROR(
       WriteOut(invocation.Has("json")
                    ? PolicyHistoryDocument(changes)
@@ -85,7 +85,7 @@ std::vector<PolicyView> Chosen(const std::vector<PolicyView>& all, const PolicyW
 absl::StatusOr<int> Show(const Invocation& invocation, PolicyKind kind, const std::string& verb,
                          const PolicyWords& words) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
-  ASSIGN_OR_RETURN(const std::vector<PolicyView> all, connection->ListPolicy(KindsOf(kind)));
+  ASSIGN_OR_RETURN(const std::vector<PolicyView> all, connection->Call(ListPolicy{KindsOf(kind)}));
   int code = 0;
   const std::vector<PolicyView> chosen = Chosen(all, words, verb, &code);
   const Style style = StyleFor(invocation.environment, STDOUT_FILENO);

@@ -18,7 +18,8 @@ namespace {
 absl::StatusOr<int> Replay(const Invocation& invocation) {
   ASSIGN_OR_RETURN(std::string program, SiblingProgram("muster-replay"));
   std::string path = invocation.arguments.front();
-  if (access(path.c_str(), F_OK) != 0) {
+  const bool database = path.rfind("postgresql://", 0) == 0 || path.rfind("postgres://", 0) == 0;
+  if (!database && access(path.c_str(), F_OK) != 0) {
     return absl::NotFoundError(
         absl::StrCat(path, ": ", std::generic_category().message(errno),
                      "; name a state directory, or a bundle of its alerts directory"));
@@ -40,8 +41,8 @@ Verb ReplayVerb() {
   Verb verb;
   verb.name = "replay";
   verb.purpose = "Make a controller's decisions again, and show where they differ";
-  verb.synopsis = "STATE_DIR|BUNDLE";
-  verb.forms = {"[--verify] [--json] STATE_DIR|BUNDLE"};
+  verb.synopsis = "STATE_DIR|STORE|BUNDLE";
+  verb.forms = {"[--verify] [--json] STATE_DIR|STORE|BUNDLE"};
   verb.examples = {
       "muster replay ~/.local/state/muster --verify",
       "muster replay ~/.local/state/muster/controller/alerts/pass-000000000812.bundle"};

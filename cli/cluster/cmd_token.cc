@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
-#include "cli/controller/token_calls.h"
 #include "cli/frame/json_output.h"
 #include "cli/frame/output.h"
 #include "cli/frame/verbs.h"
@@ -19,7 +18,7 @@ namespace {
 
 constexpr Duration kLongestLife = std::chrono::hours(366 * 24);
 
-Json TokenJson(const TokenInfo& token) {
+Json TokenJson(const TokenView& token) {
   return {{"id", token.id},
           {"user", token.user},
           {"issued", ToJson(token.issued)},
@@ -27,12 +26,12 @@ Json TokenJson(const TokenInfo& token) {
           {"read_only", token.read_only}};
 }
 
-absl::StatusOr<int> ShowTokens(const Invocation& invocation, const Address& address) {
-  ASSIGN_OR_RETURN(const std::vector<TokenInfo> tokens,
-                   ListTokens(address, invocation.Has("all-users")));
+absl::StatusOr<int> ShowTokens(const Invocation& invocation, Connection& connection) {
+  ASSIGN_OR_RETURN(const std::vector<TokenView> tokens,
+                   connection.Call(ListTokens{invocation.Has("all-users")}));
   if (invocation.Has("json")) {
     Json list = Json::array();
-    for (const TokenInfo& token : tokens) {
+    for (const TokenView& token : tokens) {
       list.push_back(TokenJson(token));
     }
     RETURN_IF_ERROR(WriteOut(PrintJson(Json{{"tokens", std::move(list)}})));
@@ -41,7 +40,7 @@ absl::StatusOr<int> ShowTokens(const Invocation& invocation, const Address& addr
   const Style style = StyleFor(invocation.environment, STDOUT_FILENO);
   const Time now = SystemClock().Now();
   Table table({{"ID"}, {"USER"}, {"MAY"}, {"ENDS IN"}});
-  for (const TokenInfo& token : tokens) {
+  for (const TokenView& token : tokens) {
     table.Add({{token.id},
                {token.user},
                {token.read_only ? "read" : "all"},
@@ -51,7 +50,7 @@ absl::StatusOr<int> ShowTokens(const Invocation& invocation, const Address& addr
   return 0;
 }
 
-absl::StatusOr<int> MakeToken(const Invocation& invocation, const Address& address) {
+absl::StatusOr<int> MakeToken(const Invocation& invocation, Connection& connection) {
   Duration lifetime(0);
   if (invocation.Has("lifetime")) {
     const absl::StatusOr<Duration> read = ParseDuration(invocation.Value("lifetime"));
@@ -62,12 +61,12 @@ absl::StatusOr<int> MakeToken(const Invocation& invocation, const Address& addre
     lifetime = *read;
   }
   ASSIGN_OR_RETURN(const NewToken made,
-                   CreateToken(address, lifetime, invocation.Has("read-only")));
+                   connection.Call(CreateToken{lifetime, invocation.Has("read-only")}));
   if (!invocation.Has("json")) {
     RETURN_IF_ERROR(WriteOut(made.token + "\n"));
     return 0;
   }
-  Json document = TokenJson(made.info);
+  Json document = TokenJson(made.view);
   document["token"] = made.token;
   RETURN_IF_ERROR(WriteOut(PrintJson(document)));
   return 0;
@@ -84,15 +83,15 @@ absl::StatusOr<int> Token(const Invocation& invocation) {
   if (invocation.Has("all-users") && !list) {
     return absl::InvalidArgumentError("--all-users goes with --list");
   }
-  ASSIGN_OR_RETURN(const Address address, AddressOf(invocation));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
   if (list) {
-    return ShowTokens(invocation, address);
+    return ShowTokens(invocation, *connection);
   }
   if (revoke) {
-    RETURN_IF_ERROR(RevokeToken(address, invocation.Value("revoke")));
+    RETURN_IF_ERROR(connection->Call(RevokeToken{invocation.Value("revoke")}));
     return 0;
   }
-  return MakeToken(invocation, address);
+  return MakeToken(invocation, *connection);
 }
 
 }  // namespace

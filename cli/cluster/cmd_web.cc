@@ -1,7 +1,6 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
-#include "cli/controller/token_calls.h"
 #include "cli/frame/output.h"
 #include "cli/frame/verbs.h"
 #include "cli/up/web_place.h"
@@ -26,8 +25,9 @@ absl::StatusOr<int> Web(const Invocation& invocation) {
   }
   ASSIGN_OR_RETURN(const Address address,
                    ParseAddress(absl::StrCat("unix:", state, "/controller.sock")));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
   ASSIGN_OR_RETURN(const NewToken made,
-                   CreateToken(address, kSession, invocation.Has("read-only")));
+                   connection->Call(CreateToken{kSession, invocation.Has("read-only")}));
   ASSIGN_OR_RETURN(const std::string random, RandomBytes(kCodeBytes));
   const std::string code = absl::WebSafeBase64Escape(random);
   RETURN_IF_ERROR(WriteFileAtomically(place.LinkOf(code), made.token));

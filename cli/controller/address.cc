@@ -30,6 +30,16 @@ absl::StatusOr<std::string> Absolute(const std::string& path) {
 }  // namespace
 
 absl::StatusOr<Address> ParseAddress(const std::string& text) {
+  if (const std::size_t comma = text.find(','); comma != std::string::npos) {
+    ASSIGN_OR_RETURN(Address first, ParseAddress(text.substr(0, comma)));
+    ASSIGN_OR_RETURN(const Address rest, ParseAddress(text.substr(comma + 1)));
+    if (first.kind != rest.kind) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(Quote(text), ": controllers are all at sockets, or all at HOST:PORT"));
+    }
+    first.text = text;
+    return first;
+  }
   Address address;
   address.text = text;
   if (text.rfind("unix:", 0) == 0 && text.size() > 5) {

@@ -24,7 +24,7 @@ Json JobJson(const JobView& job) {
 Json DetailJson(const JobDetail& detail) {
   Json json = JobJson(detail.job);
   ForEachField(detail, [&json](const char* name, const auto& member) {
-    if (std::string(name) != "job") {
+    if (std::string(name) != "job" && std::string(name) != "script") {
       json[name] = ToJson(member);
     }
   });

@@ -1,11 +1,15 @@
 #include "cli/controller/job_query.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <iterator>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "cli/page/hostlist.h"
+#include "cli/parse/hostlist.h"
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
 #include "scheduler/model/job/job_state.h"
@@ -98,15 +102,27 @@ absl::StatusOr<absl::Time> ParseMoment(const std::string& text, absl::Time now,
 
 }  // namespace
 
-std::vector<Option> JobQueryOptions() {
-  return {
-      {.name = "user", .letter = 'u', .metavar = "NAME", .text = "Jobs of this user only"},
-      {.name = "states",
-       .letter = 't',
-       .metavar = "LIST",
-       .text = "Jobs in these states only, like PENDING or R (also --state)"},
-      {.name = "noheader", .letter = 0, .metavar = "", .text = "No line of titles"},
+std::vector<Option> JobChoiceOptions() {
+  const auto list = [](const char* name, char letter, const char* metavar, const char* text) {
+    return Option{.name = name, .letter = letter, .metavar = metavar, .text = text};
   };
+  return {
+      list("me", 0, "", "Your own jobs only"),
+      list("user", 'u', "NAMES", "Jobs of these users only"),
+      list("account", 'A', "NAMES", "Jobs of these accounts only"),
+      list("partition", 'p', "NAMES", "Jobs in these partitions only"),
+      list("qos", 'q', "NAMES", "Jobs of these QOS only"),
+      list("name", 'n', "NAMES", "Jobs of these names only"),
+      list("nodelist", 'w', "NODES", "Jobs on any of these nodes only, like n1,n[3-5]"),
+      list("reservation", 0, "NAME", "Jobs of this reservation only"),
+      list("states", 't', "LIST", "Jobs in these states only, like PENDING or R (also --state)"),
+  };
+}
+
+std::vector<Option> JobQueryOptions() {
+  std::vector<Option> options = JobChoiceOptions();
+  options.push_back({.name = "noheader", .letter = 0, .metavar = "", .text = "No line of titles"});
+  return options;
 }
 
 absl::StatusOr<std::vector<std::string>> ParseStates(const std::string& text) {
@@ -137,18 +153,58 @@ absl::StatusOr<Time> ParseSince(const std::string& text, Time now, absl::TimeZon
   return std::max(FromAbsl(*moment), Time(Duration(1)));
 }
 
+bool JobQuery::narrows() const {
+  return !choice.users.empty() || !choice.accounts.empty() || !choice.partitions.empty() ||
+         !choice.qos.empty() || !choice.names.empty() || !choice.states.empty() ||
+         !choice.nodes.empty() || !choice.reservations.empty();
+}
+
+std::vector<JobView> Chosen(const JobQuery& query, const std::vector<JobView>& jobs) {
+  std::vector<JobView> chosen;
+  std::copy_if(jobs.begin(), jobs.end(), std::back_inserter(chosen),
+               [&query](const JobView& job) { return Chooses(query.choice, job); });
+  return chosen;
+}
+
 absl::StatusOr<JobQuery> ReadJobQuery(Invocation& invocation) {
   JobQuery query;
-  query.filter.user = invocation.Value("user");
+  JobChoice& choice = query.choice;
   std::string states = invocation.Value("states");
   if (!invocation.Has("states") && ParseStates(invocation.Value("state")).ok()) {
     states = invocation.Value("state");
     invocation.values.erase("state");
   }
   if (!states.empty() || invocation.Has("states")) {
-    ASSIGN_OR_RETURN(query.filter.states, ParseStates(states));
+    ASSIGN_OR_RETURN(choice.states, ParseStates(states));
+  }
+  const auto names = [&invocation](const char* option) -> std::vector<std::string> {
+    return absl::StrSplit(invocation.Value(option), ',', absl::SkipEmpty());
+  };
+  choice.users = names("user");
+  if (invocation.Has("me")) {
+    choice.users.push_back(absl::StrCat(geteuid()));
+  }
+  choice.accounts = names("account");
+  choice.partitions = names("partition");
+  choice.qos = names("qos");
+  choice.names = names("name");
+  choice.reservations = names("reservation");
+  if (invocation.Has("nodelist")) {
+    const absl::StatusOr<std::vector<std::string>> nodes =
+        ParseHostlist(invocation.Value("nodelist"));
+    if (!nodes.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--nodelist: ", std::string(nodes.status().message())));
+    }
+    choice.nodes = *nodes;
   }
   ASSIGN_OR_RETURN(query.selectors, ParseSelectors(invocation.arguments));
+  choice.jobs = query.selectors;
+  query.filter.states = choice.states;
+  // The controller filters by one name; the rest is done here.
+  if (choice.users.size() == 1 && !invocation.Has("me")) {
+    query.filter.user = choice.users.front();
+  }
   for (const JobSelector& selector : query.selectors) {
     query.filter.jobs.push_back(NamedId(selector));
   }

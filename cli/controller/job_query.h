@@ -11,19 +11,29 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "cli/controller/connection.h"
+#include "cli/controller/job_choice.h"
 #include "cli/frame/verb.h"
 #include "cli/parse/selector.h"
 #include "scheduler/model/view/view.h"
 
 namespace muster::cli {
 
-// --user, --states, --noheader and the numbers: what queue and history share.
+// --me, --user, --account and so on: what queue, history and cancel share.
+std::vector<Option> JobChoiceOptions();
+// The same with --noheader.
 std::vector<Option> JobQueryOptions();
 
 struct JobQuery {
   JobFilter filter;
   std::vector<JobSelector> selectors;  // as the user gave them; empty: all jobs
+  JobChoice choice;                    // the same and more: what the answer is held to
+
+  // Whether an option chooses among the jobs.
+  [[nodiscard]] bool narrows() const;
 };
+
+// The jobs that the query means, of those that its filter let through.
+std::vector<JobView> Chosen(const JobQuery& query, const std::vector<JobView>& jobs);
 
 // `--state` names the state directory, as everywhere, unless its value is a list of job states:
 // then it means --states, and is taken out of `invocation`.

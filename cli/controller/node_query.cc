@@ -14,7 +14,7 @@ absl::StatusOr<NodeAnswers> FetchNodes(const Invocation& invocation, const std::
                                        bool with_machine) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
   NodeAnswers answers;
-  ASSIGN_OR_RETURN(NodeList list, connection->ListNodes(invocation.arguments, with_machine));
+  ASSIGN_OR_RETURN(NodeList list, connection->Call(ListNodes{invocation.arguments, with_machine}));
   answers.nodes = std::move(list.nodes);
   answers.largest = std::move(list.largest);
   for (const std::string& name : invocation.arguments) {

@@ -4,7 +4,10 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <memory>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -51,33 +54,25 @@ std::string Names(const Option& option) {
                             : absl::StrCat("-", std::string(1, option.letter), ",--", option.name);
 }
 
-// One verb's CLI11 application; it fills `values` and `arguments` when it parses.
-struct Parser {
-  explicit Parser(const Verb& verb) : app(verb.purpose) {
+// One verb's CLI11 application, for its help: parsing is quicker done by hand than it is made.
+struct HelpPage {
+  explicit HelpPage(const Verb& verb) : app(verb.purpose) {
     app.name(absl::StrCat("muster ", verb.name));
     app.formatter(std::make_shared<VerbFormatter>(verb));
     app.footer(Footer(verb));
     app.set_help_flag("-h,--help", "Print this help");
-    app.allow_extras();
     for (const Option& option : AllOptions(verb)) {
       Add(option);
     }
   }
 
   void Add(const Option& option) {
-    const std::string name = option.name;
     CLI::Option* added = nullptr;
     if (option.metavar.empty()) {
-      added = app.add_flag_callback(Names(option), [this, name] { values[name] = ""; });
+      added = app.add_flag_callback(Names(option), [] {});
     } else {
-      added = app.add_option_function<std::string>(
-          Names(option), [this, name](const std::string& value) { values[name] = value; });
+      added = app.add_option_function<std::string>(Names(option), [](const std::string&) {});
       added->type_name(option.metavar);
-      if (option.joined_by != '\0') {
-        added->join(option.joined_by);
-      } else {
-        added->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-      }
     }
     added->description(option.text);
     if (option.text.empty()) {
@@ -86,7 +81,6 @@ struct Parser {
   }
 
   CLI::App app;
-  std::map<std::string, std::string> values;
 };
 
 const Option* FindOption(const std::vector<Option>& options, const std::string& name) {
@@ -170,14 +164,82 @@ absl::Status CheckOptionWords(const Verb& verb, const std::vector<std::string>& 
   return absl::OkStatus();
 }
 
-absl::Status UsageError(const CLI::Error& error, const std::vector<std::string>& words) {
-  std::string message = error.what();
-  std::replace(message.begin(), message.end(), '\n', ' ');
-  // An option at the end without its value is all that CLI11 can still object to.
-  return absl::InvalidArgumentError(error.get_name() == "ArgumentMismatch" && !words.empty()
-                                        ? absl::StrCat(words.back(), ": needs a value")
-                                        : message);
+absl::Status UnknownOption(const Verb& verb, const std::string& word) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("unknown option ", Quote(word), ": see muster ", verb.name, " --help"));
 }
+
+// What the words of options say, by the option's name.
+class OptionReader {
+ public:
+  explicit OptionReader(const Verb& verb) : verb_(verb), options_(AllOptions(verb)) {}
+
+  // Cancelled carries the help that was asked for.
+  absl::StatusOr<std::map<std::string, std::string>> Read(const std::vector<std::string>& words) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      RETURN_IF_ERROR(words[i].rfind("--", 0) == 0 ? ReadLong(words, i) : ReadLetters(words, i));
+    }
+    return std::move(values_);
+  }
+
+ private:
+  absl::Status ReadLong(const std::vector<std::string>& words, std::size_t& i) {
+    const std::size_t equals = words[i].find('=');
+    const std::string name = words[i].substr(2, equals == std::string::npos ? equals : equals - 2);
+    const Option* option = name.size() < 2 ? nullptr : FindOption(options_, name);
+    if (option == nullptr) {
+      return name == "help" ? absl::CancelledError(VerbHelp(verb_))
+                            : UnknownOption(verb_, words[i]);
+    }
+    if (option->metavar.empty() || equals != std::string::npos) {
+      Set(*option, option->metavar.empty() ? "" : words[i].substr(equals + 1));
+      return absl::OkStatus();
+    }
+    return TakeNext(*option, words, i);
+  }
+
+  // Flags by their letters; the first that takes a value takes the rest of the word, or the next.
+  absl::Status ReadLetters(const std::vector<std::string>& words, std::size_t& i) {
+    const std::string word = words[i];
+    for (std::size_t at = 1; at < word.size(); ++at) {
+      const Option* option = FindOption(options_, std::string(1, word[at]));
+      if (option == nullptr) {
+        return word[at] == 'h' ? absl::CancelledError(VerbHelp(verb_)) : UnknownOption(verb_, word);
+      }
+      if (option->metavar.empty()) {
+        Set(*option, "");
+      } else if (at + 1 < word.size()) {
+        Set(*option, word.substr(at + 1));
+        return absl::OkStatus();
+      } else {
+        return TakeNext(*option, words, i);
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status TakeNext(const Option& option, const std::vector<std::string>& words,
+                        std::size_t& i) {
+    if (i + 1 == words.size()) {
+      return absl::InvalidArgumentError(absl::StrCat(words[i], ": needs a value"));
+    }
+    Set(option, words[++i]);
+    return absl::OkStatus();
+  }
+
+  void Set(const Option& option, const std::string& value) {
+    const auto [held, is_new] = values_.try_emplace(option.name, value);
+    if (!is_new && option.joined_by != '\0') {
+      absl::StrAppend(&held->second, std::string(1, option.joined_by), value);
+    } else {
+      held->second = value;
+    }
+  }
+
+  const Verb& verb_;
+  const std::vector<Option> options_;
+  std::map<std::string, std::string> values_;
+};
 
 absl::Status CheckArgumentCount(const Verb& verb, std::size_t count) {
   if (count < verb.arguments_min) {
@@ -218,21 +280,8 @@ absl::StatusOr<ComponentWords> ParseWords(const Verb& verb,
                                           const std::vector<std::string>& arguments) {
   SplitWords split = Split(verb, arguments);
   RETURN_IF_ERROR(CheckOptionWords(verb, split.options));
-  Parser parser(verb);
-  const std::vector<std::string> words = split.options;
-  try {
-    std::reverse(split.options.begin(), split.options.end());  // CLI11 pops from the back.
-    parser.app.parse(std::move(split.options));
-  } catch (const CLI::CallForHelp&) {
-    return absl::CancelledError(VerbHelp(verb));
-  } catch (const CLI::Error& error) {
-    return UsageError(error, words);
-  }
-  if (const std::vector<std::string> unknown = parser.app.remaining(); !unknown.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat("unknown option ", Quote(unknown.front()),
-                                                   ": see muster ", verb.name, " --help"));
-  }
-  return ComponentWords{std::move(parser.values), std::move(split.arguments)};
+  ASSIGN_OR_RETURN(auto values, OptionReader(verb).Read(split.options));
+  return ComponentWords{std::move(values), std::move(split.arguments)};
 }
 
 int Report(const absl::Status& status, const std::string& where, Terminal terminal) {
@@ -293,8 +342,8 @@ absl::StatusOr<Invocation> ParseVerb(const Verb& verb, const std::vector<Verb>& 
   return invocation;
 }
 std::string VerbHelp(const Verb& verb) {
-  const Parser parser(verb);
-  return parser.app.help();
+  const HelpPage page(verb);
+  return page.app.help();
 }
 
 std::string OverallHelp(const std::vector<Verb>& verbs) {
@@ -342,6 +391,23 @@ int RunCommandLine(const std::vector<Verb>& verbs, const Environment& environmen
   }
   const absl::StatusOr<int> code = verb->run(*invocation);
   return code.ok() ? *code : Report(code.status(), where, terminal);
+}
+
+int RunCommandLine(const std::vector<NamedVerb>& verbs, const Environment& environment,
+                   const std::vector<std::string>& arguments, Terminal terminal) {
+  std::string name = arguments.empty() ? "" : arguments.front();
+  name = name == "--version" ? "version" : name;
+  const auto asked = std::find_if(verbs.begin(), verbs.end(),
+                                  [&name](const NamedVerb& verb) { return name == verb.name; });
+  std::vector<Verb> made;
+  if (asked != verbs.end() && !asked->shows_others) {
+    made.push_back(asked->make());
+    MUSTER_CHECK(made.back().name == name);
+  } else {
+    std::transform(verbs.begin(), verbs.end(), std::back_inserter(made),
+                   [](const NamedVerb& verb) { return verb.make(); });
+  }
+  return RunCommandLine(made, environment, arguments, terminal);
 }
 
 }  // namespace muster::cli

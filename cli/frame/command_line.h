@@ -1,8 +1,8 @@
 #pragma once
 
-// From argv to a verb: parsing by CLI11, help, and one-line errors with the contract's exit codes.
+// From argv to a verb: parsing, help by CLI11, and one-line errors with the contract's exit codes.
 //
-// The only place that includes CLI11. Thread promise: the main thread's. Invariants: exit codes are
+// The only place that includes CLI11. Of the verbs only the one that is asked for is made. Thread promise: the main thread's. Invariants: exit codes are
 // 0 done, 1 refused, 2 bad usage, or a verb's own; an error is one line on `err`.
 
 #include <ostream>
@@ -18,6 +18,15 @@ struct Terminal {
   std::ostream& out;
   std::ostream& err;
 };
+
+// A verb that is made when it is needed.
+struct NamedVerb {
+  const char* name;
+  Verb (*make)();
+  bool shows_others = false;  // it needs all of them
+};
+int RunCommandLine(const std::vector<NamedVerb>& verbs, const Environment& environment,
+                   const std::vector<std::string>& arguments, Terminal terminal);
 
 // Runs the verb that `arguments` (without the program's name) ask for; returns the exit code.
 int RunCommandLine(const std::vector<Verb>& verbs, const Environment& environment,

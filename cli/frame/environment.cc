@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/utf8.h"
@@ -71,6 +72,7 @@ bool Environment::Has(std::string_view name) const {
 
 absl::StatusOr<std::vector<std::string>> SelectEnvironment(const Environment& environment,
                                                            const ExportList& list, bool new_job) {
+  constexpr std::string_view kSlurms = "SLURM_";  // Slurm's NONE and lists carry them, too
   const bool inside = environment.Has("MUSTER_JOB_ID");
   std::vector<std::string> chosen;
   for (const std::string& entry : environment.entries()) {
@@ -80,7 +82,9 @@ absl::StatusOr<std::vector<std::string>> SelectEnvironment(const Environment& en
     const bool assigned =
         std::any_of(list.assignments.begin(), list.assignments.end(),
                     [name](const std::string& assignment) { return NameOf(assignment) == name; });
-    if (IsCarriable(entry) && !assigned && (named || (list.all && !left_behind))) {
+    const bool of_slurm = !list.nil && name.substr(0, kSlurms.size()) == kSlurms;
+    const bool wanted = named || ((list.all || of_slurm) && !left_behind);
+    if (IsCarriable(entry) && !assigned && wanted) {
       chosen.push_back(entry);
     }
   }

@@ -31,7 +31,9 @@ Verb CastVerb();
 Verb RunVerb();
 
 // cli/cluster
+Verb ControllerVerb();
 Verb DrainVerb();
+Verb EventsVerb();
 Verb HealthVerb();
 Verb KeysVerb();
 Verb NodesVerb();
@@ -40,9 +42,13 @@ Verb QosVerb();
 Verb AccountsVerb();
 Verb ReservationVerb();
 Verb ReplayVerb();
+Verb StoreVerb();
 Verb TokenVerb();
 Verb TopoVerb();
 Verb WebVerb();
+
+// cli/alerts
+Verb AlertsVerb();
 
 // cli/share
 Verb ShareVerb();
@@ -57,6 +63,9 @@ Verb TraceVerb();
 
 // cli/whatif
 Verb WhatifVerb();
+
+// cli/tune
+Verb TuneVerb();
 
 // cli/kernel
 Verb KernelVerb();

@@ -1,5 +1,10 @@
+#include <unistd.h>
+
+#include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
+#include "cli/controller/job_query.h"
 #include "cli/frame/verbs.h"
+#include "cli/parse/selector.h"
 #include "cli/parse/signal.h"
 #include "scheduler/base/status.h"
 
@@ -43,13 +48,33 @@ void Add(ChangeOutcome more, ChangeOutcome* all) {
   all->errors.insert(all->errors.end(), more.errors.begin(), more.errors.end());
 }
 
-absl::StatusOr<int> Cancel(const Invocation& invocation) {
-  const bool all = invocation.Has("all");
-  if (all == !invocation.arguments.empty()) {
-    return absl::InvalidArgumentError("name jobs, like 12, 12_[3-5] or 12.1, or give --all");
+// The live jobs that the options choose, of those named if any are. Who names no user means his
+// own jobs; root means everybody's.
+absl::StatusOr<std::vector<JobSelector>> Pick(Connection& connection, JobQuery query) {
+  if (query.choice.users.empty() && query.selectors.empty() && geteuid() != 0) {
+    query.choice.users = {absl::StrCat(geteuid())};
   }
+  ASSIGN_OR_RETURN(const std::vector<JobView> live, connection.Call(ListJobs{query.filter}));
+  std::vector<JobSelector> picked;
+  for (const JobView& job : Chosen(query, live)) {
+    ASSIGN_OR_RETURN(JobSelector selector, ParseSelector(job.label));
+    picked.push_back(std::move(selector));
+  }
+  return picked;
+}
+
+absl::StatusOr<int> Cancel(const Invocation& given) {
+  Invocation invocation = given;
+  const bool all = invocation.Has("all");
   ASSIGN_OR_RETURN(const Named named, ReadNames(invocation));
-  ASSIGN_OR_RETURN(const std::vector<JobSelector> jobs, ParseWholeJobs(named.jobs));
+  ASSIGN_OR_RETURN(std::vector<JobSelector> jobs, ParseWholeJobs(named.jobs));
+  invocation.arguments = named.jobs;
+  ASSIGN_OR_RETURN(const JobQuery query, ReadJobQuery(invocation));
+  if (query.narrows() ? all || !named.steps.empty() : all == !given.arguments.empty()) {
+    return absl::InvalidArgumentError(
+        "name jobs, like 12, 12_[3-5] or 12.1, or choose them by options like --name, or give "
+        "--all");
+  }
   ASSIGN_OR_RETURN(const SignalScope scope, ReadScope(invocation));
   std::uint32_t signal = 0;
   if (invocation.Has("signal")) {
@@ -59,14 +84,19 @@ absl::StatusOr<int> Cancel(const Invocation& invocation) {
     }
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
+  if (query.narrows()) {
+    ASSIGN_OR_RETURN(jobs, Pick(*connection, query));
+  }
   ChangeOutcome outcome;
   if (all || !jobs.empty()) {
-    ASSIGN_OR_RETURN(outcome, signal == 0 ? connection->Cancel(jobs, all)
-                                          : connection->Signal(jobs, std::nullopt, signal, scope));
+    const ForJobs<SignalJob> sent{{.signal = signal, .scope = scope}, jobs};
+    ASSIGN_OR_RETURN(outcome, signal == 0 ? absl::StatusOr<ChangeOutcome>(
+                                                connection->Call(CancelJobs{jobs, all}))
+                                          : connection->Call(sent));
   }
   for (const StepSelector& step : named.steps) {
-    ASSIGN_OR_RETURN(ChangeOutcome one,
-                     connection->Signal({step.job}, step.step, signal, SignalScope::kSteps));
+    ASSIGN_OR_RETURN(ChangeOutcome one, connection->Call(ForJobs<SignalJob>{
+                                            {.step = step.step, .signal = signal}, {step.job}}));
     Add(std::move(one), &outcome);
   }
   return ReportChange("cancel", outcome);
@@ -78,9 +108,10 @@ Verb CancelVerb() {
   Verb verb;
   verb.name = "cancel";
   verb.purpose = "End jobs and steps, by SIGTERM and then SIGKILL, or send them a signal";
-  verb.synopsis = "JOB[.STEP]… | --all";
+  verb.synopsis = "[JOB[.STEP]…] | --all";
   verb.examples = {"muster cancel 12 14_[0-9]", "muster cancel 12.1",
-                   "muster cancel --signal USR1 --batch 12"};
+                   "muster cancel --signal USR1 --batch 12",
+                   "muster cancel --me --states PENDING --name train"};
   verb.options = {
       {.name = "all", .letter = 0, .metavar = "", .text = "All of your own jobs"},
       {.name = "signal",
@@ -95,6 +126,9 @@ Verb CancelVerb() {
        .letter = 'f',
        .metavar = "",
        .text = "The signal is for the batch script, what it has started, and all steps"}};
+  for (const Option& option : JobChoiceOptions()) {
+    verb.options.push_back(option);
+  }
   verb.arguments_max = kAnyNumber;
   verb.run = Cancel;
   return verb;

@@ -6,6 +6,7 @@
 #include "cli/controller/job_query.h"
 #include "cli/frame/output.h"
 #include "cli/frame/verbs.h"
+#include "cli/parse/selector.h"
 #include "cli/sheet/explanation_sheet.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
@@ -19,7 +20,7 @@ absl::StatusOr<int> Explain(const Invocation& invocation) {
     return absl::InvalidArgumentError("name one job, or one element like 12_3");
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
-  ASSIGN_OR_RETURN(const JobExplanation explanation, connection->Explain(job));
+  ASSIGN_OR_RETURN(const JobExplanation explanation, connection->Call(ExplainJob{ById(job)}));
   if (job.component.has_value() && Select({explanation.job}, {job}).empty()) {
     return absl::NotFoundError(absl::StrCat("job ", ToText(job), ": no such job"));
   }

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
 #include "cli/controller/documents.h"
+#include "cli/controller/job_columns.h"
 #include "cli/controller/job_query.h"
 #include "cli/frame/output.h"
 #include "cli/frame/verbs.h"
@@ -19,9 +20,9 @@
 namespace muster::cli {
 namespace {
 
-absl::StatusOr<HistoryQuery> ReadFilter(const Invocation& invocation, const JobQuery& query) {
-  HistoryQuery filter;
-  filter.jobs = query.filter;
+absl::StatusOr<ListHistory> ReadFilter(const Invocation& invocation, const JobQuery& query) {
+  ListHistory filter;
+  static_cast<JobFilter&>(filter) = query.filter;
   if (invocation.Has("since")) {
     ASSIGN_OR_RETURN(filter.since, ParseSince(invocation.Value("since"), SystemClock().Now(),
                                               absl::LocalTimeZone()));
@@ -38,10 +39,9 @@ absl::StatusOr<HistoryQuery> ReadFilter(const Invocation& invocation, const JobQ
 }
 
 // One line for each job that was named and has not ended. A filter may well leave one out.
-int ReportMissing(const HistoryQuery& filter, const JobQuery& query,
+int ReportMissing(const ListHistory& filter, const JobQuery& query,
                   const std::vector<JobView>& jobs) {
-  if (!filter.jobs.user.empty() || !filter.jobs.states.empty() || filter.since != kNoTime ||
-      filter.limit != 0) {
+  if (query.narrows() || filter.since != kNoTime || filter.limit != 0) {
     return 0;
   }
   const std::vector<std::string> missing = Missing(jobs, query.selectors);
@@ -56,8 +56,7 @@ absl::StatusOr<std::string> StepsOf(Connection& connection, const std::vector<Jo
                                     const Style& style) {
   std::vector<JobSteps> all;
   for (const JobView& job : jobs) {
-    ASSIGN_OR_RETURN(std::vector<JobDetail> details,
-                     connection.ShowJob({.job = job.id, .elements = {}}));
+    ASSIGN_OR_RETURN(std::vector<JobDetail> details, connection.Call(ShowJob{{.job = job.id}}));
     for (JobDetail& detail : details) {
       if (detail.job.id == job.id && !detail.steps.empty()) {
         all.push_back({detail.job.label, std::move(detail.steps)});
@@ -73,14 +72,18 @@ absl::StatusOr<int> History(const Invocation& given) {
     return absl::InvalidArgumentError("--steps: a table alone; muster show --json JOB has them");
   }
   ASSIGN_OR_RETURN(const JobQuery query, ReadJobQuery(invocation));
-  ASSIGN_OR_RETURN(const HistoryQuery filter, ReadFilter(invocation, query));
+  ASSIGN_OR_RETURN(const ListHistory filter, ReadFilter(invocation, query));
+  ASSIGN_OR_RETURN(const JobColumns columns, ReadJobColumns(invocation));
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
-  ASSIGN_OR_RETURN(const std::vector<JobView> ended, connection->ListHistory(filter));
-  std::vector<JobView> jobs = Select(ended, query.selectors);
+  ASSIGN_OR_RETURN(const std::vector<JobView> ended, connection->Call(filter));
+  std::vector<JobView> jobs = Chosen(query, ended);
   std::reverse(jobs.begin(), jobs.end());  // The latest stands last, next to the prompt.
+  SortJobs(columns, jobs);
   const TableChoice choice{.header = !invocation.Has("noheader"), .fold = false};
   const Style style = StyleFor(invocation.environment, STDOUT_FILENO);
-  RETURN_IF_ERROR(WriteOut(invocation.Has("json")          ? JobsDocument(jobs)
+  RETURN_IF_ERROR(WriteOut(invocation.Has("json") ? JobsDocument(jobs)
+                           : !columns.names.empty()
+                               ? PrintJobColumns(columns, jobs, choice.header, style)
                            : invocation.Has("checkpoints") ? PrintCheckpoints(jobs, choice, style)
                                                            : PrintHistory(jobs, choice, style)));
   if (invocation.Has("steps")) {
@@ -118,6 +121,9 @@ Verb HistoryVerb() {
                           .letter = 0,
                           .metavar = "",
                           .text = "What checkpoints and failures cost them (JSON has it always)"});
+  for (const Option& option : JobColumnOptions()) {
+    verb.options.push_back(option);
+  }
   verb.options.push_back(JsonOption());
   verb.arguments_max = kAnyNumber;
   verb.run = History;

@@ -1,10 +1,13 @@
 #include <unistd.h>
 
 #include <iostream>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
 #include "cli/controller/documents.h"
+#include "cli/controller/job_columns.h"
 #include "cli/controller/job_query.h"
 #include "cli/frame/output.h"
 #include "cli/frame/verbs.h"
@@ -17,7 +20,7 @@ namespace {
 
 // One line for each job that was named and is not there. A filter may well leave one out.
 int ReportMissing(const JobQuery& query, const std::vector<JobView>& jobs) {
-  if (!query.filter.user.empty() || !query.filter.states.empty()) {
+  if (query.narrows()) {
     return 0;
   }
   const std::vector<std::string> missing = Missing(jobs, query.selectors);
@@ -31,17 +34,20 @@ int ReportMissing(const JobQuery& query, const std::vector<JobView>& jobs) {
 absl::StatusOr<int> Queue(const Invocation& given) {
   Invocation invocation = given;
   ASSIGN_OR_RETURN(JobQuery query, ReadJobQuery(invocation));
-  query.filter.fold = !invocation.Has("json") && !invocation.Has("array");
+  ASSIGN_OR_RETURN(const JobColumns columns, ReadJobColumns(invocation));
+  query.filter.fold = !invocation.Has("json") && !invocation.Has("array") && columns.names.empty();
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
-  ASSIGN_OR_RETURN(const std::vector<JobView> held, connection->ListJobs(query.filter));
-  const std::vector<JobView> jobs = Select(held, query.selectors);
+  ASSIGN_OR_RETURN(const std::vector<JobView> held, connection->Call(ListJobs{query.filter}));
+  std::vector<JobView> jobs = Chosen(query, held);
+  SortJobs(columns, jobs);
+  const Style style = StyleFor(invocation.environment, STDOUT_FILENO);
   const TableChoice choice{.header = !invocation.Has("noheader"),
                            .fold = !invocation.Has("array"),
                            .start = invocation.Has("start")};
-  RETURN_IF_ERROR(WriteOut(invocation.Has("json")
-                               ? JobsDocument(jobs)
-                               : PrintQueue(jobs, choice, SystemClock().Now(),
-                                            StyleFor(invocation.environment, STDOUT_FILENO))));
+  RETURN_IF_ERROR(WriteOut(invocation.Has("json") ? JobsDocument(jobs)
+                           : !columns.names.empty()
+                               ? PrintJobColumns(columns, jobs, choice.header, style)
+                               : PrintQueue(jobs, choice, SystemClock().Now(), style)));
   return ReportMissing(query, jobs);
 }
 
@@ -53,6 +59,7 @@ Verb QueueVerb() {
   verb.purpose = "List the jobs that wait or run, and why each waits";
   verb.synopsis = "[JOB…]";
   verb.examples = {"muster queue", "muster queue --user alice --states PD,R",
+                   "muster queue --me --sort=-priority --format id,name,priority,nodes",
                    "muster queue --start", "muster queue --json"};
   verb.options = JobQueryOptions();
   verb.options.push_back({.name = "array",
@@ -63,6 +70,9 @@ Verb QueueVerb() {
                           .letter = 0,
                           .metavar = "",
                           .text = "A column for when each job is expected to start"});
+  for (const Option& option : JobColumnOptions()) {
+    verb.options.push_back(option);
+  }
   verb.options.push_back(JsonOption());
   verb.arguments_max = kAnyNumber;
   verb.run = Queue;

@@ -3,6 +3,7 @@
 #include "cli/controller/controller.h"
 #include "cli/frame/verbs.h"
 #include "cli/parse/number.h"
+#include "cli/parse/selector.h"
 #include "scheduler/base/status.h"
 
 namespace muster::cli {
@@ -34,13 +35,13 @@ absl::StatusOr<int> Resume(const Invocation& invocation) {
   ASSIGN_OR_RETURN(const Resumed resumed, Sort(invocation.arguments));
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
   for (const std::string& node : resumed.nodes) {
-    RETURN_IF_ERROR(connection->Drain(node, /*drained=*/false, ""));
+    RETURN_IF_ERROR(connection->Call(DrainNode{node, /*drained=*/false, ""}));
   }
   if (resumed.jobs.empty()) {
     return 0;
   }
   ASSIGN_OR_RETURN(const ChangeOutcome outcome,
-                   connection->Suspend(resumed.jobs, /*suspended=*/false));
+                   connection->Call(ForJobs<SuspendJob>{{.suspended = false}, resumed.jobs}));
   return ReportChange("resume", outcome);
 }
 

@@ -4,10 +4,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
+#include "cli/controller/curve_calls.h"
 #include "cli/controller/documents.h"
 #include "cli/controller/job_query.h"
+#include "cli/frame/json_output.h"
 #include "cli/frame/output.h"
 #include "cli/frame/verbs.h"
+#include "cli/parse/selector.h"
+#include "cli/sheet/curve_sheet.h"
 #include "cli/sheet/job_sheet.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
@@ -24,17 +28,37 @@ std::string Sheets(const std::vector<JobDetail>& details, const Style& style) {
   return page;
 }
 
+absl::StatusOr<int> ShowCurves(const Invocation& invocation, const std::vector<JobSelector>& jobs) {
+  ASSIGN_OR_RETURN(const Address address, AddressOf(invocation));
+  const Style style = StyleFor(invocation.environment, STDOUT_FILENO);
+  std::string page;
+  Json document = Json::array();
+  for (const JobSelector& job : jobs) {
+    ASSIGN_OR_RETURN(const std::vector<UsageCurve> curves, ReadCurves(address, job));
+    for (const UsageCurve& curve : curves) {
+      absl::StrAppend(&page, page.empty() ? "" : "\n", PrintCurve(curve, style));
+      document.push_back(ToJson(curve));
+    }
+  }
+  RETURN_IF_ERROR(
+      WriteOut(invocation.Has("json") ? PrintJson(Json{{"curves", std::move(document)}}) : page));
+  return 0;
+}
+
 absl::StatusOr<int> Show(const Invocation& invocation) {
   std::vector<std::string> names = invocation.arguments;
   if (names.size() > 1 && names.front() == "job") {
     names.erase(names.begin());  // "show job 12", as habit has it
   }
   ASSIGN_OR_RETURN(const std::vector<JobSelector> jobs, ParseSelectors(names));
+  if (invocation.Has("curve")) {
+    return ShowCurves(invocation, jobs);
+  }
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
   std::vector<JobDetail> details;
   int code = 0;
   for (const JobSelector& job : jobs) {
-    absl::StatusOr<std::vector<JobDetail>> found = connection->ShowJob(job);
+    absl::StatusOr<std::vector<JobDetail>> found = connection->Call(ShowJob{ById(job)});
     if (found.ok() && job.component.has_value()) {
       std::erase_if(*found, [&job](const JobDetail& detail) {
         return Select({detail.job}, {job}).empty();  // the id of some other job
@@ -69,8 +93,13 @@ Verb ShowVerb() {
   verb.name = "show";
   verb.purpose = "Show jobs in full: asked, given, where each rank runs, used";
   verb.synopsis = "JOB…";
-  verb.examples = {"muster show 12", "muster show 12_3 14", "muster show --json 12"};
-  verb.options = {JsonOption()};
+  verb.examples = {"muster show 12", "muster show 12_3 14", "muster show --json 12",
+                   "muster show --curve 12"};
+  verb.options = {{.name = "curve",
+                   .letter = 0,
+                   .metavar = "",
+                   .text = "What they used over time: CPUs, memory, GPUs, power"},
+                  JsonOption()};
   verb.arguments_min = 1;
   verb.arguments_max = kAnyNumber;
   verb.run = Show;

@@ -4,7 +4,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
+#include "cli/controller/submit_stream.h"
 #include "cli/frame/verbs.h"
+#include "cli/jobs/submit/batch_file.h"
 #include "cli/jobs/submit/submission.h"
 #include "cli/page/hostlist.h"
 #include "cli/page/quantity.h"
@@ -16,19 +18,6 @@
 
 namespace muster::cli {
 namespace {
-
-absl::StatusOr<Script> ReadScript(const Invocation& invocation) {
-  if (invocation.Has("wrap")) {
-    if (!invocation.arguments.empty()) {
-      return absl::InvalidArgumentError("--wrap and SCRIPT exclude each other: give one");
-    }
-    return WrapCommand(invocation.Value("wrap"));
-  }
-  if (invocation.arguments.empty()) {
-    return absl::InvalidArgumentError("missing SCRIPT: name one, or - for stdin, or --wrap CMD");
-  }
-  return LoadScript(invocation.arguments.front());
-}
 
 // --wrap stands where a script would: after the last component's options, or before. The first
 // component's it is.
@@ -42,20 +31,12 @@ absl::StatusOr<Invocation> WithWrapInFront(Invocation invocation) {
   return invocation;
 }
 
-// For whoever looks on; workflow engines parse stderr.
-void TellIfNever(Connection& connection, JobId job, const JobRequest& request) {
-  const std::string why = isatty(STDERR_FILENO) == 0 ? "" : WhyNever(connection, job, request);
-  if (!why.empty()) {
-    std::cerr << "muster submit: " << why << "; muster cancel " << job.value() << " takes it back"
-              << std::endl;
-  }
-}
-
 // --test-only: 0 when it would start some time, 1 when never on this cluster.
 absl::StatusOr<int> Test(Connection& connection, const std::string& token,
                          const JobRequest& request) {
-  ASSIGN_OR_RETURN(const StartForecast forecast,
-                   connection.TestSubmit(token, request.spec, request.program, request.components));
+  ASSIGN_OR_RETURN(
+      const StartForecast forecast,
+      connection.Call(TestSubmit{{token, request.spec, request.program, {}, request.components}}));
   const Time now = SystemClock().Now();
   std::cout << (forecast.start == kNoTime ? "the start is not known"
                 : forecast.start <= now
@@ -67,7 +48,7 @@ absl::StatusOr<int> Test(Connection& connection, const std::string& token,
   return forecast.never ? 1 : 0;
 }
 
-// The same for what was given and has no effect here.
+// For whoever looks on, what was given and has no effect; workflow engines parse stderr.
 void TellRecorded(const JobRequest& request) {
   const std::string text = isatty(STDERR_FILENO) == 0 ? "" : RecordedText(request);
   if (!text.empty()) {
@@ -75,24 +56,64 @@ void TellRecorded(const JobRequest& request) {
   }
 }
 
+// --batch: the answers come in the order of the lines. 1 when one of them was refused.
+absl::StatusOr<int> SubmitBatch(const Invocation& invocation, const Address& address) {
+  if (!invocation.arguments.empty() || !invocation.components.empty()) {
+    return absl::InvalidArgumentError("--batch and SCRIPT exclude each other: give one");
+  }
+  const std::string path = invocation.Value("batch");
+  ASSIGN_OR_RETURN(const std::vector<BatchLine> lines,
+                   ReadBatchFile(SubmitVerb(), invocation, path, address));
+  std::vector<std::string> tokens(lines.size());
+  for (std::string& token : tokens) {
+    ASSIGN_OR_RETURN(token, MakeToken());
+  }
+  std::size_t answered = 0;
+  int code = 0;
+  const auto get = [&](std::size_t i) {
+    const JobRequest& request = lines[i].request;
+    return StreamedSubmission{&tokens[i], &request.spec, &request.program, &request.components};
+  };
+  RETURN_IF_ERROR(SubmitAll(address, lines.size(), get, [&](const absl::StatusOr<JobId>& job) {
+    const BatchLine& line = lines[answered++];
+    if (job.ok()) {
+      std::cout << (line.request.parsable ? "" : "Submitted batch job ") << job->value() << "\n";
+    } else {
+      code = 1;
+      std::cerr << "muster submit: " << path << ":" << line.number << ": "
+                << Printable(std::string(job.status().message())) << "\n";
+    }
+  }));
+  std::cout << std::flush;
+  return code;
+}
+
 absl::StatusOr<int> Submit(const Invocation& as_given) {
   ASSIGN_OR_RETURN(const Address address, AddressOf(as_given));
+  if (as_given.Has("batch")) {
+    return SubmitBatch(as_given, address);
+  }
   ASSIGN_OR_RETURN(const Invocation invocation, WithWrapInFront(as_given));
   // The command line alone first: its mistakes are told before a file is looked at.
   const Moment moment{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
   RETURN_IF_ERROR(ReadJobOptions(invocation.values, {}, JobVerb::kSubmit, moment).status());
-  ASSIGN_OR_RETURN(const Script script, ReadScript(invocation));
+  ASSIGN_OR_RETURN(const Script script, ReadScriptOf(invocation));
   ASSIGN_OR_RETURN(const JobRequest request, ReadSubmission(invocation, address, script));
   ASSIGN_OR_RETURN(const std::string token, MakeToken());
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
   if (request.test_only) {
     return Test(*connection, token, request);
   }
-  ASSIGN_OR_RETURN(const JobId job,
-                   connection->Submit(token, request.spec, request.program, request.components));
+  ASSIGN_OR_RETURN(
+      const Submitted submitted,
+      connection->Call(SubmitJob{token, request.spec, request.program, {}, request.components}));
+  const JobId job = submitted.job;
   std::cout << (request.parsable ? "" : "Submitted batch job ") << job.value() << std::endl;
   TellRecorded(request);
-  TellIfNever(*connection, job, request);
+  if (!submitted.remark.empty()) {
+    std::cerr << "muster submit: job " << job.value() << " waits: " << Printable(submitted.remark)
+              << "; muster cancel " << job.value() << " takes it back" << std::endl;
+  }
   return request.wait ? WaitForAll(*connection, job, request) : 0;
 }
 
@@ -103,12 +124,14 @@ Verb SubmitVerb() {
   verb.name = "submit";
   verb.purpose = "Submit a batch script; it runs when its resources are free";
   verb.synopsis = "[: options]… SCRIPT [ARG…] | --wrap CMD | -";
-  verb.forms = {"[options] [: options]… SCRIPT [ARG…]", "[options] --wrap CMD", "[options] -"};
+  verb.forms = {"[options] [: options]… SCRIPT [ARG…]", "[options] --wrap CMD", "[options] -",
+                "[options] --batch FILE"};
   verb.components = Components::kOptions;
   verb.examples = {"muster submit -n 4 --mem 8G -t 30 job.sh input.dat",
                    "muster submit --array 0-99%10 --wrap './work $MUSTER_ARRAY_TASK_ID'",
                    "muster submit --wait --parsable - < job.sh",
-                   "muster submit -n 4 -c 2 : -n 1 -G 1 coupled.sh"};
+                   "muster submit -n 4 -c 2 : -n 1 -G 1 coupled.sh",
+                   "muster submit --parsable -t 10 --batch jobs.txt"};
   verb.remarks =
       "A lone \":\" begins the next component of a heterogeneous job: components start and end\n"
       "together, the script runs on the first (muster run --het-group=1 on the next). In a script\n"
@@ -116,12 +139,17 @@ Verb SubmitVerb() {
       "Options may stand in the script as #MUSTER or #SBATCH lines before the first command; the\n"
       "command line wins. A request larger than the cluster is accepted and waits with the reason\n"
       "\"never on this cluster\" (see muster queue) until such nodes join or it is cancelled;\n"
-      "where stderr is a terminal, submit says so at once. --test-only asks without submitting.";
+      "submit says so at once, in a line on stderr. --test-only asks without submitting.";
   verb.options = JobOptions(JobVerb::kSubmit);
   verb.options.insert(verb.options.begin(), Option{.name = "wrap",
                                                    .letter = 0,
                                                    .metavar = "CMD",
                                                    .text = "Run CMD by /bin/sh; no SCRIPT then"});
+  verb.options.insert(verb.options.begin(),
+                      Option{.name = "batch",
+                             .letter = 0,
+                             .metavar = "FILE",
+                             .text = "Submit each line of FILE: the words of one submission"});
   verb.arguments_max = kAnyNumber;
   verb.takes_command = true;
   verb.run = Submit;

@@ -1,5 +1,6 @@
 #include "cli/controller/controller.h"
 #include "cli/frame/verbs.h"
+#include "cli/parse/selector.h"
 #include "scheduler/base/status.h"
 
 namespace muster::cli {
@@ -8,7 +9,8 @@ namespace {
 absl::StatusOr<int> Suspend(const Invocation& invocation) {
   ASSIGN_OR_RETURN(const std::vector<JobSelector> jobs, ParseSelectors(invocation.arguments));
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
-  ASSIGN_OR_RETURN(const ChangeOutcome outcome, connection->Suspend(jobs, /*suspended=*/true));
+  ASSIGN_OR_RETURN(const ChangeOutcome outcome,
+                   connection->Call(ForJobs<SuspendJob>{{.suspended = true}, jobs}));
   return ReportChange("suspend", outcome);
 }
 

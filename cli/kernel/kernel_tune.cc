@@ -48,7 +48,7 @@ Tuning TuningOf(const Json& found) {
 std::string Share(const Json& found, const Invocation& invocation) {
   const absl::StatusOr<std::unique_ptr<Connection>> connection = OpenController(invocation);
   const absl::Status shared =
-      connection.ok() ? (*connection)->PutTuning(TuningOf(found)) : connection.status();
+      connection.ok() ? (*connection)->Call(PutTuning{TuningOf(found)}) : connection.status();
   return std::string(shared.message());
 }
 
@@ -103,7 +103,7 @@ std::string SharedTunings(const BundledKernel& kernel, const Invocation& invocat
   if (!connection.ok()) {
     return "";
   }
-  const absl::StatusOr<std::vector<Tuning>> tunings = (*connection)->ListTunings(tuned);
+  const absl::StatusOr<std::vector<Tuning>> tunings = (*connection)->Call(ListTunings{tuned});
   Json list = Json::array();
   for (const Tuning& tuning : tunings.ok() ? *tunings : std::vector<Tuning>()) {
     list.push_back({{"kernel", tuning.kernel},

@@ -12,6 +12,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "cli/parse/time_limit.h"
+#include "scheduler/model/value/gres.h"
 
 namespace muster::cli {
 namespace {
@@ -79,7 +80,7 @@ constexpr KeyReason kKeyReasons[] = {
     {"suspend*", kNoPower},
     {"resume*", kNoPower},
     {"reboot*", kNoPower},
-    {"grestypes", "GPUs are found by the agents; other countable things are licences"},
+    {"grestypes", "GPUs are found by the agents; of other countable things they are told"},
     {"maxjobcount", "only jobs of each user are bounded: `policy.submit_jobs_max`"},
     {"maxstepcount", "steps are not counted"},
     {"maxtaskspernode", "a node runs as many ranks as it has room for"},
@@ -301,7 +302,7 @@ class SettingsImport {
       } else if (key == "weight") {
         words.push_back("weight = " + word.value);
       } else if (key == "gres") {
-        TakeGres(line.place, nodes, word.value);
+        TakeGres(line.place, nodes, word.value, words);
       } else if (key == "state") {
         if (!absl::EqualsIgnoreCase(word.value, "UNKNOWN")) {
           settings_.Remark(line.place, absl::StrCat(nodes, ": State=", word.value),
@@ -319,15 +320,26 @@ class SettingsImport {
     }
   }
 
-  void TakeGres(const std::string& place, const std::string& nodes, const std::string& list) {
+  // GPUs are found; of other countable things the agent is told.
+  void TakeGres(const std::string& place, const std::string& nodes, const std::string& list,
+                std::vector<std::string>& words) {
+    GresList counted;
     for (const std::string& each : std::vector<std::string>(absl::StrSplit(list, ','))) {
       const std::string name = each.substr(0, each.find(':'));
-      if (name != "gpu") {
+      const absl::StatusOr<GresList> one = ParseGresList(each);
+      if (name == "mps" || name == "shard") {
         settings_.Remark(place, absl::StrCat(nodes, ": Gres=", each),
-                         name == "mps" || name == "shard"
-                             ? "parts of GPUs are asked for with --gpu-share"
-                             : "only GPUs are counted by node; [licenses] counts over the cluster");
+                         "parts of GPUs are asked for with --gpu-share");
+      } else if (name != "gpu" && (!one.ok() || counted.size() == kGresKinds)) {
+        settings_.Remark(place, absl::StrCat(nodes, ": Gres=", each),
+                         one.ok() ? absl::StrCat("a node declares at most ", kGresKinds, " kinds")
+                                  : "a countable thing is NAME:COUNT, without types");
+      } else if (name != "gpu") {
+        AddTo(counted, *one);
       }
+    }
+    if (!counted.empty()) {
+      words.push_back(absl::StrCat("gres = ", TomlText(ToText(counted))));
     }
   }
 

@@ -1,6 +1,7 @@
 #include "cli/page/hostlist.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "absl/strings/str_cat.h"
 #include "cli/page/text.h"
+#include "scheduler/base/plain_text.h"
 #include "scheduler/base/status.h"
 
 namespace muster::cli {
@@ -11,9 +11,34 @@ namespace {
 
 constexpr std::size_t kGap = 2;  // blanks between columns
 
-std::string Padded(const std::string& text, std::size_t shown, std::size_t width, bool right) {
-  const std::string blanks(width - std::min(width, shown), ' ');
-  return right ? blanks + text : text + blanks;
+void AppendLine(const std::vector<Column>& columns, const std::vector<Cell>& cells,
+                const std::vector<std::size_t>& widths, const Style& style, std::size_t indent,
+                std::string& page) {
+  page.append(indent, ' ');
+  std::size_t content = page.size();  // up to the last character that is not a blank
+  std::string cut;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const std::string* text = &cells[i].text;
+    std::size_t shown = DisplayWidth(*text);
+    if (shown > widths[i]) {
+      cut = CutText(*text, widths[i], style);
+      text = &cut;
+      shown = DisplayWidth(cut);
+    }
+    const std::size_t blanks = widths[i] - std::min(widths[i], shown);
+    page.append(columns[i].right ? blanks : 0, ' ');
+    if (cells[i].paint == Paint::kPlain) {
+      page.append(*text);
+    } else {
+      page.append(Painted(*text, cells[i].paint, style));
+    }
+    if (!text->empty()) {
+      content = std::max(content, page.find_last_not_of(' ') + 1);
+    }
+    page.append((columns[i].right ? 0 : blanks) + kGap, ' ');
+  }
+  page.resize(content);
+  page.push_back('\n');
 }
 
 }  // namespace
@@ -21,7 +46,9 @@ std::string Padded(const std::string& text, std::size_t shown, std::size_t width
 void Table::Add(std::vector<Cell> cells) {
   MUSTER_CHECK(cells.size() == columns_.size());
   for (Cell& cell : cells) {
-    cell.text = Printable(cell.text);
+    if (!IsPrintableAscii(cell.text)) {
+      cell.text = Printable(cell.text);
+    }
   }
   rows_.push_back(std::move(cells));
 }
@@ -51,26 +78,16 @@ std::vector<std::size_t> Table::Widths(const Style& style, bool header, std::siz
 
 std::string Table::Print(const Style& style, bool header, std::size_t indent) const {
   const std::vector<std::size_t> widths = Widths(style, header, indent);
-  std::vector<std::vector<Cell>> lines;
-  if (header) {
-    lines.emplace_back();
-    for (const Column& column : columns_) {
-      lines.back().push_back({.text = column.title, .paint = Paint::kBold});
-    }
-  }
-  lines.insert(lines.end(), rows_.begin(), rows_.end());
   std::string page;
-  for (const std::vector<Cell>& cells : lines) {
-    std::string line(indent, ' ');
-    std::size_t content = line.size();  // up to the last character that is not a blank
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      const std::string text = CutText(cells[i].text, widths[i], style);
-      line += Padded(Painted(text, cells[i].paint, style), DisplayWidth(text), widths[i],
-                     columns_[i].right);
-      content = text.empty() ? content : line.find_last_not_of(' ') + 1;
-      line += std::string(kGap, ' ');
+  if (header) {
+    std::vector<Cell> titles;
+    for (const Column& column : columns_) {
+      titles.push_back({.text = column.title, .paint = Paint::kBold});
     }
-    absl::StrAppend(&page, line.substr(0, content), "\n");
+    AppendLine(columns_, titles, widths, style, indent, page);
+  }
+  for (const std::vector<Cell>& cells : rows_) {
+    AppendLine(columns_, cells, widths, style, indent, page);
   }
   return page;
 }

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "scheduler/base/plain_text.h"
 #include "scheduler/base/utf8.h"
 
 namespace muster::cli {
@@ -46,6 +47,9 @@ std::size_t WidthOf(char32_t c) {
 }  // namespace
 
 std::size_t DisplayWidth(std::string_view text) {
+  if (IsPrintableAscii(text)) {
+    return text.size();
+  }
   std::size_t width = 0;
   while (!text.empty()) {
     const std::string_view character = FirstCharacter(text);
@@ -56,6 +60,9 @@ std::size_t DisplayWidth(std::string_view text) {
 }
 
 std::string_view FirstColumns(std::string_view text, std::size_t width) {
+  if (IsPrintableAscii(text)) {
+    return text.substr(0, width);
+  }
   std::string_view rest = text;
   std::size_t taken = 0;
   while (!rest.empty()) {

@@ -47,7 +47,7 @@ std::string WithoutQuotes(std::string_view item) {
 
 absl::StatusOr<ExportList> ParseExport(std::string_view text) {
   if (text == "NONE" || text == "NIL") {
-    return ExportList{.all = false, .names = {}, .assignments = {}};
+    return ExportList{.all = false, .names = {}, .assignments = {}, .nil = text == "NIL"};
   }
   ExportList list{.all = false, .names = {}, .assignments = {}};
   std::string_view rest = text;

@@ -2,8 +2,9 @@
 
 // --export: which of the submitter's variables a job gets.
 //
-// ALL (the default), NONE, or a list of NAME and NAME=VALUE, which may begin with ALL. Pure; errors
-// as in number.h. Thread promise: safe from any thread. Invariant: names are shell identifiers.
+// ALL (the default), NONE, NIL (which leaves out SLURM_… too), or a list of NAME and NAME=VALUE,
+// which may begin with ALL. Pure; errors as in number.h. Thread promise: safe from any thread.
+// Invariant: names are shell identifiers.
 
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@ struct ExportList {
   bool all = true;
   std::vector<std::string> names;        // taken from the submitter's environment
   std::vector<std::string> assignments;  // "NAME=value", as given
+  bool nil = false;                      // not even those that begin with SLURM_
   friend bool operator==(const ExportList&, const ExportList&) = default;
 };
 

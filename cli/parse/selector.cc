@@ -121,4 +121,8 @@ JobId NamedId(const JobSelector& selector) {
   return JobId(selector.job.value() + selector.component.value_or(0));
 }
 
+JobSelector ById(const JobSelector& selector) {
+  return {NamedId(selector), selector.elements};
+}
+
 }  // namespace muster::cli

@@ -2,27 +2,19 @@
 
 // Job selectors: "12", "12_3", "12_[3-5,7]", "12+1".
 //
-// Pure; errors as in number.h. Thread promise: safe from any thread. Invariants: `elements` is
-// empty (the job, or the whole of it) or ascending without repeats; a selector names elements or a
-// component, not both.
+// Pure; errors as in number.h. Thread promise: safe from any thread. Invariants: those of
+// scheduler/model/job/job_selector.h.
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "scheduler/model/job/job_selector.h"
 #include "scheduler/model/value/ids.h"
 
 namespace muster::cli {
-
-struct JobSelector {
-  JobId job;
-  std::vector<std::uint32_t> elements;
-  std::optional<std::uint32_t> component = {};  // of a heterogeneous job
-  friend bool operator==(const JobSelector&, const JobSelector&) = default;
-};
 
 absl::StatusOr<JobSelector> ParseSelector(std::string_view text);
 
@@ -41,6 +33,8 @@ absl::StatusOr<std::vector<JobSelector>> ParseWholeJobs(const std::vector<std::s
 
 // The id that the selector names: a component's own, else the job's.
 JobId NamedId(const JobSelector& selector);
+// The selector as a request has it: with a component by its own id.
+JobSelector ById(const JobSelector& selector);
 
 // A job's number alone, for verbs that take one job.
 absl::StatusOr<JobId> ParseJobId(std::string_view text);

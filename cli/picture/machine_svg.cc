@@ -1,6 +1,7 @@
 #include "cli/picture/machine_svg.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>

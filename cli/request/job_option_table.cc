@@ -1,11 +1,15 @@
 #include "cli/request/job_option_table.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <iterator>
 #include <optional>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "cli/parse/array.h"
 #include "cli/parse/begin_time.h"
@@ -15,6 +19,7 @@
 #include "cli/parse/request/constraint.h"
 #include "cli/parse/request/dependency.h"
 #include "cli/parse/request/licenses.h"
+#include "cli/parse/request/notice_words.h"
 #include "cli/parse/request/rank_layout.h"
 #include "cli/parse/request/resources.h"
 #include "cli/parse/request/switches.h"
@@ -22,6 +27,8 @@
 #include "cli/parse/time_limit.h"
 #include "scheduler/base/status.h"
 #include "scheduler/model/policy/policy_text.h"
+#include "scheduler/model/value/gres.h"
+#include "scheduler/runtime/resource_limits.h"
 
 namespace muster::cli {
 namespace {
@@ -187,6 +194,26 @@ absl::Status ReadGpus(const std::string& value, GpuRequest* gpus) {
   return absl::OkStatus();
 }
 
+// GPUs among the others.
+absl::Status ReadGres(const std::string& value, ResourceRequest* request) {
+  std::vector<std::string> others;
+  std::string gpus;
+  for (const std::string& item : std::vector<std::string>(absl::StrSplit(value, ','))) {
+    if (item != "gpu" && !absl::StartsWith(item, "gpu:")) {
+      others.push_back(item);
+    } else if (gpus.empty()) {
+      gpus = item;
+    } else {
+      return absl::InvalidArgumentError(absl::StrCat(Quote(value), " names GPUs twice"));
+    }
+  }
+  if (!gpus.empty()) {
+    ASSIGN_OR_RETURN(request->gpus_per_node, ParseGres(gpus));
+  }
+  ASSIGN_OR_RETURN(request->gres, ParseGresList(absl::StrJoin(others, ",")));
+  return absl::OkStatus();
+}
+
 absl::Status ReadMemory(const std::string& value, Bytes* memory) {
   ASSIGN_OR_RETURN(*memory, ParseMemory(value));
   return absl::OkStatus();
@@ -219,6 +246,33 @@ absl::Status ReadRecorded(const std::string& lines, std::vector<std::string>* re
     recorded->push_back(line);
   }
   return absl::OkStatus();
+}
+
+// The soft limits of this process; "": all.
+absl::Status ReadPropagate(const std::string& value, std::vector<ProcessLimit>* limits) {
+  limits->clear();
+  const bool all = value.empty() || value == "ALL";
+  std::vector<std::string> names;
+  if (!all && value != "NONE") {
+    names = absl::StrSplit(value, ',');
+  }
+  std::size_t found = 0;
+  for (const ResourceLimit& resource : kResourceLimits) {
+    const bool named = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+      return name == resource.name || name == absl::StrCat("RLIMIT_", resource.name);
+    });
+    rlimit now = {};
+    if ((all || named) && getrlimit(static_cast<__rlimit_resource_t>(resource.number), &now) == 0) {
+      const bool endless = now.rlim_cur == RLIM_INFINITY;
+      limits->push_back({resource.name, endless ? UINT64_MAX : std::uint64_t{now.rlim_cur}});
+    }
+    found += named ? 1 : 0;
+  }
+  return found == names.size()
+             ? absl::OkStatus()
+             : NotOneOf(
+                   value,
+                   "ALL, NONE, AS, CORE, CPU, DATA, FSIZE, MEMLOCK, NOFILE, NPROC, RSS, STACK");
 }
 
 #define READ(...)                                                                           \
@@ -355,10 +409,10 @@ const JobOption kJobOptions[] = {
      "The GPUs that a rank sees: none (all of the job's, its own first), closest, single[:N], "
      "per_task:N, map_gpu:LIST, mask_gpu:LIST",
      READ(return ParseGpuBind(value, LayoutOf(request));), true, true},
-    {"gres", "", "gpu[:TYPE][:N]", "--gpus-per-node, as Slurm's scripts say it",
-     READ(ASSIGN_OR_RETURN(request->spec.request.gpus_per_node, ParseGres(value));
-          return absl::OkStatus();),
-     true, true},
+    {"gres", "", "NAME[:N],…",
+     "Countable things on each node, as its agent's --gres declares them; gpu[:TYPE][:N] is "
+     "--gpus-per-node",
+     READ(return ReadGres(value, &request->spec.request);), true, true},
     {"ntasks-per-socket", "", "N", "At most N tasks on each socket",
      READ(return ReadCount(value, &LayoutOf(request)->tasks_per_socket);), true, true},
     {"threads-per-core", "", "N",
@@ -443,13 +497,24 @@ const JobOption kJobOptions[] = {
      READ(ASSIGN_OR_RETURN(request->spec.warning, ParseWarningSignal(value));
           return absl::OkStatus();),
      true, true},
+    {"propagate", "", "LIMITS",
+     "Soft limits (getrlimit) that its processes have as we do: ALL, NONE, or names by commas",
+     READ(return ReadPropagate(value, &request->program.limits);), true, true},
     // What Slurm's commands and directives give that has no effect here, one a line.
     {"recorded", "", "NAME[=VALUE]", kUnavailable,
      READ(return ReadRecorded(value, &request->spec.recorded);), true, true},
-    {"mail-type", "", "LIST", kUnavailable,
-     READ(return ReadRecorded("mail-type=" + value, &request->spec.recorded);), true, true},
-    {"mail-user", "", "USER", kUnavailable,
-     READ(return ReadRecorded("mail-user=" + value, &request->spec.recorded);), true, true},
+    {"mail-type", "", "LIST", "Mail you when it ENDs, FAILs, BEGINs, is REQUEUEd, or at TIME_LIMIT_80",
+     READ(RETURN_IF_ERROR(ParseMailTypes(value).status());
+          return ReadRecorded("mail-type=" + value, &request->spec.recorded);),
+     true, true},
+    {"mail-user", "", "USER", "Whom to mail: a user or an address (default: you)",
+     READ(RETURN_IF_ERROR(CheckMailUser(value));
+          return ReadRecorded("mail-user=" + value, &request->spec.recorded);),
+     true, true},
+    {"notify", "", "mail|URL", "Tell you when it ends: by mail, or by a signed POST to the URL",
+     READ(RETURN_IF_ERROR(CheckNotify(value));
+          return ReadRecorded("notify=" + value, &request->spec.recorded);),
+     true, true},
 };
 
 #undef SET

@@ -5,6 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "cli/parse/number.h"
@@ -95,21 +96,17 @@ Given StepMemory(const std::string& value) {
   return value == "0" ? Own{} : Own{{"mem", SlurmSize(value)}};
 }
 
-// --gres: GPUs on each node; craynetwork and its like with 0 are none.
+// --gres: what each node gives; craynetwork and its like with 0 are none.
 Given Gres(const std::string& value) {
-  Own own;
+  std::vector<std::string> items;
   for (const std::string& each : std::vector<std::string>(absl::StrSplit(value, ','))) {
     const std::string name =
         absl::StartsWith(each, "gres/") || absl::StartsWith(each, "gres:") ? each.substr(5) : each;
     if (!name.empty() && name != "none" && name != "NONE" && !absl::EndsWith(name, ":0")) {
-      own.push_back({"gres", name});
+      items.push_back(name);
     }
   }
-  if (own.size() > 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(Quote(value), " names several kinds: one of gpu[:TYPE][:COUNT] is had here"));
-  }
-  return own;
+  return items.empty() ? Own() : Own{{"gres", absl::StrJoin(items, ",")}};
 }
 
 Given TresPerTask(const std::string& value) {
@@ -186,10 +183,6 @@ Given Geometry(const std::string& value) {
              : Given(own);
 }
 
-Given Export(const std::string& value) {
-  return Own{{"export", value == "NIL" ? "NONE" : value}};
-}
-
 Given Mpi(const std::string& value) {
   if (absl::StartsWith(value, "pmix")) {
     return Own{{"mpi", "pmix"}};
@@ -215,7 +208,7 @@ constexpr SlurmOption kOptions[] = {
     {"batch", 0, kValue, kSbatch, kNote, "", nullptr, "", "BATCH"},
     {"bb", 0, kValue, kAll, kNo, "", nullptr, kDisabled, "BURST_BUFFER"},
     {"bbf", 0, kValue, kAll, kNo, "", nullptr, kDisabled},
-    {"bcast", 0, kMaybe, kSrun, kNo, "", nullptr, kDisabled},
+    {"bcast", 0, kMaybe, kSrun, kYes, "", nullptr, "", "BCAST"},
     {"bcast-exclude", 0, kValue, kSrun, kNote},
     {"begin", 'b', kValue, kAll, kYes, "begin", Turned<kBegin, SlurmMoment>},
     {"bell", 0, kFlag, kSalloc, kYes, "", nullptr, "", "BELL"},
@@ -249,7 +242,7 @@ constexpr SlurmOption kOptions[] = {
     {"exclude", 'x', kValue, kAll, kYes, "exclude", Turned<kExclude, SlurmNodes>,
      "Batch job submission failed: Invalid node name specified"},
     {"exclusive", 0, kMaybe, kAll, kYes, "exclusive", Exclusive, "", "EXCLUSIVE"},
-    {"export", 0, kValue, kSbatch | kSrun, kYes, "export", Export, "", "EXPORT"},
+    {"export", 0, kValue, kSbatch | kSrun, kYes, "export", nullptr, "", "EXPORT"},
     {"export-file", 0, kValue, kSbatch, kYes, "export-file"},
     {"external-launcher", 0, kFlag, kSrun, kYes},
     {"extra", 0, kValue, kAll, kNote},
@@ -336,7 +329,8 @@ constexpr SlurmOption kOptions[] = {
      "Invalid --priority specification"},
     {"profile", 0, kValue, kAll, kNote, "", nullptr, "", "PROFILE"},
     {"prolog", 0, kValue, kSrun, kYes},
-    {"propagate", 0, kMaybe, kSbatch | kSrun, kNote},
+    {"propagate", 0, kMaybe, kSbatch | kSrun, kYes, "propagate", nullptr,
+     "Invalid --propagate specification \"%s\"", "PROPAGATE"},
     {"pty", 0, kMaybe, kSrun, kYes},
     {"qos", 'q', kValue, kAll, kYes, "qos", UnlessEmpty<kQos>,
      "Batch job submission failed: Invalid qos specification", "QOS"},

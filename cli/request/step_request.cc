@@ -48,7 +48,8 @@ constexpr std::array kOfStep = {"nodes",
                                 "output",
                                 "error",
                                 "input",
-                                "open-mode"};
+                                "open-mode",
+                                "propagate"};
 
 }  // namespace
 

@@ -13,6 +13,9 @@
 
 namespace muster::cli {
 
+// No option of ours: srun's word that a job which the known nodes can never hold is refused.
+inline constexpr const char* kRefuseMisfit = "refuse-misfit";
+
 // Whether a step of a job may ask for this option of `muster run`.
 bool IsStepOption(std::string_view name);
 

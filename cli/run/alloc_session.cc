@@ -225,8 +225,7 @@ void AllocSession::GiveUp(int signal) {
 }
 
 void AllocSession::CancelJob() {
-  const absl::StatusOr<ChangeOutcome> outcome =
-      connection_.Cancel({{.job = plan_.job, .elements = {}}}, /*all_of_user=*/false);
+  const absl::StatusOr<ChangeOutcome> outcome = connection_.Call(CancelJobs{{{.job = plan_.job}}});
   if (!outcome.ok()) {
     Tell(absl::StrCat("job ", plan_.job.value(),
                       " is not cancelled: ", std::string(outcome.status().message())));

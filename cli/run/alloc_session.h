@@ -34,6 +34,7 @@ struct AllocTexts {
   std::string (*granted)(JobId job, const std::string& nodes);
   std::string (*ended)(JobId job, const std::string& how);  // before the command did
   std::string (*relinquished)(JobId job);
+  bool refuses_misfits = false;  // of what the known nodes can never hold nothing is made
 };
 
 // As `muster alloc` says it.

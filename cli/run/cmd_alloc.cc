@@ -1,10 +1,12 @@
 #include "cli/run/cmd_alloc.h"
 
 #include <csignal>
+#include <iostream>
 
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
 #include "cli/frame/verbs.h"
+#include "cli/page/text.h"
 #include "cli/request/job_options.h"
 #include "cli/request/program_path.h"
 #include "cli/request/request.h"
@@ -75,7 +77,17 @@ absl::StatusOr<int> HoldAllocation(const Invocation& invocation, const AllocText
   request.program.io.address = listener->address();
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
   ASSIGN_OR_RETURN(const std::string token, MakeToken());
-  ASSIGN_OR_RETURN(plan.job, connection->Submit(token, request.spec, request.program));
+  ASSIGN_OR_RETURN(
+      const Submitted submitted,
+      connection->Call(SubmitJob{.token = token,
+                                 .spec = request.spec,
+                                 .program = request.program,
+                                 .refuse_misfit = texts.refuses_misfits}));
+  plan.job = submitted.job;
+  if (!submitted.remark.empty()) {
+    std::cerr << texts.speaker << ": " << texts.pending(plan.job, Printable(submitted.remark))
+              << std::endl;
+  }
   AllocSession session(*loop, *connection, *listener, signals, std::move(plan));
   return session.Run();
 }

@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
 #include "cli/frame/verbs.h"
+#include "cli/parse/selector.h"
 #include "cli/request/request.h"
 #include "cli/run/run_session.h"
 #include "cli/run/stream/raw_terminal.h"
@@ -36,9 +37,15 @@ absl::StatusOr<int> Attach(const Invocation& invocation) {
   StepIo io{.address = listener->address(), .token = ""};
   ASSIGN_OR_RETURN(io.token, MakeToken());
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
-  JobSelector job = named.job;
-  job.job = NamedId(job);
-  ASSIGN_OR_RETURN(const ShownStep shown, connection->Attach(job, named.step, io, input));
+  AttachStep attach;
+  attach.job = NamedId(named.job);
+  if (!named.job.elements.empty()) {
+    attach.array_index = named.job.elements.front();
+  }
+  attach.step = named.step;
+  attach.io = io;
+  attach.input = input;
+  ASSIGN_OR_RETURN(const ShownStep shown, connection->Call(attach));
   RunPlan plan;
   plan.job = shown.job;
   plan.own_job = false;

@@ -95,7 +95,8 @@ absl::StatusOr<int> Send(const Invocation& invocation, const UniqueFd& signals) 
   spec.tasks = spec.nodes;
   spec.cpus_per_task = 1;
   spec.overlap = true;
-  ASSIGN_OR_RETURN(const StartedStep started, connection->StartStep(token, job, spec, program));
+  ASSIGN_OR_RETURN(const StartedStep started,
+                   connection->Call(muster::StartStep{token, job, spec, program}));
   RunPlan plan;
   plan.job = job;
   plan.own_job = false;

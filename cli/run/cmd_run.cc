@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
 #include "cli/frame/verbs.h"
+#include "cli/page/text.h"
 #include "cli/parse/number.h"
 #include "cli/parse/request/rank_programs.h"
 #include "cli/request/job_options.h"
@@ -158,8 +159,18 @@ absl::StatusOr<RunPlan> Ask(const Invocation& invocation, Connection& connection
     for (const Component& component : request.components) {
       plan.component_tokens.push_back(component.program.io.token);
     }
-    ASSIGN_OR_RETURN(plan.job,
-                     connection.Submit(token, request.spec, request.program, request.components));
+    ASSIGN_OR_RETURN(const Submitted submitted,
+                     connection.Call(SubmitJob{token,
+                                               request.spec,
+                                               request.program,
+                                               {},
+                                               request.components,
+                                               invocation.Has(kRefuseMisfit)}));
+    plan.job = submitted.job;
+    if (!submitted.remark.empty()) {
+      std::cerr << "muster run: job " << plan.job.value()
+                << " waits: " << Printable(submitted.remark) << std::endl;
+    }
     plan.names = NamesOf(invocation, plan.job, kRunStep, request.spec.name);
     return plan;
   }
@@ -167,7 +178,7 @@ absl::StatusOr<RunPlan> Ask(const Invocation& invocation, Connection& connection
   ASSIGN_OR_RETURN(plan.job, OwnJob(invocation));
   ASSIGN_OR_RETURN(const StepSpec spec, ReadStep(invocation, request.spec.request));
   const auto start = [&connection, &request, token, job = plan.job, spec] {
-    return connection.StartStep(token, job, spec, request.program);
+    return connection.Call(muster::StartStep{token, job, spec, request.program});
   };
   absl::StatusOr<StartedStep> first = start();
   // The end of the step before it may still be on its way to the controller.

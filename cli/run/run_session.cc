@@ -205,7 +205,7 @@ void RunSession::AskAboutStep() {
 // As the controller has it; of the last attempt.
 absl::StatusOr<StepView> RunSession::StepNow() {
   ASSIGN_OR_RETURN(const std::vector<JobDetail> jobs,
-                   connection_.ShowJob({.job = plan_.job, .elements = {}}));
+                   connection_.Call(ShowJob{{.job = plan_.job}}));
   absl::StatusOr<StepView> last = absl::NotFoundError("the controller does not know it");
   for (const JobDetail& job : jobs) {
     for (const StepView& step : job.steps) {
@@ -388,8 +388,8 @@ void RunSession::InterruptWaiting() {
     GiveUp(SIGINT);
     return;
   }
-  const absl::StatusOr<ChangeOutcome> withdrawn = connection_.Signal(
-      {{.job = plan_.job, .elements = {}}}, plan_.names.step, 0, SignalScope::kSteps);
+  const absl::StatusOr<ChangeOutcome> withdrawn = connection_.Call(
+      ForJobs<SignalJob>{{.step = plan_.names.step, .signal = 0}, {{.job = plan_.job}}});
   Tell(withdrawn.ok() && withdrawn->errors.empty()
            ? absl::StrCat("step ", plan_.job.value(), ".", plan_.names.step.value(), " cancelled")
            : absl::StrCat("step ", plan_.job.value(), ".", plan_.names.step.value(),
@@ -439,8 +439,7 @@ void RunSession::CancelJob() {
   if (!plan_.own_job) {
     return;
   }
-  const absl::StatusOr<ChangeOutcome> outcome =
-      connection_.Cancel({{.job = plan_.job, .elements = {}}}, /*all_of_user=*/false);
+  const absl::StatusOr<ChangeOutcome> outcome = connection_.Call(CancelJobs{{{.job = plan_.job}}});
   if (!outcome.ok()) {
     Tell(absl::StrCat("job ", plan_.job.value(),
                       " is not cancelled: ", std::string(outcome.status().message())));

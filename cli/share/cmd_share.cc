@@ -16,9 +16,6 @@
 namespace muster::cli {
 namespace {
 
-constexpr const char* kFairTree = "fair-tree";
-constexpr const char* kClassic = "classic";
-
 absl::StatusOr<AccountTree> ReadTree(const std::string& path) {
   const absl::StatusOr<std::string> text = ReadFile(path, kShareFileBytesMax);
   if (!text.ok()) {
@@ -32,26 +29,28 @@ absl::StatusOr<AccountTree> ReadTree(const std::string& path) {
 absl::StatusOr<Shares> Read(const Invocation& invocation) {
   if (!invocation.Has("from")) {
     ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
-    return connection->ListShares(invocation.Has("explain") ? invocation.Value("explain") : "");
+    return connection->Call(
+        ListShares{invocation.Has("explain") ? invocation.Value("explain") : ""});
   }
   if (invocation.Has("explain")) {
     return absl::InvalidArgumentError("--explain: a file has no runs; leave out --from");
   }
   Shares shares;
-  ASSIGN_OR_RETURN(shares.tree, ReadTree(invocation.Value("from")));
+  ASSIGN_OR_RETURN(static_cast<AccountTree&>(shares), ReadTree(invocation.Value("from")));
+  shares.algorithm = Shares::kFairTree;
   return shares;
 }
 
 absl::StatusOr<int> Share(const Invocation& invocation) {
   const std::string algorithm = invocation.Has("algorithm") ? invocation.Value("algorithm") : "";
-  if (!algorithm.empty() && algorithm != kFairTree && algorithm != kClassic) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--algorithm: ", Quote(algorithm), " is not one: use ", kFairTree, " or ", kClassic));
+  if (!algorithm.empty() && algorithm != Shares::kFairTree && algorithm != Shares::kClassic) {
+    return absl::InvalidArgumentError(absl::StrCat("--algorithm: ", Quote(algorithm),
+                                                   " is not one: use ", Shares::kFairTree, " or ",
+                                                   Shares::kClassic));
   }
   ASSIGN_OR_RETURN(Shares shares, Read(invocation));
   if (!algorithm.empty()) {
-    shares.rule.fairshare =
-        algorithm == kClassic ? FairshareRule::kClassic : FairshareRule::kFairTree;
+    shares.algorithm = algorithm;
   }
   const Style style = StyleFor(invocation.environment, STDOUT_FILENO);
   if (invocation.Has("explain")) {
@@ -62,12 +61,12 @@ absl::StatusOr<int> Share(const Invocation& invocation) {
     RETURN_IF_ERROR(WriteOut(page));
     return 0;
   }
-  const bool ranked = shares.rule.fairshare == FairshareRule::kFairTree;
-  const ShareStandings standings = core::Standings(shares.tree, shares.rule);
+  const bool ranked = shares.Rule().fairshare == FairshareRule::kFairTree;
+  const ShareStandings standings = core::Standings(shares, shares.Rule());
   RETURN_IF_ERROR(WriteOut(
       invocation.Has("json")
-          ? ShareDocument(shares.tree, standings, ranked ? kFairTree : kClassic)
-          : PrintShares(shares.tree, standings,
+          ? ShareDocument(shares, standings, shares.algorithm)
+          : PrintShares(shares, standings,
                         {.at = shares.now, .half_life = shares.half_life, .level_fs = ranked},
                         style)));
   return 0;

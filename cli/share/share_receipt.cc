@@ -32,30 +32,30 @@ std::string Decimal(std::uint64_t millionths) {
 }
 
 Receipt ReceiptOf(const Shares& shares, std::size_t position, const ShareStandings& standings) {
-  const Association& association = shares.tree.associations[position];
+  const Association& association = shares.associations[position];
   Receipt receipt;
   receipt.account = association.account;
   // The controller writes no account for those directly under root.
   for (const std::string& name : {association.account, std::string()}) {
-    const auto runs = shares.runs.find(name);
-    if (runs != shares.runs.end() && (!name.empty() || association.account == kRootAccount)) {
-      receipt.runs.insert(receipt.runs.end(), runs->second.begin(), runs->second.end());
+    if (!name.empty() || association.account == kRootAccount) {
+      const std::vector<ChargedRun> runs = shares.RunsIn(name);
+      receipt.runs.insert(receipt.runs.end(), runs.begin(), runs.end());
     }
   }
   receipt.usage = core::MakeReceipt(association.usage, receipt.runs, shares.now, shares.half_life);
   receipt.standing = standings.associations[position];
-  AccountTree without = shares.tree;
+  AccountTree without = shares;
   without.associations[position].usage = DecayedUsage();
-  receipt.rank_without = core::Standings(without, shares.rule).associations[position].rank;
-  receipt.ranks = shares.tree.associations.size();
+  receipt.rank_without = core::Standings(without, shares.Rule()).associations[position].rank;
+  receipt.ranks = shares.associations.size();
   return receipt;
 }
 
 absl::StatusOr<std::vector<Receipt>> ReceiptsOf(const Shares& shares, const std::string& user) {
-  const ShareStandings standings = core::Standings(shares.tree, shares.rule);
+  const ShareStandings standings = core::Standings(shares, shares.Rule());
   std::vector<Receipt> receipts;
-  for (std::size_t i = 0; i < shares.tree.associations.size(); ++i) {
-    if (shares.tree.associations[i].user == user) {
+  for (std::size_t i = 0; i < shares.associations.size(); ++i) {
+    if (shares.associations[i].user == user) {
       receipts.push_back(ReceiptOf(shares, i, standings));
     }
   }
@@ -112,7 +112,7 @@ Json RunJson(const ChargedRun& run, const ReceiptLine& line) {
 }
 
 bool IsRanked(const Shares& shares) {
-  return shares.rule.fairshare == FairshareRule::kFairTree;
+  return shares.Rule().fairshare == FairshareRule::kFairTree;
 }
 
 }  // namespace

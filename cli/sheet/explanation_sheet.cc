@@ -1,6 +1,8 @@
 #include "cli/sheet/explanation_sheet.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -97,6 +99,36 @@ std::string WhenText(Time start, Time now, const Style& style) {
              : absl::StrCat(MomentText(start, style.zone), ", in ", ElapsedText(start - now));
 }
 
+// "estimate 12:00, from runs of jobs like it; its limit is 1:00:00 (his guesses were closer)".
+std::string EstimateLine(const JobExplanation& explanation) {
+  const JobEstimate& estimate = explanation.estimate;
+  if (estimate.used.count() == 0) {
+    return "";
+  }
+  constexpr std::array<const char*, 5> kSources = {
+      "its limit: too little is known of the user",
+      "runs of this user's jobs of that name, limit and size",
+      "runs of this user's jobs of that limit", "how much of their limits this user's jobs use",
+      "runs of this user's jobs of that name and limit"};
+  std::string line =
+      absl::StrCat("  estimate ", ElapsedText(estimate.used), ", for turns, not for promises");
+  const auto source = static_cast<std::size_t>(estimate.source);
+  if (source < kSources.size()) {
+    absl::StrAppend(&line, "; from ",
+                    estimate.trust < 0 && estimate.source != EstimateSource::kLimit
+                        ? absl::StrCat("its limit, for guesses (", ElapsedText(estimate.guess),
+                                       ") have been worse")
+                        : std::string(kSources[source]));
+  }
+  if (estimate.source != EstimateSource::kLimit) {
+    absl::StrAppend(&line,
+                    absl::StrFormat("; this user's guesses were %.1f doublings %s than limits",
+                                    std::abs(static_cast<double>(estimate.trust)) / 1000,
+                                    estimate.trust < 0 ? "further off" : "closer"));
+  }
+  return line + "\n";
+}
+
 // "priority 2147483900: base 2147483648 + age 252 (0.000252 of 1000000)".
 std::string PriorityLine(const Priority& priority) {
   if (priority.terms.empty()) {
@@ -128,6 +160,10 @@ std::string StartLines(const JobExplanation& explanation, Time now, const Style&
   if (explanation.job.expected_start != kNoTime) {
     absl::StrAppend(&lines, "  expected to start by ",
                     MomentText(explanation.job.expected_start, style.zone), "\n");
+  }
+  if (explanation.promised != kNoTime) {
+    absl::StrAppend(&lines, "  promised to start by ", MomentText(explanation.promised, style.zone),
+                    " at the latest\n");
   }
   for (const Suggestion& suggestion : explanation.suggestions) {
     absl::StrAppend(&lines, "  sooner with ", Printable(suggestion.change), ": ",
@@ -178,6 +214,7 @@ std::string PrintExplanation(const JobExplanation& explanation, Time now, const 
   }
   page += PriorityLine(explanation.priority);
   page += StartLines(explanation, now, style);
+  page += EstimateLine(explanation);
   page += NodeTable(explanation, style);
   for (const std::string& line :
        {LocalityText(explanation.placement), CollectiveText(explanation.placement, job)}) {

@@ -188,7 +188,14 @@ void AddTerms(std::string& page, const JobDetail& detail, const Style& style) {
   AddLine(page, "deadline", job.deadline == kNoTime ? "" : MomentText(job.deadline, style.zone));
   AddLine(page, "nice", job.nice == 0 ? "" : absl::StrCat(job.nice));
   AddLine(page, "comment", job.comment);
-  AddLine(page, "no effect", absl::StrJoin(detail.recorded, " "));
+  std::vector<std::string> told;
+  std::vector<std::string> without;
+  for (const std::string& option : detail.recorded) {
+    const bool is_notice = absl::StartsWith(option, "mail-") || absl::StartsWith(option, "notify=");
+    (is_notice ? told : without).push_back(option);
+  }
+  AddLine(page, "tells", absl::StrJoin(told, " "));
+  AddLine(page, "no effect", absl::StrJoin(without, " "));
 }
 
 // What it has used so far. How well it used what it has is known once all its nodes have spoken.

@@ -173,7 +173,7 @@ std::string PrintQueue(const std::vector<JobView>& jobs, TableChoice choice, Tim
       row.push_back({.text = StartText(job, style)});
     }
     row.push_back({.text = ShowsReason(job) ? ReasonText(job.reason) : Hostlist(job.nodes)});
-    table.Add(row);
+    table.Add(std::move(row));
   }
   return table.Print(style, choice.header);
 }

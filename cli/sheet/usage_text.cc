@@ -6,7 +6,6 @@
 #include "absl/strings/str_format.h"
 #include "cli/page/quantity.h"
 #include "cli/page/table.h"
-#include "scheduler/core/share/usage_total.h"
 
 namespace muster::cli {
 namespace {
@@ -62,7 +61,7 @@ std::string EnergyLine(const Usage& usage) {
 NodeUsage SumOf(const std::vector<NodeUsage>& nodes) {
   NodeUsage sum;
   for (const NodeUsage& node : nodes) {
-    core::AddUsage(node.usage, sum.usage);
+    sum.usage.Add(node.usage);
     sum.time = std::max(sum.time, node.time);
   }
   return sum;

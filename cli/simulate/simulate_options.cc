@@ -49,7 +49,7 @@ std::vector<Option> SimulateOptionTable() {
           "policy", "NAME",
           "fcfs, easy (default), easy-sjbf, conservative, sjf, wfp3, unicep, f1, f2, f3, f4, "
           "fairshare, prompt; of a "
-          "cluster muster (default), fcfs, easy, conservative, fairshare"),
+          "cluster muster (default), prompt, fcfs, easy, conservative, fairshare"),
       MakeOption("backfill", "KIND",
                  "none, easy or conservative, instead of what the policy has: --policy sjf "
                  "--backfill easy"),
@@ -123,11 +123,14 @@ absl::StatusOr<SimulateOptions> ReadSimulateOptions(const Invocation& invocation
   }
   run.policy.estimates_fall_short = sim::FallShort(run.estimates);
   if (options.cluster.has_value()) {
-    if (sim::FallShort(run.estimates)) {
+    const bool prompt = options.cluster->config.priority.order == QueueRule::kPrompt;
+    if (prompt && !invocation.Has("estimates")) {
+      run.estimates = sim::Estimates::kLearned;
+    }
+    if (sim::FallShort(run.estimates) && !(prompt && run.estimates == sim::Estimates::kLearned)) {
       return absl::InvalidArgumentError(
-          "--estimates: user-last-2 and learned are for --flat: a live job's limit is what it was "
-          "submitted "
-          "with");
+          "--estimates: user-last-2 and learned are for --flat, learned for --policy prompt too: a "
+          "live job's limit is what it was submitted with");
     }
     options.cluster->trace = run.trace;
     options.cluster->format = run.format;

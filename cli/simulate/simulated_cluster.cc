@@ -243,7 +243,12 @@ absl::Status SetClusterPolicy(const std::string& name, PolicyConfig& config) {
   if (name == "muster") {
     return absl::OkStatus();
   }
+  if (name == "prompt") {
+    config.priority.order = QueueRule::kPrompt;
+    return absl::OkStatus();
+  }
   if (name == "fcfs" || name == "easy" || name == "conservative") {
+    config.priority.order = QueueRule::kPriority;
     config.backfill = name == "fcfs"   ? Backfill::kNone
                       : name == "easy" ? Backfill::kEasy
                                        : Backfill::kConservative;
@@ -259,10 +264,10 @@ absl::Status SetClusterPolicy(const std::string& name, PolicyConfig& config) {
     config.priority = std::move(only);
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      Quote(name),
-      " is not a policy of a cluster: one of muster, fcfs, easy, conservative, fairshare; the "
-      "others are for --flat"));
+  return absl::InvalidArgumentError(absl::StrCat(Quote(name),
+                                                 " is not a policy of a cluster: one of muster, "
+                                                 "prompt, fcfs, easy, conservative, fairshare; the "
+                                                 "others are for --flat"));
 }
 
 }  // namespace muster::cli

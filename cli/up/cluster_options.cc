@@ -8,6 +8,7 @@
 #include "cli/parse/number.h"
 #include "cli/parse/request/constraint.h"
 #include "scheduler/base/status.h"
+#include "scheduler/model/value/gres.h"
 
 namespace muster::cli {
 namespace {
@@ -55,6 +56,15 @@ absl::StatusOr<std::string> ReadTopology(const std::string& text) {
   return text;
 }
 
+absl::Status CheckLists(const char* option, const std::vector<std::string>& lists,
+                        std::uint32_t nodes) {
+  return lists.size() > 1 && lists.size() != nodes
+             ? absl::InvalidArgumentError(absl::StrCat(option, " has ", lists.size(), " lists for ",
+                                                       Counted(nodes, "node"),
+                                                       ": give one for all, or one for each"))
+             : absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<std::string>> ReadTopologyList(const std::string& list) {
@@ -76,11 +86,22 @@ absl::StatusOr<std::vector<std::string>> ReadFeatureLists(const std::string& tex
           absl::StrCat("--features: ", std::string(features.status().message())));
     }
   }
-  if (lists.size() > 1 && lists.size() != nodes) {
-    return absl::InvalidArgumentError(absl::StrCat("--features has ", lists.size(), " lists for ",
-                                                   Counted(nodes, "node"),
-                                                   ": give one for all, or one for each"));
+  RETURN_IF_ERROR(CheckLists("--features", lists, nodes));
+  return lists;
+}
+
+absl::StatusOr<std::vector<std::string>> ReadGresLists(const std::string& text,
+                                                       std::uint32_t nodes) {
+  std::vector<std::string> lists = absl::StrSplit(text, ';');
+  for (const std::string& list : lists) {
+    const absl::StatusOr<GresList> gres = ParseGresList(list);
+    if (!gres.ok() || gres->size() > kGresKinds) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--gres: ", gres.ok() ? absl::StrCat("a node has at most ", kGresKinds, " kinds")
+                                : std::string(gres.status().message())));
+    }
   }
+  RETURN_IF_ERROR(CheckLists("--gres", lists, nodes));
   return lists;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 
-// The options that describe a cluster of captured machines: --topology and --features, of up and
-// place alike.
+// The options that describe a cluster of captured machines: --topology, --features and --gres, of
+// up and place alike.
 //
 // Thread promise: looks whether files exist, reads none. Errors are InvalidArgument or NotFound in
 // one line.
@@ -21,5 +21,9 @@ absl::StatusOr<std::vector<std::string>> ReadTopologyList(const std::string& lis
 // "a,b" for every one of `nodes`, or a list for each: "a,b;c".
 absl::StatusOr<std::vector<std::string>> ReadFeatureLists(const std::string& text,
                                                           std::uint32_t nodes);
+
+// "scratch:4,fpga:1" in the same way.
+absl::StatusOr<std::vector<std::string>> ReadGresLists(const std::string& text,
+                                                       std::uint32_t nodes);
 
 }  // namespace muster::cli

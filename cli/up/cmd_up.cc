@@ -59,7 +59,7 @@ std::string Shortcoming(const NodeView& node, const absl::Status& group) {
 
 // "ready: 2 nodes, 2 cores, 23 GiB — submit with: …", and a line for each shortcoming.
 absl::Status SayReady(Connection& connection, const absl::Status& group) {
-  ASSIGN_OR_RETURN(const NodeList list, connection.ListNodes({}, false));
+  ASSIGN_OR_RETURN(const NodeList list, connection.Call(ListNodes{{}, false}));
   Say(ReadyLine(list.nodes));
   std::map<std::string, std::vector<std::string>> nodes_with;
   for (const NodeView& node : list.nodes) {
@@ -151,7 +151,7 @@ class UpSession {
       return;
     }
     stopping_ = true;
-    const absl::StatusOr<ClusterStatus> status = connection_.Ping();
+    const absl::StatusOr<ClusterStatus> status = connection_.Call(Ping{});
     running_ = status.ok() ? status->jobs_running : 0;
     cluster_.Stop();
   }
@@ -243,6 +243,10 @@ Verb UpVerb() {
        .letter = 0,
        .metavar = "LIST",
        .text = "The nodes' features: a,b; or one list for each: 'a,b;c' (for submit --constraint)"},
+      {.name = "gres",
+       .letter = 0,
+       .metavar = "LIST",
+       .text = "Countable things of the nodes: scratch:4; or one list for each: 'a:1;b:2'"},
       {.name = "config",
        .letter = 0,
        .metavar = "FILE",

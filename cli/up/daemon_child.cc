@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <filesystem>
@@ -22,14 +23,23 @@ constexpr off_t kLogTailBytes = 8192;
 
 }  // namespace
 
+absl::StatusOr<std::string> ProgramNear(const std::string& directory, const std::string& name) {
+  const std::filesystem::path beside = std::filesystem::path(directory) / name;
+  const std::filesystem::path daemons =
+      std::filesystem::path(directory).parent_path() / "sbin" / name;
+  for (const std::filesystem::path& path : {beside, daemons}) {
+    if (access(path.c_str(), X_OK) == 0) {
+      return path.string();
+    }
+  }
+  return absl::NotFoundError(
+      absl::StrCat(beside.string(), ": not there: install ", name, " beside muster"));
+}
+
 absl::StatusOr<std::string> SiblingProgram(const std::string& name) {
   std::error_code error;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-  const std::string path = (self.parent_path() / name).string();
-  if (error || access(path.c_str(), X_OK) != 0) {
-    return absl::NotFoundError(absl::StrCat(path, ": not there: install ", name, " beside muster"));
-  }
-  return path;
+  return ProgramNear(self.parent_path().string(), name);
 }
 
 absl::StatusOr<DaemonChild> DaemonChild::Start(const DaemonSpec& spec,

@@ -53,7 +53,10 @@ class DaemonChild {
   off_t log_start_ = 0;
 };
 
-// The path of `name` beside our own executable. NotFound names the place.
+// The path of `name` in `directory` or, where daemons are installed, the sbin beside that.
+// NotFound names the place.
+absl::StatusOr<std::string> ProgramNear(const std::string& directory, const std::string& name);
+// The same for the directory of our own executable.
 absl::StatusOr<std::string> SiblingProgram(const std::string& name);
 
 }  // namespace muster::cli

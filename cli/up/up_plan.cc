@@ -44,6 +44,10 @@ DaemonSpec AgentSpec(const UpOptions& options, const UpPlan& plan, const std::st
     const std::string& features = options.features[index % options.features.size()];
     agent.arguments.insert(agent.arguments.end(), {"--features", features});
   }
+  if (!options.gres.empty()) {
+    const std::string& gres = options.gres[index % options.gres.size()];
+    agent.arguments.insert(agent.arguments.end(), {"--gres", gres});
+  }
   if (!options.cgroup_root.empty()) {
     agent.arguments.insert(agent.arguments.end(), {"--cgroup-root", options.cgroup_root});
   }
@@ -121,6 +125,9 @@ absl::StatusOr<UpOptions> ReadUpOptions(const Invocation& invocation) {
   if (invocation.Has("features")) {
     ASSIGN_OR_RETURN(options.features,
                      ReadFeatureLists(invocation.Value("features"), options.nodes));
+  }
+  if (invocation.Has("gres")) {
+    ASSIGN_OR_RETURN(options.gres, ReadGresLists(invocation.Value("gres"), options.nodes));
   }
   if (invocation.Has("cgroup-root")) {
     std::error_code error;

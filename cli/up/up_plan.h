@@ -24,6 +24,7 @@ struct UpOptions {
   std::uint32_t nodes = 1;
   std::vector<std::string> topologies;  // empty: this machine; one: every node plays it
   std::vector<std::string> features;    // empty: none; one list: every node has it
+  std::vector<std::string> gres;        // the same
   std::string config;                   // the controller's; empty: none
   std::string network;                  // a file; empty: none
   std::vector<std::string> names;       // the nodes', as the network calls them; or node1, …

@@ -340,11 +340,11 @@ absl::StatusOr<int> ForecastLive(const Invocation& invocation) {
   sim::ForecastOptions options{.futures = kLiveFutures, .seed = 1};
   ASSIGN_OR_RETURN(options.seed, NumberOption(invocation, "seed", 1, kSeedMax));
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
-  ASSIGN_OR_RETURN(const NodeList nodes, connection->ListNodes({}, false));
-  ASSIGN_OR_RETURN(const std::vector<JobView> jobs, connection->ListJobs(JobFilter()));
-  HistoryQuery past;
+  ASSIGN_OR_RETURN(const NodeList nodes, connection->Call(ListNodes{{}, false}));
+  ASSIGN_OR_RETURN(const std::vector<JobView> jobs, connection->Call(ListJobs{}));
+  ListHistory past;
   past.limit = kPastMax;
-  ASSIGN_OR_RETURN(const std::vector<JobView> history, connection->ListHistory(past));
+  ASSIGN_OR_RETURN(const std::vector<JobView> history, connection->Call(past));
   const LiveState live =
       ReadLiveState(nodes.nodes, jobs, history, SystemClock().Now(),
                     unit == sim::TraceUnit::kGpus ? ForecastUnit::kGpus : ForecastUnit::kCpus);

@@ -87,7 +87,7 @@ std::string MetricTable(const WhatifOutcome& outcome, const Style& style) {
     std::vector<Cell> row = {{metric.name}};
     for (const WhatifVariant& variant : outcome.variants) {
       row.push_back({i < variant.metrics.size()
-                         ? absl::StrFormat(metric.whole ? "%.0f" : "%.4f", variant.metrics[i].value)
+                         ? absl::StrFormat("%.*f", metric.whole ? 0 : 4, variant.metrics[i].value)
                          : "-"});
     }
     row.push_back({metric.unit});

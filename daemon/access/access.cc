@@ -4,100 +4,84 @@
 #include <unistd.h>
 
 #include <array>
+#include <functional>
+#include <map>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "proto/access.pb.h"
 #include "proto/agent.pb.h"
 #include "proto/controller.pb.h"
+#include "proto/convert/client_service.h"
+#include "proto/leadership.pb.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/identity/certificate.h"
 
 namespace muster::daemon {
 namespace {
 
+using google::protobuf::MethodDescriptor;
+using google::protobuf::ServiceDescriptor;
 using Roles = std::uint8_t;
 
 constexpr Roles Bit(Role role) {
   return static_cast<Roles>(1U << static_cast<unsigned>(role));
 }
 
-constexpr Roles kPeople =
-    Bit(Role::kOwner) | Bit(Role::kUser) | Bit(Role::kClient) | Bit(Role::kToken);
-// What changes nothing.
-constexpr Roles kReaders = kPeople | Bit(Role::kReader);
-// A certificate and a token are texts that can be copied: they change no policy.
-constexpr Roles kInPerson = Bit(Role::kOwner) | Bit(Role::kUser);
-// No token makes another: it would never end.
-constexpr Roles kMinters = kInPerson | Bit(Role::kClient);
-constexpr Roles kNodes = Bit(Role::kOwner) | Bit(Role::kAgent);
-
-enum class Rule : std::uint8_t {
-  kAll,      // what everybody of these roles may do or see
-  kOwnJobs,  // their own jobs, and an operator any: core/handle says so, which knows whose they
-             // are, or the method itself
-  kOperator,  // operators alone
-  kOwnNode,   // an agent for the node of its certificate: the session says so
-};
-
-struct Row {
-  const char* method;
-  Roles roles;
-  Rule rule;
-};
-
-constexpr std::array kTable = {
-    Row{"/muster.wire.Controller/Ping", kReaders, Rule::kAll},
-    Row{"/muster.wire.Controller/Submit", kPeople, Rule::kAll},
-    Row{"/muster.wire.Controller/SubmitMany", kPeople, Rule::kAll},
-    Row{"/muster.wire.Controller/TestSubmit", kReaders, Rule::kAll},
-    Row{"/muster.wire.Controller/Cancel", kPeople, Rule::kOwnJobs},
-    Row{"/muster.wire.Controller/Hold", kPeople, Rule::kOwnJobs},
-    Row{"/muster.wire.Controller/Requeue", kPeople, Rule::kOwnJobs},
-    Row{"/muster.wire.Controller/Suspend", kPeople, Rule::kOperator},
-    Row{"/muster.wire.Controller/Update", kPeople, Rule::kOwnJobs},
-    Row{"/muster.wire.Controller/StartStep", kPeople, Rule::kOwnJobs},
-    Row{"/muster.wire.Controller/Signal", kPeople, Rule::kOwnJobs},
-    Row{"/muster.wire.Controller/Attach", kPeople, Rule::kOwnJobs},
-    Row{"/muster.wire.Controller/ListJobs", kReaders, Rule::kAll},
-    Row{"/muster.wire.Controller/ListHistory", kReaders, Rule::kAll},
-    // What only the program knows (its command, its files) is shown to its owner and to operators.
-    Row{"/muster.wire.Controller/ShowJob", kReaders, Rule::kAll},
-    Row{"/muster.wire.Controller/Explain", kReaders, Rule::kAll},
-    Row{"/muster.wire.Controller/ListNodes", kReaders, Rule::kAll},
-    Row{"/muster.wire.Controller/Drain", kPeople, Rule::kOperator},
-    // What one tells, others' kernels are run with.
-    Row{"/muster.wire.Controller/PutTuning", kPeople, Rule::kOperator},
-    Row{"/muster.wire.Controller/ListTunings", kReaders, Rule::kAll},
-    Row{"/muster.wire.Controller/CheckHealth", kPeople, Rule::kOperator},
-    Row{"/muster.wire.Controller/ListHealth", kReaders, Rule::kAll},
-    Row{"/muster.wire.Controller/ChangePolicy", kInPerson, Rule::kOperator},
-    Row{"/muster.wire.Controller/ListPolicy", kReaders, Rule::kAll},
-    Row{"/muster.wire.Controller/PolicyHistory", kReaders, Rule::kAll},
-    Row{"/muster.wire.Controller/ListShares", kReaders, Rule::kAll},
-    Row{"/muster.wire.Controller/WatchJob", kReaders, Rule::kOwnJobs},
-    Row{"/muster.wire.Controller/ReadMetrics", kReaders, Rule::kAll},
-    // Their own; an operator sees and ends any.
-    Row{"/muster.wire.Controller/CreateToken", kMinters, Rule::kAll},
-    Row{"/muster.wire.Controller/ListTokens", kReaders, Rule::kAll},
-    Row{"/muster.wire.Controller/RevokeToken", kPeople, Rule::kAll},
-    Row{"/muster.wire.AgentLink/Attach", kNodes, Rule::kOwnNode},
-};
-
-const Row* FindRow(std::string_view method) {
-  for (const Row& row : kTable) {
-    if (method == row.method) {
-      return &row;
-    }
+// The roles that callers of that kind have.
+Roles RolesOf(wire::Callers callers) {
+  constexpr Roles kInPerson = Bit(Role::kOwner) | Bit(Role::kUser);
+  constexpr Roles kMinters = kInPerson | Bit(Role::kClient);
+  constexpr Roles kPeople = kMinters | Bit(Role::kToken);
+  switch (callers) {
+    case wire::CALLERS_READERS:
+      return kPeople | Bit(Role::kReader);
+    case wire::CALLERS_PEOPLE:
+      return kPeople;
+    case wire::CALLERS_MINTERS:
+      return kMinters;
+    case wire::CALLERS_IN_PERSON:
+      return kInPerson;
+    case wire::CALLERS_NODES:
+      return Bit(Role::kOwner) | Bit(Role::kAgent);
+    default:
+      return 0;
   }
-  return nullptr;
 }
 
-void AddMethods(const google::protobuf::ServiceDescriptor& service,
-                std::vector<std::string>& methods) {
-  for (int i = 0; i < service.method_count(); ++i) {
-    methods.push_back(absl::StrCat("/", service.full_name(), "/", service.method(i)->name()));
-  }
+struct Row {
+  Roles roles = 0;
+  bool operators_only = false;
+};
+
+std::vector<const ServiceDescriptor*> Services() {
+  return {wire::PingRequest::descriptor()->file()->FindServiceByName("Controller"),
+          wire::ReadStandingRequest::descriptor()->file()->FindServiceByName("Leadership"),
+          wire::AgentMessage::descriptor()->file()->FindServiceByName("AgentLink")};
+}
+
+// The table: what the methods say of themselves.
+const std::map<std::string, Row, std::less<>>& Table() {
+  static const std::map<std::string, Row, std::less<>> table = [] {
+    std::map<std::string, Row, std::less<>> rows;
+    for (const ServiceDescriptor* const service : Services()) {
+      for (int i = 0; i < service->method_count(); ++i) {
+        const MethodDescriptor& method = *service->method(i);
+        const wire::Access& access = method.options().GetExtension(wire::access);
+        rows[MethodPath(method)] =
+            Row{RolesOf(access.callers()), access.rule() == wire::ACCESS_RULE_OPERATOR};
+      }
+    }
+    return rows;
+  }();
+  return table;
+}
+
+// Null when nobody may call the method.
+const Row* FindRow(std::string_view method) {
+  const auto found = Table().find(method);
+  return found == Table().end() || found->second.roles == 0 ? nullptr : &found->second;
 }
 
 }  // namespace
@@ -246,7 +230,7 @@ absl::Status MayCall(const Caller& caller, std::string_view method) {
     return absl::PermissionDeniedError(
         absl::StrCat(name, ": ", who, " may not call this as ", Name(caller.role)));
   }
-  if (row->rule == Rule::kOperator && !IsOperator(caller)) {
+  if (row->operators_only && !IsOperator(caller)) {
     return absl::PermissionDeniedError(
         absl::StrCat(name, ": ", who, " may not: this is for root and ", UserOf(geteuid()).name,
                      ", who runs the controller"));
@@ -256,15 +240,18 @@ absl::Status MayCall(const Caller& caller, std::string_view method) {
 
 std::vector<std::string> AllMethods() {
   std::vector<std::string> methods;
-  AddMethods(*wire::PingRequest::descriptor()->file()->FindServiceByName("Controller"), methods);
-  AddMethods(*wire::AgentMessage::descriptor()->file()->FindServiceByName("AgentLink"), methods);
+  for (const ServiceDescriptor* const service : Services()) {
+    for (int i = 0; i < service->method_count(); ++i) {
+      methods.push_back(MethodPath(*service->method(i)));
+    }
+  }
   return methods;
 }
 
 absl::Status CheckEveryMethodHasARow() {
   for (const std::string& method : AllMethods()) {
     if (FindRow(method) == nullptr) {
-      return absl::NotFoundError(absl::StrCat("no access rule for ", method));
+      return absl::NotFoundError(absl::StrCat(method, ": does not say who may call it"));
     }
   }
   return absl::OkStatus();

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/access/local_context.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/identity/certificate.h"
 
@@ -21,6 +22,10 @@ std::string PropertyOf(const grpc::AuthContext& context, const char* name) {
 
 Transport Gate::TransportOf(const grpc::CallbackServerContext& context) const {
   Transport transport;
+  if (dynamic_cast<const LocalContext*>(&context) != nullptr) {
+    transport.peer = "unix:";
+    return transport;
+  }
   transport.peer = context.peer();
   JudgeToken(context, transport);
   const auto auth = context.auth_context();

@@ -316,7 +316,9 @@ class AgentSession final
   void Registered(const std::string& name, const core::Transition& transition,
                   const absl::Status& status) {
     if (!status.ok()) {
-      sessions_.log().Warning("agents", absl::StrCat(name, ": ", std::string(status.message())));
+      if (controller_.leads()) {  // agents ask a standby now and then
+        sessions_.log().Warning("agents", absl::StrCat(name, ": ", std::string(status.message())));
+      }
       SayRefusal(std::string(status.message()), absl::IsFailedPrecondition(status));
       return;
     }
@@ -340,9 +342,8 @@ class AgentSession final
     MakeSureItIsConnected(transition.node);
   }
 
-  // The end of the agent's last stream may have been judged after this registration and before this
-  // session was admitted: then the node counts as lost although it is here, and registers once
-  // more.
+  // The end of the agent's last stream may be judged between this registration and the session's
+  // admission: the node then counts as lost although it is here, and registers once more.
   void MakeSureItIsConnected(NodeId node) {
     controller_.Look(
         [session = shared_from_this(), node](const StateView& snapshot) -> Controller::Reply {

@@ -46,6 +46,9 @@ void LiveUsage::Take(NodeId node, const std::vector<UsageSample>& samples,
     }
   }
   const MutexLock lock(&mutex_);
+  for (const auto& [job, sample] : kept) {
+    curves_.Add(*state.FindJob(job), node, sample.time, sample.usage);
+  }
   if (kept.empty()) {
     samples_.erase(node);
   } else {
@@ -56,6 +59,12 @@ void LiveUsage::Take(NodeId node, const std::vector<UsageSample>& samples,
 void LiveUsage::Forget(NodeId node) {
   const MutexLock lock(&mutex_);
   samples_.erase(node);
+}
+
+std::vector<JobCurve> LiveUsage::Curves(JobId job,
+                                        const std::vector<std::uint32_t>& elements) const {
+  const MutexLock lock(&mutex_);
+  return curves_.Of(job, elements);
 }
 
 std::vector<NodeUsage> LiveUsage::Of(const Job& job, const core::ClusterState& state) const {

@@ -2,15 +2,16 @@
 
 // What running attempts have used so far, by the last reports of their nodes.
 //
-// It is shown and forgotten: nothing of it is in the journal, and nothing is decided by it. Thread
-// promise: safe from any thread. Invariants: a node's word counts for attempts that run on it and
-// for no other; of each attempt there is the newest sample of each node, and none once it, or its
-// node, is gone.
+// It is shown and forgotten, but for the curves: nothing of it is in the journal, and nothing is
+// decided by it. Thread promise: safe from any thread. Invariants: a node's word counts for
+// attempts that run on it and for no other; of each attempt there is the newest sample of each
+// node, and none once it, or its node, is gone.
 
 #include <map>
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "daemon/agents/usage_curves.h"
 #include "proto/agent.pb.h"
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/model/value/ids.h"
@@ -35,6 +36,9 @@ class LiveUsage {
   // A node's report replaces all of its earlier ones.
   void Take(NodeId node, const std::vector<UsageSample>& samples, const core::ClusterState& state);
   void Forget(NodeId node);
+  // What jobs used over time; those that ended as long as there is room.
+  [[nodiscard]] std::vector<JobCurve> Curves(JobId job,
+                                             const std::vector<std::uint32_t>& elements) const;
   // Of the job's attempt under way, in the order of its nodes; those that have not reported are
   // left out.
   [[nodiscard]] std::vector<NodeUsage> Of(const Job& job, const core::ClusterState& state) const;
@@ -42,6 +46,7 @@ class LiveUsage {
  private:
   mutable Mutex mutex_;
   std::map<NodeId, std::map<JobId, UsageSample>> samples_ ABSL_GUARDED_BY(mutex_);
+  UsageCurves curves_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace muster::daemon

@@ -8,6 +8,7 @@
 #include "daemon/access/rpc.h"
 #include "daemon/client/submission.h"
 #include "proto/convert/convert.h"
+#include "proto/convert/methods.h"
 #include "scheduler/runtime/mutex.h"
 
 namespace muster::daemon {
@@ -79,23 +80,23 @@ class SubmitStream final : public grpc::ServerBidiReactor<wire::SubmitRequest, w
   bool Take() {
     absl::Status good = gate_.StillGood(caller_);
     good = good.ok() ? gate_.Spend(caller_, request_.ByteSizeLong()) : good;
-    absl::StatusOr<SubmitJob> read =
-        good.ok() ? ReadSubmission(request_, caller_.user) : absl::StatusOr<SubmitJob>(good);
+    SubmitJob input;
+    good = good.ok() ? ReadRequest(request_.SerializePartialAsString(), &input) : good;
+    ClaimSubmission(caller_.user, input);
     request_.Clear();
     {
       const MutexLock lock(&mutex_);
       ++in_flight_;
     }
-    if (!read.ok()) {
-      Answer(JobId(), read.status());
+    if (!good.ok()) {
+      Answer({}, good);
       return false;
     }
-    SubmitJob& input = *read;
     const bool waits = !input.spec.dependency.terms.empty();
     TakeWithHistory(controller_, accounting_, reader_, std::move(input),
                     [stream = shared_from_this(), waits](const core::Transition& transition,
                                                          const absl::Status& done) {
-                      stream->Answer(transition.job, done);
+                      stream->Answer(transition, done);
                       if (waits) {
                         stream->ReadOn();
                       }
@@ -110,9 +111,10 @@ class SubmitStream final : public grpc::ServerBidiReactor<wire::SubmitRequest, w
     }
   }
 
-  void Answer(JobId job, const absl::Status& status) {
+  void Answer(const core::Transition& transition, const absl::Status& status) {
     wire::SubmitReply reply;
-    reply.set_job(status.ok() ? job.value() : 0);
+    reply.set_job(status.ok() ? transition.job.value() : 0);
+    reply.set_remark(transition.remark);
     reply.set_error(std::string(status.message()));
     const MutexLock lock(&mutex_);
     if (broken_) {

@@ -5,9 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "proto/convert/convert.h"
-#include "scheduler/base/status.h"
-
 namespace muster::daemon {
 namespace {
 
@@ -89,19 +86,11 @@ class Attempted final : public std::enable_shared_from_this<Attempted> {
 
 }  // namespace
 
-absl::StatusOr<SubmitJob> ReadSubmission(const wire::SubmitRequest& request, const User& user) {
-  SubmitJob command;
-  command.token = request.token();
-  RETURN_IF_ERROR(FromWire(request.spec(), &command.spec));
-  RETURN_IF_ERROR(FromWire(request.program(), &command.program));
+void ClaimSubmission(const User& user, SubmitJob& command) {
   command.spec.user = user;
-  for (const wire::Component& each : request.components()) {
-    Component& component = command.components.emplace_back();
-    RETURN_IF_ERROR(FromWire(each.spec(), &component.spec));
-    RETURN_IF_ERROR(FromWire(each.program(), &component.program));
+  for (Component& component : command.components) {
     component.spec.user = user;
   }
-  return command;
 }
 
 void TakeWithHistory(Controller& controller, Accounting& accounting, Worker& reader,

@@ -9,16 +9,15 @@
 #include "daemon/controller/controller.h"
 #include "daemon/controller/worker.h"
 #include "daemon/store/accounting.h"
-#include "proto/controller.pb.h"
 #include "scheduler/model/change/command.h"
 
 namespace muster::daemon {
 
-// What a request submits, as the caller's. InvalidArgument when it cannot be read.
-absl::StatusOr<SubmitJob> ReadSubmission(const wire::SubmitRequest& request, const User& user);
+// Makes what is submitted the user's.
+void ClaimSubmission(const User& user, SubmitJob& command);
 
-// As Controller::Take, for a SubmitJob or an UpdateJob; those that name no jobs go straight there.
-// REQUIRES: all three outlive the answer.
+// As Controller::Take; a SubmitJob or an UpdateJob that names jobs takes what is known of them
+// along. REQUIRES: all three outlive the answer.
 void TakeWithHistory(Controller& controller, Accounting& accounting, Worker& reader,
                      Command command, Controller::Done done);
 

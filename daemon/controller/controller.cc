@@ -1,7 +1,6 @@
 #include "daemon/controller/controller.h"
 
 #include <algorithm>
-#include <iterator>
 #include <type_traits>
 #include <utility>
 
@@ -9,8 +8,6 @@
 #include "daemon/controller/views.h"
 #include "scheduler/base/status.h"
 #include "scheduler/core/plan/planner.h"
-#include "scheduler/core/state/invariants.h"
-#include "scheduler/core/state/job_group.h"
 #include "scheduler/model/job/array.h"
 #include "scheduler/model/plan/plan.h"
 
@@ -19,58 +16,27 @@ namespace {
 
 constexpr std::size_t kGroupMax = 512;
 constexpr auto kSweep = std::chrono::seconds(1);
-constexpr auto kRetryWrites = std::chrono::seconds(1);
 constexpr std::size_t kPassesHeldBack = 256;
 
 absl::Status TooBusy() {
   return absl::UnavailableError("the controller is stopping, or has too much to do");
 }
 
-Reason NotPlanned() {
+Reason ReasonOfKind(ReasonKind kind) {
   Reason reason;
-  reason.kind = ReasonKind::kNotPlannedYet;
+  reason.kind = kind;
   return reason;
 }
 
 }  // namespace
 
-void WaitingReasons::Set(const std::vector<LeftWaiting>& waiting) {
-  entries_.clear();
-  for (const LeftWaiting& left : waiting) {
-    entries_.emplace(left.job, left);
-  }
-}
-
-const LeftWaiting* WaitingReasons::EntryOf(JobId job) const {
-  const auto after = entries_.upper_bound(job);
-  return after == entries_.begin() || !std::prev(after)->second.Has(job)
-             ? nullptr
-             : &std::prev(after)->second;
-}
-
-std::optional<Reason> WaitingReasons::ReasonOf(JobId job) const {
-  const LeftWaiting* entry = EntryOf(job);
-  return entry == nullptr ? std::nullopt : std::optional(entry->ReasonOf(job));
-}
-
-std::uint32_t WaitingReasons::PriorityOf(JobId job) const {
-  const LeftWaiting* entry = EntryOf(job);
-  return entry == nullptr ? 0 : entry->priority;
-}
-
-std::uint32_t WaitingReasons::AlikeFrom(JobId job, std::uint32_t most) const {
-  if (const LeftWaiting* entry = EntryOf(job)) {
-    const std::uint64_t end = entry->job.value() + entry->count;
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(most, end - job.value()));
-  }
-  const auto next = entries_.upper_bound(job);
-  return next == entries_.end() ? most
-                                : static_cast<std::uint32_t>(std::min<std::uint64_t>(
-                                      most, next->first.value() - job.value()));
-}
-
 Reason StateView::ReasonOf(JobId job) const {
-  return waiting_.ReasonOf(job).value_or(NotPlanned());
+  if (std::optional<Reason> reason = waiting_.ReasonOf(job)) {
+    return *std::move(reason);
+  }
+  const Job* found = state_.FindJob(job);
+  const bool held = found != nullptr && found->held && found->held_by == HoldBy::kUser;
+  return ReasonOfKind(held ? ReasonKind::kJobHeldUser : ReasonKind::kNotPlannedYet);
 }
 
 std::uint32_t StateView::PriorityOf(JobId job) const {
@@ -84,42 +50,16 @@ Controller::Controller(JobStore& store, AgentGateway& agents, const Clock& clock
       clock_(clock),
       log_(log),
       policy_(std::make_shared<const PolicyConfig>(std::move(policy))),
-      orders_(store, std::move(cluster), std::move(secrets)),
+      orders_(store, cluster, std::move(secrets)),
       alerts_(store.directory() + "/alerts", log),
       make_plan_([](std::shared_ptr<const Snapshot> snapshot, const PolicyConfig& config,
                     core::PlannerMemory& memory) {
         return core::MakePlan(std::move(snapshot), config, memory);
-      }) {}
+      }),
+      events_(std::move(cluster)) {}
 
 Controller::~Controller() {
   Stop();
-}
-
-absl::Status Controller::Start() {
-  ASSIGN_OR_RETURN(StateImage image, store_.Load());
-  state_ = core::ClusterState(std::move(image));
-  std::optional<std::string> broken = core::BrokenInvariant(state_);
-  broken = broken.has_value() ? broken : core::BrokenGroup(state_);
-  if (broken.has_value()) {
-    return absl::DataLossError(absl::StrCat("the state directory holds a state that cannot be: ",
-                                            *broken, "; restore it from a backup"));
-  }
-  const core::Transition transition = core::Handle(state_, BeginEpoch{}, clock_.Now(), *policy_);
-  Apply(transition.events);
-  for (const NodeId id : group_.nodes) {
-    group_.batch.nodes.push_back(*state_.FindNode(id));
-  }
-  RETURN_IF_ERROR(store_.Commit({&group_.batch, 1}));
-  group_ = Group();
-  epoch_ = state_.epoch();
-  log_.Info("controller",
-            absl::StrCat("epoch ", ToString(state_.epoch()), ": ", state_.jobs().size(), " jobs, ",
-                         state_.nodes().size(), " nodes"));
-  Use(policy_);
-  commits_ = std::make_unique<CommitQueue>(store_);
-  planner_ = std::make_unique<Worker>();
-  thread_ = std::thread([this] { Loop(); });
-  return absl::OkStatus();
 }
 
 void Controller::Stop() {
@@ -195,7 +135,7 @@ void Controller::UseNetwork(std::shared_ptr<const Network> network) {
     PolicyConfig other = *policy_;
     other.network = network;
     Use(std::make_shared<const PolicyConfig>(std::move(other)));
-    plan_wanted_ = true;
+    pace_.Want();
   });
 }
 
@@ -234,6 +174,9 @@ void Controller::Loop() {
       deadline = std::min(deadline, std::chrono::steady_clock::now() +
                                         std::max(plan_->wake - clock_.Now(), Duration(1)));
     }
+    if (pace_.wanted() && !planning_) {
+      deadline = std::min(deadline, pace_.next());
+    }
     std::vector<TaskQueue::Task> tasks = queue_.Take(kGroupMax, deadline);
     for (TaskQueue::Task& task : tasks) {
       task();
@@ -253,12 +196,15 @@ void Controller::Loop() {
 
 void Controller::EveryFewMoments() {
   if (plan_ != nullptr && plan_->wake != kNoTime && plan_->wake <= clock_.Now()) {
-    plan_wanted_ = true;
+    pace_.Want();
   }
   if (std::chrono::steady_clock::now() < next_sweep_) {
     return;
   }
   next_sweep_ = std::chrono::steady_clock::now() + kSweep;
+  if (stale_) {
+    Reload();
+  }
   std::erase_if(watchers_, [](const auto& entry) { return entry.second.expired(); });
   for (const LoseAgent& lost : agents_.TakeExpired()) {
     log_.Warning("controller",
@@ -301,12 +247,17 @@ void Controller::Finish(bool all_passes) {
   for (const EndedAttempt& ended : group.batch.attempts) {
     meters_.Note(ended.attempt);
   }
+  const Version version = group.batch.entries.empty() ? Version() : state_.version();
   commits_->Push(std::move(group.batch),
-                 [this, after = std::move(group.after),
-                  begin = std::chrono::steady_clock::now()](const absl::Status& status) {
+                 [this, after = std::move(group.after), notes = std::move(group.notes), version,
+                  begin = std::chrono::steady_clock::now()](const absl::Status& status) mutable {
                    meters_.commit.Observe(std::chrono::steady_clock::now() - begin);
+                   const absl::Status told = ForCallers(status);
+                   if (status.ok() && version.valid()) {
+                     events_.Publish(std::move(notes), version);
+                   }
                    for (const Reply& reply : after) {
-                     reply(status);
+                     reply(told);
                    }
                    if (!status.ok() && !absl::IsAborted(status)) {
                      queue_.PushOwn([this, status] { RollBack(status); });
@@ -322,16 +273,19 @@ void Controller::DoTake(const Command& command, const Done& done) {
   }
   auto transition =
       std::make_shared<core::Transition>(core::Handle(state_, command, clock_.Now(), *policy_));
-  Apply(transition->events);
+  if (policy_->priority.order == QueueRule::kPrompt) {
+    estimates_.AddTo(transition->events);
+  }
+  Apply(std::move(transition->events));
   transition->events.clear();
   group_.after.push_back([done, transition](const absl::Status& status) {
     done(*transition, transition->status.ok() ? status : transition->status);
   });
-  Dispatch(transition->effects);
+  Dispatch(transition->effects, std::holds_alternative<SubmitJob>(command));
 }
 
-void Controller::Apply(const std::vector<Event>& events) {
-  for (const Event& event : events) {
+void Controller::Apply(std::vector<Event> events) {
+  for (Event& event : events) {
     if (const auto* end = std::get_if<JobEnded>(&event)) {
       NoteEnd(*end);
     }
@@ -347,10 +301,16 @@ void Controller::Apply(const std::vector<Event>& events) {
       }
     }
     meters_.Note(event, state_);
+    std::optional<EventNote> note = events_.open() ? NoteFor(event) : std::nullopt;
     state_.Apply(event);
+    snapshots_.Note(event, state_.version());
+    if (note.has_value()) {
+      note->version = state_.version();
+      group_.notes.push_back(*std::move(note));
+    }
     orders_.Learn(event);
     Touch(event);
-    group_.batch.entries.push_back(JournalEntry{state_.version(), event});
+    group_.batch.entries.push_back(JournalEntry{state_.version(), std::move(event)});
   }
 }
 
@@ -372,11 +332,10 @@ void Controller::NoteCharge(const Job& job) {
 void Controller::NoteEnd(const JobEnded& end) {
   const Job& job = *state_.FindJob(end.job);
   NoteCharge(job);
+  estimates_.Observe(job, end);
   EndedJob ended{job.id, job.submission, JobDetail()};
   ended.detail.job = ViewOf(job, end);
-  ended.detail.request = job.spec->request;
-  ended.detail.constraint = ToText(job.spec->request.constraint);
-  ended.detail.recorded = job.spec->recorded;
+  AddAsked(*job.spec, ended.detail);
   if (end.more > 0) {
     ended.detail.job.indices = IndicesFrom(
         *job.spec->array, static_cast<std::uint32_t>(job.id.value() - job.submission.value()),
@@ -430,10 +389,10 @@ void Controller::Touch(const Event& event) {
       event);
 }
 
-void Controller::Dispatch(const std::vector<Effect>& effects) {
+void Controller::Dispatch(const std::vector<Effect>& effects, bool of_new_job) {
   for (const Effect& effect : effects) {
     if (std::holds_alternative<Replan>(effect)) {
-      plan_wanted_ = true;
+      of_new_job ? pace_.WantForNew() : pace_.Want();
       continue;
     }
     std::optional<PreparedOrder> prepared = orders_.Prepare(state_, effect, clock_.Now(), *policy_);
@@ -454,120 +413,6 @@ void Controller::Dispatch(const std::vector<Effect>& effects) {
   }
 }
 
-void Controller::MaybePlan() {
-  if (!plan_wanted_ || planning_ || !Degraded().ok()) {
-    return;
-  }
-  plan_wanted_ = false;
-  if (!state_.needs_passes()) {
-    plan_ = nullptr;
-    waiting_.Set({});
-    return;
-  }
-  auto pass = std::make_shared<Pass>();
-  pass->snapshot = snapshots_.Build(state_, clock_.Now(), plan_.get(), policy_->network);
-  pass->config = policy_;
-  pass->follows = plan_ != nullptr;
-  pass->state_loads = state_loads_;
-  planning_ = planner_->Run([this, pass] {
-    const auto begin = std::chrono::steady_clock::now();
-    pass->plan =
-        std::make_shared<const Plan>(make_plan_(pass->snapshot, *pass->config, planner_memory_));
-    meters_.cycle.Observe(std::chrono::steady_clock::now() - begin);
-    pass->overlooked = core::FindOverlooked(*pass->snapshot, *pass->plan, *pass->config);
-    queue_.PushOwn([this, pass] { OnPass(*pass); });
-  });
-}
-
-void Controller::OnPass(const Pass& pass) {
-  planning_ = false;
-  if (pass.state_loads != state_loads_) {
-    plan_wanted_ = true;
-    return;
-  }
-  plan_ = pass.plan;
-  group_.batch.passes.push_back(
-      PassRecord{plan_->version, pass.snapshot->now, plan_->hash, pass.follows, pass.config});
-  const WaitingReasons before = std::exchange(waiting_, {});
-  waiting_.Set(plan_->waiting);
-  if (HasWork(*plan_, clock_.Now())) {
-    log_.Debug("controller",
-               absl::StrCat("plan ", absl::Hex(plan_->hash, absl::kZeroPad16), " of version ",
-                            ToString(plan_->version), ": ", plan_->starts.size(), " starts, ",
-                            plan_->resumes.size(), " resumes, ", plan_->drops.size(), " drops, ",
-                            plan_->preemptions.size(), " preemptions"));
-    DoTake(TakePlan{*plan_}, [](const core::Transition&, const absl::Status&) {});
-  }
-  TellOfReasons(before);
-  Heed(pass);
-}
-
-void Controller::Heed(const Pass& pass) {
-  const auto name_of = [this](NodeId id) {
-    const Node* node = state_.FindNode(id);
-    return node == nullptr ? std::string() : node->name;
-  };
-  const std::optional<std::string> path = alerts_.Heed(pass.overlooked, plan_->version, name_of);
-  if (!path.has_value()) {
-    return;
-  }
-  const bool queued =
-      planner_->Run([this, path = *path, snapshot = pass.snapshot, config = pass.config,
-                     plan = pass.plan, overlooked = pass.overlooked] {
-        const absl::Status written = WriteReplayBundle(
-            path, ReplayBundle{MUSTER_VERSION, *snapshot, *config, *plan, overlooked});
-        if (!written.ok()) {
-          log_.Error("controller", std::string(written.message()));
-        }
-      });
-  if (!queued) {
-    log_.Warning("controller", absl::StrCat(*path, ": not written, there is too much to do"));
-  }
-}
-
-// The disk refused a commit: back to what it holds. Clients were told; agents come back and say
-// again what was not acknowledged.
-void Controller::RollBack(const absl::Status& status) {
-  log_.Error("controller",
-             absl::StrCat("the state could not be written: ", std::string(status.message())));
-  if (absl::IsDataLoss(status) || absl::IsInternal(status)) {
-    fatal_ = status;
-    has_fatal_ = true;
-    return;
-  }
-  commits_->Push(Batch(),
-                 [after = std::exchange(group_, Group()).after, status](const absl::Status&) {
-                   for (const Reply& reply : after) {
-                     reply(status);
-                   }
-                 });
-  while (commits_->depth() > 0) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  absl::StatusOr<StateImage> image = store_.Load();
-  if (!image.ok()) {
-    fatal_ = image.status();
-    has_fatal_ = true;
-    return;
-  }
-  state_ = core::ClusterState(*std::move(image));
-  ++state_loads_;
-  snapshots_.Forget();
-  commits_->Reset();
-  plan_ = nullptr;
-  plan_wanted_ = true;
-  degraded_ = status;
-  try_again_ = std::chrono::steady_clock::now() + kRetryWrites;
-  agents_.CloseAll();
-}
-
-absl::Status Controller::Degraded() const {
-  if (degraded_.ok() || std::chrono::steady_clock::now() >= try_again_) {
-    return absl::OkStatus();
-  }
-  return absl::ResourceExhaustedError(absl::StrCat("the state directory cannot be written (",
-                                                   std::string(degraded_.message()),
-                                                   "); running jobs go on; try again when it can"));
 }
 
 }  // namespace muster::daemon

@@ -26,14 +26,19 @@
 #include "daemon/controller/meters.h"
 #include "daemon/controller/network_map.h"
 #include "daemon/controller/orders.h"
+#include "daemon/controller/pass_pace.h"
 #include "daemon/controller/task_queue.h"
+#include "daemon/controller/waiting_reasons.h"
 #include "daemon/controller/worker.h"
+#include "daemon/events/event_feed.h"
+#include "daemon/events/event_note.h"
 #include "daemon/store/commit_queue.h"
 #include "daemon/store/job_store.h"
 #include "scheduler/core/explain/watchdog.h"
 #include "scheduler/core/handle/handle.h"
 #include "scheduler/core/plan/planner_memory.h"
 #include "scheduler/core/plan/snapshot_builder.h"
+#include "scheduler/core/prompt/job_estimates.h"
 #include "scheduler/model/plan/pass_record.h"
 #include "scheduler/model/view/view.h"
 #include "scheduler/runtime/log.h"
@@ -50,22 +55,6 @@ class AgentGateway {
   virtual void CloseAll() = 0;
   // The nodes whose agents have been silent for longer than their lease.
   virtual std::vector<LoseAgent> TakeExpired() = 0;
-};
-
-// Why each job waits, as the last pass saw it.
-class WaitingReasons {
- public:
-  void Set(const std::vector<LeftWaiting>& waiting);
-  // Nothing, or 0, when the pass did not leave the job waiting.
-  [[nodiscard]] std::optional<Reason> ReasonOf(JobId job) const;
-  [[nodiscard]] std::uint32_t PriorityOf(JobId job) const;
-  // How many jobs from `job` on, of `most`, wait for what it does.
-  [[nodiscard]] std::uint32_t AlikeFrom(JobId job, std::uint32_t most) const;
-
- private:
-  [[nodiscard]] const LeftWaiting* EntryOf(JobId job) const;
-
-  std::map<JobId, LeftWaiting> entries_;  // by the first job
 };
 
 // What a reader may look at, on the controller's thread.
@@ -114,14 +103,30 @@ class Controller {
 
   // Loads the state, begins an epoch and starts the loop. An error is one line for the operator.
   absl::Status Start();
+  // Loads the state and starts the loop, which changes nothing until it is told to lead: another
+  // controller does.
+  absl::Status StartFollowing();
+  // What the leader added to the journal. `followed` is called on the loop's thread; its error says
+  // that the state has to be loaded again, which the loop does by itself.
+  void Follow(std::vector<JournalEntry> entries, Reply followed);
+  // Begins an epoch. REQUIRES: the store has given us the lead, and everything in the journal was
+  // followed. `led` is called on the loop's thread.
+  void Lead(Reply led);
+  // Changes nothing more; `durable` is called when what was taken in is, or will never be.
+  void StepDown(Reply durable);
+  [[nodiscard]] bool leads() const { return leads_; }
+  // The last entry of the journal that is part of the state; of a leader, when it began to lead.
+  [[nodiscard]] Version followed() const { return Version(followed_); }
   // Ends the loop once what was taken in is durable.
   void Stop();
   // What it counts of its work.
   [[nodiscard]] const Meters& meters() const { return meters_; }
+  // What happens, for those outside.
+  [[nodiscard]] EventFeed& events() { return events_; }
   // The settings in force.
   [[nodiscard]] std::shared_ptr<const PolicyConfig> policy() const;
-  // The term of this controller, set by Start.
-  [[nodiscard]] Epoch epoch() const { return epoch_; }
+  // The term of this controller, or of the one that it follows.
+  [[nodiscard]] Epoch epoch() const { return Epoch(epoch_); }
   // Set when the loop ended because the store may have lost data.
   [[nodiscard]] absl::Status fatal() const;
   // REQUIRES: before Start.
@@ -157,9 +162,20 @@ class Controller {
     std::set<NodeId> tallies;  // on which attempts ended
     std::set<UsageKey> spent;  // budgets that ended jobs were charged to
     std::set<std::pair<std::string, std::string>> charged;  // account and user, for fairshare
+    std::vector<EventNote> notes;                           // for those who read events
     std::vector<Reply> after;
   };
 
+  absl::Status LoadState();
+  absl::Status BeginTerm();
+  void Run();
+  absl::Status BeginToLead();
+  void Depose();
+  void ForgetPlans();
+  void AwaitCommits();
+  void MarkStale(const absl::Status& why);
+  void Reload();
+  static absl::Status ForCallers(const absl::Status& status);
   void Loop();
   void Refuse(Reply reply);
   void Finish(bool all_passes = false);
@@ -167,14 +183,15 @@ class Controller {
   void DoConfigure(const std::shared_ptr<const PolicyConfig>& policy, const Command& command,
                    const Done& done);
   void Use(std::shared_ptr<const PolicyConfig> policy);
-  void Apply(const std::vector<Event>& events);
+  void Apply(std::vector<Event> events);
+  [[nodiscard]] std::optional<EventNote> NoteFor(const Event& event) const;
   void NoteEnd(const JobEnded& end);
   void NoteCharge(const Job& job);
   void GatherHealth();
   void LookAtHealth();
   [[nodiscard]] EndedAttempt EndedAttemptOf(const Job& job, Time end) const;
   void Touch(const Event& event);
-  void Dispatch(const std::vector<Effect>& effects);
+  void Dispatch(const std::vector<Effect>& effects, bool of_new_job = false);
   // A pass that was made: on what, by which settings, with what result.
   struct Pass {
     std::shared_ptr<const Snapshot> snapshot;
@@ -182,7 +199,10 @@ class Controller {
     bool follows = false;
     std::uint64_t state_loads = 0;
     std::shared_ptr<const Plan> plan;
+    WaitingReasons reasons;
     std::vector<OverlookedJob> overlooked;
+    bool full = false;                 // it leaves no processor free
+    std::chrono::nanoseconds work{0};  // that it was, on either thread
   };
 
   void MaybePlan();
@@ -206,6 +226,7 @@ class Controller {
 
   // Owned by the loop's thread.
   core::ClusterState state_;
+  core::JobEstimates estimates_;
   Orders orders_;
   NetworkMap map_;  // of the settings in force
   Group group_;
@@ -215,15 +236,19 @@ class Controller {
   core::SnapshotBuilder snapshots_;
   Planner make_plan_;
   std::uint64_t state_loads_ = 0;  // a pass on a state from before the last one is void
-  bool plan_wanted_ = true;
+  PassPace pace_;
   bool planning_ = false;
   std::multimap<JobId, std::weak_ptr<const Watcher>> watchers_;
   absl::Status degraded_;
+  bool stale_ = false;  // the state is not what the store holds, which has to be loaded
   std::chrono::steady_clock::time_point try_again_;
   std::chrono::steady_clock::time_point next_sweep_;
 
   Meters meters_;
-  Epoch epoch_;
+  EventFeed events_;
+  std::atomic<bool> leads_ = true;
+  std::atomic<std::uint64_t> followed_ = 0;
+  std::atomic<std::uint64_t> epoch_ = 0;
   absl::Status fatal_;
   std::atomic<bool> has_fatal_ = false;
   std::function<void()> on_fatal_;

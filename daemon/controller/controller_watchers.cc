@@ -1,4 +1,4 @@
-// Those who watch jobs: what they are told, and when.
+// Those who watch jobs or read events: what they are told, and when.
 #include <map>
 #include <memory>
 #include <set>
@@ -27,6 +27,22 @@ void Controller::Watch(JobId job, std::weak_ptr<const Watcher> watcher, Reply fo
   if (!queued) {
     Refuse(found);
   }
+}
+
+// What readers are told of an event that is about to happen to the state.
+std::optional<EventNote> Controller::NoteFor(const Event& event) const {
+  std::optional<EventNote> note = NoteOf(event);
+  if (note.has_value() && !note->knows_job()) {
+    if (const Job* const job = state_.FindJob(note->job)) {
+      note->facts = FactsOf(*job);
+    }
+  }
+  if (note.has_value() && note->node.valid() && note->node_name.empty()) {
+    if (const Node* const node = state_.FindNode(note->node)) {
+      note->node_name = node->name;
+    }
+  }
+  return note;
 }
 
 void Controller::TellWatchers(JobId id) {

@@ -29,6 +29,20 @@ absl::StatusOr<JobSecrets> JobSecrets::Open(const std::string& path) {
   return secrets;
 }
 
+std::string JobSecrets::ToText() const {
+  return absl::BytesToHexString(key_);
+}
+
+absl::StatusOr<JobSecrets> JobSecrets::FromText(const std::string& text) {
+  JobSecrets secrets;
+  secrets.key_ = absl::HexStringToBytes(text);
+  if (secrets.key_.size() != kMacBytes) {
+    return absl::DataLossError(
+        "the store's key for attempts is damaged: restore the database from a backup");
+  }
+  return secrets;
+}
+
 std::string JobSecrets::Of(JobId job, AttemptNumber attempt) const {
   if (key_.empty()) {
     return "";

@@ -21,6 +21,9 @@ class JobSecrets {
   // The key in the file `path` (mode 0600), which is made, durably, when there is none. An error
   // names the file and the mend.
   static absl::StatusOr<JobSecrets> Open(const std::string& path);
+  // The same key as text, and one that came as text: of controllers that share a store.
+  [[nodiscard]] std::string ToText() const;
+  static absl::StatusOr<JobSecrets> FromText(const std::string& text);
 
   // 64 hex digits.
   [[nodiscard]] std::string Of(JobId job, AttemptNumber attempt) const;

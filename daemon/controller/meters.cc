@@ -11,6 +11,11 @@ void Timings::Observe(std::chrono::nanoseconds took) {
   const auto bucket = std::lower_bound(bounds_.begin(), bounds_.end(), seconds) - bounds_.begin();
   counts_[static_cast<std::size_t>(bucket)].fetch_add(1, std::memory_order_relaxed);
   nanoseconds_.fetch_add(took.count(), std::memory_order_relaxed);
+  last_.store(took.count(), std::memory_order_relaxed);
+  std::int64_t most = most_.load(std::memory_order_relaxed);
+  while (took.count() > most &&
+         !most_.compare_exchange_weak(most, took.count(), std::memory_order_relaxed)) {
+  }
 }
 
 Timings::Reading Timings::Read() const {
@@ -18,7 +23,12 @@ Timings::Reading Timings::Read() const {
   for (const std::atomic<std::uint64_t>& count : counts_) {
     reading.counts.push_back(count.load(std::memory_order_relaxed));
   }
-  reading.seconds = static_cast<double>(nanoseconds_.load(std::memory_order_relaxed)) / 1e9;
+  const auto seconds = [](const std::atomic<std::int64_t>& nanoseconds) {
+    return static_cast<double>(nanoseconds.load(std::memory_order_relaxed)) / 1e9;
+  };
+  reading.seconds = seconds(nanoseconds_);
+  reading.last = seconds(last_);
+  reading.most = seconds(most_);
   return reading;
 }
 

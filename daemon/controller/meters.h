@@ -29,6 +29,8 @@ class Timings {
   struct Reading {
     std::vector<std::uint64_t> counts;  // of each bucket alone, the last beyond all bounds
     double seconds = 0;                 // in all
+    double last = 0;                    // the newest
+    double most = 0;
   };
   [[nodiscard]] Reading Read() const;
   [[nodiscard]] std::span<const double> bounds() const { return bounds_; }
@@ -37,6 +39,8 @@ class Timings {
   const std::span<const double> bounds_;
   std::vector<std::atomic<std::uint64_t>> counts_;
   std::atomic<std::int64_t> nanoseconds_ = 0;
+  std::atomic<std::int64_t> last_ = 0;
+  std::atomic<std::int64_t> most_ = 0;
 };
 
 // From a tenth of a millisecond to ten seconds.
@@ -52,6 +56,7 @@ struct Meters {
   Timings commit{kWorkBounds};  // from the queue to the disk
   Timings wait{kWaitBounds};    // of jobs, from submission to their first start
 
+  std::atomic<std::int64_t> since_ms = 0;  // the controller's start; UTC, since 1970
   std::atomic<std::uint64_t> submitted = 0;
   std::atomic<std::uint64_t> started = 0;  // attempts
   std::atomic<std::uint64_t> requeued = 0;

@@ -5,7 +5,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/handle/nodes/health_handlers.h"
-#include "scheduler/core/share/usage_total.h"
 #include "scheduler/core/state/books/attempt.h"
 #include "scheduler/core/state/books/checkpoint_account.h"
 #include "scheduler/core/state/books/usage_keys.h"
@@ -43,7 +42,7 @@ void AddRequest(const JobSpec& spec, JobView& view) {
 Usage Total(const Attempt& attempt) {
   Usage usage;
   for (const NodeRun& run : attempt.runs) {
-    core::AddUsage(run.usage, usage);
+    usage.Add(run.usage);
   }
   return usage;
 }
@@ -304,6 +303,17 @@ AttemptView ViewOf(const core::ClusterState& state, const Job& job, Time end) {
   return view;
 }
 
+void AddAsked(const JobSpec& spec, JobDetail& detail) {
+  detail.request = spec.request;
+  detail.constraint = ToText(spec.request.constraint);
+  detail.recorded = spec.recorded;
+  detail.batch = spec.kind == JobKind::kBatch;
+  detail.requeue = detail.batch && spec.requeue != Choice::kNo;
+  detail.time_min = spec.time_min;
+  detail.prefer = ToText(spec.prefer);
+  detail.gres = ToText(spec.request.gres);
+}
+
 NodeView ViewOf(const core::ClusterState& state, const Node& node, bool with_machine) {
   NodeView view;
   view.id = node.id;
@@ -326,6 +336,8 @@ NodeView ViewOf(const core::ClusterState& state, const Node& node, bool with_mac
                                         : absl::StrCat("recorded, not enforced (",
                                                        node.machine->why_not_enforced, ")");
   view.limits = node.machine->limits;
+  view.gres = node.machine->gres;
+  view.gres_taken = node.taken.gres;
   view.health = core::HealthWord(state.health().Of(node.id));
   if (with_machine) {
     view.machine = *node.machine;

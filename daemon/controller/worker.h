@@ -6,6 +6,7 @@
 // destructor drops those that have not begun and joins.
 
 #include <thread>
+#include <utility>
 
 #include "daemon/controller/task_queue.h"
 

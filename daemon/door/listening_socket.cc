@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -54,7 +55,7 @@ absl::Status BindAndListen(const UniqueFd& socket, const sockaddr* address, sock
       listen(socket.get(), SOMAXCONN) != 0) {
     return CannotListen(text, errno == EADDRINUSE      ? "the address is taken"
                               : errno == EADDRNOTAVAIL ? "the address is not this machine's"
-                                                       : std::strerror(errno));
+                                                       : std::generic_category().message(errno));
   }
   return absl::OkStatus();
 }

@@ -18,6 +18,7 @@ using http::Problem;
 using http::Response;
 
 constexpr const char* kMetrics = "/metrics";
+constexpr const char* kEvents = "/v1/events";
 constexpr const char* kOpenApi = "/v1/openapi.json";
 constexpr const char* kLogin = "/session";
 constexpr const char* kLogout = "/session/end";
@@ -55,6 +56,10 @@ Response WrongMethod(const std::string& allowed) {
   return response;
 }
 
+grpc::Status ToGrpc(const absl::Status& status) {
+  return {static_cast<grpc::StatusCode>(status.code()), std::string(status.message())};
+}
+
 Response NotThere(const std::string& detail) {
   return Problem(404, "NOT_FOUND", detail);
 }
@@ -80,8 +85,8 @@ Response ProblemOf(const grpc::Status& status) {
   return Problem(500, "INTERNAL", status.error_message());
 }
 
-Gateway::Gateway(ControllerLink& link, WebSessions& sessions, std::string version)
-    : link_(link), sessions_(sessions), open_api_(MakeOpenApi(version)) {}
+Gateway::Gateway(ControllerLink& link, WebSessions& sessions, const std::string& version)
+    : link_(link), sessions_(sessions), events_(link, ProblemOf), open_api_(MakeOpenApi(version)) {}
 
 std::optional<Response> Gateway::Screen(const http::Request& head) {
   if (IsOpen(head.path) || head.path == kLogout) {
@@ -97,7 +102,7 @@ std::optional<Response> Gateway::Screen(const http::Request& head) {
   if (sessions_.TokenOf(head.bearer).empty()) {
     return Problem(401, "UNAUTHENTICATED", "say Authorization: Bearer TOKEN, of: muster token");
   }
-  if (head.path == kMetrics) {
+  if (head.path == kMetrics || head.path == kEvents) {
     return head.method == "GET" ? std::nullopt : std::optional(WrongMethod("GET, HEAD"));
   }
   const auto route = FindRoute(head);
@@ -113,7 +118,7 @@ std::optional<Response> Gateway::Screen(const http::Request& head) {
   return std::nullopt;
 }
 
-void Gateway::Serve(http::Request request, std::shared_ptr<http::ReplyPath> reply) {
+void Gateway::Serve(const http::Request& request, std::shared_ptr<http::ReplyPath> reply) {
   if (request.path == "/livez") {
     reply->Send({200, "text/plain; charset=utf-8", "ok\n", {}});
   } else if (request.path == "/readyz") {
@@ -133,6 +138,8 @@ void Gateway::Serve(http::Request request, std::shared_ptr<http::ReplyPath> repl
     reply->Send({200, file->type, std::string(file->text), {}});
   } else if (request.path == kMetrics) {
     ServeMetrics(request, sessions_.TokenOf(request.bearer), std::move(reply));
+  } else if (request.path == kEvents) {
+    ServeEvents(request, sessions_.TokenOf(request.bearer), std::move(reply));
   } else {
     ServeCall(request, sessions_.TokenOf(request.bearer), std::move(reply));
   }
@@ -159,18 +166,28 @@ void Gateway::ServeCall(const http::Request& request, const std::string& token,
     reply->Send(Problem(400, "INVALID_ARGUMENT", std::string(call.status().message())));
     return;
   }
-  link_.Call(*call->method, *call->request, token,
-             [reply = std::move(reply)](const grpc::Status& status,
-                                        const std::unique_ptr<google::protobuf::Message>& answer) {
-               if (!status.ok()) {
-                 reply->Send(ProblemOf(status));
-                 return;
-               }
-               absl::StatusOr<std::string> json = WriteJson(*answer);
-               reply->Send(json.ok()
-                               ? Json(*std::move(json))
-                               : Problem(500, "INTERNAL", std::string(json.status().message())));
-             });
+  link_.Call(
+      *call->method, *call->request, token,
+      [reply = std::move(reply), fields = std::move(call->fields)](
+          const grpc::Status& status, const std::unique_ptr<google::protobuf::Message>& answer) {
+        if (!status.ok()) {
+          reply->Send(ProblemOf(status));
+          return;
+        }
+        absl::StatusOr<std::string> json =
+            fields.empty() ? WriteJson(*answer) : WriteJson(*answer, fields);
+        reply->Send(json.ok() ? Json(*std::move(json)) : ProblemOf(ToGrpc(json.status())));
+      });
+}
+
+void Gateway::ServeEvents(const http::Request& request, const std::string& token,
+                          std::shared_ptr<http::ReplyPath> reply) {
+  const absl::StatusOr<wire::WatchEventsRequest> asked = EventHub::ReadQuery(request);
+  if (asked.ok()) {
+    events_.Serve(*asked, token, std::move(reply));
+  } else {
+    reply->Send(Problem(400, "INVALID_ARGUMENT", std::string(asked.status().message())));
+  }
 }
 
 void Gateway::ServeMetrics(const http::Request& request, const std::string& token,

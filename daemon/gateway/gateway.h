@@ -13,28 +13,34 @@
 #include "daemon/gateway/http/message.h"
 #include "daemon/gateway/link/controller_link.h"
 #include "daemon/gateway/link/web_sessions.h"
+#include "daemon/gateway/stream/event_hub.h"
 
 namespace muster::daemon {
 
 class Gateway {
  public:
   // What is referred to outlives it, and the calls that it makes.
-  Gateway(ControllerLink& link, WebSessions& sessions, std::string version);
+  Gateway(ControllerLink& link, WebSessions& sessions, const std::string& version);
 
   // The answer to a head that is not to be served; nothing: go on.
   std::optional<http::Response> Screen(const http::Request& head);
-  void Serve(http::Request request, std::shared_ptr<http::ReplyPath> reply);
+  void Serve(const http::Request& request, std::shared_ptr<http::ReplyPath> reply);
+  // To be called now and then: finds readers of events that have gone without a word.
+  void Beat() { events_.Beat(); }
 
  private:
   void ServeLogin(const http::Request& request, http::ReplyPath& reply);
   void ServeCall(const http::Request& request, const std::string& token,
                  std::shared_ptr<http::ReplyPath> reply);
 
+  void ServeEvents(const http::Request& request, const std::string& token,
+                   std::shared_ptr<http::ReplyPath> reply);
   void ServeMetrics(const http::Request& request, const std::string& token,
                     std::shared_ptr<http::ReplyPath> reply);
 
   ControllerLink& link_;
   WebSessions& sessions_;
+  EventHub events_;
   const std::string open_api_;
 };
 

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -23,14 +24,15 @@
 #include "scheduler/runtime/identity/signing_key.h"
 #include "scheduler/runtime/log.h"
 #include "scheduler/runtime/process.h"
-#include "scheduler/runtime/signals.h"
 #include "scheduler/runtime/service/systemd.h"
+#include "scheduler/runtime/signals.h"
 
 namespace muster::daemon {
 namespace {
 
 constexpr int kExitRefused = 1;
 constexpr int kExitUsage = 2;
+constexpr std::chrono::seconds kBeat{15};
 
 absl::StatusOr<std::optional<http::TlsText>> ReadTls(const GatewayConfig& config) {
   if (!config.tls()) {
@@ -95,14 +97,15 @@ absl::Status Run(const GatewayConfig& config, ServiceManager manager, const Logg
   ASSIGN_OR_RETURN(std::vector<UniqueFd> sockets, Sockets(config, manager.TakeListeners()));
   WebSessions sessions(config.links, clock);
   Gateway gateway(*link, sessions, MUSTER_VERSION);
-  ASSIGN_OR_RETURN(const auto server,
-                   http::Server::Create(
-                       config.limits, tls,
-                       {[&gateway](const http::Request& head) { return gateway.Screen(head); },
-                        [&gateway](http::Request request, std::shared_ptr<http::ReplyPath> reply) {
-                          gateway.Serve(std::move(request), std::move(reply));
-                        }},
-                       clock));
+  ASSIGN_OR_RETURN(
+      const auto server,
+      http::Server::Create(
+          config.limits, tls,
+          {[&gateway](const http::Request& head) { return gateway.Screen(head); },
+           [&gateway](const http::Request& request, std::shared_ptr<http::ReplyPath> reply) {
+             gateway.Serve(request, std::move(reply));
+           }},
+          clock));
   for (UniqueFd& socket : sockets) {
     const std::string address = http::AddressOf(socket);
     RETURN_IF_ERROR(CheckListen(address, config.tls()));
@@ -112,6 +115,7 @@ absl::Status Run(const GatewayConfig& config, ServiceManager manager, const Logg
   (void)link->Connected();  // begins to connect
   SayReady(config.ready_fd);
   manager.Ready("serving");
+  server->Every(kBeat, [&gateway] { gateway.Beat(); });
   if (manager.feed_every().count() > 0) {
     server->Every(manager.feed_every(), [&manager] { manager.Alive(); });
   }

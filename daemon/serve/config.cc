@@ -3,9 +3,12 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "daemon/controller/network_map.h"
 #include "scheduler/base/status.h"
@@ -16,6 +19,10 @@
 
 namespace muster::daemon {
 namespace {
+
+constexpr std::chrono::milliseconds kLeaseLeast{500};
+constexpr std::chrono::minutes kLeaseMost{5};
+constexpr std::size_t kNameBytesMax = 64;
 
 constexpr const char* kFooter =
     "The controller: keeps the jobs, decides what starts where, sends orders to the agents.\n"
@@ -42,6 +49,11 @@ void AddOptions(CLI::App& app, DaemonConfig& config, std::string& file) {
       "--listen", config.listen,
       "unix:PATH or HOST:PORT, may be repeated (default: the sockets that systemd passes, "
       "or controller.sock in the state directory); HOST:PORT needs keys");
+  app.add_option("--store", config.store,
+                 "postgresql://HOST/DATABASE: a store that several controllers share, of which one "
+                 "leads (default: a file in the state directory); no password in it");
+  app.add_option("--name", config.name,
+                 "this controller's name among those of the store (default: this machine's)");
   app.add_option("--cluster", config.cluster, "the cluster's name")->capture_default_str();
   app.add_option(
       "--config", file,
@@ -66,6 +78,35 @@ void AddOptions(CLI::App& app, DaemonConfig& config, std::string& file) {
   app.add_option("--ready-fd", config.ready_fd, "write \"ready\" here once serving");
 }
 
+absl::Status CheckStoreUrl(const std::string& store) {
+  if (store.rfind("postgresql://", 0) != 0 && store.rfind("postgres://", 0) != 0) {
+    return absl::InvalidArgumentError(
+        "expected postgresql://HOST/DATABASE; without store, it is a file in the state directory");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckStore(DaemonConfig& config) {
+  if (!config.store.empty()) {
+    const absl::Status url = CheckStoreUrl(config.store);
+    if (!url.ok()) {
+      return absl::InvalidArgumentError(absl::StrCat("--store: ", std::string(url.message())));
+    }
+  }
+  if (config.name.empty()) {
+    std::array<char, kNameBytesMax + 1> host = {};
+    gethostname(host.data(), host.size() - 1);
+    config.name = host.data();
+  }
+  const bool plain = std::all_of(config.name.begin(), config.name.end(), [](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_' || c == '.';
+  });
+  return plain && config.name.size() <= kNameBytesMax
+             ? absl::OkStatus()
+             : absl::InvalidArgumentError(
+                   "--name: letters, digits, '-', '_' and '.', at most 64 of them");
+}
+
 }  // namespace
 
 absl::StatusOr<DaemonConfig> ParseConfig(int argc, const char* const* argv) {
@@ -87,6 +128,7 @@ absl::StatusOr<DaemonConfig> ParseConfig(int argc, const char* const* argv) {
   }
   TakeKeys(config.keys, config.tls);
   RETURN_IF_ERROR(ReadNetworkOption(config));
+  RETURN_IF_ERROR(CheckStore(config));
   return config;
 }
 
@@ -124,6 +166,27 @@ absl::Status ReadBudget(ConfigFile& file, BudgetLimits& budget) {
   RETURN_IF_ERROR(file.ReadSize("limits.program_bytes_burst", &burst));
   budget.program_bytes_per_second = Bytes(rate);
   budget.program_bytes_burst = Bytes(burst);
+  return absl::OkStatus();
+}
+
+// store = "postgresql://…", name = "c1", lease = "2s"; the command line goes before.
+absl::Status ReadStoreKeys(ConfigFile& file, DaemonConfig& config) {
+  std::string store;
+  std::string name;
+  RETURN_IF_ERROR(file.ReadString("store", &store));
+  RETURN_IF_ERROR(file.ReadString("name", &name));
+  RETURN_IF_ERROR(file.ReadDuration("lease", &config.lease));
+  if (!store.empty()) {
+    const absl::Status url = CheckStoreUrl(store);
+    if (!url.ok()) {
+      return file.ErrorAt("store", std::string(url.message()));
+    }
+  }
+  if (config.lease < kLeaseLeast || config.lease > kLeaseMost) {
+    return file.ErrorAt("lease", "from 500ms to 5m");
+  }
+  config.store = config.store.empty() ? std::move(store) : config.store;
+  config.name = config.name.empty() ? std::move(name) : config.name;
   return absl::OkStatus();
 }
 
@@ -176,6 +239,7 @@ absl::Status ReadConfigFile(const std::string& path, DaemonConfig& config) {
   RETURN_IF_ERROR(CheckTrustedPath(path));
   ASSIGN_OR_RETURN(ConfigFile file, ConfigFile::Load(path));
   RETURN_IF_ERROR(file.ReadString("cluster", &config.cluster));
+  RETURN_IF_ERROR(ReadStoreKeys(file, config));
   RETURN_IF_ERROR(ReadDoorKeys(file, config));
   RETURN_IF_ERROR(ReadBudget(file, config.budget));
   RETURN_IF_ERROR(ReadNetworkKey(path, file, config));

@@ -6,6 +6,7 @@
 // checked.
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,9 @@ struct DaemonConfig {
   std::string state_dir;
   std::vector<std::string> listen;  // empty: passed sockets, or the state directory's
   std::string cluster = "muster";
+  std::string store;  // "postgresql://…" of a store that several controllers share; empty: a file
+  std::string name;   // ours among the cluster's controllers
+  std::chrono::milliseconds lease{2000};  // how long the lead lasts without word of its holder
   TlsFiles tls;
   std::string keys;          // directory of the files that `tls` does not name
   std::string munge_socket;  // empty: where libmunge looks

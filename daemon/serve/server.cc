@@ -156,17 +156,26 @@ void Server::Open(grpc::ServerBuilder& builder, UniqueFd listening, const std::s
       grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
       CredentialsFor(address, tls, processor)));
   addresses_.push_back(IsUnix(address) ? address : AddressOfPassed(listening).value_or(address));
-  TakeFrom(std::move(listening), IsUnix(address) ? Acceptor::Kind::kUnix
-                                 : tls.given()   ? Acceptor::Kind::kTls
-                                                 : Acceptor::Kind::kPlain);
+  TakeFrom(std::move(listening),
+           IsUnix(address) ? Acceptor::Kind::kUnix
+           : tls.given()   ? Acceptor::Kind::kTls
+                           : Acceptor::Kind::kPlain,
+           IsUnix(address) ? frames_ : nullptr);
 }
 
-// Gives the connections of the socket to the last of the doors.
-void Server::TakeFrom(UniqueFd listening, Acceptor::Kind kind) {
-  acceptor_.Add(std::move(listening), kind, [door = doors_.back().get()](UniqueFd caller) {
+// Gives the connections of the socket to the last of the doors, but for those that are frames'.
+void Server::TakeFrom(UniqueFd listening, Acceptor::Kind kind, FramedDoor* frames) {
+  const auto to_grpc = [door = doors_.back().get()](UniqueFd caller) {
     grpc::experimental::ExternalConnectionAcceptor::NewConnectionParameters taken;
     taken.fd = caller.release();
     door->HandleNewConnection(&taken);
+  };
+  if (frames == nullptr) {
+    acceptor_.Add(std::move(listening), kind, to_grpc);
+    return;
+  }
+  acceptor_.Add(std::move(listening), kind, [frames, to_grpc](UniqueFd caller) {
+    frames->Take(std::move(caller), to_grpc);
   });
 }
 
@@ -183,7 +192,7 @@ absl::Status Server::OpenGateway(grpc::ServerBuilder& builder, const std::string
     doors_.push_back(builder.experimental().AddExternalConnectionAcceptor(
         grpc::ServerBuilder::experimental_type::ExternalConnectionType::FROM_FD,
         grpc::experimental::LocalServerCredentials(UDS)));
-    TakeFrom(std::move(socket), Acceptor::Kind::kUnix);
+    TakeFrom(std::move(socket), Acceptor::Kind::kUnix, nullptr);
   }
   return absl::OkStatus();
 }
@@ -191,8 +200,9 @@ absl::Status Server::OpenGateway(grpc::ServerBuilder& builder, const std::string
 absl::StatusOr<std::unique_ptr<Server>> Server::Start(
     Acceptor& acceptor, const std::vector<std::string>& addresses, const TlsFiles& tls,
     const std::vector<grpc::Service*>& services, std::vector<UniqueFd> passed,
-    const std::shared_ptr<grpc::AuthMetadataProcessor>& processor, const std::string& gateway) {
-  std::unique_ptr<Server> server(new Server(acceptor));
+    const std::shared_ptr<grpc::AuthMetadataProcessor>& processor, const std::string& gateway,
+    FramedDoor* frames) {
+  std::unique_ptr<Server> server(new Server(acceptor, frames));
   if (tls.given()) {
     HideMemory();  // our key is in it
     ASSIGN_OR_RETURN(server->warning_, CheckTlsFiles(tls));
@@ -245,6 +255,9 @@ Server::~Server() {
 void Server::Stop() {
   if (server_ != nullptr) {
     acceptor_.Stop();
+    if (frames_ != nullptr) {
+      frames_->Stop();
+    }
     server_->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(200));
     server_->Wait();
     server_.reset();
@@ -252,6 +265,19 @@ void Server::Stop() {
       unlink(path.c_str());
     }
   }
+}
+
+std::string AdvertisedOf(const Server& server, const std::string& host) {
+  std::string all;
+  for (const std::string& address : server.addresses()) {
+    const std::size_t colon = address.rfind(':');
+    const std::string named = address.substr(0, colon);
+    const bool any = named == "0.0.0.0" || named == "[::]";
+    const std::string port = address.substr(colon) == ":0" ? absl::StrCat(":", server.port())
+                                                           : address.substr(colon);
+    absl::StrAppend(&all, all.empty() ? "" : ",", any ? host : named, port);
+  }
+  return all;
 }
 
 }  // namespace muster::daemon

@@ -19,6 +19,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "daemon/door/acceptor.h"
+#include "daemon/door/framed_door.h"
 #include "scheduler/runtime/log.h"
 #include "scheduler/runtime/unique_fd.h"
 
@@ -40,12 +41,13 @@ class Server {
   // sockets that a service manager listens on for us. An error is one line: the address, what is
   // wrong, the mend; then nothing listens. `processor` looks at the calls over TLS; it may be null.
   // `gateway`: a further "unix:PATH" on which nothing but tokens counts; empty: none.
-  // `acceptor`, which is not started yet, outlives the server.
+  // `frames` sorts out the connections of unix sockets that are its own; it may be null.
+  // `acceptor`, which is not started yet, and `frames`, which is, outlive the server.
   static absl::StatusOr<std::unique_ptr<Server>> Start(
       Acceptor& acceptor, const std::vector<std::string>& addresses, const TlsFiles& tls,
       const std::vector<grpc::Service*>& services, std::vector<UniqueFd> passed = {},
       const std::shared_ptr<grpc::AuthMetadataProcessor>& processor = nullptr,
-      const std::string& gateway = "");
+      const std::string& gateway = "", FramedDoor* frames = nullptr);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -62,13 +64,14 @@ class Server {
   void Stop();
 
  private:
-  explicit Server(Acceptor& acceptor) : acceptor_(acceptor) {}
+  Server(Acceptor& acceptor, FramedDoor* frames) : acceptor_(acceptor), frames_(frames) {}
   void Open(grpc::ServerBuilder& builder, UniqueFd listening, const std::string& address,
             const TlsFiles& tls, const std::shared_ptr<grpc::AuthMetadataProcessor>& processor);
   absl::Status OpenGateway(grpc::ServerBuilder& builder, const std::string& address);
-  void TakeFrom(UniqueFd listening, Acceptor::Kind kind);
+  void TakeFrom(UniqueFd listening, Acceptor::Kind kind, FramedDoor* frames);
 
   Acceptor& acceptor_;
+  FramedDoor* const frames_;
   std::unique_ptr<grpc::Server> server_;
   std::vector<std::string> sockets_;
   std::vector<std::unique_ptr<grpc::experimental::ExternalConnectionAcceptor>> doors_;
@@ -76,6 +79,9 @@ class Server {
   int port_ = 0;
   std::string warning_;
 };
+
+// Where others reach it, by commas: an address that stands for any has `host` in its place.
+std::string AdvertisedOf(const Server& server, const std::string& host);
 
 // Whether Start would take the address as it is written, before anything is opened. InvalidArgument
 // is one line for the user.

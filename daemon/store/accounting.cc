@@ -1,11 +1,13 @@
 #include "daemon/store/accounting.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "daemon/store/blob.h"
+#include "daemon/store/job_store.h"
 #include "daemon/store/target_history.h"
 #include "scheduler/base/status.h"
 
@@ -27,22 +29,22 @@ std::string JsonIds(const std::vector<JobId>& ids) {
   return JsonArray(numbers);
 }
 
-// The query of a filter: fixed pieces, with a parameter for every value. A unary plus keeps SQLite
-// from walking the index of that column where the ids are the shorter way.
-std::string ListQuery(const HistoryFilter& filter) {
-  const char* const plus = filter.jobs.empty() ? "" : "+";
-  std::string sql = absl::StrCat("SELECT id, detail FROM history WHERE ", plus, "ended >= ?");
+// The query of a filter: fixed pieces, with a parameter for every value. An operation on a column
+// keeps SQLite from walking its index where the ids are the shorter way.
+std::string ListQuery(const Database& database, const HistoryFilter& filter) {
+  const bool by_id = !filter.jobs.empty();
+  std::string sql = absl::StrCat("SELECT id, detail FROM history WHERE ",
+                                 by_id ? "+ended >= ?" : "ended >= ?");
   if (!filter.user.empty()) {
-    absl::StrAppend(&sql, " AND ", plus, "user = ?");
+    absl::StrAppend(&sql, " AND ", by_id ? R"("user" || '' = ?)" : R"("user" = ?)");
   }
   if (!filter.states.empty()) {
     const std::vector<const char*> marks(filter.states.size(), "?");
     absl::StrAppend(&sql, " AND state IN (", absl::StrJoin(marks, ", "), ")");
   }
   if (!filter.jobs.empty()) {
-    absl::StrAppend(&sql,
-                    " AND id IN (SELECT value FROM json_each(?) UNION SELECT history.id FROM "
-                    "json_each(?) JOIN history ON history.submission = json_each.value)");
+    absl::StrAppend(&sql, " AND id IN (", database.numbers(),
+                    " UNION SELECT id FROM history WHERE submission IN (", database.numbers(), "))");
   }
   return absl::StrCat(sql, " ORDER BY ended DESC, id DESC LIMIT ?");
 }
@@ -61,7 +63,7 @@ void BindFilter(const HistoryFilter& filter, Statement* statement) {
     statement->Bind(++index, ids);
     statement->Bind(++index, ids);
   }
-  statement->Bind(++index, filter.limit == 0 ? std::int64_t{-1} : std::int64_t{filter.limit});
+  statement->Bind(++index, filter.limit == 0 ? INT64_MAX : std::int64_t{filter.limit});
 }
 
 // Rows (id, JobDetail).
@@ -74,7 +76,7 @@ absl::StatusOr<std::vector<JobDetail>> ReadDetails(const Database& database, Sta
     }
     JobDetail detail;
     const std::string where = absl::StrCat(database.path(), ": ended job ", rows->Integer(0));
-    RETURN_IF_ERROR(Decode<wire::JobDetail>(rows->Bytes(1), where, &detail));
+    RETURN_IF_ERROR(Decode(rows->Bytes(1), where, &detail));
     details.push_back(std::move(detail));
   }
 }
@@ -94,15 +96,14 @@ std::string StepState(const StepView& step, bool open, bool over) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Accounting>> Accounting::Open(const std::string& directory) {
-  ASSIGN_OR_RETURN(std::unique_ptr<Database> database,
-                   Database::Open(directory + "/state.db", Database::Mode::kReadOnly));
+absl::StatusOr<std::unique_ptr<Accounting>> Accounting::Open(JobStore& store) {
+  ASSIGN_OR_RETURN(std::unique_ptr<Database> database, store.OpenReader());
   return std::unique_ptr<Accounting>(new Accounting(std::move(database)));
 }
 
 absl::StatusOr<std::vector<JobView>> Accounting::List(const HistoryFilter& filter) {
   absl::MutexLock hold(&mutex_);
-  Statement rows(*database_, ListQuery(filter));
+  Statement rows(*database_, ListQuery(*database_, filter));
   BindFilter(filter, &rows);
   ASSIGN_OR_RETURN(std::vector<JobDetail> details, ReadDetails(*database_, &rows));
   std::vector<JobView> views;
@@ -119,10 +120,11 @@ absl::StatusOr<std::vector<JobDetail>> Accounting::Show(
   Transaction transaction(*database_);
   RETURN_IF_ERROR(transaction.Begin(Transaction::Kind::kRead));
   Statement rows(*database_, elements.empty()
-                                 ? "SELECT id, detail FROM history "
-                                   "WHERE id = ? OR submission = ? ORDER BY id"
-                                 : "SELECT id, detail FROM history WHERE submission = ? AND "
-                                   "array_index IN (SELECT value FROM json_each(?)) ORDER BY id");
+                                 ? std::string("SELECT id, detail FROM history "
+                                   "WHERE id = ? OR submission = ? ORDER BY id")
+                                 : absl::StrCat("SELECT id, detail FROM history WHERE "
+                                                "submission = ? AND array_index IN (",
+                                                database_->numbers(), ") ORDER BY id"));
   if (elements.empty()) {
     rows.Start(id.value(), id.value());
   } else {
@@ -149,7 +151,7 @@ absl::StatusOr<std::map<std::string, std::vector<ChargedRun>>> Accounting::Runs(
   std::map<std::string, std::vector<ChargedRun>> runs;
   Statement rows(*database_,
                  "SELECT account, job, billing, started + suspended, ended FROM attempts "
-                 "WHERE user = ? AND ended >= ? AND billing > 0 ORDER BY started, job");
+                 "WHERE \"user\" = ? AND ended >= ? AND billing > 0 ORDER BY started, job");
   rows.Start(user, std::int64_t{since.time_since_epoch().count()});
   while (true) {
     ASSIGN_OR_RETURN(const bool more, rows.Next());
@@ -179,7 +181,7 @@ absl::StatusOr<std::vector<AttemptView>> Accounting::ReadAttempts(JobId id) {
     AttemptView attempt;
     const std::string where =
         absl::StrCat(database_->path(), ": attempt ", id.value(), ".", rows.Integer(0));
-    RETURN_IF_ERROR(Decode<wire::AttemptView>(rows.Bytes(1), where, &attempt));
+    RETURN_IF_ERROR(Decode(rows.Bytes(1), where, &attempt));
     attempts.push_back(std::move(attempt));
   }
 }
@@ -192,10 +194,13 @@ absl::StatusOr<std::vector<StepView>> Accounting::Steps(JobId id) {
 absl::StatusOr<std::vector<StepView>> Accounting::ReadSteps(JobId id) {
   // What a run job's own step had is what its attempt had.
   Statement rows(*database_,
-                 "SELECT number, step, name, iif(version IS NULL, attempts.nodes, steps.nodes), "
-                 "tasks, iif(version IS NULL, attempts.cpus, steps.cpus), "
-                 "iif(version IS NULL, attempts.gpus, steps.gpus), coalesce(queued, 0), "
-                 "iif(version IS NULL, attempts.started, coalesce(steps.started, 0)), "
+                 "SELECT number, step, name, "
+                 "CASE WHEN version IS NULL THEN attempts.nodes ELSE steps.nodes END, tasks, "
+                 "CASE WHEN version IS NULL THEN attempts.cpus ELSE steps.cpus END, "
+                 "CASE WHEN version IS NULL THEN attempts.gpus ELSE steps.gpus END, "
+                 "coalesce(queued, 0), "
+                 "CASE WHEN version IS NULL THEN attempts.started ELSE coalesce(steps.started, 0) "
+                 "END, "
                  "coalesce(steps.ended, 0), steps.exit_code, steps.exit_signal, text, "
                  "steps.user_cpu_ms, steps.system_cpu_ms, steps.peak_memory, open, attempt "
                  "FROM steps LEFT JOIN attempts ON attempts.job = steps.job AND number = attempt "

@@ -16,13 +16,15 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "daemon/store/sqlite.h"
+#include "daemon/store/database/database.h"
 #include "scheduler/model/job/dependency.h"
 #include "scheduler/model/value/ids.h"
 #include "scheduler/model/value/time.h"
 #include "scheduler/model/view/view.h"
 
 namespace muster::daemon {
+
+class JobStore;
 
 // Which ended jobs; what is left at its default does not restrict.
 struct HistoryFilter {
@@ -35,8 +37,8 @@ struct HistoryFilter {
 
 class Accounting {
  public:
-  // Opens DIR/state.db, which a JobStore has made before.
-  static absl::StatusOr<std::unique_ptr<Accounting>> Open(const std::string& directory);
+  // With a connection of its own to the store's database.
+  static absl::StatusOr<std::unique_ptr<Accounting>> Open(JobStore& store);
 
   // Ended jobs that pass the filter, the newest end first.
   absl::StatusOr<std::vector<JobView>> List(const HistoryFilter& filter);

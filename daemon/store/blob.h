@@ -10,16 +10,15 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
-#include "proto/convert/convert.h"
+#include "proto/convert/bytes.h"
 
 namespace muster::daemon {
 
 // Writes `value` into `*blob` as a wire message.
-template <class Wire, class Model>
+template <class Model>
 void Encode(const Model& value, std::string* blob) {
-  Wire message;
-  ToWire(value, &message);
-  message.SerializeToString(blob);
+  blob->clear();
+  AppendWire(value, blob);
 }
 
 // An error of a blob that cannot be understood; `where` names the file and the row.
@@ -29,13 +28,9 @@ inline absl::Status Unreadable(const std::string& where, const std::string& why)
 }
 
 // Reads the wire message in `blob` into `*value`.
-template <class Wire, class Model>
+template <class Model>
 absl::Status Decode(std::string_view blob, const std::string& where, Model* value) {
-  Wire message;
-  if (!message.ParseFromArray(blob.data(), static_cast<int>(blob.size()))) {
-    return Unreadable(where, "unreadable");
-  }
-  const absl::Status status = FromWire(message, value);
+  const absl::Status status = ReadWire(blob, value);
   return status.ok() ? status : Unreadable(where, std::string(status.message()));
 }
 

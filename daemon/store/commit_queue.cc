@@ -1,5 +1,8 @@
 #include "daemon/store/commit_queue.h"
 
+#include <malloc.h>
+
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -15,6 +18,10 @@ constexpr std::size_t kEntriesPerTransaction = 8192;
 constexpr auto kIdle = std::chrono::milliseconds(200);
 constexpr std::uint64_t kLogBytesIdle = std::uint64_t{1} << 20;
 constexpr std::uint64_t kLogBytesMost = std::uint64_t{64} << 20;
+// Between the beginnings of two transactions: what comes one by one is gathered. The first after a
+// rest does not wait.
+constexpr auto kFloor = std::chrono::milliseconds(1);
+constexpr std::size_t kManyEntries = 4096;
 
 }  // namespace
 
@@ -34,7 +41,9 @@ void CommitQueue::Push(Batch batch, std::function<void(absl::Status)> done) {
   const std::lock_guard hold(mutex_);
   items_.push_back({std::move(batch), std::move(done)});
   ++depth_;
-  changed_.notify_one();
+  if (!gathering_) {
+    changed_.notify_one();
+  }
 }
 
 void CommitQueue::Reset() {
@@ -71,15 +80,28 @@ std::vector<CommitQueue::Item> CommitQueue::Take() {
   {
     std::unique_lock hold(mutex_);
     idle = !changed_.wait_for(hold, kIdle, [this] { return stopping_ || !items_.empty(); });
+    const bool writes = std::any_of(items_.begin(), items_.end(),
+                                    [](const Item& item) { return !item.batch.empty(); });
+    if (writes && std::chrono::steady_clock::now() < began_ + kFloor) {
+      gathering_ = true;
+      changed_.wait_until(hold, began_ + kFloor, [this] { return stopping_; });
+      gathering_ = false;
+    }
+    began_ = std::chrono::steady_clock::now();
     std::size_t entries = 0;
     while (!items_.empty() && entries < kEntriesPerTransaction) {
       entries += items_.front().batch.entries.size();
+      entries_ += items_.front().batch.entries.size();
       taken.push_back(std::move(items_.front()));
       items_.pop_front();
     }
   }
   if (idle) {
     store_.CheckpointAbove(kLogBytesIdle).IgnoreError();
+    // What went through left holes that the allocator would keep.
+    if (std::exchange(entries_, 0) > kManyEntries) {
+      malloc_trim(0);
+    }
   }
   return taken;
 }

@@ -11,6 +11,7 @@
 // The lock is std::mutex, whose every step ThreadSanitizer sees; absl::Mutex lives in a library
 // that is not instrumented, and TSan would call each use of the queue a race.
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
@@ -66,6 +67,9 @@ class CommitQueue {
   std::deque<Item> items_;
   std::size_t depth_ = 0;
   bool stopping_ = false;
+  bool gathering_ = false;                       // the writer waits for no word
+  std::size_t entries_ = 0;                      // journal entries taken since it last idled
+  std::chrono::steady_clock::time_point began_;  // the last transaction
   std::thread thread_;
 };
 

@@ -36,7 +36,7 @@ absl::Status ReadHealthState(Database& database, StateImage* image) {
     }
     NodeHealth health;
     const std::string where = absl::StrCat(database.path(), ": health of node ", rows.Integer(0));
-    RETURN_IF_ERROR(Decode<wire::NodeHealth>(rows.Bytes(1), where, &health));
+    RETURN_IF_ERROR(Decode(rows.Bytes(1), where, &health));
     image->health.push_back(std::move(health));
   }
 }
@@ -55,7 +55,7 @@ absl::StatusOr<std::vector<HealthRecord>> ReadHealthHistory(Database& database, 
     HealthRecord record;
     const std::string where =
         absl::StrCat(database.path(), ": check ", rows.Integer(0), " of node ", node.value());
-    RETURN_IF_ERROR(Decode<wire::HealthRecord>(rows.Bytes(1), where, &record));
+    RETURN_IF_ERROR(Decode(rows.Bytes(1), where, &record));
     records.push_back(std::move(record));
   }
 }

@@ -1,7 +1,6 @@
 #include "daemon/store/job_store.h"
 
 #include <fcntl.h>
-#include <sqlite3.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,7 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/store/health_rows.h"
 #include "daemon/store/journal.h"
-#include "daemon/store/migrations.h"
+#include "daemon/store/postgres/postgres_engine.h"
+#include "daemon/store/sqlite/sqlite_engine.h"
 #include "daemon/store/state_reader.h"
 #include "daemon/store/tuning_rows.h"
 #include "scheduler/base/status.h"
@@ -28,78 +28,61 @@ absl::Status CheckWritable(const std::string& directory) {
       "; make it writable by this user (uid ", geteuid(), ") or choose another state directory"));
 }
 
-// Reads every page once: damage is found at start and not in the middle of a job's life.
-absl::Status CheckUndamaged(Database& database) {
-  Statement check(database, "PRAGMA quick_check(1)");
-  ASSIGN_OR_RETURN(const bool row, check.Next());
-  if (!row || check.Text(0) == "ok") {
-    return absl::OkStatus();
+absl::StatusOr<std::unique_ptr<StoreEngine>> OpenEngine(const StorePlace& place) {
+  if (place.url.empty()) {
+    return SqliteEngine::Open(place.directory);
   }
-  return absl::DataLossError(absl::StrCat(
-      database.path(), ": damaged: ", std::string(check.Text(0)),
-      "; restore the file from a backup, or move it away to begin with an empty state"));
-}
-
-// WAL with synchronous=FULL: one fsync a commit, and readers beside the writer.
-absl::Status Configure(Database& database) {
-  Statement wal(database, "PRAGMA journal_mode = WAL");
-  ASSIGN_OR_RETURN(const bool row, wal.Next());
-  if (!row || wal.Text(0) != "wal") {
-    return absl::UnavailableError(
-        absl::StrCat(database.path(),
-                     ": its file system cannot hold a write-ahead log; put the "
-                     "state directory on a local disk"));
-  }
-  wal.Reset();
-  return database.Execute(
-      "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = 0; "
-      "PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY");
+  ASSIGN_OR_RETURN(const PostgresPlace database, ReadPostgresUrl(place.url));
+  return PostgresEngine::Open(database, place.cluster);
 }
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<JobStore>> JobStore::Open(const std::string& directory) {
-  RETURN_IF_ERROR(EnsurePrivateDirectory(directory));
-  RETURN_IF_ERROR(CheckWritable(directory));
-  ASSIGN_OR_RETURN(LockFile lock, LockFile::Take(directory + "/lock"));
-  const std::string path = directory + "/state.db";
-  ASSIGN_OR_RETURN(std::unique_ptr<Database> writer,
-                   Database::Open(path, Database::Mode::kReadWrite));
-  RETURN_IF_ERROR(CheckUndamaged(*writer));
-  RETURN_IF_ERROR(CheckSchema(*writer));
-  RETURN_IF_ERROR(Configure(*writer));
-  RETURN_IF_ERROR(Migrate(*writer));
-  ASSIGN_OR_RETURN(std::unique_ptr<Database> reader,
-                   Database::Open(path, Database::Mode::kReadOnly));
-  ASSIGN_OR_RETURN(const Version version, ReadVersion(*writer));
-  return std::unique_ptr<JobStore>(
-      new JobStore(directory, std::move(lock), std::move(writer), std::move(reader), version));
+absl::StatusOr<std::unique_ptr<JobStore>> JobStore::Open(const StorePlace& place) {
+  RETURN_IF_ERROR(EnsurePrivateDirectory(place.directory));
+  RETURN_IF_ERROR(CheckWritable(place.directory));
+  ASSIGN_OR_RETURN(LockFile lock, LockFile::Take(place.directory + "/lock"));
+  ASSIGN_OR_RETURN(std::unique_ptr<StoreEngine> engine, OpenEngine(place));
+  ASSIGN_OR_RETURN(std::unique_ptr<Database> reader, engine->OpenReader());
+  ASSIGN_OR_RETURN(const Version version, ReadVersion(*reader));
+  return std::unique_ptr<JobStore>(new JobStore(place.directory, std::move(lock),
+                                                std::move(engine), std::move(reader), version));
 }
 
-JobStore::JobStore(std::string directory, LockFile lock, std::unique_ptr<Database> writer,
+JobStore::JobStore(std::string directory, LockFile lock, std::unique_ptr<StoreEngine> engine,
                    std::unique_ptr<Database> reader, Version version)
     : directory_(std::move(directory)),
       lock_(std::move(lock)),
-      writer_(std::move(writer)),
-      rows_(*writer_),
+      engine_(std::move(engine)),
+      rows_(engine_->writer()),
       version_(version),
-      reader_(std::move(reader)) {
-  const auto after_commit = [](void* self, sqlite3* handle, const char*, int pages) {
-    auto* store = static_cast<JobStore*>(self);
-    static_cast<void>(handle);
-    constexpr std::uint64_t kPageBytes = 4096 + 24;  // a page and its header in the log
-    store->log_bytes_ = static_cast<std::uint64_t>(pages) * kPageBytes;
-    ++store->transactions_;
-    return SQLITE_OK;
-  };
-  sqlite3_wal_hook(writer_->handle(), after_commit, this);
-}
+      reader_(std::move(reader)) {}
 
 JobStore::~JobStore() = default;
 
 absl::StatusOr<StateImage> JobStore::Load() {
   absl::MutexLock hold(&mutex_);
-  return ReadState(*reader_);
+  if (!doubtful_) {
+    return ReadState(*reader_);
+  }
+  RETURN_IF_ERROR(engine_->Settle());
+  ASSIGN_OR_RETURN(StateImage image, ReadState(*reader_));
+  version_ = image.version;
+  doubtful_ = false;
+  return image;
+}
+
+absl::Status JobStore::ContinueFrom(Version version) {
+  absl::MutexLock hold(&mutex_);
+  RETURN_IF_ERROR(doubtful_ ? engine_->Settle() : absl::OkStatus());
+  ASSIGN_OR_RETURN(const Version last, ReadVersion(*reader_));
+  if (last != version) {
+    return absl::InternalError(absl::StrCat(reader_->path(), ": has entry ", last.value(),
+                                            ", this program knows of ", version.value()));
+  }
+  version_ = version;
+  doubtful_ = false;
+  return absl::OkStatus();
 }
 
 absl::Status JobStore::CheckSequence(std::span<const Batch> batches) const {
@@ -107,7 +90,7 @@ absl::Status JobStore::CheckSequence(std::span<const Batch> batches) const {
   for (const Batch& batch : batches) {
     for (const JournalEntry& entry : batch.entries) {
       if (entry.version != last.Next()) {
-        return absl::InternalError(absl::StrCat(writer_->path(), ": entry ", entry.version.value(),
+        return absl::InternalError(absl::StrCat(engine_->writer().path(), ": entry ", entry.version.value(),
                                                 " does not follow ", last.value(),
                                                 "; nothing was written"));
       }
@@ -118,11 +101,15 @@ absl::Status JobStore::CheckSequence(std::span<const Batch> batches) const {
 }
 
 absl::Status JobStore::WriteAll(std::span<const Batch> batches) {
-  Transaction transaction(*writer_);
+  Transaction transaction(engine_->writer());
   RETURN_IF_ERROR(transaction.Begin(Transaction::Kind::kWrite));
+  RETURN_IF_ERROR(engine_->Fence());
+  bool news = false;
   for (const Batch& batch : batches) {
+    news = news || !batch.entries.empty();
     RETURN_IF_ERROR(rows_.Write(batch));
   }
+  RETURN_IF_ERROR(news ? engine_->Announce() : absl::OkStatus());
   return transaction.Commit();
 }
 
@@ -138,12 +125,18 @@ absl::Status JobStore::Commit(std::span<const Batch> batches) {
   if (empty) {
     return absl::OkStatus();
   }
+  if (doubtful_) {
+    return absl::UnavailableError(absl::StrCat(
+        engine_->writer().path(), ": nobody knows yet what became of the last commit"));
+  }
   const absl::Status status = WriteAll(batches);
   if (status.ok()) {
     version_ = last;
-  } else if (absl::IsDataLoss(status)) {
-    lost_ = status;
+    return status;
   }
+  rows_.Forget();
+  lost_ = absl::IsDataLoss(status) ? status : lost_;
+  doubtful_ = engine_->leadership() != nullptr;
   return status;
 }
 
@@ -186,21 +179,13 @@ absl::StatusOr<std::optional<JobId>> JobStore::FindToken(const std::string& toke
 // A reading of its own, for it may take long and others should not wait for it.
 absl::Status JobStore::ReadJournal(Version from,
                                    const std::function<bool(const JournalEntry&)>& visit) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<Database> reader,
-                   Database::Open(writer_->path(), Database::Mode::kReadOnly));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Database> reader, engine_->OpenReader());
   return ReadJournalRows(*reader, from, visit);
 }
 
 absl::Status JobStore::CheckpointAbove(std::uint64_t bytes) {
   RETURN_IF_ERROR(lost_);
-  if (log_bytes_ < checked_bytes_) {
-    checked_bytes_ = 0;  // the log began anew
-  }
-  if (log_bytes_ - checked_bytes_ <= bytes) {
-    return absl::OkStatus();
-  }
-  checked_bytes_ = log_bytes_;
-  const absl::Status status = writer_->Execute("PRAGMA wal_checkpoint(PASSIVE)");
+  const absl::Status status = engine_->CheckpointAbove(bytes);
   if (absl::IsDataLoss(status)) {
     lost_ = status;
   }

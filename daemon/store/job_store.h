@@ -1,12 +1,14 @@
 #pragma once
 
-// The store: the journal, the state and the accounting of one controller, in DIR/state.db.
+// The store: the journal, the state and the accounting of one cluster, in DIR/state.db or in a
+// PostgreSQL database.
 //
-// One narrow interface, so that a replicated database can implement it later. Thread promise:
-// Commit and Checkpoint belong to one thread (CommitQueue's); everything else is safe from any
-// thread beside them and reads what is committed. Invariants: (1) a Commit that returned OK is on
-// the disk; one that did not has changed nothing; (2) versions have no gap; (3) no other process
-// writes while the object lives (DIR/lock); (4) nothing is ever deleted to make room or to start.
+// One narrow interface, and behind it an engine. Thread promise: Commit and Checkpoint belong to one
+// thread (CommitQueue's); everything else is safe from any thread beside them and reads what is
+// committed; after a Commit that failed, Load comes before the next Commit. Invariants: (1) a Commit
+// that returned OK is on the disk; after one that did not, Load says what there is, and no part of
+// it comes later; (2) versions have no gap; (3) no other process writes: DIR/lock sees to that in a
+// file, the leader's row in a database; (4) nothing is ever deleted to make room or to start.
 
 #include <atomic>
 #include <cstdint>
@@ -22,29 +24,46 @@
 #include "absl/synchronization/mutex.h"
 #include "daemon/store/batch.h"
 #include "daemon/store/row_writer.h"
-#include "daemon/store/sqlite.h"
+#include "daemon/store/database/engine.h"
 #include "scheduler/model/change/state_image.h"
 #include "scheduler/runtime/file.h"
 
 namespace muster::daemon {
 
+// Where a store is.
+struct StorePlace {
+  std::string directory;  // the controller's own
+  std::string url;        // "postgresql://…"; empty: the file state.db in the directory
+  std::string cluster;    // whose store it has to be; of a file nobody asks
+};
+
 class JobStore {
  public:
-  // Opens DIR/state.db, or makes it; checks it, and takes it to this program's schema. An error is
-  // one line: the file, what is wrong, the mend. kFailedPrecondition names the process that holds
-  // the directory already.
-  static absl::StatusOr<std::unique_ptr<JobStore>> Open(const std::string& directory);
+  // Opens the database, or makes its tables; checks it, and takes it to this program's schema. An
+  // error is one line: where, what is wrong, the mend. kFailedPrecondition names the process that
+  // holds the directory already, or says why the database cannot be this cluster's.
+  static absl::StatusOr<std::unique_ptr<JobStore>> Open(const StorePlace& place);
+  static absl::StatusOr<std::unique_ptr<JobStore>> Open(const std::string& directory) {
+    return Open(StorePlace{directory, "", ""});
+  }
   JobStore(const JobStore&) = delete;
   JobStore& operator=(const JobStore&) = delete;
   ~JobStore();
 
-  // The state after the last committed entry.
+  // The state after the last committed entry. kUnavailable: the database cannot be reached.
   absl::StatusOr<StateImage> Load();
+  // From now on commits follow this version: of a leader that followed the journal until now.
+  absl::Status ContinueFrom(Version version);
+  // The row that says who leads; null where nobody else can open the store.
+  [[nodiscard]] Leadership* leadership() { return engine_->leadership(); }
+  // A further connection that reads.
+  absl::StatusOr<std::unique_ptr<Database>> OpenReader() { return engine_->OpenReader(); }
 
   // Makes all batches durable in one transaction, or none. kResourceExhausted: the disk is full;
   // kUnavailable: the file cannot be written; both may be tried again later. kDataLoss: an I/O
   // error, after which what is on the disk is unknown until the next start; every later Commit is
-  // refused, and the caller ends the process. kInternal: the batch contradicts what is stored.
+  // refused, and the caller ends the process. kFailedPrecondition: another controller leads.
+  // kInternal: the batch contradicts what is stored.
   absl::Status Commit(std::span<const Batch> batches);
 
   // The program of a submission, by its first id. NotFound when there is none.
@@ -69,23 +88,21 @@ class JobStore {
   // DIR, as Open was given it.
   [[nodiscard]] const std::string& directory() const { return directory_; }
   // Transactions committed since Open.
-  [[nodiscard]] std::uint64_t transactions() const { return transactions_; }
+  [[nodiscard]] std::uint64_t transactions() const { return engine_->transactions(); }
 
  private:
-  JobStore(std::string directory, LockFile lock, std::unique_ptr<Database> writer,
+  JobStore(std::string directory, LockFile lock, std::unique_ptr<StoreEngine> engine,
            std::unique_ptr<Database> reader, Version version);
   absl::Status WriteAll(std::span<const Batch> batches);
   absl::Status CheckSequence(std::span<const Batch> batches) const;
 
   const std::string directory_;
   const LockFile lock_;
-  const std::unique_ptr<Database> writer_;
+  const std::unique_ptr<StoreEngine> engine_;
   RowWriter rows_;
   Version version_;                  // of the last committed entry
   absl::Status lost_;                // the kDataLoss that ended all writing
-  std::uint64_t log_bytes_ = 0;      // of the write-ahead log, after the last commit
-  std::uint64_t checked_bytes_ = 0;  // of it, what the last checkpoint saw
-  std::atomic<std::uint64_t> transactions_ = 0;
+  std::atomic<bool> doubtful_ = false;  // a commit failed, and Load has not looked since
   absl::Mutex mutex_;
   const std::unique_ptr<Database> reader_ ABSL_PT_GUARDED_BY(mutex_);
 };

@@ -1,5 +1,7 @@
 #include "daemon/store/journal.h"
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "daemon/store/blob.h"
 #include "scheduler/base/status.h"
@@ -16,6 +18,7 @@ JournalColumns AboutNode(const char* kind, Time time) {
 }
 
 constexpr const char* kPolicyChanged = "policy_changed";
+constexpr std::uint64_t kPiece = 4096;  // rows
 
 struct DescribeEvent {
   JournalColumns operator()(const EpochBegan& e) const { return AboutNode("epoch_began", e.time); }
@@ -44,6 +47,9 @@ struct DescribeEvent {
   }
   JournalColumns operator()(const AttemptAdvised& e) const {
     return About("attempt_advised", e.job, e.time);
+  }
+  JournalColumns operator()(const StartPromised& e) const {
+    return About("start_promised", e.job, e.time);
   }
   JournalColumns operator()(const JobEnded& e) const { return About("job_ended", e.job, e.time); }
   JournalColumns operator()(const NodeRegistered& e) const {
@@ -100,8 +106,8 @@ absl::Status Complete(Database& database, Statement& submission, JobSubmitted* e
   if (!found) {
     return Unreadable(where, "in the journal only");
   }
-  RETURN_IF_ERROR(Decode<wire::JobSpec>(submission.Bytes(0), where, &event->spec));
-  RETURN_IF_ERROR(Decode<wire::Program>(submission.Bytes(1), where, &event->program));
+  RETURN_IF_ERROR(Decode(submission.Bytes(0), where, &event->spec));
+  RETURN_IF_ERROR(Decode(submission.Bytes(1), where, &event->program));
   submission.Reset();
   return absl::OkStatus();
 }
@@ -120,23 +126,31 @@ absl::Status ReadJournalRows(Database& database, Version from,
                              const std::function<bool(const JournalEntry&)>& visit) {
   Transaction transaction(database);
   RETURN_IF_ERROR(transaction.Begin(Transaction::Kind::kRead));
+  // Piece by piece: an engine may hold all rows of one question in memory.
   Statement rows(database,
-                 "SELECT version, payload FROM journal WHERE version >= ? ORDER BY version");
+                 "SELECT version, payload FROM journal WHERE version >= ? ORDER BY version LIMIT ?");
   Statement submission(database,
                        "SELECT spec, payload FROM submissions JOIN programs ON submission = first "
                        "WHERE first = ?");
-  rows.Start(from.value());
+  std::uint64_t rows_of_piece = 0;
+  rows.Start(from.value(), kPiece);
   while (true) {
-    ASSIGN_OR_RETURN(const bool more, rows.Next());
+    ASSIGN_OR_RETURN(bool more, rows.Next());
+    if (!more && std::exchange(rows_of_piece, 0) == kPiece) {
+      rows.Start(from.value(), kPiece);
+      ASSIGN_OR_RETURN(more, rows.Next());
+    }
     if (!more) {
       return absl::OkStatus();
     }
     JournalEntry entry;
     const std::string where = Where(database, "journal entry", rows.Unsigned(0));
-    RETURN_IF_ERROR(Decode<wire::JournalEntry>(rows.Bytes(1), where, &entry));
+    RETURN_IF_ERROR(Decode(rows.Bytes(1), where, &entry));
     if (auto* submitted = std::get_if<JobSubmitted>(&entry.event)) {
       RETURN_IF_ERROR(Complete(database, submission, submitted));
     }
+    ++rows_of_piece;
+    from = entry.version.Next();
     if (!visit(entry)) {
       return absl::OkStatus();
     }
@@ -157,7 +171,7 @@ absl::Status ReadPolicyRows(Database& database, std::uint32_t limit,
     }
     JournalEntry entry;
     const std::string where = Where(database, "journal entry", rows.Unsigned(0));
-    RETURN_IF_ERROR(Decode<wire::JournalEntry>(rows.Bytes(1), where, &entry));
+    RETURN_IF_ERROR(Decode(rows.Bytes(1), where, &entry));
     if (const auto* changed = std::get_if<PolicyChanged>(&entry.event)) {
       visit(*changed);
     }
@@ -175,7 +189,7 @@ absl::StatusOr<Program> ReadProgramRow(Database& database, JobId job) {
     return absl::NotFoundError(absl::StrCat(where, ": unknown"));
   }
   Program program;
-  RETURN_IF_ERROR(Decode<wire::Program>(row.Bytes(1), where, &program));
+  RETURN_IF_ERROR(Decode(row.Bytes(1), where, &program));
   const JobId first(row.Unsigned(0));
   if (first == job) {
     return program;
@@ -200,7 +214,7 @@ absl::StatusOr<std::vector<Component>> ReadComponents(Database& database, JobId 
     return absl::NotFoundError(absl::StrCat(where, ": unknown"));
   }
   JournalEntry entry;
-  RETURN_IF_ERROR(Decode<wire::JournalEntry>(row.Bytes(0), where, &entry));
+  RETURN_IF_ERROR(Decode(row.Bytes(0), where, &entry));
   if (auto* submitted = std::get_if<JobSubmitted>(&entry.event)) {
     return std::move(submitted->components);
   }
@@ -220,7 +234,7 @@ absl::StatusOr<StepStarted> ReadStepRow(Database& database, JobId job, AttemptNu
     return absl::NotFoundError(absl::StrCat(where, ": unknown"));
   }
   JournalEntry entry;
-  RETURN_IF_ERROR(Decode<wire::JournalEntry>(row.Bytes(0), where, &entry));
+  RETURN_IF_ERROR(Decode(row.Bytes(0), where, &entry));
   if (auto* started = std::get_if<StepStarted>(&entry.event)) {
     return std::move(*started);
   }

@@ -13,7 +13,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "daemon/store/sqlite.h"
+#include "daemon/store/database/database.h"
 #include "scheduler/model/change/event.h"
 
 namespace muster::daemon {

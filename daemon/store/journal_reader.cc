@@ -8,7 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/store/blob.h"
 #include "daemon/store/journal.h"
-#include "daemon/store/migrations.h"
+#include "daemon/store/postgres/postgres.h"
+#include "daemon/store/sqlite/migrations.h"
+#include "daemon/store/sqlite/sqlite.h"
 #include "daemon/store/state_reader.h"
 #include "scheduler/base/status.h"
 
@@ -16,6 +18,7 @@ namespace muster::daemon {
 namespace {
 
 constexpr std::int64_t kSchemaWithPasses = 5;
+constexpr std::int64_t kPassesAtOnce = 4096;
 
 absl::StatusOr<std::string> FileIn(const std::string& directory) {
   for (const char* name : {"/state.db", "/controller/state.db"}) {
@@ -33,12 +36,27 @@ absl::StatusOr<std::string> FileIn(const std::string& directory) {
 JournalReader::JournalReader(std::unique_ptr<Database> entries, std::unique_ptr<Database> passes)
     : entries_(std::move(entries)), passes_(std::move(passes)) {}
 
-absl::StatusOr<std::unique_ptr<JournalReader>> JournalReader::Open(const std::string& directory) {
+absl::StatusOr<std::unique_ptr<JournalReader>> JournalReader::Open(const std::string& place) {
+  if (!IsPostgresUrl(place)) {
+    return OpenFile(place);
+  }
+  ASSIGN_OR_RETURN(const PostgresPlace database, ReadPostgresUrl(place));
+  ASSIGN_OR_RETURN(std::unique_ptr<Database> entries,
+                   PostgresDatabase::Open(database, "muster reader"));
+  ASSIGN_OR_RETURN(std::unique_ptr<Database> passes,
+                   PostgresDatabase::Open(database, "muster reader"));
+  std::unique_ptr<JournalReader> reader(new JournalReader(std::move(entries), std::move(passes)));
+  ASSIGN_OR_RETURN(reader->last_, ReadVersion(*reader->entries_));
+  return reader;
+}
+
+absl::StatusOr<std::unique_ptr<JournalReader>> JournalReader::OpenFile(
+    const std::string& directory) {
   ASSIGN_OR_RETURN(const std::string path, FileIn(directory));
   ASSIGN_OR_RETURN(std::unique_ptr<Database> entries,
-                   Database::Open(path, Database::Mode::kReadOnly));
+                   SqliteDatabase::Open(path, SqliteDatabase::Mode::kReadOnly));
   ASSIGN_OR_RETURN(std::unique_ptr<Database> passes,
-                   Database::Open(path, Database::Mode::kReadOnly));
+                   SqliteDatabase::Open(path, SqliteDatabase::Mode::kReadOnly));
   RETURN_IF_ERROR(CheckSchema(*entries));
   std::unique_ptr<JournalReader> reader(new JournalReader(std::move(entries), std::move(passes)));
   ASSIGN_OR_RETURN(const std::int64_t schema, reader->entries_->ReadInteger("PRAGMA user_version"));
@@ -59,27 +77,47 @@ absl::StatusOr<std::shared_ptr<const PolicyConfig>> JournalReader::Settings(std:
     return Unreadable(where, "not there");
   }
   PolicyConfig config;
-  RETURN_IF_ERROR(Decode<wire::PolicyConfig>(row.Bytes(0), where, &config));
+  RETURN_IF_ERROR(Decode(row.Bytes(0), where, &config));
   settings_hash_ = hash;
   settings_ = std::make_shared<const PolicyConfig>(std::move(config));
   return settings_;
 }
 
+absl::StatusOr<std::vector<PassRecord>> JournalReader::ReadPasses(std::int64_t* after) {
+  std::vector<PassRecord> passes;
+  if (!has_passes_) {
+    return passes;
+  }
+  Statement rows(*passes_,
+                 "SELECT id, version, time, hash, follows, settings FROM passes "
+                 "WHERE id > ? ORDER BY id LIMIT ?");
+  rows.Start(*after, kPassesAtOnce);
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, rows.Next());
+    if (!more) {
+      return passes;
+    }
+    *after = rows.Integer(0);
+    passes.push_back(PassRecord{Version(rows.Unsigned(1)), Time(Duration(rows.Integer(2))),
+                                rows.Unsigned(3), rows.Integer(4) != 0, nullptr});
+    ASSIGN_OR_RETURN(passes.back().config, Settings(rows.Unsigned(5)));
+  }
+}
+
 absl::Status JournalReader::Read(const std::function<bool(const JournalEntry&)>& visit_entry,
                                  const std::function<bool(const PassRecord&)>& visit_pass) {
-  Statement rows(*passes_,
-                 has_passes_
-                     ? "SELECT version, time, hash, follows, settings FROM passes ORDER BY id"
-                     : "SELECT 0 WHERE 0");
+  std::vector<PassRecord> passes;
+  std::size_t place = 0;
+  std::int64_t after = 0;
   std::optional<PassRecord> next;
   const auto move_on = [&]() -> absl::Status {
     next.reset();
-    ASSIGN_OR_RETURN(const bool more, rows.Next());
-    if (more) {
-      PassRecord pass{Version(rows.Unsigned(0)), Time(Duration(rows.Integer(1))), rows.Unsigned(2),
-                      rows.Integer(3) != 0, nullptr};
-      ASSIGN_OR_RETURN(pass.config, Settings(rows.Unsigned(4)));
-      next = std::move(pass);
+    if (place == passes.size()) {
+      ASSIGN_OR_RETURN(passes, ReadPasses(&after));
+      place = 0;
+    }
+    if (place < passes.size()) {
+      next = passes[place++];
     }
     return absl::OkStatus();
   };

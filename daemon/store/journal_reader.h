@@ -1,6 +1,6 @@
 #pragma once
 
-// A state directory read from outside, as a story: every journal entry and every pass, in order.
+// A store read from outside, as a story: every journal entry and every pass, in order.
 //
 // For replays: needs no lock, writes nothing, and sees what was committed when it was opened, be a
 // controller at work there or not. Thread promise: belongs to one thread. Invariants: a pass comes
@@ -9,10 +9,11 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "daemon/store/sqlite.h"
+#include "daemon/store/database/database.h"
 #include "scheduler/model/change/event.h"
 #include "scheduler/model/change/state_image.h"
 #include "scheduler/model/plan/pass_record.h"
@@ -21,9 +22,9 @@ namespace muster::daemon {
 
 class JournalReader {
  public:
-  // Of DIR (or DIR/controller), which a controller has made. An error is one line: the file, what
-  // is wrong, the mend.
-  static absl::StatusOr<std::unique_ptr<JournalReader>> Open(const std::string& directory);
+  // Of DIR (or DIR/controller), which a controller has made, or of a "postgresql://…". An error is
+  // one line: where, what is wrong, the mend.
+  static absl::StatusOr<std::unique_ptr<JournalReader>> Open(const std::string& place);
 
   // Calls both for all there is, until one returns false.
   absl::Status Read(const std::function<bool(const JournalEntry&)>& visit_entry,
@@ -37,6 +38,8 @@ class JournalReader {
 
  private:
   JournalReader(std::unique_ptr<Database> entries, std::unique_ptr<Database> passes);
+  static absl::StatusOr<std::unique_ptr<JournalReader>> OpenFile(const std::string& directory);
+  absl::StatusOr<std::vector<PassRecord>> ReadPasses(std::int64_t* after);
   absl::StatusOr<std::shared_ptr<const PolicyConfig>> Settings(std::uint64_t hash);
 
   const std::unique_ptr<Database> entries_;

@@ -139,7 +139,7 @@ absl::Status RowWriter::WriteEntry(const JournalEntry& entry) {
   if (const auto* submitted = std::get_if<JobSubmitted>(&entry.event)) {
     return WriteSubmission(entry, *submitted);
   }
-  Encode<wire::JournalEntry>(entry, &payload_);
+  Encode(entry, &payload_);
   const JournalColumns columns = ColumnsOf(entry.event);
   RETURN_IF_ERROR(insert_entry_.Run(entry.version.value(), TimeColumn(columns.time), columns.kind,
                                     columns.job, Blob{payload_}));
@@ -183,14 +183,18 @@ absl::Status RowWriter::WriteEvent(Version version, const Event& event) {
 
 // The spec and the program go into rows of their own and not, a second time, into the journal.
 absl::Status RowWriter::WriteSubmission(const JournalEntry& entry, const JobSubmitted& event) {
-  wire::JournalEntry message;
-  ToWire(entry, &message);
-  wire::JobSubmitted& submitted = *message.mutable_job_submitted();
-  const std::string spec = submitted.spec().SerializeAsString();
-  const std::string program = submitted.program().SerializeAsString();
-  submitted.clear_spec();
-  submitted.clear_program();
-  message.SerializeToString(&payload_);
+  JobSubmitted bare;
+  bare.first = event.first;
+  bare.count = event.count;
+  bare.token = event.token;
+  bare.time = event.time;
+  bare.history = event.history;
+  bare.components = event.components;
+  Encode(JournalEntry{entry.version, std::move(bare)}, &payload_);
+  std::string spec;
+  std::string program;
+  AppendWire(event.spec, &spec);
+  AppendWire(event.program, &program);
   const JournalColumns columns = ColumnsOf(entry.event);
   RETURN_IF_ERROR(insert_entry_.Run(entry.version.value(), TimeColumn(columns.time), columns.kind,
                                     columns.job, Blob{payload_}));
@@ -249,7 +253,7 @@ absl::Status RowWriter::WriteStepEnd(const RunReported& reported, const StepEnde
 
 absl::Status RowWriter::WriteJob(const Job& job, JobId first_new) {
   if (!IsAsSubmitted(job)) {
-    Encode<wire::Job>(job, &payload_);
+    Encode(job, &payload_);
     return put_job_.Run(job.id.value(), job.submission.value(), Blob{payload_});
   }
   return job.submission >= first_new ? absl::OkStatus() : delete_job_.Run(job.id.value());
@@ -282,7 +286,7 @@ absl::Status RowWriter::WriteEnded(const EndedJob& ended) {
 
 absl::Status RowWriter::WriteHistory(const EndedJob& ended) {
   const JobView& job = ended.detail.job;
-  Encode<wire::JobDetail>(ended.detail, &payload_);
+  Encode(ended.detail, &payload_);
   return insert_history_.Run(
       ended.id.value(), ended.submission.value(), ArrayIndexColumn(job.array_task_id), job.user,
       job.account, job.name, job.state, TimeColumn(job.submit_time), TimeColumn(job.start_time),
@@ -294,7 +298,7 @@ absl::Status RowWriter::WriteHistory(const EndedJob& ended) {
 
 absl::Status RowWriter::WriteAttempt(const EndedAttempt& ended) {
   const AttemptView& attempt = ended.attempt;
-  Encode<wire::AttemptView>(attempt, &payload_);
+  Encode(attempt, &payload_);
   return insert_attempt_.Run(
       ended.job.value(), attempt.number.value(), TimeColumn(attempt.start_time),
       TimeColumn(attempt.end_time), absl::StrJoin(attempt.nodes, ","), attempt.cpus,
@@ -305,12 +309,12 @@ absl::Status RowWriter::WriteAttempt(const EndedAttempt& ended) {
 }
 
 absl::Status RowWriter::WriteNode(const Node& node) {
-  Encode<wire::Node>(node, &payload_);
+  Encode(node, &payload_);
   return put_node_.Run(node.id.value(), node.name, Blob{payload_});
 }
 
 absl::Status RowWriter::WriteHealth(const NodeHealth& health) {
-  Encode<wire::NodeHealth>(health, &payload_);
+  Encode(health, &payload_);
   return put_health_.Run(health.node.value(), Blob{payload_});
 }
 
@@ -322,7 +326,7 @@ absl::Status RowWriter::WriteTally(const FailureTally& tally) {
 
 absl::Status RowWriter::WriteCheck(const HealthChecked& event) {
   const std::uint64_t number = event.record.number;
-  Encode<wire::HealthRecord>(event.record, &payload_);
+  Encode(event.record, &payload_);
   RETURN_IF_ERROR(put_check_.Run(event.node.value(), number, Blob{payload_}));
   return number > kHealthKept ? forget_checks_.Run(event.node.value(), number - kHealthKept)
                               : absl::OkStatus();
@@ -343,35 +347,36 @@ absl::Status RowWriter::WritePolicy(const PolicyChanged& event) {
   if (event.deleted) {
     return delete_policy_.Run(kind, name);
   }
-  Encode<wire::PolicyChanged>(event, &payload_);
+  Encode(event, &payload_);
   return put_policy_.Run(kind, name, Blob{payload_});
 }
 
 absl::Status RowWriter::WriteSpent(const Spent& spent) {
-  Encode<wire::Spent>(spent, &payload_);
+  Encode(spent, &payload_);
   return put_policy_.Run(kSpentKind, SpentName(spent.scope, spent.name, spent.user),
                          Blob{payload_});
 }
 
 absl::Status RowWriter::WriteUsage(const AccountUsage& usage) {
-  Encode<wire::AccountUsage>(usage, &payload_);
+  Encode(usage, &payload_);
   return put_policy_.Run(kUsageKind, AssociationName(usage.account, usage.user), Blob{payload_});
 }
 
 // The settings go into a row of their own, once.
 absl::Status RowWriter::WritePass(const PassRecord& pass) {
   if (settings_ != pass.config) {
+    const std::uint64_t print = Fingerprint().Add(*pass.config).value();
+    find_settings_.Start(print);
+    ASSIGN_OR_RETURN(const bool known, find_settings_.Next());
+    find_settings_.Reset();
+    if (!known) {
+      Encode(*pass.config, &payload_);
+      RETURN_IF_ERROR(insert_settings_.Run(print, Blob{payload_}));
+    }
     settings_ = pass.config;
-    settings_print_ = Fingerprint().Add(*pass.config).value();
+    settings_print_ = print;
   }
   const std::uint64_t settings = settings_print_;
-  find_settings_.Start(settings);
-  ASSIGN_OR_RETURN(const bool known, find_settings_.Next());
-  find_settings_.Reset();
-  if (!known) {
-    Encode<wire::PolicyConfig>(*pass.config, &payload_);
-    RETURN_IF_ERROR(insert_settings_.Run(settings, Blob{payload_}));
-  }
   return insert_pass_.Run(pass.version.value(), std::int64_t{pass.now.time_since_epoch().count()},
                           pass.hash, pass.follows ? 1 : 0, settings);
 }

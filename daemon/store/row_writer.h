@@ -12,7 +12,7 @@
 
 #include "absl/status/status.h"
 #include "daemon/store/batch.h"
-#include "daemon/store/sqlite.h"
+#include "daemon/store/database/database.h"
 
 namespace muster::daemon {
 
@@ -21,6 +21,8 @@ class RowWriter {
   explicit RowWriter(Database& database) : database_(database) {}
 
   absl::Status Write(const Batch& batch);
+  // What was written since the last transaction that was committed is not there.
+  void Forget() { settings_ = nullptr; }
 
  private:
   absl::Status WriteEntry(const JournalEntry& entry);
@@ -84,19 +86,25 @@ class RowWriter {
       "INSERT INTO steps (job, attempt, step, ended, exit_code, exit_signal, user_cpu_ms, "
       "system_cpu_ms, peak_memory, text, failed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
       "ON CONFLICT (job, attempt, step) DO UPDATE SET "
-      "ended = max(coalesce(ended, 0), coalesce(excluded.ended, 0)), "
-      "open = max(open - 1, 0), "
-      "text = iif(excluded.failed > 0 AND (failed = 0 OR excluded.failed < failed), "
-      "excluded.text, text), "
-      "exit_code = iif(excluded.failed > 0 AND (failed = 0 OR excluded.failed < failed), "
-      "excluded.exit_code, exit_code), "
-      "exit_signal = iif(excluded.failed > 0 AND (failed = 0 OR excluded.failed < failed), "
-      "excluded.exit_signal, exit_signal), "
-      "failed = iif(excluded.failed > 0 AND (failed = 0 OR excluded.failed < failed), "
-      "excluded.failed, failed), "
-      "user_cpu_ms = user_cpu_ms + excluded.user_cpu_ms, "
-      "system_cpu_ms = system_cpu_ms + excluded.system_cpu_ms, "
-      "peak_memory = max(peak_memory, excluded.peak_memory)"};
+      "ended = CASE WHEN coalesce(excluded.ended, 0) > coalesce(steps.ended, 0) "
+      "THEN excluded.ended ELSE coalesce(steps.ended, 0) END, "
+      "open = CASE WHEN steps.open > 1 THEN steps.open - 1 ELSE 0 END, "
+      "text = CASE WHEN excluded.failed > 0 AND "
+      "(steps.failed = 0 OR excluded.failed < steps.failed) "
+      "THEN excluded.text ELSE steps.text END, "
+      "exit_code = CASE WHEN excluded.failed > 0 AND "
+      "(steps.failed = 0 OR excluded.failed < steps.failed) "
+      "THEN excluded.exit_code ELSE steps.exit_code END, "
+      "exit_signal = CASE WHEN excluded.failed > 0 AND "
+      "(steps.failed = 0 OR excluded.failed < steps.failed) "
+      "THEN excluded.exit_signal ELSE steps.exit_signal END, "
+      "failed = CASE WHEN excluded.failed > 0 AND "
+      "(steps.failed = 0 OR excluded.failed < steps.failed) "
+      "THEN excluded.failed ELSE steps.failed END, "
+      "user_cpu_ms = steps.user_cpu_ms + excluded.user_cpu_ms, "
+      "system_cpu_ms = steps.system_cpu_ms + excluded.system_cpu_ms, "
+      "peak_memory = CASE WHEN excluded.peak_memory > steps.peak_memory "
+      "THEN excluded.peak_memory ELSE steps.peak_memory END"};
   Statement put_node_{database_,
                       "INSERT INTO nodes VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
                       "name = excluded.name, payload = excluded.payload"};
@@ -124,14 +132,15 @@ class RowWriter {
                         "INSERT INTO tunings VALUES (?, ?, ?, ?, ?, ?, ?) "
                         "ON CONFLICT (kernel, shape, type, architecture) DO UPDATE SET "
                         "version = excluded.version, choice = excluded.choice, "
-                        "time = excluded.time WHERE excluded.version >= version"};
+                        "time = excluded.time WHERE excluded.version >= tunings.version"};
   Statement delete_policy_{database_, "DELETE FROM policy WHERE kind = ? AND name = ?"};
   Statement put_meta_{database_,
                       "INSERT INTO meta VALUES (?, ?) "
                       "ON CONFLICT (key) DO UPDATE SET value = excluded.value"};
   Statement raise_meta_{database_,
                         "INSERT INTO meta VALUES (?, ?) "
-                        "ON CONFLICT (key) DO UPDATE SET value = max(value, excluded.value)"};
+                        "ON CONFLICT (key) DO UPDATE SET value = CASE WHEN excluded.value > meta.value "
+                        "THEN excluded.value ELSE meta.value END"};
 };
 
 }  // namespace muster::daemon

@@ -90,7 +90,7 @@ absl::StatusOr<Submission> JobsReader::ReadSubmission() {
   submission.submitted = Time(Duration(submissions_.Integer(3)));
   auto spec = std::make_shared<JobSpec>();
   const std::string where = Where("submission", submission.first);
-  RETURN_IF_ERROR(Decode<wire::JobSpec>(submissions_.Bytes(4), where, spec.get()));
+  RETURN_IF_ERROR(Decode(submissions_.Bytes(4), where, spec.get()));
   std::uint32_t elements = spec->array.has_value() ? ElementCount(*spec->array) : 1;
   if (!spec->array.has_value() && submission.count > 1) {
     ASSIGN_OR_RETURN(std::vector<Component> components,
@@ -177,7 +177,7 @@ void JobsReader::AddUntouched(const Submission& submission, JobId id, std::uint3
 
 absl::StatusOr<Job> JobsReader::TakeStored(const Submission& submission) {
   Job job;
-  RETURN_IF_ERROR(Decode<wire::Job>(jobs_.Bytes(1), Where("job", stored_), &job));
+  RETURN_IF_ERROR(Decode(jobs_.Bytes(1), Where("job", stored_), &job));
   job.spec = job.changed_spec != nullptr ? job.changed_spec : submission.SpecOf(job.id);
   RETURN_IF_ERROR(NextJob());
   return job;
@@ -193,7 +193,7 @@ absl::StatusOr<std::vector<Node>> ReadNodes(Database& database) {
     }
     Node node;
     const std::string where = absl::StrCat(database.path(), ": node ", rows.Integer(0));
-    RETURN_IF_ERROR(Decode<wire::Node>(rows.Bytes(1), where, &node));
+    RETURN_IF_ERROR(Decode(rows.Bytes(1), where, &node));
     nodes.push_back(std::move(node));
   }
 }
@@ -209,15 +209,15 @@ absl::Status ReadPolicy(Database& database, StateImage* image) {
                                            std::string(rows.Text(1)));
     if (rows.Text(0) == "spent") {
       Spent spent;
-      RETURN_IF_ERROR(Decode<wire::Spent>(rows.Bytes(2), where, &spent));
+      RETURN_IF_ERROR(Decode(rows.Bytes(2), where, &spent));
       image->spent.push_back(std::move(spent));
     } else if (rows.Text(0) == "usage") {
       AccountUsage usage;
-      RETURN_IF_ERROR(Decode<wire::AccountUsage>(rows.Bytes(2), where, &usage));
+      RETURN_IF_ERROR(Decode(rows.Bytes(2), where, &usage));
       image->usage.push_back(std::move(usage));
     } else {
       PolicyChanged last;
-      RETURN_IF_ERROR(Decode<wire::PolicyChanged>(rows.Bytes(2), where, &last));
+      RETURN_IF_ERROR(Decode(rows.Bytes(2), where, &last));
       image->policy.push_back(std::move(last.object));
     }
   }
@@ -246,7 +246,7 @@ absl::StatusOr<std::vector<TokenOwner>> ReadTokens(Database& database) {
   RETURN_IF_ERROR(CollectTokens(submissions, &found));
   Statement steps(database,
                   "SELECT steps.version, token, job, step FROM jobs "
-                  "CROSS JOIN steps ON steps.job = jobs.id WHERE token <> ''");
+                  "CROSS JOIN steps WHERE steps.job = jobs.id AND token <> ''");
   RETURN_IF_ERROR(CollectTokens(steps, &found));
   std::sort(found.begin(), found.end(),
             [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -7,7 +7,7 @@
 // transaction; (2) rows that contradict each other are an error, never a guess.
 
 #include "absl/status/statusor.h"
-#include "daemon/store/sqlite.h"
+#include "daemon/store/database/database.h"
 #include "scheduler/model/change/state_image.h"
 
 namespace muster::daemon {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "daemon/store/sqlite.h"
+#include "daemon/store/database/database.h"
 #include "scheduler/model/job/dependency.h"
 
 namespace muster::daemon {

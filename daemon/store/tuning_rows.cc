@@ -8,8 +8,8 @@ absl::StatusOr<std::vector<Tuning>> ReadTuningRows(Database& database, const std
   std::vector<Tuning> tunings;
   Statement rows(database,
                  "SELECT kernel, shape, type, architecture, version, choice, time FROM tunings "
-                 "WHERE kernel = ?1 OR ?1 = '' ORDER BY time DESC LIMIT 1000");
-  rows.Start(kernel);
+                 "WHERE kernel = ? OR ? = '' ORDER BY time DESC LIMIT 1000");
+  rows.Start(kernel, kernel);
   while (true) {
     ASSIGN_OR_RETURN(const bool more, rows.Next());
     if (!more) {

@@ -6,14 +6,15 @@ add_link_options(-static-libstdc++ -static-libgcc -Wl,-u,arc4random -Wl,-u,arc4r
 add_library(muster_portable STATIC ${CMAKE_SOURCE_DIR}/packaging/archive/portable.c)
 link_libraries(muster_portable)
 
-# muster_archive_of(FILE RESULT): /usr/lib/libx.so.1, or a plain x, is /usr/lib/libx.a here; what is of glibc, or no
-# shared library, stays.
+# muster_archive_of(FILE RESULT): /usr/lib/libx.so.1, -lx, or a plain x, is /usr/lib/libx.a here; what is of glibc, or
+# no shared library, stays.
 function(muster_archive_of FILE RESULT)
   set(${RESULT} ${FILE} PARENT_SCOPE)
-  if(FILE MATCHES "^[a-z0-9_+]+$" AND NOT FILE MATCHES "^(m|rt|dl|pthread|c)$")
-    find_library(MUSTER_ARCHIVE_${FILE} lib${FILE}.a)
-    if(MUSTER_ARCHIVE_${FILE})
-      set(${RESULT} ${MUSTER_ARCHIVE_${FILE}} PARENT_SCOPE)
+  string(REGEX REPLACE "^-l" "" NAME "${FILE}")
+  if(NAME MATCHES "^[a-z0-9_+]+$" AND NOT NAME MATCHES "^(m|rt|dl|pthread|c)$")
+    find_library(MUSTER_ARCHIVE_${NAME} lib${NAME}.a)
+    if(MUSTER_ARCHIVE_${NAME})
+      set(${RESULT} ${MUSTER_ARCHIVE_${NAME}} PARENT_SCOPE)
     endif()
     return()
   endif()
@@ -57,6 +58,15 @@ function(muster_use_archives)
       set_target_properties(${LIBRARY} PROPERTIES INTERFACE_LINK_LIBRARIES "${ARCHIVES}")
     endif()
   endforeach()
+endfunction()
+
+# muster_bundle_highway(): Debian has no archive of Highway, so its shared library comes along. It needs a glibc and a
+# libstdc++ of 2015.
+function(muster_bundle_highway)
+  find_library(MUSTER_HIGHWAY libhwy.so.1 REQUIRED)
+  get_filename_component(FILE ${MUSTER_HIGHWAY} REALPATH)
+  configure_file(${FILE} ${CMAKE_BINARY_DIR}/lib/libhwy.so.1 COPYONLY)
+  install(PROGRAMS ${CMAKE_BINARY_DIR}/lib/libhwy.so.1 DESTINATION ${CMAKE_INSTALL_LIBDIR}/muster COMPONENT kernels)
 endfunction()
 
 # What gRPC's, hwloc's and SQLite's archives need in turn.

@@ -1,15 +1,17 @@
 #include "proto/convert/convert.h"
 
-#include "proto/convert/bind.h"
+#include "proto/convert/bytes.h"
+#include "proto/convert/codec.h"
+#include "proto/convert/through_bytes.h"
 
 namespace muster {
 
 #define MUSTER_CONVERTED(TYPE)                                    \
   void ToWire(const TYPE& value, wire::TYPE* message) {           \
-    convert::WriteMessage(value, message);                        \
+    convert::WriteThroughBytes(value, message);                   \
   }                                                               \
   absl::Status FromWire(const wire::TYPE& message, TYPE* value) { \
-    return convert::ReadMessage(message, value);                  \
+    return convert::ReadThroughBytes(message, value);             \
   }
 
 MUSTER_CONVERTED(Machine)
@@ -45,6 +47,7 @@ MUSTER_CONVERTED(AccountUsage)
 MUSTER_CONVERTED(Account)
 MUSTER_CONVERTED(Association)
 MUSTER_CONVERTED(ChargedRun)
+MUSTER_CONVERTED(JobEstimate)
 MUSTER_CONVERTED(Priority)
 MUSTER_CONVERTED(Assignment)
 MUSTER_CONVERTED(PolicyView)
@@ -60,5 +63,31 @@ MUSTER_CONVERTED(HealthView)
 MUSTER_CONVERTED(LargestGpuJob)
 
 #undef MUSTER_CONVERTED
+
+#define MUSTER_BYTES(TYPE)                                     \
+  void AppendWire(const TYPE& value, std::string* bytes) {     \
+    convert::WriteMessage<wire::TYPE>(value, bytes);           \
+  }                                                            \
+  absl::Status ReadWire(std::string_view bytes, TYPE* value) { \
+    return convert::ReadMessage<wire::TYPE>(bytes, value);     \
+  }
+
+MUSTER_BYTES(Job)
+MUSTER_BYTES(Node)
+MUSTER_BYTES(NodeHealth)
+MUSTER_BYTES(HealthRecord)
+MUSTER_BYTES(JournalEntry)
+MUSTER_BYTES(JobDetail)
+MUSTER_BYTES(AttemptView)
+MUSTER_BYTES(PolicyChanged)
+MUSTER_BYTES(PolicyConfig)
+MUSTER_BYTES(Spent)
+MUSTER_BYTES(AccountUsage)
+MUSTER_BYTES(JobSpec)
+MUSTER_BYTES(Program)
+MUSTER_BYTES(JobView)
+MUSTER_BYTES(NodeView)
+
+#undef MUSTER_BYTES
 
 }  // namespace muster

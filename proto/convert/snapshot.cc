@@ -3,30 +3,31 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "proto/convert/bind.h"
+#include "proto/convert/codec.h"
 #include "proto/convert/convert.h"
+#include "proto/convert/through_bytes.h"
 
 namespace muster {
 
 void ToWire(const Snapshot& value, wire::Snapshot* message) {
-  convert::WriteMessage(value, message);
+  convert::WriteThroughBytes(value, message);
   std::map<const Machine*, std::uint32_t> known;
   for (std::size_t i = 0; i < value.nodes.size(); ++i) {
     const Machine& machine = *value.nodes[i].machine;
     const auto [at, is_new] = known.try_emplace(&machine, static_cast<std::uint32_t>(known.size()));
     if (is_new) {
-      convert::WriteMessage(machine, message->add_machines());
+      convert::WriteThroughBytes(machine, message->add_machines());
     }
     message->mutable_nodes(static_cast<int>(i))->set_machine_at(at->second);
   }
 }
 
 absl::Status FromWire(const wire::Snapshot& message, Snapshot* value) {
-  RETURN_IF_ERROR(convert::ReadMessage(message, value));
+  RETURN_IF_ERROR(convert::ReadThroughBytes(message, value));
   std::vector<std::shared_ptr<const Machine>> machines;
   for (const wire::Machine& wire : message.machines()) {
     auto machine = std::make_shared<Machine>();
-    RETURN_IF_ERROR(convert::ReadMessage(wire, machine.get()));
+    RETURN_IF_ERROR(convert::ReadThroughBytes(wire, machine.get()));
     machines.push_back(std::move(machine));
   }
   for (std::size_t i = 0; i < value->nodes.size(); ++i) {
@@ -46,7 +47,7 @@ void ToWire(const ReplayBundle& value, wire::ReplayBundle* message) {
   ToWire(value.config, message->mutable_config());
   ToWire(value.plan, message->mutable_plan());
   for (const OverlookedJob& job : value.overlooked) {
-    convert::WriteMessage(job, message->add_overlooked());
+    convert::WriteThroughBytes(job, message->add_overlooked());
   }
 }
 
@@ -57,7 +58,7 @@ absl::Status FromWire(const wire::ReplayBundle& message, ReplayBundle* value) {
   RETURN_IF_ERROR(FromWire(message.plan(), &value->plan));
   value->overlooked.clear();
   for (const wire::OverlookedJob& job : message.overlooked()) {
-    RETURN_IF_ERROR(convert::ReadMessage(job, &value->overlooked.emplace_back()));
+    RETURN_IF_ERROR(convert::ReadThroughBytes(job, &value->overlooked.emplace_back()));
   }
   return absl::OkStatus();
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "absl/strings/str_format.h"
+#include "scheduler/base/plain_text.h"
 
 namespace muster {
 namespace {
@@ -58,7 +59,8 @@ std::size_t CharacterBytes(std::string_view text) {
 }  // namespace
 
 bool IsUtf8(std::string_view text) {
-  while (!text.empty()) {
+  for (text.remove_prefix(AsciiWords(text)); !text.empty();
+       text.remove_prefix(AsciiWords(text))) {
     const std::size_t bytes = CharacterBytes(text);
     if (bytes == 0) {
       return false;
@@ -90,6 +92,9 @@ bool IsControlCharacter(char32_t c) {
 }
 
 std::string Printable(std::string_view text) {
+  if (IsPrintableAscii(text)) {
+    return std::string(text);
+  }
   std::string printable;
   printable.reserve(text.size());
   while (!text.empty()) {

@@ -34,7 +34,7 @@ std::string WithoutKey(const absl::Status& status) {
 // Names with dots would be paths within the file.
 absl::Status CheckTableName(const ConfigFile& file, const std::string& path,
                             const std::string& name) {
-  const absl::Status good = CheckPolicyName(name);
+  absl::Status good = CheckPolicyName(name);
   if (good.ok() && name.find('.') == std::string::npos) {
     return good;
   }

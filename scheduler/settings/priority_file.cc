@@ -89,14 +89,25 @@ absl::Status ReadBilling(ConfigFile& file, PriorityConfig& config) {
   return absl::OkStatus();
 }
 
+// policy.order, or its older name, priority.order.
+absl::Status ReadOrder(ConfigFile& file, PriorityConfig& config) {
+  constexpr const char* kOlder = "priority.order";
+  constexpr const char* kNewer = "policy.order";
+  if (file.Has(kOlder) && file.Has(kNewer)) {
+    return file.ErrorAt(kOlder, "is the older name of policy.order: write one of them");
+  }
+  return ReadName<QueueRule>(
+      file, file.Has(kOlder) ? kOlder : kNewer,
+      std::array<std::pair<const char*, QueueRule>, 3>{{{"priority", QueueRule::kPriority},
+                                                        {"drf", QueueRule::kDrf},
+                                                        {"prompt", QueueRule::kPrompt}}},
+      config.order);
+}
+
 }  // namespace
 
 absl::Status ReadPriority(ConfigFile& file, PriorityConfig& config) {
-  RETURN_IF_ERROR(
-      ReadName<QueueRule>(file, "priority.order",
-                          std::array<std::pair<const char*, QueueRule>, 2>{
-                              {{"priority", QueueRule::kPriority}, {"drf", QueueRule::kDrf}}},
-                          config.order));
+  RETURN_IF_ERROR(ReadOrder(file, config));
   RETURN_IF_ERROR(ReadName<FairshareRule>(
       file, "priority.fairshare",
       std::array<std::pair<const char*, FairshareRule>, 2>{

@@ -105,6 +105,18 @@ absl::Status ReadElastic(ConfigFile& file, ElasticPolicy& elastic) {
   return ReadNumber(file, "elastic.pause_costs", 0, 1000, &elastic.pause_costs);
 }
 
+// [policy] slack = "24h", patience = "16h" …: of the order called prompt.
+absl::Status ReadPrompt(ConfigFile& file, PromptPolicy& prompt) {
+  constexpr std::int64_t kStretchMax = 1'000'000;
+  RETURN_IF_ERROR(
+      ReadNumber(file, "policy.stretch_permille", 0, kStretchMax, &prompt.stretch_permille));
+  RETURN_IF_ERROR(file.ReadDuration("policy.patience", &prompt.patience));
+  RETURN_IF_ERROR(
+      ReadNumber(file, "policy.backlog_permille", 0, kStretchMax, &prompt.backlog_permille));
+  RETURN_IF_ERROR(file.ReadDuration("policy.slack", &prompt.slack));
+  return ReadNumber(file, "policy.promises", 0, 100'000, &prompt.promises);
+}
+
 // [policy] kill_grace = "30s", kill_grace_max = "10m": what a job gets, and the most it may ask.
 absl::Status ReadKillGrace(ConfigFile& file, PolicyConfig& policy) {
   RETURN_IF_ERROR(file.ReadDuration("policy.kill_grace", &policy.kill_grace));
@@ -129,6 +141,7 @@ absl::Status ReadSettings(ConfigFile& file, PolicyConfig& policy) {
   RETURN_IF_ERROR(file.ReadInteger("policy.submit_jobs_max", {0, UINT32_MAX}, &submitted));
   policy.submit_jobs_max = static_cast<std::uint32_t>(submitted);
   RETURN_IF_ERROR(ReadBackfill(file, policy));
+  RETURN_IF_ERROR(ReadPrompt(file, policy.prompt));
   auto requeues = static_cast<std::int64_t>(policy.requeues_max);
   RETURN_IF_ERROR(file.ReadInteger("policy.requeues_max", {0, 1'000'000}, &requeues));
   policy.requeues_max = static_cast<std::uint32_t>(requeues);

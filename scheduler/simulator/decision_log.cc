@@ -241,7 +241,7 @@ void DecisionLog::Add(std::string decision) {
   added_.push_back(std::move(decision));
 }
 
-absl::Status DecisionLog::AddState(std::string state) {
+absl::Status DecisionLog::AddState(const std::string& state) {
   if (added_.empty()) {
     return absl::OkStatus();
   }

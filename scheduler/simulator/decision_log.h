@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -61,7 +62,7 @@ class DecisionLog {
   // Whether enough was added for a block.
   [[nodiscard]] bool WantsState() const { return added_bytes_ >= block_bytes_; }
   // Ends a block and writes it; nothing to do where nothing was added.
-  absl::Status AddState(std::string state);
+  absl::Status AddState(const std::string& state);
 
   // How many decisions of the earlier run were used.
   [[nodiscard]] std::uint64_t used() const { return used_; }

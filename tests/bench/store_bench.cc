@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "daemon/store/job_store.h"
-#include "daemon/store/sqlite.h"
+#include "daemon/store/sqlite/sqlite.h"
 
 namespace muster::bench {
 namespace {
@@ -122,7 +122,8 @@ void LoadPending(benchmark::State& state) {
 void FloorPlainInsert(benchmark::State& state) {
   const BenchDirectory directory;
   auto database =
-      daemon::Database::Open(directory.path() + "/floor.db", daemon::Database::Mode::kReadWrite);
+      daemon::SqliteDatabase::Open(directory.path() + "/floor.db",
+                                   daemon::SqliteDatabase::Mode::kReadWrite);
   MUSTER_CHECK((*database)
                    ->Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; "
                              "CREATE TABLE t (id INTEGER PRIMARY KEY, x BLOB) STRICT")

@@ -8,7 +8,9 @@
 #include <string>
 
 #include "absl/strings/str_split.h"
+#include "cli/request/job_changes.h"
 #include "cli/slurm/accounts/account_plan.h"
+#include "cli/slurm/control/job_update_words.h"
 #include "cli/slurm/control/key_values.h"
 #include "cli/slurm/live/priority_page.h"
 #include "cli/slurm/report/report_words.h"
@@ -50,8 +52,23 @@ bool ChangesAreWhole(const std::vector<std::string>& words) {
   return true;
 }
 
-bool PairsHaveKeys(const std::vector<std::string>& words) {
+// What is read of an update is an option with a value, and what it changes has a name.
+bool UpdatesAreNamed(const muster::cli::slurm::KeyValues& pairs,
+                     const muster::cli::Moment& moment) {
+  const auto words = muster::cli::slurm::ReadJobUpdateWords(pairs);
+  if (!words.ok()) {
+    return absl::IsInvalidArgument(words.status());
+  }
+  const auto changes = muster::cli::ReadJobChanges(words->values, moment);
+  return changes.ok() ? changes->options.empty() == !changes->asked.has_value()
+                      : absl::IsInvalidArgument(changes.status());
+}
+
+bool PairsHaveKeys(const std::vector<std::string>& words, const muster::cli::Moment& moment) {
   const auto pairs = muster::cli::slurm::ReadKeyValues(words);
+  if (pairs.ok() && !UpdatesAreNamed(*pairs, moment)) {
+    return false;
+  }
   return !pairs.ok() || std::none_of(pairs->begin(), pairs->end(),
                                      [](const auto& pair) { return pair.key.empty(); });
 }
@@ -76,5 +93,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool drawn = !format.ok() || !muster::cli::slurm::PriorityPage(
                                           {.format = *format, .sort = {text}, .cluster = ""}, {})
                                           .empty();
-  return drawn && ChangesAreWhole(words) && PairsHaveKeys(words) ? 0 : 1;
+  return drawn && ChangesAreWhole(words) &&
+                 PairsHaveKeys(words, {.now = asker.now, .zone = asker.zone})
+             ? 0
+             : 1;
 }

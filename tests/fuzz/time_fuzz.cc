@@ -1,6 +1,6 @@
 // Time limits, durations and begin times: an accepted limit is in range and reads back, a duration
-// is in range; no begin before 1970.
-// Returns 1 when an invariant of the parser is broken; crashes are the sanitizers' to find.
+// is in range; no begin before 1970; Slurm's spellings turned into ours are read or are no time in
+// either. Returns 1 when an invariant of the parser is broken; crashes are the sanitizers' to find.
 
 #include <cstdint>
 #include <string>
@@ -8,6 +8,7 @@
 #include "cli/parse/begin_time.h"
 #include "cli/parse/duration.h"
 #include "cli/parse/time_limit.h"
+#include "cli/request/slurm_values.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
@@ -24,5 +25,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const muster::Time now(std::chrono::milliseconds(1773480413000));
   const absl::StatusOr<muster::Time> begin =
       muster::cli::ParseBegin(text, now, absl::UTCTimeZone());
-  return begin.ok() && begin->time_since_epoch().count() < 0 ? 1 : 0;
+  const absl::StatusOr<muster::Duration> slurms =
+      muster::cli::ParseTimeLimit(muster::cli::SlurmTimeLimit(text));
+  if ((slurms.ok() && slurms->count() < 1000) || (limit.ok() && !slurms.ok())) {
+    return 1;
+  }
+  const absl::StatusOr<muster::Time> moment =
+      muster::cli::ParseBegin(muster::cli::SlurmMoment(text), now, absl::UTCTimeZone());
+  const bool early = (begin.ok() && begin->time_since_epoch().count() < 0) ||
+                     (moment.ok() && moment->time_since_epoch().count() < 0);
+  return early ? 1 : 0;
 }

@@ -279,7 +279,7 @@ scrape_configs:
         self.assertIsNone(headers["Set-Cookie"])
         self.assertIsNone(headers["Access-Control-Allow-Origin"])
         self.assertNotRegex(page, rb"<script(?![^>]*src=\"/)|\son\w+=|<style|https?://")
-        for path, kind in (("/page.js", "text/javascript"), ("/page.css", "text/css")):
+        for path, kind in (("/js/app.js", "text/javascript"), ("/page.css", "text/css"), ("/mark.svg", "image/svg+xml")):
             status, headers, _ = self.ask("GET", path)
             self.assertEqual((status, headers["Content-Type"].split(";")[0]), (200, kind))
 

@@ -168,31 +168,59 @@ list: squeue -h -o "%i" -t R
 
 
 class BatchtoolsTest(Clients):
+    """R's batchtools, with the registry and the cluster functions that it brings along."""
     needed = ("Rscript",)
-
-    def test_jobs_of_batchtools_run_and_are_reduced(self):
-        if self.run_in("Rscript", "-e", "library(batchtools)").returncode != 0:
-            self.skipTest("THERE IS NO r-cran-batchtools: it is not tested as a client of Slurm")
-        self.file("slurm.tmpl", """#!/bin/bash
+    TEMPLATE = """#!/bin/bash
 #SBATCH --job-name=<%= job.name %>
 #SBATCH --output=<%= log.file %>
 #SBATCH --error=<%= log.file %>
-#SBATCH --time=5
+#SBATCH --time=<%= ceiling(resources$walltime / 60) %>
 #SBATCH --ntasks=1
-#SBATCH --mem-per-cpu=200
+#SBATCH --cpus-per-task=<%= resources$ncpus %>
+#SBATCH --mem-per-cpu=<%= resources$memory %>
+<%= if (array.jobs) sprintf("#SBATCH --array=1-%i", nrow(jobs)) else "" %>
 Rscript -e 'batchtools::doJobCollection("<%= uri %>")'
-""")
-        script = self.file("run.R", """library(batchtools)
+"""
+    REGISTRY = """library(batchtools)
 reg <- makeRegistry(file.dir = "registry", make.default = TRUE)
 reg$cluster.functions <- makeClusterFunctionsSlurm("slurm.tmpl")
-batchMap(function(x) x * x, 1:3)
-submitJobs()
-stopifnot(waitForJobs(timeout = 200))
-cat("sum", sum(unlist(reduceResultsList())), "\\n")
+asked <- list(walltime = 300, ncpus = 1, memory = 200)
+"""
+
+    def setUp(self):
+        super().setUp()
+        if self.run_in("Rscript", "-e", "library(batchtools)").returncode != 0:
+            self.skipTest("THERE IS NO r-cran-batchtools: it is not tested as a client of Slurm")
+        self.file("slurm.tmpl", self.TEMPLATE)
+        shutil.rmtree(os.path.join(self.cluster.work, "registry"), ignore_errors=True)
+
+    def rscript(self, body):
+        done = self.run_in("Rscript", self.file("run.R", self.REGISTRY + body), patience=max(PATIENCE, 300))
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def test_an_array_of_jobs_runs_and_is_reduced_and_one_that_fails_is_found(self):
+        said = self.rscript("""ids <- batchMap(function(x) if (x == 3) stop("three") else x * x, 1:4)
+ids$chunk <- 1
+submitJobs(ids, resources = c(asked, list(chunks.as.arrayjobs = TRUE)))
+cat("well", waitForJobs(timeout = 200), "\\n")
+cat("failed", findErrors()$job.id, "\\n")
+cat("sum", sum(unlist(reduceResultsList(findDone()))), "\\n")
 """)
-        done = self.run_in("Rscript", script, patience=max(PATIENCE, 300))
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertTrue(re.search(r"^sum 14 *$", done.stdout, re.M), done.stdout + done.stderr)
+        self.assertRegex(said, r"(?m)^well FALSE *$")
+        self.assertRegex(said, r"(?m)^failed 3 *$")
+        self.assertRegex(said, r"(?m)^sum 21 *$")
+
+    def test_a_job_that_is_killed_is_no_longer_on_the_system(self):
+        said = self.rscript("""batchMap(function(x) Sys.sleep(600), 1)
+submitJobs(resources = asked)
+cat("there", nrow(findOnSystem()), "\\n")
+killJobs()
+for (i in 1:50) if (nrow(findOnSystem()) > 0) Sys.sleep(1)
+cat("left", nrow(findOnSystem()), "\\n")
+""")
+        self.assertRegex(said, r"(?m)^there 1 *$")
+        self.assertRegex(said, r"(?m)^left 0 *$")
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ const std::vector<Floor>& Floors() {
        {"hwloc", "libnuma", "NVML", "nlohmann-json", "expat", "libyaml"}},
       {"daemon/store",
        {"scheduler/model", "scheduler/runtime", "scheduler/base", "proto/convert", "proto"},
-       {"SQLite", "protobuf", "zstd", "xxhash"}},
+       {"SQLite", "libpq", "protobuf", "zstd", "xxhash"}},
       {"daemon",
        {"scheduler/core", "scheduler/settings", "daemon/store", "topology", "proto/convert",
         "proto", "scheduler/runtime", "scheduler/model", "scheduler/base"},
@@ -65,11 +65,12 @@ struct Library {
   std::string_view name;
 };
 
-constexpr std::array<Library, 29> kLibraries = {{
+constexpr std::array<Library, 30> kLibraries = {{
     {"grpcpp/", "gRPC"},
     {"grpc/", "gRPC"},
     {"google/protobuf/", "protobuf"},
     {"sqlite3", "SQLite"},
+    {"libpq", "libpq"},
     {"hwloc", "hwloc"},
     {"numa.h", "libnuma"},
     {"numaif.h", "libnuma"},

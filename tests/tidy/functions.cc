@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
+#include <sstream>
+#include <utility>
 
 namespace muster::tidy {
 namespace {
@@ -19,6 +22,7 @@ struct Brace {
   BraceKind kind = BraceKind::kScope;
   std::string head;
   size_t head_offset = 0;
+  Class type;  // without a name: it opens no class
 };
 
 bool IsSpace(char c) {
@@ -140,12 +144,67 @@ bool IsAccessLabel(std::string_view head) {
   return head == "public" || head == "private" || head == "protected";
 }
 
+// `head` without what stands in angle brackets, and without the annotations of threads.
+std::string WithoutArguments(std::string_view head) {
+  std::string bare;
+  int depth = 0;
+  for (const char c : head) {
+    depth += c == '<' ? 1 : 0;
+    if (depth == 0) {
+      bare += c;
+    }
+    depth -= c == '>' && depth > 0 ? 1 : 0;
+  }
+  for (size_t at = bare.find(" ABSL_"); at != std::string::npos; at = bare.find(" ABSL_", at)) {
+    const size_t end = bare.find(')', at);
+    bare.erase(at, end == std::string::npos ? end : end + 1 - at);
+  }
+  return bare;
+}
+
+// Counts what a class declares by `head`: nothing, a function or a member.
+void Count(std::string_view head, Class& in) {
+  constexpr std::array<std::string_view, 7> kNeither = {
+      "using", "typedef", "friend", "static_assert", "enum", "class", "struct"};
+  const std::string bare = WithoutArguments(head);
+  const size_t word = bare.find_first_of(" (");
+  const std::string_view first = std::string_view(bare).substr(0, word);
+  if (bare.empty() || std::find(kNeither.begin(), kNeither.end(), first) != kNeither.end()) {
+    return;
+  }
+  const bool is_function =
+      HasWord(head, "operator") || bare.substr(0, bare.find('=')).find('(') != std::string::npos;
+  if (is_function) {
+    in.functions += head.ends_with("delete") ? 0 : 1;
+  } else if (!HasWord(head, "static")) {
+    ++in.members;
+  }
+}
+
+// "Name" of a class that `head` begins, as of `class Name final : public Base`; empty for others.
+std::string ClassNameIn(std::string_view head) {
+  const std::vector<size_t> at = FindWord(head, "class");
+  if (at.empty() || HasWord(head, "enum") || head.find('(') != std::string_view::npos) {
+    return "";
+  }
+  std::string_view rest = Trim(head.substr(at.back() + 5));
+  size_t end = 0;
+  while (end < rest.size() && (IsWordCharacter(rest[end]) || rest[end] == ':')) {
+    ++end;
+  }
+  rest = rest.substr(0, end);
+  while (rest.ends_with(':')) {
+    rest.remove_suffix(1);
+  }
+  return std::string(rest);
+}
+
 // Walks the code once with a stack of open braces.
 class Scanner {
  public:
   explicit Scanner(const std::string& code) : code_(code) {}
 
-  std::vector<Function> Run() && {
+  Scanner&& Run() && {
     for (at_ = 0; at_ < code_.size(); ++at_) {
       switch (code_[at_]) {
         case '{':
@@ -155,6 +214,7 @@ class Scanner {
           Close();
           break;
         case ';':
+          CountHead();
           StartHead(at_ + 1);
           break;
         case ':':
@@ -166,14 +226,35 @@ class Scanner {
           break;
       }
     }
-    return std::move(functions_);
+    return std::move(*this);
   }
+  std::vector<Function>& functions() { return functions_; }
+  std::vector<Class>& classes() { return classes_; }
 
  private:
   std::string_view Head() const { return Trim(std::string_view(code_).substr(head_, at_ - head_)); }
   void StartHead(size_t offset) { head_ = offset; }
   bool InFunctionOrValue() const {
     return !stack_.empty() && stack_.back().kind != BraceKind::kScope;
+  }
+
+  // What stands before a ';', an initialiser or a body, of the class around it.
+  void CountHead() {
+    if (!stack_.empty() && !stack_.back().type.name.empty()) {
+      Count(Head(), stack_.back().type);
+    }
+  }
+
+  void OpenClass(Brace& brace) {
+    brace.type.name = ClassNameIn(brace.head);
+    brace.type.line = LineAt(code_, brace.head_offset);
+    for (auto outer = stack_.rbegin(); outer != stack_.rend() && !brace.type.name.empty();
+         ++outer) {
+      if (!outer->type.name.empty()) {
+        brace.type.name = outer->type.name + "::" + brace.type.name;
+        return;
+      }
+    }
   }
 
   void Open() {
@@ -184,6 +265,11 @@ class Scanner {
     brace.head_offset = head_;
     while (brace.head_offset < at_ && IsSpace(code_[brace.head_offset])) {
       ++brace.head_offset;
+    }
+    if (brace.kind == BraceKind::kScope) {
+      OpenClass(brace);
+    } else if (brace.kind != BraceKind::kMemberInit) {
+      CountHead();
     }
     stack_.push_back(std::move(brace));
     if (stack_.back().kind != BraceKind::kMemberInit) {
@@ -202,6 +288,9 @@ class Scanner {
       functions_.push_back(
           {NameIn(brace.head), LineAt(code_, brace.head_offset), LineAt(code_, at_)});
     }
+    if (!brace.type.name.empty()) {
+      classes_.push_back(brace.type);
+    }
     // After `member_{value}` the constructor's head goes on.
     if (brace.kind != BraceKind::kMemberInit) {
       StartHead(at_ + 1);
@@ -213,6 +302,7 @@ class Scanner {
   size_t head_ = 0;
   std::vector<Brace> stack_;
   std::vector<Function> functions_;
+  std::vector<Class> classes_;
 };
 
 bool HasLengthLimit(const Source& source) {
@@ -225,7 +315,61 @@ bool HasLengthLimit(const Source& source) {
 
 std::vector<Function> FunctionsOf(const Source& source) {
   const std::string code = WithoutDirectives(source.code);
-  return Scanner(code).Run();
+  return std::move(Scanner(code).Run().functions());
+}
+
+std::vector<Class> ClassesOf(const Source& source) {
+  const std::string code = WithoutDirectives(source.code);
+  return std::move(Scanner(code).Run().classes());
+}
+
+namespace {
+
+// The lines of the list by class, "PATH CLASS", with their numbers.
+std::map<std::string, std::pair<size_t, size_t>> ReadLarger(const Source& larger) {
+  std::map<std::string, std::pair<size_t, size_t>> known;
+  std::istringstream lines(larger.text);
+  std::string path;
+  std::string name;
+  std::pair<size_t, size_t> most;
+  while (lines >> path >> name >> most.first >> most.second) {
+    known[path + " " + name] = most;
+  }
+  return known;
+}
+
+}  // namespace
+
+std::vector<Finding> CheckClassSizes(const std::vector<Source>& tree, const Source& larger) {
+  std::vector<Finding> findings;
+  std::map<std::string, std::pair<size_t, size_t>> known = ReadLarger(larger);
+  for (const Source& source : tree) {
+    if (!IsCode(source) || source.path.starts_with("tests/")) {
+      continue;
+    }
+    for (const Class& each : ClassesOf(source)) {
+      const auto line = known.extract(source.path + " " + each.name);
+      const size_t functions_max = line.empty() ? kClassFunctionsMax : line.mapped().first;
+      const size_t members_max = line.empty() ? kClassMembersMax : line.mapped().second;
+      const std::string size = std::to_string(each.functions) + " functions and " +
+                               std::to_string(each.members) + " members";
+      if (each.functions > functions_max || each.members > members_max) {
+        findings.push_back(
+            {source.path, each.line,
+             each.name + " has " + size + ", over " + std::to_string(functions_max) + " and " +
+                 std::to_string(members_max) +
+                 ". Give a part of it a class of its own, with a header and a test"});
+      } else if (!line.empty() && (each.functions < functions_max || each.members < members_max)) {
+        findings.push_back({larger.path, 0,
+                            source.path + " " + each.name + " has only " + size +
+                                " now. Write that in the list, or leave the line out"});
+      }
+    }
+  }
+  for (const auto& [name, most] : known) {
+    findings.push_back({larger.path, 0, name + " is no class any more. Leave the line out"});
+  }
+  return findings;
 }
 
 std::vector<Finding> CheckFunctionLengths(const Source& source) {

@@ -1,6 +1,7 @@
 #pragma once
 
-// How long functions and files are: a function fits on a screen, a file in one head.
+// How large functions, classes and files are: a function fits on a screen, a class and a file in
+// one head.
 //
 // Functions are found by matching braces in code whose comments and literals are blanked; a lambda
 // counts as part of the function it stands in. Good enough for our formatting, which clang-format
@@ -17,6 +18,8 @@ namespace muster::tidy {
 inline constexpr size_t kFunctionLinesMax = 70;
 inline constexpr size_t kFileLinesMax = 600;
 inline constexpr size_t kMainLinesMax = 120;
+inline constexpr size_t kClassFunctionsMax = 25;
+inline constexpr size_t kClassMembersMax = 20;
 
 struct Function {
   std::string name;
@@ -26,6 +29,23 @@ struct Function {
 
 // The functions defined in `source`, in order.
 std::vector<Function> FunctionsOf(const Source& source);
+
+// A type that is declared with `class`: values are structs, and may have as many members as they
+// have to say.
+struct Class {
+  std::string name;  // "Outer::Inner" for a nested one
+  size_t line = 0;
+  size_t functions = 0;  // declared, also constructors; not what is deleted
+  size_t members = 0;    // that each object has
+};
+
+// The classes defined in `source`, in the order of their ends.
+std::vector<Class> ClassesOf(const Source& source);
+
+// Classes of the product with more than kClassFunctionsMax functions or kClassMembersMax members.
+// `larger`: those that have more, a line each, "PATH CLASS FUNCTIONS MEMBERS"; the numbers may only
+// shrink.
+std::vector<Finding> CheckClassSizes(const std::vector<Source>& tree, const Source& larger);
 
 std::vector<Finding> CheckFunctionLengths(const Source& source);
 std::vector<Finding> CheckFileLength(const Source& source);

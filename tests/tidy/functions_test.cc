@@ -129,5 +129,63 @@ TEST(Functions, FilesAndMainsHaveALength) {
   EXPECT_EQ(CheckFileLength(MakeSource("cli/main.cc", lines(121))).size(), 1U);
 }
 
+std::vector<std::string> Sizes(const std::string& text) {
+  std::vector<std::string> sizes;
+  for (const Class& each : ClassesOf(MakeSource("a.h", text))) {
+    sizes.push_back(each.name + ":" + std::to_string(each.functions) + ":" +
+                    std::to_string(each.members));
+  }
+  return sizes;
+}
+
+TEST(Classes, FunctionsAndMembersAreCountedWhereverTheyStand) {
+  EXPECT_THAT(Sizes(R"(class Widget final : public Base {
+ public:
+  using Done = std::function<void(int)>;
+  explicit Widget(int a) : a_(a), b_{a} {}
+  Widget(const Widget&) = delete;
+  ~Widget() override;
+  [[nodiscard]] bool empty() const { return b_ == 0; }
+  friend bool operator==(const Widget&, const Widget&) = default;
+  template <class T>
+  void Take(std::map<T, int> all);
+
+ private:
+  struct Part {
+    int x = 0;
+  };
+  class Inner {
+    void F() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  };
+  static constexpr int kMost = 3;
+  int a_;
+  int b_{0};
+  const Done done_ = {};
+  std::map<int, std::string> names_ ABSL_GUARDED_BY(mutex_);
+};
+struct Value {
+  int many = 0;
+};
+enum class Kind { kOne };
+)"),
+              ElementsAre("Widget::Inner:1:0", "Widget:4:4"));
+}
+
+TEST(Classes, AClassThatGrowsBeyondItsLineIsFound) {
+  const Source big = MakeSource(
+      "a.h", "class Big {\n" + [] {
+        std::string functions;
+        for (int i = 0; i < 26; ++i) {
+          functions += "  void F" + std::to_string(i) + "();\n";
+        }
+        return functions;
+      }() + "};\n");
+  EXPECT_EQ(CheckClassSizes({big}, MakeSource("l.txt", "")).size(), 1U);
+  EXPECT_TRUE(CheckClassSizes({big}, MakeSource("l.txt", "a.h Big 26 0\n")).empty());
+  EXPECT_EQ(CheckClassSizes({big}, MakeSource("l.txt", "a.h Big 27 0\n")).size(), 1U)
+      << "it shrank";
+  EXPECT_EQ(CheckClassSizes({}, MakeSource("l.txt", "a.h Big 26 0\n")).size(), 1U) << "it went";
+}
+
 }  // namespace
 }  // namespace muster::tidy

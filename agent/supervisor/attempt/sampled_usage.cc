@@ -3,23 +3,42 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "agent/supervisor/attempt/replace_file.h"
+#include "scheduler/model/value/fields.h"
 #include "scheduler/runtime/file.h"
 
 namespace muster::agent {
 namespace {
 
-// What GPUs did comes first; a line of an earlier version ends there.
-constexpr std::size_t kNumbers = 8;
-constexpr std::size_t kNumbersLeast = 3;
+constexpr std::size_t kNumbers = kFieldCount<Usage>;
+constexpr std::size_t kNumbersLeast = 3;  // what the first version wrote
 
-Duration Milliseconds(std::uint64_t count) {
-  return Duration(static_cast<std::int64_t>(count));
+using Numbers = std::array<std::uint64_t, kNumbers>;
+
+void SetAmount(std::uint64_t number, Duration& amount) {
+  amount = Duration(static_cast<std::int64_t>(number));
+}
+void SetAmount(std::uint64_t number, Bytes& amount) {
+  amount = Bytes(number);
+}
+void SetAmount(std::uint64_t number, std::uint64_t& amount) {
+  amount = number;
+}
+
+std::uint64_t NumberOf(Duration amount) {
+  return static_cast<std::uint64_t>(amount.count());
+}
+std::uint64_t NumberOf(Bytes amount) {
+  return amount.value();
+}
+std::uint64_t NumberOf(std::uint64_t amount) {
+  return amount;
 }
 
 }  // namespace
@@ -34,43 +53,36 @@ Usage ReadSampledUsage(const std::string& path) {
   if (words.size() != kNumbers && words.size() != kNumbersLeast) {
     return {};
   }
-  std::array<std::uint64_t, kNumbers> numbers{};
+  Numbers numbers{};
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (!absl::SimpleAtoi(words[i], &numbers[i])) {
       return {};
     }
   }
   Usage usage;
-  usage.gpu_busy = Milliseconds(numbers[0]);
-  usage.gpu_memory = Bytes(numbers[1]);
-  usage.gpu_energy_mj = numbers[2];
-  usage.cpu_energy_mj = numbers[3];
-  usage.user_cpu = Milliseconds(numbers[4]);
-  usage.system_cpu = Milliseconds(numbers[5]);
-  usage.group_memory = Bytes(numbers[6]);
-  usage.peak_memory = Bytes(numbers[7]);
+  Usage::Amounts(
+      [&](auto... amount) { (SetAmount(numbers.at(amount.place), usage.*(amount.member)), ...); });
   return usage;
 }
 
 void WriteSampledUsage(const std::string& path, const Usage& usage) {
-  const std::array<std::uint64_t, kNumbers> numbers = {
-      static_cast<std::uint64_t>(usage.gpu_busy.count()),
-      usage.gpu_memory.value(),
-      usage.gpu_energy_mj,
-      usage.cpu_energy_mj,
-      static_cast<std::uint64_t>(usage.user_cpu.count()),
-      static_cast<std::uint64_t>(usage.system_cpu.count()),
-      usage.group_memory.value(),
-      usage.peak_memory.value()};
+  Numbers numbers{};
+  Usage::Amounts([&](auto... amount) {
+    ((numbers.at(amount.place) = NumberOf(usage.*(amount.member))), ...);
+  });
   ReplaceFile(path, absl::StrJoin(numbers, " ") + "\n").IgnoreError();  // the next one has it too
 }
 
 void AddSampled(const Usage& sampled, Usage& usage) {
-  usage.gpu_busy = sampled.gpu_busy;
-  usage.gpu_memory = sampled.gpu_memory;
-  usage.gpu_energy_mj = sampled.gpu_energy_mj;
-  usage.cpu_energy_mj = sampled.cpu_energy_mj;
-  usage.group_memory = std::max(usage.group_memory, sampled.group_memory);
+  const auto add = [&](const auto& amount) {
+    auto& known = usage.*(amount.member);
+    if (amount.seen_by == SeenBy::kAgent) {
+      known = sampled.*(amount.member);
+    } else if (amount.seen_by == SeenBy::kBoth) {
+      known = std::max(known, sampled.*(amount.member));
+    }
+  };
+  Usage::Amounts([&](auto... amount) { (add(amount), ...); });
 }
 
 }  // namespace muster::agent

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -125,6 +126,18 @@ bool TakeDescriptors(const LaunchRequest& request, int channel) {
   return channel < 0 || dup2(channel, kChannel) == kChannel;
 }
 
+// The submitter's soft limits, as far as the hard ones here let them.
+void TakeLimits(const std::vector<SessionTraits::Limit>& limits) {
+  for (const SessionTraits::Limit& limit : limits) {
+    const auto resource = static_cast<__rlimit_resource_t>(limit.resource);
+    rlimit now = {};
+    if (getrlimit(resource, &now) == 0) {
+      now.rlim_cur = limit.value.rlim_cur < now.rlim_max ? limit.value.rlim_cur : now.rlim_max;
+      setrlimit(resource, &now);
+    }
+  }
+}
+
 // As execvpe: a candidate that is not there or not ours to run lets the next one try.
 int Execute(const Prepared& prepared) {
   int error = ENOENT;
@@ -165,6 +178,7 @@ int Execute(const Prepared& prepared) {
     }
     DieWithParent(parent);  // the kernel forgot it with the old user
   }
+  TakeLimits(request.limits);
   umask(request.umask);
   if (chdir(request.work_dir.c_str()) != 0) {
     Fail(prepared.say, LaunchStage::kWorkDir, errno);

@@ -39,6 +39,7 @@ struct LaunchRequest {
   bool terminal = false;                     // the standard streams are one, and become its own
   bool may_restore = false;                  // as that user it keeps the one right that CRIU needs
   int cgroup_directory = -1;  // the same group's directory: to be started in it, where it can
+  std::vector<SessionTraits::Limit> limits = {};  // --propagate: no hard limit is raised for them
 };
 
 // A child that was forked and has not reported yet how its exec went.

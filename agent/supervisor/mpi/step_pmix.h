@@ -55,6 +55,7 @@ class StepPmix {
   virtual UniqueFd TakeChannel(std::uint32_t) { return {}; }
   // Whether the client's input is for this to hand on, from BeginInput on.
   [[nodiscard]] virtual bool TakesInput() const { return false; }
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): who hands input on keeps them
   virtual void BeginInput(InputHandlers) {}
   virtual void Input(const std::string&) {}
   // The rank has ended: takes in its messages from before that.

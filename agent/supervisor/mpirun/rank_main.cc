@@ -104,7 +104,8 @@ int Main(int argc, char** argv) {
   }
   execvp(argv[1], argv + 1);
   const int error = errno;
-  std::fprintf(stderr, "muster-rank: cannot run %s: %s\n", argv[1], std::strerror(error));
+  std::fprintf(stderr, "muster-rank: cannot run %s: %s\n", argv[1],
+               std::strerror(error));  // NOLINT(concurrency-mt-unsafe): one thread
   return error == ENOENT ? kNotFound : kCannotRun;
 }
 

@@ -2,7 +2,8 @@
 
 // The C ABI between the process that serves PMIx (pmix_host.h) and libmuster-pmix.so, which alone
 // links libpmix; that process loads it as the job's user. Plain structs and functions; no
-// exception, no allocation and no C++ type crosses it. Thread promise: the functions are called by
+// exception, no allocation and no C++ type crosses it. The module needs libpmix and the C++ library
+// alone: it has to load wherever a libpmix is. Thread promise: the functions are called by
 // one thread at a time. The callbacks come on a thread of libpmix, with the module's lock held:
 // they must not block and must not call this API (write to an eventfd or a pipe). Invariants: one
 // server in its life, any number of steps in it at a time, each under its own namespace. No
@@ -14,7 +15,7 @@
 namespace muster::agent {
 
 // Raised when anything below changes; a module of another version is refused.
-inline constexpr uint32_t kPmixApiVersion = 4;
+inline constexpr uint32_t kPmixApiVersion = 5;
 inline constexpr const char* kPmixEntryPoint = "muster_pmix_api";
 inline constexpr const char* kPmixModuleName = "libmuster-pmix.so";
 
@@ -30,6 +31,9 @@ struct PmixErrorText {
 struct PmixServerOptions {
   const char* directory;
   const char* hostname;  // this node's name, as in node_names of the steps
+  // Removes the directories of a step that ended, with all that is in them, beside the caller:
+  // ranks may have filled them. Called within end_step() and a start_step() that fails.
+  void (*remove)(const char* const* directories, uint32_t count);
 };
 
 // What ranks tell the supervisor. Any pointer but `context` may be null.
@@ -91,10 +95,10 @@ struct PmixApi {
   // Asks for what a local rank has published; on_published answers under the same `id`, once the
   // rank has done so.
   void (*ask_modex)(const char* nspace, uint32_t rank, uint64_t id);
-  // Forgets a namespace and removes its files; never waits. Ranks may be alive, finished or killed;
-  // unknown names are ignored. `all_exited` is not 0 when every rank ended by itself, none by a
-  // signal: only then, or when every rank had connected, is the namespace's memory freed and its
-  // name free again (libpmix 4.2 cannot free one with a rank that died in its handshake).
+  // Forgets a namespace and has its files removed; never waits. Ranks may be alive, finished or
+  // killed; unknown names are ignored. `all_exited` is not 0 when every rank ended by itself, none
+  // by a signal: only then, or when every rank had connected, is the namespace's memory freed and
+  // its name free again (libpmix 4.2 cannot free one with a rank that died in its handshake).
   void (*end_step)(const char* nspace, uint32_t all_exited);
   // Ends every step left and the server, for good; libpmix's threads stay until the process ends.
   void (*close_server)();

@@ -1,16 +1,13 @@
 #include "agent/supervisor/pmix/pmix_job_info.h"
 
-#include <hwloc.h>
 #include <pmix.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <new>
+#include <stdexcept>
 #include <utility>
-
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
-#include "scheduler/base/status.h"
 
 namespace muster::agent {
 namespace {
@@ -20,27 +17,33 @@ struct FreeText {
 };
 using PmixText = std::unique_ptr<char, FreeText>;
 
-struct FreeBitmap {
-  void operator()(hwloc_bitmap_t bitmap) const { hwloc_bitmap_free(bitmap); }
+struct FreeCpuset {
+  void operator()(pmix_cpuset_t* cpuset) const { PMIx_Cpuset_destruct(cpuset); }
 };
-using Bitmap = std::unique_ptr<hwloc_bitmap_s, FreeBitmap>;
 
-absl::Status PmixFailure(const char* what, pmix_status_t status) {
-  return absl::InternalError(absl::StrCat(what, ": ", PMIx_Error_string(status)));
+std::string Join(const std::vector<std::string>& parts, char separator) {
+  std::string text;
+  for (const std::string& part : parts) {
+    text += (&part == parts.data() ? "" : std::string(1, separator)) + part;
+  }
+  return text;
 }
 
 std::string JoinRanks(const std::vector<uint32_t>& ranks) {
-  return absl::StrJoin(ranks, ",");
+  std::vector<std::string> parts;
+  parts.reserve(ranks.size());
+  for (const uint32_t rank : ranks) {
+    parts.push_back(std::to_string(rank));
+  }
+  return Join(parts, ',');
 }
 
 // The two maps that tell every rank where every other one lives.
-absl::Status AddMaps(const PmixJob& job, InfoList& info) {
+void AddMaps(const PmixJob& job, InfoList& info) {
   char* nodes = nullptr;
-  pmix_status_t status = PMIx_generate_regex(absl::StrJoin(job.nodes, ",").c_str(), &nodes);
+  pmix_status_t status = PMIx_generate_regex(Join(job.nodes, ',').c_str(), &nodes);
   const PmixText nodes_owner(nodes);
-  if (status != PMIX_SUCCESS) {
-    return PmixFailure("PMIx_generate_regex", status);
-  }
+  CheckPmix("PMIx_generate_regex", status);
   info.AddMap(PMIX_NODE_MAP, nodes);
 
   std::vector<std::string> ranks;
@@ -48,13 +51,10 @@ absl::Status AddMaps(const PmixJob& job, InfoList& info) {
     ranks.push_back(JoinRanks(job.RanksOf(node)));
   }
   char* map = nullptr;
-  status = PMIx_generate_ppn(absl::StrJoin(ranks, ";").c_str(), &map);
+  status = PMIx_generate_ppn(Join(ranks, ';').c_str(), &map);
   const PmixText map_owner(map);
-  if (status != PMIX_SUCCESS) {
-    return PmixFailure("PMIx_generate_ppn", status);
-  }
+  CheckPmix("PMIx_generate_ppn", status);
   info.AddMap(PMIX_PROC_MAP, map);
-  return absl::OkStatus();
 }
 
 void AddJobKeys(const PmixJob& job, InfoList& info) {
@@ -100,14 +100,12 @@ void AddNodeKeys(const PmixJob& job, InfoList& info) {
 // Where on the machine a rank bound to `cpus` sits; nothing is added when this cannot be told, in
 // which case Open MPI only knows that the rank is on this node.
 void AddLocality(const std::string& cpus, InfoList& proc) {
-  const Bitmap bitmap(hwloc_bitmap_alloc());
-  if (cpus.empty() || !bitmap || hwloc_bitmap_list_sscanf(bitmap.get(), cpus.c_str()) != 0) {
+  std::string named = "hwloc:" + cpus;  // libpmix writes into it while it reads
+  pmix_cpuset_t cpuset = {};
+  if (cpus.empty() || PMIx_Parse_cpuset_string(named.data(), &cpuset) != PMIX_SUCCESS) {
     return;
   }
-  std::string source = "hwloc";
-  pmix_cpuset_t cpuset;
-  cpuset.source = source.data();
-  cpuset.bitmap = bitmap.get();
+  const std::unique_ptr<pmix_cpuset_t, FreeCpuset> owner_of_set(&cpuset);
   char* text = nullptr;
   if (PMIx_server_generate_cpuset_string(&cpuset, &text) == PMIX_SUCCESS && text != nullptr) {
     const PmixText owner(text);
@@ -155,7 +153,7 @@ std::vector<uint32_t> PmixJob::RanksOf(uint32_t node) const {
 }
 
 std::string PmixJob::RankDirectory(uint32_t rank) const {
-  return absl::StrCat(directory, "/", rank);
+  return directory + "/" + std::to_string(rank);
 }
 
 InfoList::~InfoList() {
@@ -206,7 +204,11 @@ void InfoList::AddList(const char* key, InfoList entries) {
   const size_t count = entries.infos_.size();
   auto* array = static_cast<pmix_data_array_t*>(std::calloc(1, sizeof(pmix_data_array_t)));
   auto* copies = static_cast<pmix_info_t*>(std::calloc(count, sizeof(pmix_info_t)));
-  MUSTER_CHECK(array != nullptr && copies != nullptr);
+  if (array == nullptr || copies == nullptr) {
+    std::free(array);
+    std::free(copies);
+    throw std::bad_alloc();
+  }
   std::copy(entries.infos_.begin(), entries.infos_.end(), copies);
   array->type = PMIX_INFO;
   array->size = count;
@@ -221,10 +223,16 @@ void InfoList::AddList(const char* key, InfoList entries) {
   infos_.push_back(info);
 }
 
-absl::StatusOr<InfoList> BuildJobInfo(const PmixJob& job) {
+void CheckPmix(const std::string& what, pmix_status_t status) {
+  if (status != PMIX_SUCCESS && status != PMIX_OPERATION_SUCCEEDED) {
+    throw std::runtime_error(what + ": " + PMIx_Error_string(status));
+  }
+}
+
+InfoList BuildJobInfo(const PmixJob& job) {
   InfoList info;
   AddJobKeys(job, info);
-  RETURN_IF_ERROR(AddMaps(job, info));
+  AddMaps(job, info);
   AddLocalKeys(job, job.node_index, info);
   AddNodeKeys(job, info);
   AddRankKeys(job, info);

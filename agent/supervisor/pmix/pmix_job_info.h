@@ -11,8 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
-
 namespace muster::agent {
 
 // One job step as the PMIx server sees it.
@@ -64,8 +62,11 @@ class InfoList {
   std::vector<pmix_info_t> infos_;
 };
 
-// All keys of the namespace: job, application, node and rank level. Fails when PMIx cannot encode a
-// map.
-absl::StatusOr<InfoList> BuildJobInfo(const PmixJob& job);
+// Throws std::runtime_error, which says what was asked and libpmix's answer, unless it succeeded.
+void CheckPmix(const std::string& what, pmix_status_t status);
+
+// All keys of the namespace: job, application, node and rank level. Throws std::runtime_error when
+// PMIx cannot encode a map.
+InfoList BuildJobInfo(const PmixJob& job);
 
 }  // namespace muster::agent

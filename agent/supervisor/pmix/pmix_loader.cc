@@ -10,6 +10,8 @@
 #include "agent/supervisor/pmix/open_mpi_variables.h"
 #include "agent/supervisor/pmix/pmix_api.h"
 #include "agent/supervisor/pmix/pmix_shape.h"
+#include "agent/supervisor/user_space/child_setup.h"
+#include "agent/supervisor/user_space/remove_tree.h"
 #include "scheduler/base/status.h"
 
 namespace muster::agent {
@@ -44,6 +46,23 @@ absl::StatusOr<const PmixApi*> OpenModule(const std::string& path) {
 
 absl::Status Failure(const PmixErrorText& error) {
   return absl::InternalError(std::string(error.text));
+}
+
+// What ranks may have filled is emptied by a child, and not waited for. What it leaves goes with
+// the attempt's directory.
+void RemoveBeside(const char* const* directories, uint32_t count) {
+  constexpr Duration kLimit{30000};
+  const pid_t parent = getpid();
+  if (fork() != 0) {
+    return;
+  }
+  ResetSignals();
+  DieWithParent(parent);
+  close_range(0, ~0U, 0);
+  for (uint32_t i = 0; i < count; ++i) {
+    RemoveTree(directories[i], kLimit).IgnoreError();
+  }
+  _exit(0);
 }
 
 const PmixHandlers& HandlersOf(void* context) {
@@ -159,7 +178,8 @@ absl::StatusOr<std::unique_ptr<PmixLoader>> PmixLoader::Load(
     const std::vector<std::string>& directories, const PmixServerConfig& config) {
   ASSIGN_OR_RETURN(const std::string path, FindPmixModule(directories));
   ASSIGN_OR_RETURN(const PmixApi* api, OpenModule(path));
-  const PmixServerOptions options = {config.directory.c_str(), config.hostname.c_str()};
+  const PmixServerOptions options = {config.directory.c_str(), config.hostname.c_str(),
+                                     RemoveBeside};
   PmixErrorText error = {};
   if (api->open_server(&options, &error) != 0) {
     return Failure(error);

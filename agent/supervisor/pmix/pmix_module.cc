@@ -1,12 +1,10 @@
-// The entry point of libmuster-pmix.so: the C ABI of pmix_api.h over PmixServer. Nothing is thrown
-// across it.
+// The entry point of libmuster-pmix.so: the C ABI of pmix_api.h over PmixServer. What is thrown
+// below ends here, as text.
 
 #include <cstdio>
 #include <exception>
 #include <string>
-#include <vector>
 
-#include "absl/status/status.h"
 #include "agent/supervisor/pmix/pmix_api.h"
 #include "agent/supervisor/pmix/pmix_server.h"
 #include "agent/supervisor/pmix/pmix_upcalls.h"
@@ -18,15 +16,12 @@ void Fill(PmixErrorText* error, const std::string& text) {
   std::snprintf(error->text, sizeof(error->text), "%s", text.c_str());
 }
 
-// Runs `body`, which returns an absl::Status, and turns what goes wrong into text.
+// Runs `body`, and turns what goes wrong into text.
 template <typename Body>
 int32_t Run(PmixErrorText* error, const Body& body) {
   try {
-    const absl::Status status = body();
-    if (status.ok()) {
-      return 0;
-    }
-    Fill(error, std::string(status.message()));
+    body();
+    return 0;
   } catch (const std::exception& failure) {
     Fill(error, failure.what());
   }
@@ -34,58 +29,41 @@ int32_t Run(PmixErrorText* error, const Body& body) {
 }
 
 int32_t OpenServer(const PmixServerOptions* options, PmixErrorText* error) {
-  return Run(error, [options] { return PmixServer::Instance().Open(*options, PmixUpcalls()); });
+  return Run(error, [options] { PmixServer::Instance().Open(*options, PmixUpcalls()); });
 }
 
 int32_t StartStep(const PmixStepOptions* options, PmixErrorText* error) {
-  return Run(error, [options] { return PmixServer::Instance().StartStep(*options); });
+  return Run(error, [options] { PmixServer::Instance().StartStep(*options); });
 }
 
 int32_t RankEnv(const char* nspace, uint32_t rank, PmixEnvSink sink, void* sink_context,
                 PmixErrorText* error) {
-  return Run(error, [=]() -> absl::Status {
-    const auto environment = PmixServer::Instance().RankEnv(nspace, rank);
-    if (!environment.ok()) {
-      return environment.status();
-    }
-    for (const std::string& assignment : *environment) {
+  return Run(error, [=] {
+    for (const std::string& assignment : PmixServer::Instance().RankEnv(nspace, rank)) {
       sink(sink_context, assignment.c_str());
     }
-    return absl::OkStatus();
   });
 }
 
 void EndStep(const char* nspace, uint32_t all_exited) {
   PmixErrorText ignored;
-  Run(&ignored, [=] {
-    PmixServer::Instance().EndStep(nspace, all_exited != 0);
-    return absl::OkStatus();
-  });
+  Run(&ignored, [=] { PmixServer::Instance().EndStep(nspace, all_exited != 0); });
 }
 
 // Nothing here can go wrong but memory, whose end is the process's.
 void Finish(uint64_t id, uint32_t ok, const char* data, size_t size) {
   PmixErrorText ignored;
-  Run(&ignored, [=] {
-    PmixServer::Instance().Answer(id, ok != 0, data, size);
-    return absl::OkStatus();
-  });
+  Run(&ignored, [=] { PmixServer::Instance().Answer(id, ok != 0, data, size); });
 }
 
 void AskModex(const char* nspace, uint32_t rank, uint64_t id) {
   PmixErrorText ignored;
-  Run(&ignored, [=] {
-    PmixServer::AskPublished(nspace, rank, id);
-    return absl::OkStatus();
-  });
+  Run(&ignored, [=] { PmixServer::AskPublished(nspace, rank, id); });
 }
 
 void CloseServer() {
   PmixErrorText ignored;
-  Run(&ignored, [] {
-    PmixServer::Instance().Close();
-    return absl::OkStatus();
-  });
+  Run(&ignored, [] { PmixServer::Instance().Close(); });
 }
 
 constexpr PmixApi kApi = {kPmixApiVersion, OpenServer, StartStep, RankEnv,    Finish,

@@ -8,17 +8,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
-
-#include "absl/strings/str_cat.h"
-#include "agent/supervisor/user_space/child_setup.h"
-#include "agent/supervisor/user_space/remove_tree.h"
-#include "scheduler/base/status.h"
 
 namespace muster::agent {
 namespace {
@@ -64,47 +61,25 @@ class ScopedVariable {
   bool had_ = false;
 };
 
-absl::Status Check(const std::string& what, pmix_status_t status) {
-  if (status == PMIX_SUCCESS || status == PMIX_OPERATION_SUCCEEDED) {
-    return absl::OkStatus();
+// What libpmix starts its server with. Each of its versions reads a table of its own length, the
+// newer ones a longer one than we were compiled with: they find that we do not do the rest.
+struct UpcallTable {
+  pmix_server_module_t known;
+  std::array<void (*)(), 64> newer = {};
+};
+
+void MakeDirectory(const std::string& path) {
+  if (mkdir(path.c_str(), 0700) != 0) {
+    throw std::runtime_error("mkdir " + path + ": " + std::generic_category().message(errno));
   }
-  return absl::InternalError(absl::StrCat(what, ": ", PMIx_Error_string(status)));
-}
-
-std::string ErrnoText() {
-  return std::generic_category().message(errno);
-}
-
-absl::Status MakeDirectory(const std::string& path) {
-  return mkdir(path.c_str(), 0700) == 0
-             ? absl::OkStatus()
-             : absl::InternalError(absl::StrCat("mkdir ", path, ": ", ErrnoText()));
 }
 
 // The session directories of the step.
-absl::Status MakeDirectories(const PmixJob& job) {
-  RETURN_IF_ERROR(MakeDirectory(job.directory));
+void MakeDirectories(const PmixJob& job) {
+  MakeDirectory(job.directory);
   for (const uint32_t rank : job.RanksOf(job.node_index)) {
-    RETURN_IF_ERROR(MakeDirectory(job.RankDirectory(rank)));
+    MakeDirectory(job.RankDirectory(rank));
   }
-  return absl::OkStatus();
-}
-
-// What ranks may have filled is emptied by a child, and not waited for. What it leaves goes with
-// the attempt's directory.
-void RemoveBeside(const std::vector<std::string>& paths) {
-  constexpr Duration kLimit{30000};
-  const pid_t parent = getpid();
-  if (fork() != 0) {
-    return;
-  }
-  ResetSignals();
-  DieWithParent(parent);
-  close_range(0, ~0U, 0);
-  for (const std::string& path : paths) {
-    RemoveTree(path, kLimit).IgnoreError();
-  }
-  _exit(0);
 }
 
 // Takes over an environment that libpmix made.
@@ -118,6 +93,22 @@ std::vector<std::string> TakeEnvironment(char** environment) {
   return result;
 }
 
+[[noreturn]] void Refuse(const PmixJob& job, const std::string& why) {
+  throw std::runtime_error("PMIx namespace " + job.nspace + ": " + why);
+}
+
+PmixJob ReadJob(const PmixStepOptions& options) {
+  PmixJob job;
+  job.nspace = options.nspace;
+  job.nodes.assign(options.node_names, options.node_names + options.node_count);
+  job.node_index = options.node_index;
+  job.node_of_rank.assign(options.node_of_rank, options.node_of_rank + options.rank_count);
+  job.universe_size = options.universe_size;
+  job.local_cpusets.assign(options.local_cpusets, options.local_cpusets + options.local_count);
+  job.segments = options.segments;
+  return job;
+}
+
 }  // namespace
 
 PmixServer& PmixServer::Instance() {
@@ -127,15 +118,15 @@ PmixServer& PmixServer::Instance() {
   return *server;
 }
 
-absl::Status PmixServer::Open(const PmixServerOptions& options, pmix_server_module_t upcalls) {
+void PmixServer::Open(const PmixServerOptions& options, pmix_server_module_t upcalls) {
   if (opened_) {
-    return absl::FailedPreconditionError(
+    throw std::runtime_error(
         "libpmix serves once per process and was opened before: keep one loader for all steps");
   }
   InfoList info;
   info.AddString(PMIX_SERVER_TMPDIR, options.directory);
   info.AddString(PMIX_SYSTEM_TMPDIR, options.directory);
-  info.AddString(PMIX_SERVER_NSPACE, absl::StrCat("muster.supervisor.", getpid()));
+  info.AddString(PMIX_SERVER_NSPACE, "muster.supervisor." + std::to_string(getpid()));
   info.AddRank(PMIX_SERVER_RANK, 0);
   info.AddString(PMIX_HOSTNAME, options.hostname);
   info.AddFlag(PMIX_SERVER_TOOL_SUPPORT, false);
@@ -146,85 +137,69 @@ absl::Status PmixServer::Open(const PmixServerOptions& options, pmix_server_modu
   // the server for good. The store in messages costs no measurable time. libpmix takes this choice
   // from the environment only.
   const ScopedVariable store("PMIX_MCA_gds", "hash");
-  RETURN_IF_ERROR(Check("PMIx_server_init", PMIx_server_init(&upcalls, info.data(), info.size())));
+  UpcallTable table = {upcalls};
+  CheckPmix("PMIx_server_init", PMIx_server_init(&table.known, info.data(), info.size()));
   directory_ = options.directory;
+  remove_ = options.remove;
   opened_ = true;
   open_ = true;
-  return absl::OkStatus();
 }
 
-PmixServer::Step PmixServer::ReadOptions(const PmixStepOptions& options) {
-  Step step;
-  step.callbacks = options.callbacks;
-  PmixJob& job = step.job;
-  job.nspace = options.nspace;
-  job.nodes.assign(options.node_names, options.node_names + options.node_count);
-  job.node_index = options.node_index;
-  job.node_of_rank.assign(options.node_of_rank, options.node_of_rank + options.rank_count);
-  job.universe_size = options.universe_size;
-  job.local_cpusets.assign(options.local_cpusets, options.local_cpusets + options.local_count);
-  job.segments = options.segments;
-  return step;
-}
-
-absl::Status PmixServer::Register(const PmixJob& job) {
-  RETURN_IF_ERROR(MakeDirectories(job));
-  ASSIGN_OR_RETURN(InfoList info, BuildJobInfo(job));
+void PmixServer::Register(const PmixJob& job) {
+  MakeDirectories(job);
+  InfoList info = BuildJobInfo(job);
   const auto local_count = static_cast<int>(job.local_cpusets.size());
-  RETURN_IF_ERROR(Check("PMIx_server_register_nspace",
-                        PMIx_server_register_nspace(job.nspace.c_str(), local_count, info.data(),
-                                                    info.size(), nullptr, nullptr)));
+  CheckPmix("PMIx_server_register_nspace",
+            PMIx_server_register_nspace(job.nspace.c_str(), local_count, info.data(), info.size(),
+                                        nullptr, nullptr));
   for (const uint32_t rank : job.RanksOf(job.node_index)) {
     pmix_proc_t proc;
     PMIX_LOAD_PROCID(&proc, job.nspace.c_str(), rank);
-    RETURN_IF_ERROR(
-        Check(absl::StrCat("PMIx_server_register_client of rank ", rank),
-              PMIx_server_register_client(&proc, geteuid(), getegid(), nullptr, nullptr, nullptr)));
+    CheckPmix("PMIx_server_register_client of rank " + std::to_string(rank),
+              PMIx_server_register_client(&proc, geteuid(), getegid(), nullptr, nullptr, nullptr));
   }
-  return absl::OkStatus();
 }
 
-absl::Status PmixServer::StartStep(const PmixStepOptions& options) {
+void PmixServer::StartStep(const PmixStepOptions& options) {
   if (!open_) {
-    return absl::FailedPreconditionError("the PMIx server is not open");
+    throw std::runtime_error("the PMIx server is not open");
   }
-  Step step = ReadOptions(options);
+  Step step = {ReadJob(options), options.callbacks, {}};
   if (steps_.count(step.job.nspace) != 0 || retired_.count(step.job.nspace) != 0) {
-    return absl::AlreadyExistsError(absl::StrCat("PMIx namespace ", step.job.nspace,
-                                                 " was used; steps need names of their own"));
+    throw std::runtime_error("PMIx namespace " + step.job.nspace +
+                             " was used; steps need names of their own");
   }
   // libpmix makes the directory of an unused namespace again, now and then after we removed it: a
   // later step of the same name has one of its own.
-  step.job.directory = absl::StrCat(directory_, "/", step.job.nspace, ".", next_directory_++);
+  step.job.directory = directory_ + "/" + step.job.nspace + "." + std::to_string(next_directory_++);
   const PmixJob job = step.job;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     steps_.emplace(job.nspace, std::move(step));
   }
-  absl::Status status = Register(job);
-  if (!status.ok()) {
+  try {
+    Register(job);
+  } catch (...) {
     EndStep(job.nspace, true);
+    throw;
   }
-  return status;
 }
 
-absl::StatusOr<std::vector<std::string>> PmixServer::RankEnv(const std::string& nspace,
-                                                             uint32_t rank) {
+std::vector<std::string> PmixServer::RankEnv(const std::string& nspace, uint32_t rank) {
   const auto step = steps_.find(nspace);
   if (step == steps_.end()) {
-    return absl::NotFoundError(absl::StrCat("no PMIx namespace ", nspace, " in this server"));
+    throw std::runtime_error("no PMIx namespace " + nspace + " in this server");
   }
   const PmixJob& job = step->second.job;
   if (rank >= job.node_of_rank.size() || job.node_of_rank[rank] != job.node_index) {
-    return absl::NotFoundError(
-        absl::StrCat("PMIx namespace ", nspace, ": no rank ", rank, " here"));
+    Refuse(job, "no rank " + std::to_string(rank) + " here");
   }
   pmix_proc_t proc;
   PMIX_LOAD_PROCID(&proc, nspace.c_str(), rank);
   char** raw = nullptr;
   const pmix_status_t status = PMIx_server_setup_fork(&proc, &raw);
   std::vector<std::string> environment = TakeEnvironment(raw);
-  RETURN_IF_ERROR(Check("PMIx_server_setup_fork", status));
+  CheckPmix("PMIx_server_setup_fork", status);
   return environment;
 }
 
@@ -257,7 +232,9 @@ void PmixServer::Answer(uint64_t id, bool ok, const char* data, size_t size) {
   char* copy = nullptr;
   if (ok && size > 0) {
     copy = static_cast<char*>(std::malloc(size));
-    MUSTER_CHECK(copy != nullptr);
+    if (copy == nullptr) {
+      std::abort();  // the rank would wait for ever
+    }
     std::memcpy(copy, data, size);
   }
   waiting.done(ok ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND, copy, ok ? size : 0, waiting.context,
@@ -310,11 +287,8 @@ void PmixServer::EndStep(const std::string& nspace, bool all_exited) {
   } else {
     retired_.insert(nspace);
   }
-  std::vector<std::string> paths = {step.job.directory};
-  if (!step.job.segments.empty()) {
-    paths.push_back(step.job.segments);
-  }
-  RemoveBeside(paths);
+  const std::array<const char*, 2> paths = {step.job.directory.c_str(), step.job.segments.c_str()};
+  remove_(paths.data(), step.job.segments.empty() ? 1 : 2);
 }
 
 // PMIx_server_finalize is left out: it frees every namespace (see EndStep), and the process ends

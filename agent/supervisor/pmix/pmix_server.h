@@ -5,7 +5,8 @@
 // thread, which holds the lock of the step table while it runs a callback. No method holds that
 // lock while it waits for libpmix. Invariants: libpmix allows one server per process and its
 // upcalls carry no context, hence Instance(). A step leaves the table before libpmix forgets it, so
-// no callback comes after EndStep().
+// no callback comes after EndStep(). What fails throws std::runtime_error, which pmix_module.cc
+// catches: the module has no absl.
 
 #include <pmix_server.h>
 
@@ -15,8 +16,6 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "agent/supervisor/pmix/pmix_api.h"
 #include "agent/supervisor/pmix/pmix_job_info.h"
 
@@ -28,13 +27,13 @@ class PmixServer {
   static PmixServer& Instance();
 
   // Starts libpmix's server, which asks `upcalls`. Its thread takes no signals.
-  absl::Status Open(const PmixServerOptions& options, pmix_server_module_t upcalls);
+  void Open(const PmixServerOptions& options, pmix_server_module_t upcalls);
   // Registers the namespace and its local ranks.
-  absl::Status StartStep(const PmixStepOptions& options);
+  void StartStep(const PmixStepOptions& options);
   // The variables ("NAME=value") that make a process rank `rank` of the step.
-  absl::StatusOr<std::vector<std::string>> RankEnv(const std::string& nspace, uint32_t rank);
-  // Forgets the namespace and removes its directories; never waits for libpmix. `all_exited` says
-  // that every rank ended by itself, none by a signal.
+  std::vector<std::string> RankEnv(const std::string& nspace, uint32_t rank);
+  // Forgets the namespace and has its directories removed; never waits for libpmix. `all_exited`
+  // says that every rank ended by itself, none by a signal.
   void EndStep(const std::string& nspace, bool all_exited);
   // Hands libpmix what it waits for under `id`; nothing happens when its step has ended.
   void Answer(uint64_t id, bool ok, const char* data, size_t size);
@@ -76,12 +75,12 @@ class PmixServer {
 
   PmixServer() = default;
 
-  static Step ReadOptions(const PmixStepOptions& options);
-  absl::Status Register(const PmixJob& job);
+  void Register(const PmixJob& job);
 
   bool open_ = false;
   bool opened_ = false;  // once, ever: libpmix 4.2 aborts the process when it is initialised again
   std::string directory_;
+  void (*remove_)(const char* const* directories, uint32_t count) = nullptr;
   std::mutex mutex_;  // guards steps_ and waiting_ against the upcalls
   uint64_t next_id_ = 1;
   uint64_t next_directory_ = 0;

@@ -1,6 +1,6 @@
 #include "agent/supervisor/step/binding_reader.h"
 
-#include <cstring>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -60,7 +60,7 @@ void BindingReader::Take(StepRank* rank, topology::ObservedBinding found) const 
                                                    : rank->self->policy_error;
   if (refused != 0 && plan.enforced) {
     absl::StrAppend(&binding.text, binding.text.empty() ? "" : "; ",
-                    "the kernel said: ", strerror(refused));
+                    "the kernel said: ", std::generic_category().message(refused));
   }
   if (!note_.empty()) {
     absl::StrAppend(&binding.text, binding.text.empty() ? "" : "; ", note_);

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/supervisor/launch/environment.h"
 #include "agent/supervisor/launch/pam_session.h"
+#include "agent/supervisor/user_space/process_limits.h"
 #include "scheduler/base/status.h"
 
 namespace muster::agent {
@@ -119,6 +120,7 @@ LaunchRequest RankLauncher::RequestOf(const StepRank& rank) const {
   LaunchRequest request;
   request.work_dir = plan_.program.work_dir;
   request.umask = static_cast<mode_t>(plan_.program.umask);
+  request.limits = ProcessLimits(plan_.program.limits);
   request.standard_input = rank.input_fd;
   request.standard_output = rank.output_fd;
   request.standard_error = rank.error_fd;

@@ -1,9 +1,7 @@
 #include "cli/jobs/submit/submission.h"
 
 #include <algorithm>
-#include <chrono>
 #include <map>
-#include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -16,15 +14,10 @@
 #include "scheduler/base/status.h"
 #include "scheduler/model/job/array.h"
 #include "scheduler/model/job/job_state.h"
-#include "scheduler/model/plan/reason.h"
 #include "scheduler/runtime/clock.h"
 
 namespace muster::cli {
 namespace {
-
-// How long a person waits for a pass to look at the job.
-constexpr std::chrono::milliseconds kVerdictPatience{500};
-constexpr std::chrono::milliseconds kVerdictPause{10};
 
 // The directives of each component; as many as the script or the command line has.
 absl::StatusOr<std::vector<std::vector<GivenOption>>> DirectivesOf(const Script& script,
@@ -69,23 +62,6 @@ absl::StatusOr<std::vector<Component>> ReadComponents(
   return components;
 }
 
-// The one of a submission's jobs that can never start on this cluster; null when all may.
-const JobView* NeverStarts(const std::vector<JobView>& jobs) {
-  const JobView* never = nullptr;
-  for (const JobView& job : jobs) {
-    // Components that wait for one that never starts say no more than that.
-    if (job.reason.never && (never == nullptr || never->reason.kind == Name(ReasonKind::kHetJob))) {
-      never = &job;
-    }
-  }
-  return never;
-}
-
-bool AwaitsVerdict(const JobView& job) {
-  return job.state == Name(JobState::kPending) &&
-         job.reason.kind == Name(ReasonKind::kNotPlannedYet);
-}
-
 }  // namespace
 
 absl::StatusOr<JobRequest> ReadSubmission(const Invocation& invocation, const Address& address,
@@ -124,29 +100,6 @@ absl::StatusOr<int> WaitForAll(Connection& connection, JobId first, const JobReq
     highest = std::max(highest, ExitCodeOf(ended));
   }
   return highest;
-}
-
-std::string WhyNever(Connection& connection, JobId first, const JobRequest& request) {
-  JobFilter filter;
-  for (JobId job = first; filter.jobs.size() <= request.components.size(); job = job.Next()) {
-    filter.jobs.push_back(job);
-  }
-  const SystemClock clock;
-  for (const SteadyTime until = clock.SteadyNow() + kVerdictPatience; clock.SteadyNow() < until;
-       std::this_thread::sleep_for(kVerdictPause)) {
-    const absl::StatusOr<std::vector<JobView>> jobs = connection.ListJobs(filter);
-    if (!jobs.ok()) {
-      break;
-    }
-    if (const JobView* never = NeverStarts(*jobs)) {
-      return absl::StrCat("job ", Printable(never->label),
-                          " waits: ", Printable(never->reason.text));
-    }
-    if (std::none_of(jobs->begin(), jobs->end(), AwaitsVerdict)) {
-      break;
-    }
-  }
-  return "";
 }
 
 std::string RecordedText(const JobRequest& request) {

@@ -26,10 +26,6 @@ absl::StatusOr<JobRequest> ReadSubmission(const Invocation& invocation, const Ad
 // of all.
 absl::StatusOr<int> WaitForAll(Connection& connection, JobId first, const JobRequest& request);
 
-// Why the job that was accepted can never start; "" when it may, or when no pass has looked at it
-// soon.
-std::string WhyNever(Connection& connection, JobId first, const JobRequest& request);
-
 // "kept with the job, without effect: …"; "" when everything that was given has one.
 std::string RecordedText(const JobRequest& request);
 

@@ -1,6 +1,7 @@
 #include "cli/parse/request/constraint.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <utility>
 #include <vector>

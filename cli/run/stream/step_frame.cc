@@ -1,6 +1,7 @@
 #include "cli/run/stream/step_frame.h"
 
 #include <cstdint>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 

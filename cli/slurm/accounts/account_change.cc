@@ -29,11 +29,11 @@ struct Prepared {
 absl::StatusOr<Prepared> Fetch(const Call& call) {
   Prepared prepared;
   ASSIGN_OR_RETURN(prepared.connection, OpenCluster(call));
-  ASSIGN_OR_RETURN(const ClusterStatus status, prepared.connection->Ping());
+  ASSIGN_OR_RETURN(const ClusterStatus status, prepared.connection->Call(Ping{}));
   prepared.cluster = status.cluster;
   ASSIGN_OR_RETURN(prepared.objects,
-                   prepared.connection->ListPolicy(
-                       {PolicyKind::kAccount, PolicyKind::kAssociation, PolicyKind::kQos}));
+                   prepared.connection->Call(ListPolicy{
+                       {PolicyKind::kAccount, PolicyKind::kAssociation, PolicyKind::kQos}}));
   return prepared;
 }
 
@@ -74,7 +74,7 @@ int Carry(const Call& call, Connection& connection, const ManagerPlan& plan) {
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const PolicyStep& step = plan.steps[i];
     const absl::Status done =
-        connection.ChangePolicy(step.verb, step.kind, step.name, step.assignments);
+        connection.Call(ChangePolicy{step.verb, step.kind, step.name, step.assignments});
     if (!done.ok()) {
       return FailPlainly(call,
                          absl::StrCat(ProblemOf(step), RefusalOf(done),

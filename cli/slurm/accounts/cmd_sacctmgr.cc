@@ -161,20 +161,20 @@ absl::StatusOr<std::string> ShowPage(const Call& call, const ShowRequest& reques
         absl::StrCat("Unknown field '", choice.status().message(), "'"));
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenCluster(call));
-  ASSIGN_OR_RETURN(const ClusterStatus status, connection->Ping());
+  ASSIGN_OR_RETURN(const ClusterStatus status, connection->Call(Ping{}));
   if (request.kind == ShownKind::kTransaction) {
     ASSIGN_OR_RETURN(
         const std::vector<PolicyChangeView> changes,
-        connection->PolicyHistory(
-            {PolicyKind::kAccount, PolicyKind::kAssociation, PolicyKind::kQos}, "", kChangesMax));
+        connection->Call(PolicyHistory{
+            {PolicyKind::kAccount, PolicyKind::kAssociation, PolicyKind::kQos}, "", kChangesMax}));
     return PageOrDocument(request, columns, *choice,
                           Fulfilling(TransactionRows(changes, Clockface(call.environment)),
                                      columns.all, request.conditions),
                           style, status.cluster);
   }
-  ASSIGN_OR_RETURN(
-      const std::vector<PolicyView> objects,
-      connection->ListPolicy({PolicyKind::kAccount, PolicyKind::kAssociation, PolicyKind::kQos}));
+  ASSIGN_OR_RETURN(const std::vector<PolicyView> objects,
+                   connection->Call(ListPolicy{
+                       {PolicyKind::kAccount, PolicyKind::kAssociation, PolicyKind::kQos}}));
   const bool of_accounts =
       std::any_of(choice->begin(), choice->end(), [&columns](const ColumnChoice& one) {
         return absl::EqualsIgnoreCase(columns.all[one.at].name, "Account");
@@ -193,7 +193,8 @@ absl::StatusOr<std::string> ShowPage(const Call& call, const ShowRequest& reques
 int ShowRunaways(const Call& call) {
   const absl::StatusOr<std::unique_ptr<Connection>> connection = OpenCluster(call);
   const absl::StatusOr<ClusterStatus> status =
-      connection.ok() ? (*connection)->Ping() : absl::StatusOr<ClusterStatus>(connection.status());
+      connection.ok() ? (*connection)->Call(Ping{})
+                      : absl::StatusOr<ClusterStatus>(connection.status());
   if (!status.ok()) {
     return Fail(call, SlurmText(status.status()));
   }

@@ -72,7 +72,7 @@ bool IsIn(const std::vector<std::string>& list, const std::string& name) {
 class ShareRows {
  public:
   ShareRows(const Shares& shares, const ShareChoice& choice)
-      : shares_(shares), standings_(core::Standings(shares.tree, shares.rule)), choice_(choice) {}
+      : shares_(shares), standings_(core::Standings(shares, shares.Rule())), choice_(choice) {}
 
   std::vector<std::vector<std::string>> Make() {
     if (!choice_.users_only && choice_.accounts.empty()) {
@@ -85,7 +85,7 @@ class ShareRows {
  private:
   void Add(const std::string& account, const std::string& user, const std::string& raw,
            const ShareStanding& standing, bool whole) {
-    const bool ranked = shares_.rule.fairshare == FairshareRule::kFairTree;
+    const bool ranked = shares_.Rule().fairshare == FairshareRule::kFairTree;
     const std::uint64_t usage =
         core::ShownAt(standing.usage, shares_.now, shares_.half_life).value() / 1'000'000;
     rows_.push_back(
@@ -96,7 +96,7 @@ class ShareRows {
 
   void AddBelow(const std::string& account, std::size_t depth) {
     const std::string indent(depth, ' ');
-    const AccountTree& tree = shares_.tree;
+    const AccountTree& tree = shares_;
     for (std::size_t i = 0; i < tree.associations.size(); ++i) {
       const Association& user = tree.associations[i];
       const bool named = IsIn(choice_.users, user.user) || choice_.all_users;
@@ -160,8 +160,9 @@ int RunSshare(const Call& call) {
     return 0;
   }
   const absl::StatusOr<std::unique_ptr<Connection>> connection = OpenCluster(call);
-  const absl::StatusOr<Shares> shares =
-      connection.ok() ? (*connection)->ListShares("") : absl::StatusOr<Shares>(connection.status());
+  const absl::StatusOr<Shares> shares = connection.ok()
+                                            ? (*connection)->Call(ListShares{""})
+                                            : absl::StatusOr<Shares>(connection.status());
   if (!shares.ok()) {
     return Fail(call, SlurmText(shares.status()));
   }

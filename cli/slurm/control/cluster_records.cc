@@ -34,6 +34,15 @@ std::string TresOf(std::uint64_t cpus, std::uint64_t mebibytes, std::uint64_t gp
   return text;
 }
 
+// ",gres/scratch=4" of countable things.
+std::string GresTres(const GresList& list) {
+  std::string text;
+  for (const GresCount& gres : list) {
+    absl::StrAppend(&text, ",gres/", gres.name, "=", gres.count);
+  }
+  return text;
+}
+
 std::string Limit(const PolicyView& partition, const char* name, const char* none) {
   const std::string limit = absl::AsciiStrToUpper(Property(partition, name, none));
   return limit == "INFINITE" ? "UNLIMITED" : limit;
@@ -58,12 +67,15 @@ std::string NodeRecord(const NodeView& node, const std::vector<PolicyView>& part
       absl::StrCat("RealMemory=", memory, " AllocMem=", taken,
                    " FreeMem=N/A Sockets=", shape.sockets, " Boards=1"),
       absl::StrCat("State=", UpperState(node), " ThreadsPerCore=", shape.threads,
-                   " TmpDisk=0 Weight=", node.weight, " Owner=N/A MCS_label=N/A"),
+                   " TmpDisk=", node.machine.tmp.value() / kMebibyte.value(),
+                   " Weight=", node.weight, " Owner=N/A MCS_label=N/A"),
       absl::StrCat("Partitions=", OneWord(PartitionsOf(node, partitions))),
       "BootTime=Unknown SlurmdStartTime=Unknown",
       "LastBusyTime=Unknown ResumeAfterTime=None",
-      absl::StrCat("CfgTRES=", TresOf(node.cpus, memory, node.gpus), ",billing=", node.cpus),
-      absl::StrCat("AllocTRES=", TresOf(node.cpus_taken, taken, node.gpus_taken))};
+      absl::StrCat("CfgTRES=", TresOf(node.cpus, memory, node.gpus), GresTres(node.gres),
+                   ",billing=", node.cpus),
+      absl::StrCat("AllocTRES=", TresOf(node.cpus_taken, taken, node.gpus_taken),
+                   GresTres(node.gres_taken))};
   if (!node.reason.empty()) {
     lines.push_back(absl::StrCat("Reason=", OneWord(node.reason)));
   }

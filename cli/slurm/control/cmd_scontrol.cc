@@ -4,6 +4,7 @@
 #include "cli/slurm/control/scontrol_change.h"
 #include "cli/slurm/control/scontrol_local.h"
 #include "cli/slurm/control/scontrol_show.h"
+#include "cli/slurm/control/scontrol_write.h"
 #include "cli/slurm/document/envelope.h"
 #include "cli/slurm/frame/cluster.h"
 #include "cli/slurm/frame/errors.h"
@@ -62,6 +63,7 @@ constexpr ControlCommand kCommands[] = {
     {"update", 1, 0, UpdateEntity},
     {"version", 4, 0, ShowVersion},
     {"wait_job", 2, 1, WaitForJob},
+    {"write", 2, 1, WriteEntity},
 };
 
 }  // namespace

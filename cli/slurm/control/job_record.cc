@@ -8,7 +8,6 @@
 #include "cli/sheet/job_table.h"
 #include "cli/slurm/control/record_text.h"
 #include "cli/slurm/control/records.h"
-#include "cli/slurm/format/batch_word.h"
 #include "cli/slurm/format/job_words.h"
 #include "cli/slurm/frame/people.h"
 #include "scheduler/model/job/job_state.h"
@@ -42,12 +41,14 @@ std::string Heading(const JobView& job, const std::vector<std::uint64_t>& elemen
   return absl::StrCat(line, " JobName=", OneWord(job.name));
 }
 
-void AddTimes(const JobView& job, const RecordScene& scene, std::vector<std::string>& lines) {
+void AddTimes(const JobDetail& detail, const RecordScene& scene, std::vector<std::string>& lines) {
+  const JobView& job = detail.job;
   const Time eligible = std::max(job.submit_time, job.begin_time);
   const bool held = ReasonWord(job) == "JobHeldUser" || ReasonWord(job) == "JobHeldAdmin";
   const Time start = HasStarted(job) ? job.start_time : job.expected_start;
-  lines.push_back(absl::StrCat("RunTime=", LongDuration(Elapsed(job, scene.now)),
-                               " TimeLimit=", LongLimit(job.time_limit), " TimeMin=N/A"));
+  lines.push_back(absl::StrCat(
+      "RunTime=", LongDuration(Elapsed(job, scene.now)), " TimeLimit=", LongLimit(job.time_limit),
+      " TimeMin=", detail.time_min > Duration(0) ? LongLimit(detail.time_min) : "N/A"));
   lines.push_back(absl::StrCat("SubmitTime=", MomentWord(job.submit_time, scene),
                                " EligibleTime=", MomentWord(held ? kNoTime : eligible, scene)));
   lines.push_back(absl::StrCat("AccrueTime=", MomentWord(held ? kNoTime : eligible, scene)));
@@ -58,12 +59,12 @@ void AddTimes(const JobView& job, const RecordScene& scene, std::vector<std::str
                                " SecsPreSuspend=0 LastSchedEval=Unknown Scheduler=Main"));
 }
 
-std::string MemoryLine(const JobView& job) {
+std::string MemoryLine(const JobView& job, Bytes tmp) {
   const bool per_cpu = job.memory_per_node.value() == 0 && job.memory_per_cpu.value() > 0;
   return absl::StrCat("MinCPUsNode=", std::max(job.cpus_per_task, 1U),
                       per_cpu ? " MinMemoryCPU=" : " MinMemoryNode=",
                       MemoryText(per_cpu ? job.memory_per_cpu : job.memory_per_node),
-                      " MinTmpDiskNode=0");
+                      " MinTmpDiskNode=", MemoryText(tmp));
 }
 
 void AddResources(const JobDetail& detail, std::vector<std::string>& lines) {
@@ -71,7 +72,8 @@ void AddResources(const JobDetail& detail, std::vector<std::string>& lines) {
   const ResourceRequest& asked = detail.request;
   const std::uint32_t nodes = std::max(job.node_count, 1U);
   const bool range = Waits(job) && asked.max_nodes > nodes;
-  lines.push_back(absl::StrCat("Partition=", OneWord(job.partition), " AllocNode:Sid=(null):0"));
+  lines.push_back(absl::StrCat("Partition=", OneWord(job.partition),
+                               " AllocNode:Sid=", OneWord(detail.submit_host), ":N/A"));
   lines.push_back(absl::StrCat("ReqNodeList=", OneWord(Hostlist(asked.nodelist)),
                                " ExcNodeList=", OneWord(Hostlist(asked.exclude))));
   lines.push_back(absl::StrCat("NodeList=", Hostlist(job.nodes)));
@@ -88,8 +90,11 @@ void AddResources(const JobDetail& detail, std::vector<std::string>& lines) {
   lines.push_back(absl::StrCat("AllocTRES=", job.nodes.empty() ? "(null)" : tres));
   lines.push_back(
       absl::StrCat("Socks/Node=* NtasksPerN:B:S:C=", asked.tasks_per_node, ":0:*:* CoreSpec=*"));
-  lines.push_back(MemoryLine(job));
-  lines.push_back(absl::StrCat("Features=", OneWord(detail.constraint), " DelayBoot=00:00:00"));
+  lines.push_back(MemoryLine(job, asked.tmp));
+  lines.push_back(
+      absl::StrCat("Features=", OneWord(detail.constraint),
+                   detail.prefer.empty() ? "" : absl::StrCat(" Prefer=", OneWord(detail.prefer)),
+                   " DelayBoot=00:00:00"));
   lines.push_back(absl::StrCat("OverSubscribe=", asked.exclusive ? "NO" : "OK",
                                " Contiguous=0 Licenses=", OneWord(job.licenses),
                                " Network=(null)"));
@@ -107,12 +112,12 @@ void AddFiles(const JobDetail& detail, std::vector<std::string>& lines) {
   lines.push_back(absl::StrCat("StdOut=", OneWord(detail.stdout_path)));
 }
 
-void AddGpus(const ResourceRequest& asked, std::vector<std::string>& lines) {
-  for (const auto& [key, gpus] :
-       {std::pair{"TresPerJob=", &asked.gpus}, std::pair{"TresPerNode=", &asked.gpus_per_node},
-        std::pair{"TresPerTask=", &asked.gpus_per_task}}) {
-    if (gpus->count > 0) {
-      lines.push_back(absl::StrCat(key, GresText(*gpus)));
+void AddGres(const ResourceRequest& asked, std::vector<std::string>& lines) {
+  for (const auto& [key, gres] : {std::pair{"TresPerJob=", GresText(asked.gpus)},
+                                  std::pair{"TresPerNode=", NodeGresText(asked)},
+                                  std::pair{"TresPerTask=", GresText(asked.gpus_per_task)}}) {
+    if (!gres.empty()) {
+      lines.push_back(absl::StrCat(key, gres));
     }
   }
 }
@@ -130,9 +135,8 @@ std::string JobRecord(const JobDetail& detail, const std::vector<std::uint64_t>&
                    " QOS=", OneWord(job.qos)),
       absl::StrCat("JobState=", StateWord(job), " Reason=", ReasonWord(job),
                    " Dependency=", OneWord(job.dependency)),
-      // Whether a job that waits has a script, and whether it may run again, views do not say.
-      absl::StrCat("Restarts=", job.restarts,
-                   HasStarted(job) ? (HasScript(detail) ? " BatchFlag=1" : " BatchFlag=0") : "",
+      absl::StrCat("Requeue=", detail.requeue ? 1 : 0, " Restarts=", job.restarts,
+                   " BatchFlag=", detail.batch ? 1 : 0,
                    " Reboot=0 ExitCode=", ExitPair(job.exit_code, job.exit_signal))};
   if (scene.details) {
     lines.emplace_back("DerivedExitCode=0:0");
@@ -140,10 +144,10 @@ std::string JobRecord(const JobDetail& detail, const std::vector<std::uint64_t>&
   if (!job.reservation.empty()) {
     lines.push_back(absl::StrCat("Reservation=", OneWord(job.reservation)));
   }
-  AddTimes(job, scene, lines);
+  AddTimes(detail, scene, lines);
   AddResources(detail, lines);
   AddFiles(detail, lines);
-  AddGpus(detail.request, lines);
+  AddGres(detail.request, lines);
   return JoinRecord(lines, scene.one_line);
 }
 

@@ -5,16 +5,17 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <map>
 #include <optional>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "cli/parse/begin_time.h"
 #include "cli/parse/selector.h"
 #include "cli/parse/time_limit.h"
-#include "cli/request/job_options.h"
+#include "cli/request/job_changes.h"
+#include "cli/slurm/control/job_update_words.h"
 #include "cli/slurm/control/key_values.h"
 #include "cli/slurm/frame/cluster.h"
 #include "cli/slurm/frame/errors.h"
@@ -36,11 +37,15 @@ std::string Refusal(const std::string& line) {
   if (absl::StrContains(line, "no such job")) {
     return "Invalid job id specified";
   }
+  if (absl::StrContains(line, "has started")) {
+    return "Job is no longer pending execution";
+  }
   if (absl::StrContains(line, "may not") || absl::StrContains(line, "only ")) {
     return "Access/permission denied";
   }
-  const std::size_t colon = line.find(": ");
-  return colon == std::string::npos ? line : line.substr(colon + 2);
+  const std::string text = SlurmText(absl::UnknownError(line));
+  const std::size_t colon = text.find(": ");
+  return text != line || colon == std::string::npos ? text : text.substr(colon + 2);
 }
 
 // The ids that a word names: "7,8_3", or "name=train" of the caller's own live jobs.
@@ -50,7 +55,7 @@ absl::StatusOr<std::vector<std::string>> IdsIn(Connection& connection, const std
   if (equals == std::string::npos || (key != "name" && key != "jobname")) {
     return SplitCommas(word);
   }
-  ASSIGN_OR_RETURN(const std::vector<JobView> jobs, connection.ListJobs({}));
+  ASSIGN_OR_RETURN(const std::vector<JobView> jobs, connection.Call(ListJobs{}));
   std::vector<std::string> ids;
   for (const JobView& job : jobs) {
     if (job.uid == getuid() && job.name == word.substr(equals + 1)) {
@@ -90,69 +95,6 @@ int ChangeJobs(const ControlCall& call, const std::vector<std::string>& words,
   return code;
 }
 
-// The option of `muster update` that changes what `key` does; null when there is none.
-const char* OptionOf(const std::string& key) {
-  constexpr const char* kOptions[][2] = {{"timelimit", "time"},    {"jobname", "job-name"},
-                                         {"name", "job-name"},     {"comment", "comment"},
-                                         {"nice", "nice"},         {"starttime", "begin"},
-                                         {"begintime", "begin"},   {"eligibletime", "begin"},
-                                         {"deadline", "deadline"}, {"dependency", "dependency"}};
-  for (const auto& option : kOptions) {
-    if (key == option[0]) {
-      return option[1];
-    }
-  }
-  return nullptr;
-}
-
-absl::StatusOr<JobUpdate> ReadJobUpdate(const KeyValues& pairs, const RecordScene& scene) {
-  std::map<std::string, std::string> values;
-  for (const auto& [key, value, name] : pairs) {
-    if (key == "jobid") {
-      continue;
-    }
-    const char* option = OptionOf(key);
-    if (option == nullptr) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "Update of this parameter is not supported: ", name, "=", value, "\nRequest aborted"));
-    }
-    values[option] = value;
-  }
-  const bool frees = values.contains("dependency") && values["dependency"].empty();
-  if (frees) {
-    values.erase("dependency");
-  }
-  absl::StatusOr<JobRequest> request =
-      ReadJobOptions(values, {}, JobVerb::kSubmit, {.now = scene.now, .zone = scene.clock.zone()});
-  if (!request.ok()) {
-    return absl::InvalidArgumentError(
-        values.contains("time") ? "scontrol: error: Invalid TimeLimit value"
-                                : absl::StrCat("scontrol: error: ", request.status().message()));
-  }
-  JobUpdate changes;
-  const auto set = [&values](const char* option, auto& change, auto& value) {
-    if (values.contains(option)) {
-      change = std::move(value);
-    }
-  };
-  set("job-name", changes.name, request->spec.name);
-  set("comment", changes.comment, request->spec.comment);
-  set("time", changes.time_limit, request->spec.time_limit);
-  set("nice", changes.nice, request->spec.nice);
-  set("begin", changes.begin, request->spec.begin);
-  set("deadline", changes.deadline, request->spec.deadline);
-  set("dependency", changes.dependency, request->spec.dependency);
-  if (frees) {
-    changes.dependency = Dependency();
-  }
-  return changes;
-}
-
-// "TimeLimit=+30" and "-=30" change the limit that a job has by so many minutes.
-bool IsRelative(const std::string& limit) {
-  return limit.size() > 1 && (limit[0] == '+' || limit[0] == '-');
-}
-
 absl::StatusOr<ChangeOutcome> MoveLimit(Connection& connection,
                                         const std::vector<JobSelector>& jobs, JobUpdate changes,
                                         const std::string& by) {
@@ -160,35 +102,74 @@ absl::StatusOr<ChangeOutcome> MoveLimit(Connection& connection,
   if (!difference.ok()) {
     return absl::InvalidArgumentError("Invalid TimeLimit value");
   }
-  ASSIGN_OR_RETURN(const std::vector<JobDetail> details, connection.ShowJob(jobs.front()));
+  ASSIGN_OR_RETURN(const std::vector<JobDetail> details,
+                   connection.Call(ShowJob{ById(jobs.front())}));
   const Duration limit = details.front().job.time_limit;
   if (by[0] == '-' && limit <= *difference) {
     return absl::InvalidArgumentError("Invalid TimeLimit value");
   }
   changes.time_limit = by[0] == '+' ? limit + *difference : limit - *difference;
-  return connection.Update(jobs, changes, /*force=*/false);
+  return connection.Call(ForJobs<muster::UpdateJob>{{.changes = changes, .force = false}, jobs});
 }
 
-int UpdateJob(const ControlCall& call, KeyValues pairs) {
-  std::string moved;
-  for (KeyValue& pair : pairs) {
-    const bool edits = pair.key == "timelimit+" || pair.key == "timelimit-";
-    if (edits || (pair.key == "timelimit" && IsRelative(pair.value))) {
-      moved = edits ? pair.key.back() + pair.value : pair.value;
+// NumCPUs: so many over the tasks that the job has.
+absl::Status TakeCpus(Connection& connection, const std::vector<JobSelector>& jobs,
+                      const std::string& text, JobUpdate& changes) {
+  std::uint64_t cpus = 0;
+  ASSIGN_OR_RETURN(const std::vector<JobDetail> details, connection.Call(ShowJob{ById(jobs.front())}));
+  const std::uint64_t tasks = std::max(details.front().job.tasks, 1U);
+  if (!absl::SimpleAtoi(text.substr(0, text.find('-')), &cpus) || cpus == 0 || cpus > UINT32_MAX ||
+      cpus % tasks != 0) {
+    return absl::FailedPreconditionError("Requested node configuration is not available");
+  }
+  if (!changes.asked.has_value()) {
+    changes.asked.emplace();
+  }
+  changes.options.emplace_back("cpus-per-task");
+  changes.asked->request.cpus_per_task = static_cast<std::uint32_t>(cpus / tasks);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ChangeOutcome> Change(Connection& connection, const std::vector<JobSelector>& jobs,
+                                     const JobUpdateWords& words, JobUpdate changes) {
+  if (!words.cpus.empty()) {
+    RETURN_IF_ERROR(TakeCpus(connection, jobs, words.cpus, changes));
+  }
+  if (!words.moved_limit.empty()) {
+    return MoveLimit(connection, jobs, std::move(changes), words.moved_limit);
+  }
+  ChangeOutcome outcome;
+  if (changes != JobUpdate()) {
+    ASSIGN_OR_RETURN(outcome, connection.Call(ForJobs<muster::UpdateJob>{{.changes = changes, .force = false}, jobs}));
+  }
+  if (words.held.has_value() && outcome.errors.empty()) {
+    ASSIGN_OR_RETURN(ChangeOutcome held, connection.Call(ForJobs<HoldJob>{{.held = *words.held}, jobs}));
+    // A job that is not held has nothing to be let go of.
+    outcome = *words.held ? std::move(held) : std::move(outcome);
+  }
+  return outcome;
+}
+
+int UpdateJob(const ControlCall& call, const KeyValues& pairs) {
+  const absl::StatusOr<JobUpdateWords> words = ReadJobUpdateWords(pairs);
+  absl::StatusOr<JobUpdate> changes = JobUpdate();
+  if (words.ok() && !words->values.empty()) {
+    changes =
+        ReadJobChanges(words->values, {.now = call.scene.now, .zone = call.scene.clock.zone()});
+    if (!changes.ok()) {
+      changes = absl::InvalidArgumentError(
+          words->values.contains("time")
+              ? "scontrol: error: Invalid TimeLimit value"
+              : absl::StrCat("scontrol: error: ", std::string(changes.status().message())));
     }
   }
-  std::erase_if(pairs, [&moved](const KeyValue& pair) {
-    return !moved.empty() && absl::StartsWith(pair.key, "timelimit");
-  });
-  const absl::StatusOr<JobUpdate> changes = ReadJobUpdate(pairs, call.scene);
-  if (!changes.ok()) {
-    call.call.err << std::string(changes.status().message()) << "\n";
-    return 1;
+  if (!words.ok() || !changes.ok()) {
+    return FailLines(call.call,
+                     std::string((words.ok() ? changes.status() : words.status()).message()));
   }
   return ChangeJobs(call, {ValueOf(pairs, "jobid")},
                     [&](Connection& connection, const std::vector<JobSelector>& jobs) {
-                      return moved.empty() ? connection.Update(jobs, *changes, /*force=*/false)
-                                           : MoveLimit(connection, jobs, *changes, moved);
+                      return Change(connection, jobs, *words, *changes);
                     });
 }
 
@@ -213,7 +194,8 @@ absl::StatusOr<std::vector<std::string>> NodesNamed(Connection& connection, cons
       return wanted;
     }
   }
-  ASSIGN_OR_RETURN(const NodeList nodes, connection.ListNodes(wanted, /*with_machine=*/false));
+  ASSIGN_OR_RETURN(const NodeList nodes,
+                   connection.Call(ListNodes{wanted, /*with_machine=*/false}));
   std::vector<std::string> names;
   for (const NodeView& node : nodes.nodes) {
     if (!drained || absl::EndsWith(node.state, "+DRAIN")) {
@@ -252,7 +234,7 @@ int UpdateNodes(const ControlCall& call, const KeyValues& pairs) {
     return RefuseUpdate(call, names.status());
   }
   for (const std::string& name : *names) {
-    if (const absl::Status done = (*connection)->Drain(name, drains || renames, reason);
+    if (const absl::Status done = (*connection)->Call(DrainNode{name, drains || renames, reason});
         !done.ok()) {
       return RefuseUpdate(call, done);
     }
@@ -272,7 +254,7 @@ std::string Moment(const KeyValue& pair, const RecordScene& scene) {
 // Of a reservation that nobody named: "ada_1", or the next that is free.
 absl::StatusOr<std::string> FreeName(Connection& connection) {
   ASSIGN_OR_RETURN(const std::vector<PolicyView> there,
-                   connection.ListPolicy({PolicyKind::kReservation}));
+                   connection.Call(ListPolicy{{PolicyKind::kReservation}}));
   const std::string user = UserName(getuid());
   for (std::size_t number = 1;; ++number) {
     std::string name = absl::StrCat(user, "_", number);
@@ -303,7 +285,7 @@ int ChangeObject(const ControlCall& call, PolicyVerb verb, PolicyKind kind,
     name = free.ok() ? *free : "";
   }
   const absl::Status done = connection.ok()
-                                ? (*connection)->ChangePolicy(verb, kind, name, assignments)
+                                ? (*connection)->Call(ChangePolicy{verb, kind, name, assignments})
                                 : connection.status();
   if (done.ok()) {
     if (verb == PolicyVerb::kAdd && kind == PolicyKind::kReservation) {
@@ -321,12 +303,13 @@ int ChangeObject(const ControlCall& call, PolicyVerb verb, PolicyKind kind,
 // Takes so much from the job's nice value that it comes before its user's other waiting jobs.
 absl::StatusOr<ChangeOutcome> PutFirst(Connection& connection,
                                        const std::vector<JobSelector>& jobs) {
-  ASSIGN_OR_RETURN(const std::vector<JobDetail> details, connection.ShowJob(jobs.front()));
+  ASSIGN_OR_RETURN(const std::vector<JobDetail> details,
+                   connection.Call(ShowJob{ById(jobs.front())}));
   const JobView& job = details.front().job;
   JobFilter filter;
   filter.states = {Name(JobState::kPending)};
   filter.user = job.user;
-  ASSIGN_OR_RETURN(const std::vector<JobView> others, connection.ListJobs(filter));
+  ASSIGN_OR_RETURN(const std::vector<JobView> others, connection.Call(ListJobs{filter}));
   std::int64_t nice = job.nice;
   for (const JobView& other : others) {
     if (other.array_job_id != job.array_job_id) {
@@ -340,7 +323,7 @@ absl::StatusOr<ChangeOutcome> PutFirst(Connection& connection,
   JobUpdate changes;
   changes.nice = static_cast<std::int32_t>(
       std::max(nice, std::int64_t{std::numeric_limits<std::int32_t>::min()}));
-  return connection.Update(jobs, changes, /*force=*/false);
+  return connection.Call(ForJobs<muster::UpdateJob>{{.changes = changes, .force = false}, jobs});
 }
 
 }  // namespace
@@ -348,21 +331,21 @@ absl::StatusOr<ChangeOutcome> PutFirst(Connection& connection,
 int HoldJobs(const ControlCall& call) {
   return ChangeJobs(call, call.words,
                     [](Connection& connection, const std::vector<JobSelector>& jobs) {
-                      return connection.Hold(jobs, true);
+                      return connection.Call(ForJobs<HoldJob>{{.held = true}, jobs});
                     });
 }
 
 int ReleaseJobs(const ControlCall& call) {
   return ChangeJobs(call, call.words,
                     [](Connection& connection, const std::vector<JobSelector>& jobs) {
-                      return connection.Hold(jobs, false);
+                      return connection.Call(ForJobs<HoldJob>{{.held = false}, jobs});
                     });
 }
 
 int RequeueJobs(const ControlCall& call) {
   return ChangeJobs(call, call.words,
                     [](Connection& connection, const std::vector<JobSelector>& jobs) {
-                      return connection.Requeue(jobs);
+                      return connection.Call(ForJobs<RequeueJob>{{}, jobs});
                     });
 }
 
@@ -381,14 +364,14 @@ int TopJobs(const ControlCall& call) {
 int SuspendJobs(const ControlCall& call) {
   return ChangeJobs(call, call.words,
                     [](Connection& connection, const std::vector<JobSelector>& jobs) {
-                      return connection.Suspend(jobs, true);
+                      return connection.Call(ForJobs<SuspendJob>{{.suspended = true}, jobs});
                     });
 }
 
 int ResumeJobs(const ControlCall& call) {
   return ChangeJobs(call, call.words,
                     [](Connection& connection, const std::vector<JobSelector>& jobs) {
-                      return connection.Suspend(jobs, false);
+                      return connection.Call(ForJobs<SuspendJob>{{.suspended = false}, jobs});
                     });
 }
 

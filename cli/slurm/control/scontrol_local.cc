@@ -29,7 +29,7 @@ absl::StatusOr<std::uint64_t> NumberOf(const Call& call, const JobSelector& job)
     return job.job.value();
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenCluster(call));
-  ASSIGN_OR_RETURN(const std::vector<JobDetail> details, connection->ShowJob(job));
+  ASSIGN_OR_RETURN(const std::vector<JobDetail> details, connection->Call(ShowJob{ById(job)}));
   return details.front().job.id.value();
 }
 
@@ -77,7 +77,7 @@ int TellJobOfPid(const ControlCall& call) {
   }
   const absl::StatusOr<std::unique_ptr<Connection>> connection = OpenCluster(call.call);
   const absl::StatusOr<std::vector<JobDetail>> details =
-      connection.ok() ? (*connection)->ShowJob(JobSelector{JobId(found->job), {}})
+      connection.ok() ? (*connection)->Call(ShowJob{{JobId(found->job)}})
                       : absl::StatusOr<std::vector<JobDetail>>(connection.status());
   if (!details.ok()) {
     return FailPlainly(call.call,

@@ -15,6 +15,7 @@
 #include "cli/controller/job_query.h"
 #include "cli/page/hostlist.h"
 #include "cli/parse/array.h"
+#include "cli/parse/selector.h"
 #include "cli/sheet/job_table.h"
 #include "cli/slurm/document/envelope.h"
 #include "cli/slurm/document/job_document.h"
@@ -53,7 +54,7 @@ int NotFound(const ControlCall& call, const char* what, const std::string& name)
 absl::StatusOr<std::vector<JobSelector>> AllLive(Connection& connection) {
   JobFilter filter;
   filter.fold = true;
-  ASSIGN_OR_RETURN(const std::vector<JobView> jobs, connection.ListJobs(filter));
+  ASSIGN_OR_RETURN(const std::vector<JobView> jobs, connection.Call(ListJobs{filter}));
   std::vector<JobSelector> ids;
   for (const JobView& job : jobs) {
     const JobSelector selector{job.array_job_id, {}};
@@ -68,8 +69,8 @@ absl::StatusOr<std::vector<JobSelector>> AllLive(Connection& connection) {
 absl::StatusOr<std::string> JobsDocument(Connection& connection,
                                          const std::vector<JobDetail>& details,
                                          const ControlCall& call) {
-  ASSIGN_OR_RETURN(const ClusterStatus status, connection.Ping());
-  ASSIGN_OR_RETURN(const NodeList nodes, connection.ListNodes({}, /*with_machine=*/false));
+  ASSIGN_OR_RETURN(const ClusterStatus status, connection.Call(Ping{}));
+  ASSIGN_OR_RETURN(const NodeList nodes, connection.Call(ListNodes{{}, /*with_machine=*/false}));
   const JobDocumentScene scene{
       .cluster = status.cluster, .now = call.scene.now, .nodes = &nodes.nodes};
   std::vector<JobView> jobs;
@@ -115,7 +116,7 @@ int ShowAllJobs(const ControlCall& call, Connection& connection) {
   }
   std::vector<JobDetail> all;
   for (const JobSelector& id : *ids) {
-    absl::StatusOr<std::vector<JobDetail>> details = connection.ShowJob(id);
+    absl::StatusOr<std::vector<JobDetail>> details = connection.Call(ShowJob{ById(id)});
     if (details.ok() && call.document) {
       std::move(details->begin(), details->end(), std::back_inserter(all));
     } else if (details.ok()) {
@@ -145,7 +146,8 @@ int ShowJobs(const ControlCall& call) {
   if (!selector.ok()) {
     return FailPlainly(call.call, "scontrol_print_job error: Invalid job id specified");
   }
-  const absl::StatusOr<std::vector<JobDetail>> details = (*connection)->ShowJob(*selector);
+  const absl::StatusOr<std::vector<JobDetail>> details =
+      (*connection)->Call(ShowJob{ById(*selector)});
   if (!details.ok()) {
     return absl::IsNotFound(details.status()) && !selector->elements.empty()
                ? NotFound(call, "Job", id)
@@ -165,7 +167,8 @@ int ShowSteps(const ControlCall& call) {
     return FailLoad(call, "slurm_get_job_steps",
                     selector.ok() ? connection.status() : absl::NotFoundError(""));
   }
-  const absl::StatusOr<std::vector<JobDetail>> details = (*connection)->ShowJob(selector->job);
+  const absl::StatusOr<std::vector<JobDetail>> details =
+      (*connection)->Call(ShowJob{ById(selector->job)});
   if (!details.ok()) {
     return FailLoad(call, "slurm_get_job_steps", details.status());
   }
@@ -191,11 +194,11 @@ struct Layout {
 absl::StatusOr<Layout> FetchLayout(const Call& call, PolicyKind kind, bool with_machine) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenCluster(call));
   Layout layout;
-  ASSIGN_OR_RETURN(const ClusterStatus status, connection->Ping());
+  ASSIGN_OR_RETURN(const ClusterStatus status, connection->Call(Ping{}));
   layout.cluster = status.cluster;
-  ASSIGN_OR_RETURN(NodeList nodes, connection->ListNodes({}, with_machine));
+  ASSIGN_OR_RETURN(NodeList nodes, connection->Call(ListNodes{{}, with_machine}));
   layout.nodes = std::move(nodes.nodes);
-  ASSIGN_OR_RETURN(layout.objects, connection->ListPolicy({kind}));
+  ASSIGN_OR_RETURN(layout.objects, connection->Call(ListPolicy{{kind}}));
   return layout;
 }
 
@@ -348,7 +351,8 @@ int ShowNone(const ControlCall&) {
 int ShowConfig(const ControlCall& call) {
   const absl::StatusOr<std::unique_ptr<Connection>> connection = OpenCluster(call.call);
   const absl::StatusOr<ClusterStatus> status =
-      connection.ok() ? (*connection)->Ping() : absl::StatusOr<ClusterStatus>(connection.status());
+      connection.ok() ? (*connection)->Call(Ping{})
+                      : absl::StatusOr<ClusterStatus>(connection.status());
   if (!status.ok()) {
     return FailLoad(call, "slurm_load_ctl_conf", status.status());
   }
@@ -424,7 +428,7 @@ int ShowEntity(const ControlCall& call) {
 
 int PingController(const ControlCall& call) {
   const absl::StatusOr<std::unique_ptr<Connection>> connection = OpenCluster(call.call);
-  const bool up = connection.ok() && (*connection)->Ping().ok();
+  const bool up = connection.ok() && (*connection)->Call(Ping{}).ok();
   if (call.document) {
     call.call.out << SlurmDocument("pings",
                                    Json::array({{{"hostname", HostOfController(call.call)},
@@ -445,7 +449,7 @@ int ShowCompleting(const ControlCall& call) {
   JobFilter ending;
   ending.states = {Name(JobState::kCompleting)};
   const absl::StatusOr<std::vector<JobView>> jobs =
-      connection.ok() ? (*connection)->ListJobs(ending)
+      connection.ok() ? (*connection)->Call(ListJobs{ending})
                       : absl::StatusOr<std::vector<JobView>>(connection.status());
   if (!jobs.ok()) {
     return FailLoad(call, "slurm_load_jobs", jobs.status());
@@ -464,7 +468,8 @@ int WaitForJob(const ControlCall& call) {
     return FailPlainly(call.call, absl::StrCat("scontrol: ", SlurmText(connection.status())));
   }
   while (selector.ok()) {
-    const absl::StatusOr<std::vector<JobDetail>> details = (*connection)->ShowJob(*selector);
+    const absl::StatusOr<std::vector<JobDetail>> details =
+        (*connection)->Call(ShowJob{ById(*selector)});
     if (!details.ok() || details->empty()) {
       break;
     }

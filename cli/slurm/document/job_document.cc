@@ -81,7 +81,7 @@ void AddDetail(const JobDetail& detail, Json& job) {
   job["max_nodes"] = SlurmNumber(Unless0(asked.max_nodes));
   job["tasks_per_node"] = SlurmNumber(Unless0(asked.tasks_per_node));
   job["tres_per_job"] = GresText(asked.gpus);
-  job["tres_per_node"] = GresText(asked.gpus_per_node);
+  job["tres_per_node"] = NodeGresText(asked);
   job["tres_per_task"] = GresText(asked.gpus_per_task);
 }
 

@@ -26,7 +26,7 @@ std::string Harmless(std::string_view text, std::string_view suffix) {
         absl::StrReplaceAll(std::string(text), {{"\\", "\\\\"}, {"\"", "\\\""}});
     return absl::StrReplaceAll(Printable(quoted), {{"\\x", "\\u00"}});
   }
-  const std::string safe = IsPlain(text) ? std::string(text) : Printable(text);
+  std::string safe = IsPlain(text) ? std::string(text) : Printable(text);
   if (suffix.empty() || !IsSeparator(suffix[0])) {
     return safe;
   }

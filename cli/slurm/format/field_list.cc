@@ -1,6 +1,7 @@
 #include "cli/slurm/format/field_list.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace muster::cli::slurm {
 namespace {

@@ -85,6 +85,14 @@ std::string GresText(const GpuRequest& gpus) {
              : absl::StrCat("gres:gpu:", gpus.type, gpus.type.empty() ? "" : ":", gpus.count);
 }
 
+std::string NodeGresText(const ResourceRequest& asked) {
+  std::string text = GresText(asked.gpus_per_node);
+  for (const GresCount& gres : asked.gres) {
+    absl::StrAppend(&text, text.empty() ? "" : ",", "gres:", gres.name, ":", gres.count);
+  }
+  return text;
+}
+
 std::string ExitPair(std::int32_t code, std::int32_t signal) {
   return absl::StrCat(code, ":", signal);
 }

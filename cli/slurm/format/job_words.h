@@ -32,6 +32,8 @@ std::string LongLimit(Duration limit);
 
 // "gres:gpu:tesla:1"; empty: none.
 std::string GresText(const GpuRequest& gpus);
+// What each node gives: "gres:gpu:2,gres:scratch:4"; empty: nothing.
+std::string NodeGresText(const ResourceRequest& asked);
 
 // The exit code and the signal: "0:9".
 std::string ExitPair(std::int32_t code, std::int32_t signal);

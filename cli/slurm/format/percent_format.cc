@@ -1,6 +1,7 @@
 #include "cli/slurm/format/percent_format.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace muster::cli::slurm {
 namespace {

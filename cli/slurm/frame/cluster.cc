@@ -19,7 +19,7 @@ absl::Status CheckClusters(Connection& connection, const std::string& names) {
       continue;
     }
     if (own.empty()) {
-      ASSIGN_OR_RETURN(const ClusterStatus status, connection.Ping());
+      ASSIGN_OR_RETURN(const ClusterStatus status, connection.Call(Ping{}));
       own = status.cluster;
     }
     if (name != own) {

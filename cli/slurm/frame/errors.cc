@@ -17,7 +17,10 @@ struct Wording {
   const char* slurms;
 };
 
+constexpr const char* kBadAccount = "Invalid account or account/partition combination specified";
+
 constexpr Wording kWordings[] = {
+    {"never on this cluster", "Requested node configuration is not available"},
     {"--array", "Invalid job array specification"},
     {"--begin", "Invalid time specified"},
     {"--dependency", "Job dependency problem"},
@@ -25,8 +28,8 @@ constexpr Wording kWordings[] = {
     {"--qos", "Invalid qos specification"},
     {"--partition", "Invalid partition name specified"},
     {"partition", "Invalid partition name specified"},
-    {"--account", "Invalid account or account/partition combination specified"},
-    {"account", "Invalid account or account/partition combination specified"},
+    {"--account", kBadAccount},
+    {"account", kBadAccount},
     {"--licenses", "Invalid license specification"},
     {"--constraint", "Invalid feature specification"},
     {"--time", "Requested time limit is invalid (missing or exceeds some limit)"},
@@ -42,6 +45,17 @@ const Wording* Find(const std::string& message) {
   return nullptr;
 }
 
+// Who may not use an account, or a partition with it, is told so; who may not do something, that.
+std::string DenialText(const std::string& message) {
+  if (absl::StartsWith(message, "--account")) {
+    return kBadAccount;
+  }
+  if (absl::StartsWith(message, "--partition")) {
+    return absl::StrContains(message, "QOS") ? "Invalid qos specification" : kBadAccount;
+  }
+  return "Access/permission denied";
+}
+
 }  // namespace
 
 std::string SlurmText(const absl::Status& status) {
@@ -54,7 +68,7 @@ std::string SlurmText(const absl::Status& status) {
     case absl::StatusCode::kUnauthenticated:
       return "Protocol authentication error";
     case absl::StatusCode::kPermissionDenied:
-      return "Access/permission denied";
+      return DenialText(message);
     default:
       break;
   }

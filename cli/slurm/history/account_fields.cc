@@ -283,6 +283,11 @@ std::string MaxRss(const AccountRow& row, const Scene& scene) {
   }
   return scene.unit == 0 ? absl::StrCat(peak.value() / kKibibyte, "K") : Memory(peak, scene);
 }
+// Of one task the average is its own; of several nobody knows each one's.
+std::string AveRss(const AccountRow& row, const Scene& scene) {
+  const std::uint32_t tasks = row.step == nullptr ? 1 : row.step->tasks;
+  return tasks == 1 ? MaxRss(row, scene) : "";
+}
 std::string FirstNode(const AccountRow& row, const Scene&) {
   return row.whole() || row.job->nodes.empty() ? "" : row.job->nodes.front();
 }
@@ -319,7 +324,7 @@ constexpr AccountField kFields[] = {
     {"AveDiskRead", 14, None},
     {"AveDiskWrite", 14, None},
     {"AvePages", 10, None},
-    {"AveRSS", 10, MaxRss},
+    {"AveRSS", 10, AveRss},
     {"AveVMSize", 10, None},
     {"BlockID", 16, None},
     {"Cluster", 10, Cluster},

@@ -32,11 +32,10 @@ absl::Status AddJobs(Connection& connection, const SacctRequest& request, Accoun
   for (const JobSelector& job : request.choice.jobs) {
     filter.jobs.push_back(NamedId(job));
   }
-  ASSIGN_OR_RETURN(std::vector<JobView> jobs, connection.ListJobs(filter));
+  ASSIGN_OR_RETURN(std::vector<JobView> jobs, connection.Call(ListJobs{filter}));
   filter.fold = false;
-  ASSIGN_OR_RETURN(
-      std::vector<JobView> ended,
-      connection.ListHistory({.jobs = filter, .since = request.since, .limit = kEndedMost}));
+  ASSIGN_OR_RETURN(std::vector<JobView> ended,
+                   connection.Call(ListHistory{filter, request.since, kEndedMost}));
   std::set<JobId> live;
   for (JobView& job : jobs) {
     live.insert(job.id);
@@ -69,8 +68,7 @@ absl::Status AddDetails(Connection& connection, AccountRecord& record) {
     if (record.details.contains(job.id)) {
       continue;
     }
-    ASSIGN_OR_RETURN(std::vector<JobDetail> details,
-                     connection.ShowJob(JobSelector{job.array_job_id, {}}));
+    ASSIGN_OR_RETURN(std::vector<JobDetail> details, connection.Call(ShowJob{{job.array_job_id}}));
     for (JobDetail& detail : details) {
       const JobId id = detail.job.id;
       record.details.insert_or_assign(id, std::move(detail));
@@ -104,7 +102,7 @@ absl::StatusOr<std::string> PageOf(Connection& connection, const SacctRequest& r
       request.columns.begin(), request.columns.end(),
       [](const AccountColumn& column) { return std::string(column.field->name) == "Cluster"; });
   if (named || request.document) {
-    ASSIGN_OR_RETURN(const ClusterStatus status, connection.Ping());
+    ASSIGN_OR_RETURN(const ClusterStatus status, connection.Call(Ping{}));
     record.scene.cluster = status.cluster;
   }
   return request.document ? DocumentOf(record) : SacctPage(request, record);

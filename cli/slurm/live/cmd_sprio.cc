@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/controller/job_choice.h"
 #include "cli/controller/job_query.h"
+#include "cli/parse/selector.h"
 #include "cli/slurm/format/job_words.h"
 #include "cli/slurm/frame/cluster.h"
 #include "cli/slurm/frame/errors.h"
@@ -88,7 +89,7 @@ absl::StatusOr<std::vector<RankedJob>> Ranked(Connection& connection, const Spri
   JobFilter waiting;
   waiting.states = {Name(JobState::kPending)};
   waiting.fold = true;
-  ASSIGN_OR_RETURN(const std::vector<JobView> jobs, connection.ListJobs(waiting));
+  ASSIGN_OR_RETURN(const std::vector<JobView> jobs, connection.Call(ListJobs{waiting}));
   std::vector<RankedJob> ranked;
   bool waits = false;
   for (const JobView& job : jobs) {
@@ -99,7 +100,7 @@ absl::StatusOr<std::vector<RankedJob>> Ranked(Connection& connection, const Spri
     if (!selector.ok()) {
       selector = JobSelector{job.id, {}};
     }
-    const absl::StatusOr<JobExplanation> explanation = connection.Explain(*selector);
+    const absl::StatusOr<JobExplanation> explanation = connection.Call(ExplainJob{ById(*selector)});
     if (absl::IsNotFound(explanation.status())) {
       continue;  // it has started meanwhile
     }
@@ -133,7 +134,8 @@ int RunSprio(const Call& call) {
   }
   const absl::StatusOr<std::unique_ptr<Connection>> connection = OpenCluster(call);
   const absl::StatusOr<ClusterStatus> status =
-      connection.ok() ? (*connection)->Ping() : absl::StatusOr<ClusterStatus>(connection.status());
+      connection.ok() ? (*connection)->Call(Ping{})
+                      : absl::StatusOr<ClusterStatus>(connection.status());
   if (!status.ok()) {
     return FailPlainly(call, absl::StrCat("Couldn't get priority factors from controller: ",
                                           SlurmText(status.status())));

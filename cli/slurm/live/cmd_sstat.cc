@@ -49,7 +49,7 @@ std::vector<std::vector<std::string>> RowsOfNamed(const Call& call, Connection& 
                                                   const NamedStat& named,
                                                   const std::vector<StatColumn>& columns,
                                                   const AccountScene& scene) {
-  const absl::StatusOr<std::vector<JobDetail>> details = connection.ShowJob(named.job);
+  const absl::StatusOr<std::vector<JobDetail>> details = connection.Call(ShowJob{ById(named.job)});
   if (!details.ok()) {
     Fail(call, absl::IsNotFound(details.status())
                    ? absl::StrCat("couldn't get steps for job ", named.text)

@@ -26,14 +26,14 @@ absl::StatusOr<ClusterAnswer> Ask(Connection& connection, const SinfoRequest& re
   const bool shaped = request.document ||
                       std::any_of(request.columns.begin(), request.columns.end(),
                                   [](const SinfoColumn& one) { return one.column.field->shaped; });
-  ASSIGN_OR_RETURN(NodeList nodes, connection.ListNodes({}, shaped));
+  ASSIGN_OR_RETURN(NodeList nodes, connection.Call(ListNodes{{}, shaped}));
   cluster.nodes = std::move(nodes.nodes);
-  ASSIGN_OR_RETURN(cluster.partitions, connection.ListPolicy({PolicyKind::kPartition}));
+  ASSIGN_OR_RETURN(cluster.partitions, connection.Call(ListPolicy{{PolicyKind::kPartition}}));
   if (request.reservations) {
-    ASSIGN_OR_RETURN(cluster.reservations, connection.ListPolicy({PolicyKind::kReservation}));
+    ASSIGN_OR_RETURN(cluster.reservations, connection.Call(ListPolicy{{PolicyKind::kReservation}}));
   }
   if (request.document || Shows(request, "Cluster")) {
-    ASSIGN_OR_RETURN(const ClusterStatus status, connection.Ping());
+    ASSIGN_OR_RETURN(const ClusterStatus status, connection.Call(Ping{}));
     cluster.scene.cluster = status.cluster;
   }
   return cluster;

@@ -95,7 +95,7 @@ Json NodeEntry(const NodeView& node, const std::vector<PolicyView>& partitions) 
           {"features", node.features},
           {"active_features", node.features},
           {"gres", NodeGres(node)},
-          {"gres_used", absl::StrCat("gpu:", node.gpus_taken)},
+          {"gres_used", NodeGresUsed(node)},
           {"cpus", node.cpus},
           {"alloc_cpus", node.cpus_taken},
           {"alloc_idle_cpus", node.cpus - std::min(node.cpus_taken, node.cpus)},

@@ -83,7 +83,7 @@ std::string Gres(const NodeRow& row, const NodeScene&) {
   return gres.empty() ? "(null)" : gres;
 }
 std::string GresUsed(const NodeRow& row, const NodeScene&) {
-  return absl::StrCat("gpu:", row.nodes.empty() ? 0U : row.nodes.front()->gpus_taken);
+  return row.nodes.empty() ? "gpu:0" : NodeGresUsed(*row.nodes.front());
 }
 std::string Reason(const NodeRow& row, const NodeScene&) {
   return row.nodes.empty() || row.nodes.front()->reason.empty() ? "none"

@@ -73,7 +73,19 @@ NodeShape ShapeOf(const NodeView& node) {
 }
 
 std::string NodeGres(const NodeView& node) {
-  return node.gpus == 0 ? "" : absl::StrCat("gpu:", node.gpus);
+  std::string text = node.gpus == 0 ? "" : absl::StrCat("gpu:", node.gpus);
+  for (const GresCount& gres : node.gres) {
+    absl::StrAppend(&text, text.empty() ? "" : ",", gres.name, ":", gres.count);
+  }
+  return text;
+}
+
+std::string NodeGresUsed(const NodeView& node) {
+  std::string text = absl::StrCat("gpu:", node.gpus_taken);
+  for (const GresCount& gres : node.gres) {
+    absl::StrAppend(&text, ",", gres.name, ":", CountOf(node.gres_taken, gres.name));
+  }
+  return text;
 }
 
 }  // namespace muster::cli::slurm

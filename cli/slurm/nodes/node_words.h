@@ -49,6 +49,7 @@ struct NodeShape {
 };
 NodeShape ShapeOf(const NodeView& node);
 
-std::string NodeGres(const NodeView& node);  // "gpu:8"; empty: none
+std::string NodeGres(const NodeView& node);      // "gpu:8,scratch:4"; empty: none
+std::string NodeGresUsed(const NodeView& node);  // "gpu:2,scratch:1"
 
 }  // namespace muster::cli::slurm

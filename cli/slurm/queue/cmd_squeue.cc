@@ -48,8 +48,7 @@ absl::Status AddDetails(Connection& connection, Answer& answer) {
     if (answer.details.contains(job.id)) {
       continue;
     }
-    ASSIGN_OR_RETURN(std::vector<JobDetail> details,
-                     connection.ShowJob(JobSelector{job.array_job_id, {}}));
+    ASSIGN_OR_RETURN(std::vector<JobDetail> details, connection.Call(ShowJob{{job.array_job_id}}));
     for (JobDetail& detail : details) {
       const JobId id = detail.job.id;
       answer.details.insert_or_assign(id, std::move(detail));
@@ -80,11 +79,11 @@ absl::StatusOr<std::unique_ptr<Answer>> Ask(Connection& connection, const Squeue
     RETURN_IF_ERROR(AddDetails(connection, *answer));
   }
   if (NeedsCluster(request)) {
-    ASSIGN_OR_RETURN(const ClusterStatus status, connection.Ping());
+    ASSIGN_OR_RETURN(const ClusterStatus status, connection.Call(Ping{}));
     answer->scene.cluster = status.cluster;
   }
   if (request.document) {
-    ASSIGN_OR_RETURN(NodeList nodes, connection.ListNodes({}, /*with_machine=*/false));
+    ASSIGN_OR_RETURN(NodeList nodes, connection.Call(ListNodes{{}, /*with_machine=*/false}));
     answer->nodes = std::move(nodes.nodes);
   }
   return answer;

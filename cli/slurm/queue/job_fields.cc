@@ -198,9 +198,44 @@ std::string Features(const JobRow& row, const JobScene&) {
   return row.detail == nullptr ? kNull : OrNull(row.detail->constraint);
 }
 std::string GresPerNode(const JobRow& row, const JobScene&) {
-  const std::string gres =
-      Asked(row, [](const ResourceRequest& asked) { return GresText(asked.gpus_per_node); });
+  const std::string gres = Asked(row, NodeGresText);
   return gres.empty() || gres == kNull ? kNone : gres;
+}
+std::string SubmitHost(const JobRow& row, const JobScene&) {
+  return row.detail == nullptr ? kNull : OrNull(row.detail->submit_host);
+}
+std::string BatchFlag(const JobRow& row, const JobScene&) {
+  return row.detail == nullptr ? kNone : row.detail->batch ? "1" : "0";
+}
+std::string MayRequeue(const JobRow& row, const JobScene&) {
+  return row.detail == nullptr ? kNone : row.detail->requeue ? "1" : "0";
+}
+std::string MinTime(const JobRow& row, const JobScene&) {
+  const bool said = row.detail != nullptr && row.detail->time_min > Duration(0);
+  return said ? ShortLimit(row.detail->time_min) : kNone;
+}
+std::string MinTmpDisk(const JobRow& row, const JobScene&) {
+  return row.detail == nullptr ? kNone : MemoryText(row.detail->request.tmp);
+}
+std::string AskedSwitches(const JobRow& row, const JobScene&) {
+  return row.detail == nullptr ? kNone : absl::StrCat(row.detail->request.switches);
+}
+std::string SwitchesWait(const JobRow& row, const JobScene&) {
+  return row.detail == nullptr ? kNone
+                               : absl::StrCat(row.detail->request.switches_wait.count() / 1000);
+}
+std::string MaxNodes(const JobRow& row, const JobScene&) {
+  return row.detail == nullptr ? kNone : absl::StrCat(row.detail->request.max_nodes);
+}
+std::string TasksOnNode(const JobRow& row, const JobScene&) {
+  const std::uint32_t tasks = row.detail == nullptr ? 0 : row.detail->request.tasks_per_node;
+  return tasks == 0 ? kNone : absl::StrCat(tasks);
+}
+std::string HetJob(const JobRow& row, const JobScene&) {
+  return row.job->het_size == 0 ? kNone : absl::StrCat(row.job->het_job.value());
+}
+std::string HetOffset(const JobRow& row, const JobScene&) {
+  return row.job->het_size == 0 ? kNone : absl::StrCat(row.job->het_offset);
 }
 std::string GresPerJob(const JobRow& row, const JobScene&) {
   const std::string gres =
@@ -242,12 +277,12 @@ constexpr JobField kFields[] = {
     {"Account", "ACCOUNT", 'a', "ACCOUNT", Account, false, true},
     {"AccrueTime", "ACCRUE_TIME", 0, "", Eligible},
     {"admin_comment", "ADMIN_COMMENT", 0, "", Null},
-    {"AllocNodes", "ALLOC_NODES", 0, "", Null},
-    {"AllocSID", "ALLOC_SID", 0, "", Always<'0'>},
+    {"AllocNodes", "ALLOC_NODES", 0, "", SubmitHost, true, true},
+    {"AllocSID", "ALLOC_SID", 0, "", NotKnown},
     {"ArrayJobID", "ARRAY_JOB_ID", 'F', "ARRAY_JOB_ID", ArrayId},
     {"ArrayTaskID", "ARRAY_TASK_ID", 'K', "ARRAY_TASK_ID", TaskId},
-    {"AssocID", "ASSOC_ID", 0, "", Always<'0'>},
-    {"BatchFlag", "BATCH_FLAG", 0, "", NotKnown},
+    {"AssocID", "ASSOC_ID", 0, "", NotKnown},
+    {"BatchFlag", "BATCH_FLAG", 0, "", BatchFlag, true},
     {"BatchHost", "EXEC_HOST", 'B', "EXEC_HOST", FirstNode},
     {"BoardsPerNode", "BOARDS_PER_NODE", 0, "", NotKnown},
     {"BurstBuffer", "BURST_BUFFER", 0, "", Null},
@@ -273,28 +308,28 @@ constexpr JobField kFields[] = {
     {"Feature", "FEATURES", 'f', "FEATURES", Features, true},
     {"GroupID", "GROUP", 'G', "GROUP", Gid},
     {"GroupName", "GROUP", 'g', "GROUP", Group},
-    {"HetJobID", "HET_JOB_ID", 0, "", NotKnown},
+    {"HetJobID", "HET_JOB_ID", 0, "", HetJob},
     {"HetJobIDSet", "HET_JOB_ID_SET", 0, "", NotKnown},
-    {"HetJobOffset", "HET_JOB_OFFSET", 0, "", NotKnown},
+    {"HetJobOffset", "HET_JOB_OFFSET", 0, "", HetOffset},
     {"JobArrayID", "JOBID", 'i', "JOBID", Id},
     {"JobID", "JOBID", 'A', "JOBID", NumberOfJob},
     {"LastSchedEval", "LAST_SCHED_EVAL", 0, "", NotKnown},
     {"Licenses", "LICENSES", 'W', "LICENSES", Licenses},
-    {"MaxCPUs", "MAX_CPUS", 0, "", Always<'0'>},
-    {"MaxNodes", "MAX_NODES", 0, "", Always<'0'>},
+    {"MaxCPUs", "MAX_CPUS", 0, "", NotKnown},
+    {"MaxNodes", "MAX_NODES", 0, "", MaxNodes, true},
     {"MCSLabel", "MCSLABEL", 0, "", NotKnown},
     {"mem-per-tres", "MEM_PER_TRES", 0, "", NotKnown},
     {"MinCpus", "MIN_CPUS", 'c', "MIN_CPUS", CpusPerTask},
     {"MinMemory", "MIN_MEMORY", 'm', "MIN_MEMORY", MinMemory},
-    {"MinTime", "TIME_MIN", 0, "", NotKnown},
-    {"MinTmpDisk", "MIN_TMP_DISK", 'd', "MIN_TMP_DISK", Always<'0'>},
+    {"MinTime", "TIME_MIN", 0, "", MinTime, true},
+    {"MinTmpDisk", "MIN_TMP_DISK", 'd', "MIN_TMP_DISK", MinTmpDisk, true},
     {"Name", "NAME", 'j', "NAME", NameOfJob, false, true},
     {"Network", "NETWORK", 0, "", Null},
     {"Nice", "NICE", 'y', "NICE", Nice},
     {"NodeList", "NODELIST", 'N', "NODELIST", Nodes},
     {"NTPerBoard", "NTASKS_PER_BOARD", 0, "", NotKnown},
     {"NTPerCore", "NTASKS_PER_CORE", 0, "", NotKnown},
-    {"NTPerNode", "NTASKS_PER_NODE", 0, "", NotKnown},
+    {"NTPerNode", "NTASKS_PER_NODE", 0, "", TasksOnNode, true},
     {"NTPerSocket", "NTASKS_PER_SOCKET", 0, "", NotKnown},
     {"NumCPUs", "CPUS", 'C', "CPUS", Cpus},
     {"NumNodes", "NODES", 'D', "NODES", NodeCount},
@@ -313,8 +348,8 @@ constexpr JobField kFields[] = {
     {"ReasonList", "NODELIST(REASON)", 'R', "NODELIST(REASON)", NodesOrReason},
     {"Reboot", "REBOOT", 0, "", Always<'0'>},
     {"ReqNodes", "REQ_NODES", 'n', "REQ_NODES", ListedNodes, true},
-    {"ReqSwitch", "REQ_SWITCH", 0, "", Always<'0'>},
-    {"Requeue", "REQUEUE", 0, "", NotKnown},
+    {"ReqSwitch", "REQ_SWITCH", 0, "", AskedSwitches, true},
+    {"Requeue", "REQUEUE", 0, "", MayRequeue, true},
     {"Reservation", "RESERVATION", 'v', "RESERVATION", Reservation},
     {"ResizeTime", "RESIZE_TIME", 0, "", NotKnown},
     {"RestartCnt", "RESTART_COUNT", 0, "", Restarts},
@@ -352,7 +387,7 @@ constexpr JobField kFields[] = {
     {"tres-per-task", "TRES_PER_TASK", 0, "", GresPerTask, true},
     {"UserID", "UID", 'U', "UID", Uid},
     {"UserName", "USER", 'u', "USER", User},
-    {"Wait4Switch", "WAIT4SWITCH", 0, "", Always<'0'>},
+    {"Wait4Switch", "WAIT4SWITCH", 0, "", SwitchesWait, true},
     {"WCKey", "WCKEY", 'w', "WCKEY", Null},
     {"WorkDir", "WORK_DIR", 'Z', "WORK_DIR", WorkDir, true, true},
 };

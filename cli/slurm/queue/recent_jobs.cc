@@ -26,11 +26,10 @@ absl::StatusOr<RecentJobs> ListRecent(Connection& connection, const JobChoice& c
   for (const JobSelector& job : choice.jobs) {
     filter.jobs.push_back(NamedId(job));
   }
-  ASSIGN_OR_RETURN(std::vector<JobView> jobs, connection.ListJobs(filter));
+  ASSIGN_OR_RETURN(std::vector<JobView> jobs, connection.Call(ListJobs{filter}));
   if (WantsEnded(choice) || !choice.jobs.empty()) {
-    HistoryQuery history{.jobs = filter, .since = question.now - kMinJobAge, .limit = kEndedMost};
-    history.jobs.fold = false;
-    ASSIGN_OR_RETURN(std::vector<JobView> ended, connection.ListHistory(history));
+    const ListHistory history{filter, question.now - kMinJobAge, kEndedMost};
+    ASSIGN_OR_RETURN(std::vector<JobView> ended, connection.Call(history));
     std::set<JobId> live;
     for (const JobView& job : jobs) {
       live.insert(job.id);

@@ -25,9 +25,9 @@ absl::StatusOr<ReportScene> FetchReport(Connection& connection, const ReportRequ
                                         const Call& call, Time now) {
   ReportScene scene;
   scene.clock = Clockface(call.environment);
-  ASSIGN_OR_RETURN(const ClusterStatus status, connection.Ping());
+  ASSIGN_OR_RETURN(const ClusterStatus status, connection.Call(Ping{}));
   scene.cluster = status.cluster;
-  ASSIGN_OR_RETURN(std::vector<JobView> jobs, connection.ListJobs({}));
+  ASSIGN_OR_RETURN(std::vector<JobView> jobs, connection.Call(ListJobs{}));
   std::set<JobId> seen;
   for (JobView& job : jobs) {
     if (RanWithin(job, request) && seen.insert(job.id).second) {
@@ -36,17 +36,16 @@ absl::StatusOr<ReportScene> FetchReport(Connection& connection, const ReportRequ
       scene.jobs.push_back(std::move(job));
     }
   }
-  ASSIGN_OR_RETURN(
-      std::vector<JobView> ended,
-      connection.ListHistory({.jobs = {}, .since = request.start, .limit = kReportedMost}));
+  ASSIGN_OR_RETURN(std::vector<JobView> ended,
+                   connection.Call(ListHistory{{}, request.start, kReportedMost}));
   for (JobView& job : ended) {
     if (RanWithin(job, request) && seen.insert(job.id).second) {
       scene.jobs.push_back(std::move(job));
     }
   }
-  ASSIGN_OR_RETURN(NodeList nodes, connection.ListNodes({}, /*with_machine=*/false));
+  ASSIGN_OR_RETURN(NodeList nodes, connection.Call(ListNodes{{}, /*with_machine=*/false}));
   scene.nodes = std::move(nodes.nodes);
-  ASSIGN_OR_RETURN(scene.accounts, connection.ListPolicy({PolicyKind::kAccount}));
+  ASSIGN_OR_RETURN(scene.accounts, connection.Call(ListPolicy{{PolicyKind::kAccount}}));
   return scene;
 }
 

@@ -41,7 +41,7 @@ int FailAttach(const Call& call, const absl::Status& status) {
 int ShowLayout(const Call& call, const StepSelector& named) {
   const absl::StatusOr<std::unique_ptr<Connection>> connection = OpenCluster(call);
   const absl::StatusOr<std::vector<JobDetail>> details =
-      connection.ok() ? (*connection)->ShowJob(named.job)
+      connection.ok() ? (*connection)->Call(ShowJob{ById(named.job)})
                       : absl::StatusOr<std::vector<JobDetail>>(connection.status());
   if (!details.ok()) {
     return FailAttach(call, details.status());

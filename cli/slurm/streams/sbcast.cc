@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
+#include <system_error>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -51,7 +51,7 @@ std::string JobNamed(const Call& call, const Words& words) {
 absl::StatusOr<Environment> InsideJob(const Call& call, const std::string& id) {
   ASSIGN_OR_RETURN(const JobSelector selector, ParseSelector(id));
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenCluster(call));
-  ASSIGN_OR_RETURN(const std::vector<JobDetail> details, connection->ShowJob(selector));
+  ASSIGN_OR_RETURN(const std::vector<JobDetail> details, connection->Call(ShowJob{ById(selector)}));
   const JobView& job = details.front().job;
   if (job.nodes.empty()) {
     return absl::FailedPreconditionError("Job is pending execution");
@@ -97,7 +97,7 @@ int RunSbcast(const Call& call) {
   }
   const std::string& source = words->operands.front();
   if (access(source.c_str(), R_OK) != 0) {
-    Fail(call, absl::StrCat("Can't open `", source, "`: ", std::strerror(errno)));
+    Fail(call, absl::StrCat("Can't open `", source, "`: ", std::generic_category().message(errno)));
     return kFailed;
   }
   const absl::StatusOr<Environment> environment = InsideJob(call, id);

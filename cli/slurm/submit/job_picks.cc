@@ -1,7 +1,5 @@
 #include "cli/slurm/submit/job_picks.h"
 
-#include <algorithm>
-
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "cli/parse/hostlist.h"
@@ -38,22 +36,13 @@ absl::StatusOr<std::string> StateOf(const std::string& text) {
                    ": Valid job states are PENDING, RUNNING, and SUSPENDED"));
 }
 
-bool Has(const Names& names, const std::string& name) {
-  return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
-}
-
-// A job may name several partitions while it waits.
-bool HasAny(const Names& names, const Names& of_job) {
-  return names.empty() ||
-         std::any_of(of_job.begin(), of_job.end(),
-                     [&names](const std::string& name) { return Has(names, name); });
-}
-
 }  // namespace
 
-absl::StatusOr<JobPicks> ReadPicks(const Words& words, const std::string& self) {
-  JobPicks picks;
-  picks.user = words.Has("me") ? self : words.Value("user");
+absl::StatusOr<JobChoice> ReadPicks(const Words& words, const std::string& self) {
+  JobChoice picks;
+  if (const std::string user = words.Has("me") ? self : words.Value("user"); !user.empty()) {
+    picks.users = {user};
+  }
   picks.names = All(words, "name");
   picks.accounts = All(words, "account");
   picks.partitions = All(words, "partition");
@@ -73,17 +62,10 @@ absl::StatusOr<JobPicks> ReadPicks(const Words& words, const std::string& self) 
   return picks;
 }
 
-bool Selects(const JobPicks& picks) {
-  return !picks.user.empty() || !picks.names.empty() || !picks.accounts.empty() ||
+bool Selects(const JobChoice& picks) {
+  return !picks.users.empty() || !picks.names.empty() || !picks.accounts.empty() ||
          !picks.partitions.empty() || !picks.qos.empty() || !picks.reservations.empty() ||
          !picks.states.empty() || !picks.nodes.empty();
-}
-
-bool Meets(const JobPicks& picks, const JobView& job) {
-  return (picks.user.empty() || picks.user == job.user) && Has(picks.names, job.name) &&
-         Has(picks.accounts, job.account) && HasAny(picks.partitions, SplitCommas(job.partition)) &&
-         Has(picks.qos, job.qos) && Has(picks.reservations, job.reservation) &&
-         Has(picks.states, job.state) && HasAny(picks.nodes, job.nodes);
 }
 
 }  // namespace muster::cli::slurm

@@ -57,10 +57,14 @@ std::string QuietlyRinging(JobId, const std::string&) {
 AllocTexts Texts(bool quiet, bool bell) {
   const auto nothing = [](JobId, const std::string&) { return std::string(); };
   if (quiet) {
-    return {"salloc", nothing, bell ? QuietlyRinging : nothing, nothing,
-            [](JobId) { return std::string(); }};
+    return {"salloc",
+            nothing,
+            bell ? QuietlyRinging : nothing,
+            nothing,
+            [](JobId) { return std::string(); },
+            true};
   }
-  return {"salloc", Pending, bell ? RingingGranted : Granted, Revoked, Relinquished};
+  return {"salloc", Pending, bell ? RingingGranted : Granted, Revoked, Relinquished, true};
 }
 
 AllocTexts TextsFor(const Words& words) {
@@ -90,11 +94,13 @@ int HoldWithoutShell(const Call& call, const Invocation& invocation, const Alloc
   if (!connection.ok() || !token.ok()) {
     return refuse(connection.ok() ? token.status() : connection.status());
   }
-  const absl::StatusOr<JobId> job =
-      (*connection)->Submit(*token, request->spec, request->program, request->components);
-  if (!job.ok()) {
-    return refuse(job.status());
+  const absl::StatusOr<Submitted> submitted =
+      (*connection)
+          ->Call(SubmitJob{*token, request->spec, request->program, {}, request->components, true});
+  if (!submitted.ok()) {
+    return refuse(submitted.status());
   }
+  const JobId job = submitted->job;
   const auto tell = [&call](const std::string& line) {
     if (!line.empty()) {
       call.err << call.name << ": " << line << std::endl;
@@ -102,22 +108,22 @@ int HoldWithoutShell(const Call& call, const Invocation& invocation, const Alloc
   };
   bool pending_told = false;
   bool granted = false;
-  const absl::Status watched = (*connection)->WatchJob(*job, [&](const JobNews& news) {
+  const absl::Status watched = (*connection)->WatchJob(job, [&](const JobNews& news) {
     if (news.job.state == Name(JobState::kPending) && !news.job.reason.text.empty() &&
         !pending_told) {
       pending_told = true;
-      tell(texts.pending(*job, ""));
+      tell(texts.pending(job, ""));
     }
     granted = !news.allocation.nodes.empty();
     if (granted) {
-      tell(texts.granted(*job, Hostlist(news.job.nodes)));
+      tell(texts.granted(job, Hostlist(news.job.nodes)));
     }
     return !granted;
   });
   if (granted) {
     return 0;
   }
-  tell(texts.ended(*job, ""));
+  tell(texts.ended(job, ""));
   return watched.ok() ? 1 : refuse(watched);
 }
 

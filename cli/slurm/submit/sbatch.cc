@@ -90,16 +90,6 @@ void NameOutput(JobRequest* request) {
   }
 }
 
-// Whether it asks for more than any node has, so that it may never start.
-bool MayNeverStart(const JobRequest& request) {
-  const ResourceRequest& asks = request.spec.request;
-  return asks.tasks > 1 || asks.min_nodes > 1 || asks.tasks_per_node > 1 ||
-         asks.cpus_per_task > 1 || !asks.memory_per_node.zero() || !asks.memory_per_cpu.zero() ||
-         asks.gpus.count + asks.gpus_per_node.count + asks.gpus_per_task.count > 0 ||
-         !asks.nodelist.empty() || !asks.exclude.empty() || asks.constraint != Constraint() ||
-         !request.components.empty();
-}
-
 // For whoever looks on; workflow engines parse stderr.
 void TellRecorded(const Call& call, const JobRequest& request) {
   const std::string text = isatty(STDERR_FILENO) == 0 ? "" : RecordedText(request);
@@ -117,37 +107,32 @@ int Submit(const Call& call, Connection& connection, const JobRequest& request,
   if (!token.ok()) {
     return refuse(token.status());
   }
-  if (request.test_only || MayNeverStart(request)) {
-    const absl::StatusOr<StartForecast> forecast =
-        connection.TestSubmit(*token, request.spec, request.program, request.components);
+  if (request.test_only) {
+    const absl::StatusOr<StartForecast> forecast = connection.Call(
+        TestSubmit{{*token, request.spec, request.program, {}, request.components}});
     if (!forecast.ok()) {
-      return request.test_only ? FailPlainly(call, absl::StrCat("allocation failure: ",
-                                                                SlurmText(forecast.status())))
-                               : refuse(forecast.status());
+      return FailPlainly(call, absl::StrCat("allocation failure: ", SlurmText(forecast.status())));
     }
-    if (request.test_only) {
-      return TellForecast(call, *forecast, request);
-    }
-    if (forecast->never) {
-      return Fail(call, absl::StrCat(kFailed, kNeverFits));
-    }
+    return TellForecast(call, *forecast, request);
   }
-  const absl::StatusOr<JobId> job =
-      connection.Submit(*token, request.spec, request.program, request.components);
-  if (!job.ok()) {
-    return refuse(job.status());
+  const absl::StatusOr<Submitted> submitted =
+      connection.Call(
+          SubmitJob{*token, request.spec, request.program, {}, request.components, true});
+  if (!submitted.ok()) {
+    return refuse(submitted.status());
   }
+  const JobId job = submitted->job;
   if (request.parsable) {
     const std::string clusters = words.Value("clusters");
-    call.out << job->value() << (clusters.empty() ? "" : ";" + clusters) << std::endl;
+    call.out << job.value() << (clusters.empty() ? "" : ";" + clusters) << std::endl;
   } else if (!words.Has("quiet")) {
-    call.out << "Submitted batch job " << job->value() << std::endl;
+    call.out << "Submitted batch job " << job.value() << std::endl;
   }
   TellRecorded(call, request);
   if (!request.wait) {
     return 0;
   }
-  const absl::StatusOr<int> code = WaitForAll(connection, *job, request);
+  const absl::StatusOr<int> code = WaitForAll(connection, job, request);
   return code.ok() ? *code : refuse(code.status());
 }
 

@@ -93,17 +93,16 @@ absl::Status ReadSignal(const Words& words, Order* order) {
 }
 
 // The jobs that the selectors choose, of those named if any are.
-absl::Status Pick(Connection& connection, const JobPicks& picks, Order* order) {
+absl::Status Pick(Connection& connection, const JobChoice& picks, Order* order) {
   JobFilter filter;
-  filter.user = picks.user;
   for (const StepSelector& target : order->targets) {
     filter.jobs.push_back(target.job.job);
   }
-  ASSIGN_OR_RETURN(const std::vector<JobView> jobs, connection.ListJobs(filter));
+  ASSIGN_OR_RETURN(const std::vector<JobView> jobs, connection.Call(ListJobs{filter}));
   std::vector<StepSelector> chosen;
   for (const JobView& job : jobs) {
     const absl::StatusOr<StepSelector> target = ParseStepSelector(job.label);
-    if (Meets(picks, job) && target.ok()) {
+    if (Chooses(picks, job) && target.ok()) {
       chosen.push_back(*target);
     }
   }
@@ -145,16 +144,17 @@ int Carry(const Call& call, Connection& connection, const Order& order) {
                << NameOf(target) << "\n";
     }
     if (target.step.has_value()) {
-      outcomes.push_back(
-          connection.Signal({target.job}, target.step, order.signal, SignalScope::kSteps));
+      outcomes.push_back(connection.Call(
+          ForJobs<SignalJob>{{.step = target.step, .signal = order.signal}, {target.job}}));
     } else {
       jobs.push_back(target.job);
     }
   }
   if (!jobs.empty()) {
+    const ForJobs<SignalJob> sent{{.signal = order.signal, .scope = order.scope}, jobs};
     outcomes.push_back(order.signal == 0
-                           ? connection.Cancel(jobs, /*all_of_user=*/false)
-                           : connection.Signal(jobs, std::nullopt, order.signal, order.scope));
+                           ? absl::StatusOr<ChangeOutcome>(connection.Call(CancelJobs{jobs}))
+                           : connection.Call(sent));
   }
   int code = 0;
   for (const absl::StatusOr<ChangeOutcome>& outcome : outcomes) {
@@ -187,7 +187,7 @@ int RunScancel(const Call& call) {
     return exit_code;
   }
   absl::StatusOr<Order> order = ReadOrder(*words);
-  absl::StatusOr<JobPicks> picks = ReadPicks(*words, OwnName());
+  absl::StatusOr<JobChoice> picks = ReadPicks(*words, OwnName());
   if (!order.ok() || !picks.ok()) {
     return FailPlainly(call, std::string((order.ok() ? picks.status() : order.status()).message()));
   }
@@ -206,8 +206,8 @@ int RunScancel(const Call& call) {
     return Fail(call, std::string(known.message()));
   }
   if (Selects(*picks)) {
-    if (picks->user.empty() && order->targets.empty() && geteuid() != 0) {
-      picks->user = OwnName();
+    if (picks->users.empty() && order->targets.empty() && geteuid() != 0) {
+      picks->users = {OwnName()};
     }
     if (const absl::Status picked = Pick(**connection, *picks, &*order); !picked.ok()) {
       return FailPlainly(call, absl::StrCat("slurm_load_jobs error: ", SlurmText(picked)));

@@ -9,8 +9,10 @@
 #include "cli/controller/address.h"
 #include "cli/frame/verbs.h"
 #include "cli/jobs/submit/submission.h"
+#include "cli/request/step_request.h"
 #include "cli/slurm/frame/errors.h"
 #include "cli/slurm/frame/words.h"
+#include "cli/slurm/submit/broadcast.h"
 #include "cli/slurm/submit/forecast_line.h"
 #include "cli/slurm/submit/own_words.h"
 #include "cli/slurm/submit/step_values.h"
@@ -104,7 +106,8 @@ int Test(const Call& call, const RunPart& part) {
     return refuse(connection.ok() ? token.status() : connection.status());
   }
   const absl::StatusOr<StartForecast> forecast =
-      (*connection)->TestSubmit(*token, request->spec, request->program, request->components);
+      (*connection)
+          ->Call(TestSubmit{{*token, request->spec, request->program, {}, request->components}});
   return forecast.ok() ? TellForecast(call, *forecast, *request) : refuse(forecast.status());
 }
 
@@ -186,6 +189,10 @@ int RunSrun(const Call& call) {
     AddRunVariables(environment, &part.values);
     if (!inside) {
       part.values.erase("immediate");
+      part.values[kRefuseMisfit] = "";
+      if (part.words.Has("bcast")) {
+        return Fail(call, "--bcast: only inside an allocation: see salloc");
+      }
       continue;
     }
     absl::StatusOr<std::map<std::string, std::string>> values =
@@ -196,6 +203,11 @@ int RunSrun(const Call& call) {
     part.values = *std::move(values);
   }
   for (RunPart& part : *parts) {
+    if (part.words.Has("bcast")) {
+      if (const absl::Status copied = BroadcastProgram(environment, part.words); !copied.ok()) {
+        return FailedToRun(call, copied, inside);
+      }
+    }
     AddTaskScripts(environment, &part);
   }
   invocation.arguments = first.words.operands;

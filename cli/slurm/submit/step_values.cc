@@ -164,7 +164,7 @@ void AddRunVariables(const Environment& environment, Values* values) {
   const std::string mode = environment.Get("SLURM_OPEN_MODE");
   add("open-mode", mode.empty() ? "" : mode[0] == 'a' ? "append" : "truncate");
   const std::string exports = environment.Get("SLURM_EXPORT_ENV");
-  add("export", exports == "NIL" ? "NONE" : exports);
+  add("export", exports);
   if (environment.Get("SLURM_KILL_BAD_EXIT") == "1") {
     values->insert({"kill-on-bad-exit", ""});
   }

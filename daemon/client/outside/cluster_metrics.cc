@@ -162,6 +162,11 @@ void AddWork(const Meters& meters, const std::map<std::string, Timings>& calls, 
   Page::Add(
       page.Family(wire::METRIC_KIND_HISTOGRAM, "muster_cycle_seconds", "One pass of the planner"),
       meters.cycle);
+  const Timings::Reading cycles = meters.cycle.Read();
+  page.Gauge("muster_cycle_last_seconds", "The newest pass of the planner", cycles.last);
+  page.Gauge("muster_cycle_longest_seconds", "The longest pass of the planner", cycles.most);
+  page.Gauge("muster_controller_start_seconds", "When the controller began, since 1970",
+             Seconds(meters.since_ms));
   Page::Add(page.Family(wire::METRIC_KIND_HISTOGRAM, "muster_commit_seconds",
                         "One group of changes, until it is on the disk"),
             meters.commit);

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "daemon/access/rpc.h"
 #include "daemon/client/outside/cluster_metrics.h"
 
 namespace muster::daemon {
@@ -18,26 +17,23 @@ void MetricsHandler::Keep(Kept reply) {
   made_ = std::chrono::steady_clock::now();
 }
 
-void MetricsHandler::ReadMetrics(const Call& call, const wire::ReadMetricsRequest& /*request*/,
-                                 wire::ReadMetricsReply* reply) {
+void MetricsHandler::ReadMetrics(const AnyCall& call) {
   if (const Kept fresh = Fresh()) {
-    *reply = *fresh;
-    call.Finish(absl::OkStatus());
+    call.Send(absl::OkStatus(), fresh->SerializeAsString());
     return;
   }
-  controller_.Look([this, call, reply](const StateView& snapshot) -> Controller::Reply {
+  controller_.Look([this, call](const StateView& snapshot) -> Controller::Reply {
     auto cluster = std::make_shared<const MeteredCluster>(LookForMetrics(snapshot));
-    return [this, call, reply, cluster](const absl::Status& status) {
+    return [this, call, cluster](const absl::Status& status) {
       if (!status.ok()) {
-        call.Finish(status);
+        call.Refuse(status);
         return;
       }
-      ReadAside(reader_, call.reactor, [this, call, reply, cluster] {
+      call.Aside(reader_, [this, call, cluster] {
         auto made = std::make_shared<const wire::ReadMetricsReply>(
             MetricsOf(*cluster, controller_.meters(), calls_, cluster_, MUSTER_VERSION));
         Keep(made);
-        *reply = *made;
-        call.Finish(absl::OkStatus());
+        call.Send(absl::OkStatus(), made->SerializeAsString());
       });
     };
   });

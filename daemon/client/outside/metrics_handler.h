@@ -27,8 +27,8 @@ class MetricsHandler {
                  const std::map<std::string, Timings>& calls, Worker& reader)
       : controller_(controller), cluster_(std::move(cluster)), calls_(calls), reader_(reader) {}
 
-  void ReadMetrics(const Call& call, const wire::ReadMetricsRequest& request,
-                   wire::ReadMetricsReply* reply);
+  // The reply is a message for programs alone (wire::ReadMetricsReply).
+  void ReadMetrics(const AnyCall& call);
 
  private:
   using Kept = std::shared_ptr<const wire::ReadMetricsReply>;

@@ -3,76 +3,76 @@
 #include <chrono>
 #include <optional>
 
-#include "daemon/access/rpc.h"
-
 namespace muster::daemon {
 namespace {
 
-void Show(const TokenGrant& grant, wire::TokenView* view) {
-  view->set_id(grant.id);
-  view->set_user(grant.user.name);
-  view->set_issued(grant.issued.time_since_epoch().count());
-  view->set_expires(grant.expires.time_since_epoch().count());
-  view->set_read_only(grant.read_only);
+TokenView ViewOf(const TokenGrant& grant) {
+  return {grant.id, grant.user.name, grant.issued, grant.expires, grant.read_only};
+}
+
+// Whose tokens the caller may end: nobody in particular for an operator, who may end any.
+std::optional<uid_t> EndsTokensOf(const Caller& caller) {
+  return IsOperator(caller) ? std::nullopt : std::optional<uid_t>(caller.user.uid);
+}
+
+void TakeCreateToken(TokenBook& tokens, Worker& reader, const Call<CreateToken>& call,
+                     const CreateToken& asked) {
+  call.Aside(reader, [&tokens, call, asked] {
+    const std::chrono::milliseconds lifetime =
+        asked.lifetime.count() == 0 ? std::chrono::milliseconds(TokenBook::kLifetimeDefault)
+                                    : std::chrono::milliseconds(asked.lifetime);
+    const absl::StatusOr<TokenBook::Minted> made =
+        tokens.Mint(call.caller.user, lifetime, asked.read_only);
+    call.Finish(made.status(), made.ok() ? NewToken{made->token, ViewOf(made->grant)} : NewToken());
+  });
+}
+
+void AnswerListTokens(const TokenBook& tokens, const Call<ListTokens>& call,
+                      const ListTokens& asked) {
+  const bool may = IsOperator(call.caller) && call.caller.role != Role::kReader;
+  if (asked.all_users && !may) {
+    const absl::Status refused =
+        absl::PermissionDeniedError("tokens of all users are for operators to see");
+    call.Note(refused);
+    call.Refuse(refused);
+    return;
+  }
+  std::vector<TokenView> views;
+  for (const TokenGrant& grant :
+       tokens.List(asked.all_users ? std::nullopt : std::optional<uid_t>(call.caller.user.uid))) {
+    views.push_back(ViewOf(grant));
+  }
+  call.Finish(absl::OkStatus(), views);
 }
 
 }  // namespace
 
-bool TokenHandler::Has(const Call& call) const {
-  if (tokens_ == nullptr) {
-    call.Finish(absl::UnimplementedError("this controller makes no tokens"));
-  }
-  return tokens_ != nullptr;
-}
-
-void TokenHandler::CreateToken(const Call& call, const wire::CreateTokenRequest& request,
-                               wire::CreateTokenReply* reply) {
-  if (!Has(call)) {
-    return;
-  }
-  const std::chrono::milliseconds lifetime =
-      request.lifetime() == 0 ? std::chrono::milliseconds(TokenBook::kLifetimeDefault)
-                              : std::chrono::milliseconds(request.lifetime());
-  ReadAside(reader_, call.reactor, [this, call, lifetime, read_only = request.read_only(), reply] {
-    const absl::StatusOr<TokenBook::Minted> made =
-        tokens_->Mint(call.caller.user, lifetime, read_only);
-    if (made.ok()) {
-      reply->set_token(made->token);
-      Show(made->grant, reply->mutable_view());
+void ServeTokens(Methods& methods, TokenBook* tokens, Worker& reader) {
+  const auto has = [tokens](const AnyCall& call) {
+    if (tokens == nullptr) {
+      call.Refuse(absl::UnimplementedError("this controller makes no tokens"));
     }
-    call.Finish(made.status());
+    return tokens != nullptr;
+  };
+  methods.Serve<CreateToken>(
+      [has, tokens, &reader](const Call<CreateToken>& call, const CreateToken& asked) {
+        if (has(call)) {
+          TakeCreateToken(*tokens, reader, call, asked);
+        }
+      });
+  methods.Serve<ListTokens>([has, tokens](const Call<ListTokens>& call, const ListTokens& asked) {
+    if (has(call)) {
+      AnswerListTokens(*tokens, call, asked);
+    }
   });
-}
-
-void TokenHandler::ListTokens(const Call& call, const wire::ListTokensRequest& request,
-                              wire::ListTokensReply* reply) {
-  if (!Has(call)) {
-    return;
-  }
-  const bool may = IsOperator(call.caller) && call.caller.role != Role::kReader;
-  if (request.all_users() && !may) {
-    const absl::Status refused =
-        absl::PermissionDeniedError("tokens of all users are for operators to see");
-    call.Note(refused);
-    call.Finish(refused);
-    return;
-  }
-  for (const TokenGrant& grant : tokens_->List(
-           request.all_users() ? std::nullopt : std::optional<uid_t>(call.caller.user.uid))) {
-    Show(grant, reply->add_tokens());
-  }
-  call.Finish(absl::OkStatus());
-}
-
-void TokenHandler::RevokeToken(const Call& call, const wire::RevokeTokenRequest& request,
-                               wire::RevokeTokenReply* /*reply*/) {
-  if (!Has(call)) {
-    return;
-  }
-  ReadAside(reader_, call.reactor, [this, call, id = request.id()] {
-    call.Finish(tokens_->Revoke(
-        id, IsOperator(call.caller) ? std::nullopt : std::optional<uid_t>(call.caller.user.uid)));
-  });
+  methods.Serve<RevokeToken>(
+      [has, tokens, &reader](const Call<RevokeToken>& call, const RevokeToken& asked) {
+        if (has(call)) {
+          call.Aside(reader, [tokens, call, asked] {
+            call.Finish(tokens->Revoke(asked.id, EndsTokensOf(call.caller)));
+          });
+        }
+      });
 }
 
 }  // namespace muster::daemon

@@ -6,7 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "proto/controller.pb.h"
+#include "proto/convert/client_service.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/identity/certificate.h"
@@ -17,13 +17,12 @@ namespace {
 using google::protobuf::Message;
 using google::protobuf::MethodDescriptor;
 
+// As many as the controller takes of one connection, less some.
+constexpr std::size_t kStreamsOfConnection = 100;
+constexpr std::size_t kEventConnectionsMax = 16;
 constexpr int kReplyBytesMax = 256 << 20;
 // As daemon/access/token_book.h has it, which the controller's process alone may include.
 constexpr const char* kTokenKey = "muster-token";
-
-std::string PathOf(const MethodDescriptor& method) {
-  return absl::StrCat("/", method.service()->full_name(), "/", method.name());
-}
 
 grpc::ByteBuffer Packed(const Message& message) {
   const grpc::Slice slice(message.SerializeAsString());
@@ -31,9 +30,7 @@ grpc::ByteBuffer Packed(const Message& message) {
 }
 
 std::unique_ptr<Message> Unpacked(const MethodDescriptor& method, const grpc::ByteBuffer& buffer) {
-  std::unique_ptr<Message> message(google::protobuf::MessageFactory::generated_factory()
-                                       ->GetPrototype(method.output_type())
-                                       ->New());
+  std::unique_ptr<Message> message = NewReply(method);
   std::vector<grpc::Slice> slices;
   std::string bytes;
   if (buffer.Dump(&slices).ok()) {
@@ -72,7 +69,7 @@ class ControllerLink::UnaryCall {
       call->done_(Closing(), nullptr);
       return;
     }
-    link.stub_.UnaryCall(&call->context_, PathOf(method), grpc::StubOptions(), &call->request_,
+    link.stub_.UnaryCall(&call->context_, MethodPath(method), grpc::StubOptions(), &call->request_,
                          &call->reply_, [call](const grpc::Status& status) { call->End(status); });
   }
   void Cancel() { context_.TryCancel(); }
@@ -99,8 +96,62 @@ class ControllerLink::UnaryCall {
   grpc::ByteBuffer reply_;
 };
 
-ControllerLink::ControllerLink(std::shared_ptr<grpc::Channel> channel)
-    : channel_(std::move(channel)), stub_(channel_) {}
+// One stream of events; owns itself until it is done.
+class ControllerLink::EventCall final : public grpc::ClientReadReactor<wire::WatchEventsReply> {
+ public:
+  EventCall(ControllerLink& link, EventChannel* channel, EventReader reader)
+      : link_(link),
+        channel_(channel),
+        stub_(wire::Controller::NewStub(channel->channel)),
+        reader_(std::move(reader)) {}
+
+  static std::shared_ptr<EventCall> Make(ControllerLink& link, EventChannel* channel,
+                                         const wire::WatchEventsRequest& request,
+                                         const std::string& token, EventReader reader) {
+    auto call = std::make_shared<EventCall>(link, channel, std::move(reader));
+    call->self_ = call;
+    call->request_ = request;
+    call->context_.AddMetadata(kTokenKey, token);
+    if (!link.Enter(call.get(), CancelOf(call))) {
+      link.GiveBack(channel);
+      call->reader_.ended(Closing());
+      call->self_.reset();
+      return nullptr;
+    }
+    call->stub_->async()->WatchEvents(&call->context_, &call->request_, call.get());
+    call->StartRead(&call->reply_);
+    call->StartCall();
+    return call;
+  }
+  void Cancel() { context_.TryCancel(); }
+
+  void OnReadDone(bool ok) override {
+    if (ok) {
+      reader_.news(reply_);
+      StartRead(&reply_);
+    }
+  }
+  void OnDone(const grpc::Status& status) override {
+    const std::shared_ptr<EventCall> self = std::move(self_);
+    reader_.ended(status);
+    reader_ = {};
+    link_.GiveBack(channel_);
+    link_.Leave(this);
+  }
+
+ private:
+  ControllerLink& link_;
+  EventChannel* const channel_;
+  const std::unique_ptr<wire::Controller::Stub> stub_;
+  EventReader reader_;
+  std::shared_ptr<EventCall> self_;
+  grpc::ClientContext context_;
+  wire::WatchEventsRequest request_;
+  wire::WatchEventsReply reply_;
+};
+
+ControllerLink::ControllerLink(MakeChannel make)
+    : make_(std::move(make)), channel_(make_()), stub_(channel_) {}
 
 ControllerLink::~ControllerLink() {
   Close();
@@ -128,15 +179,14 @@ absl::StatusOr<std::unique_ptr<ControllerLink>> ControllerLink::Open(const std::
     arguments.SetString(GRPC_SSL_TARGET_NAME_OVERRIDE_ARG, kControllerName);
     credentials = grpc::SslCredentials(options);
   }
-  return std::unique_ptr<ControllerLink>(
-      new ControllerLink(grpc::CreateCustomChannel(address, credentials, arguments)));
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  return std::unique_ptr<ControllerLink>(new ControllerLink([address, credentials, arguments]() {
+    return grpc::CreateCustomChannel(address, credentials, arguments);
+  }));
 }
 
 const MethodDescriptor* ControllerLink::FindMethod(const std::string& name) {
-  return wire::PingRequest::descriptor()
-      ->file()
-      ->FindServiceByName("Controller")
-      ->FindMethodByName(name);
+  return ClientServiceType().FindMethodByName(name);
 }
 
 void ControllerLink::Call(const MethodDescriptor& method, const Message& request,
@@ -146,6 +196,37 @@ void ControllerLink::Call(const MethodDescriptor& method, const Message& request
     return;
   }
   UnaryCall::Make(*this, method, request, token, std::move(done));
+}
+
+std::function<void()> ControllerLink::Watch(const wire::WatchEventsRequest& request,
+                                            const std::string& token, EventReader reader) {
+  EventChannel* const channel = TakeEventChannel();
+  if (channel == nullptr) {
+    reader.ended({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many readers of events"});
+    return [] {};
+  }
+  const auto call = EventCall::Make(*this, channel, request, token, std::move(reader));
+  return call == nullptr ? std::function<void()>([] {}) : CancelOf(call);
+}
+
+ControllerLink::EventChannel* ControllerLink::TakeEventChannel() {
+  const MutexLock lock(&mutex_);
+  for (const auto& channel : event_channels_) {
+    if (channel->streams < kStreamsOfConnection) {
+      ++channel->streams;
+      return channel.get();
+    }
+  }
+  if (event_channels_.size() >= kEventConnectionsMax) {
+    return nullptr;
+  }
+  event_channels_.push_back(std::make_unique<EventChannel>(EventChannel{make_(), 1}));
+  return event_channels_.back().get();
+}
+
+void ControllerLink::GiveBack(EventChannel* channel) {
+  const MutexLock lock(&mutex_);
+  --channel->streams;
 }
 
 bool ControllerLink::Connected() const {

@@ -21,6 +21,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "proto/controller.grpc.pb.h"
 #include "scheduler/runtime/mutex.h"
 
 namespace muster::daemon {
@@ -47,6 +48,16 @@ class ControllerLink {
   void Call(const google::protobuf::MethodDescriptor& method,
             const google::protobuf::Message& request, const std::string& token, Done done);
 
+  // Of a stream of events: each message, one at a time, and then, once, how it ended.
+  struct EventReader {
+    std::function<void(const wire::WatchEventsReply& reply)> news;
+    std::function<void(const grpc::Status& status)> ended;
+  };
+  // Events by the caller's token, on connections of their own, so that they take no call's place.
+  // Returns what ends the stream.
+  std::function<void()> Watch(const wire::WatchEventsRequest& request, const std::string& token,
+                              EventReader reader);
+
   // Whether the controller is connected; tries to connect when it is not.
   [[nodiscard]] bool Connected() const;
   // Ends every call, and waits until none is left.
@@ -54,15 +65,26 @@ class ControllerLink {
 
  private:
   class UnaryCall;
-  explicit ControllerLink(std::shared_ptr<grpc::Channel> channel);
+  class EventCall;
+  using MakeChannel = std::function<std::shared_ptr<grpc::Channel>()>;
+  explicit ControllerLink(MakeChannel make);
+  // A connection that has room for one stream more; null when there is none.
+  struct EventChannel {
+    std::shared_ptr<grpc::Channel> channel;
+    std::size_t streams = 0;
+  };
+  EventChannel* TakeEventChannel();
+  void GiveBack(EventChannel* channel);
   bool Enter(const void* call, std::function<void()> cancel);
   void Leave(const void* call);
 
+  const MakeChannel make_;
   const std::shared_ptr<grpc::Channel> channel_;
   grpc::GenericStub stub_;
   Mutex mutex_;
   CondVar changed_;
   std::map<const void*, std::function<void()>> calls_ ABSL_GUARDED_BY(mutex_);  // how to end each
+  std::vector<std::unique_ptr<EventChannel>> event_channels_ ABSL_GUARDED_BY(mutex_);
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
 };
 

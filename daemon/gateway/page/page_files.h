@@ -11,7 +11,7 @@
 namespace muster::daemon {
 
 struct PageFile {
-  std::string path;  // as it is asked for: "/", "/page.js"
+  std::string path;  // as it is asked for: "/", "/page.css"
   const char* type;  // of its content
   std::string_view text;
 };

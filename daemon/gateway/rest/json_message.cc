@@ -5,8 +5,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
@@ -96,7 +101,160 @@ absl::Status PutOne(const std::string& text, Message* message, const FieldDescri
   }
 }
 
+using FieldList = std::vector<const FieldDescriptor*>;
+
+FieldList AllFields(const google::protobuf::Descriptor& type) {
+  FieldList fields;
+  for (int i = 0; i < type.field_count(); ++i) {
+    fields.push_back(type.field(i));
+  }
+  return fields;
+}
+
+void AppendText(const std::string& text, std::string* json) {
+  json->append(nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+void AppendDouble(double value, std::string* json) {
+  if (std::isfinite(value)) {
+    json->append(nlohmann::json(value).dump());
+  } else {
+    json->append(std::isnan(value) ? "\"NaN\"" : value > 0 ? "\"Infinity\"" : "\"-Infinity\"");
+  }
+}
+
+void AppendMessage(const Message& message, const FieldList& fields, std::string* json);
+
+// One value, as protobuf's mapping has it; of a repeated field the one at `i`.
+void AppendValue(const Message& message, const FieldDescriptor* field, int i, std::string* json) {
+  const Reflection& of = *message.GetReflection();
+  const bool many = field->is_repeated();
+  switch (field->cpp_type()) {
+    case FieldDescriptor::CPPTYPE_MESSAGE: {
+      const Message& inner =
+          many ? of.GetRepeatedMessage(message, field, i) : of.GetMessage(message, field);
+      AppendMessage(inner, AllFields(*inner.GetDescriptor()), json);
+      return;
+    }
+    case FieldDescriptor::CPPTYPE_STRING: {
+      const std::string text =
+          many ? of.GetRepeatedString(message, field, i) : of.GetString(message, field);
+      AppendText(field->type() == FieldDescriptor::TYPE_BYTES ? absl::Base64Escape(text) : text,
+                 json);
+      return;
+    }
+    case FieldDescriptor::CPPTYPE_BOOL:
+      json->append((many ? of.GetRepeatedBool(message, field, i) : of.GetBool(message, field))
+                       ? "true"
+                       : "false");
+      return;
+    case FieldDescriptor::CPPTYPE_ENUM:
+      AppendText(
+          (many ? of.GetRepeatedEnum(message, field, i) : of.GetEnum(message, field))->name(),
+          json);
+      return;
+    case FieldDescriptor::CPPTYPE_INT32:
+      absl::StrAppend(json,
+                      many ? of.GetRepeatedInt32(message, field, i) : of.GetInt32(message, field));
+      return;
+    case FieldDescriptor::CPPTYPE_UINT32:
+      absl::StrAppend(
+          json, many ? of.GetRepeatedUInt32(message, field, i) : of.GetUInt32(message, field));
+      return;
+    case FieldDescriptor::CPPTYPE_INT64:
+      absl::StrAppend(json, "\"",
+                      many ? of.GetRepeatedInt64(message, field, i) : of.GetInt64(message, field),
+                      "\"");
+      return;
+    case FieldDescriptor::CPPTYPE_UINT64:
+      absl::StrAppend(json, "\"",
+                      many ? of.GetRepeatedUInt64(message, field, i) : of.GetUInt64(message, field),
+                      "\"");
+      return;
+    case FieldDescriptor::CPPTYPE_DOUBLE:
+      AppendDouble(many ? of.GetRepeatedDouble(message, field, i) : of.GetDouble(message, field),
+                   json);
+      return;
+    case FieldDescriptor::CPPTYPE_FLOAT:
+      AppendDouble(many ? of.GetRepeatedFloat(message, field, i) : of.GetFloat(message, field),
+                   json);
+      return;
+  }
+}
+
+void AppendMessage(const Message& message, const FieldList& fields, std::string* json) {
+  const Reflection& of = *message.GetReflection();
+  char before = '{';
+  for (const FieldDescriptor* const field : fields) {
+    if (!field->is_repeated() && field->has_presence() && !of.HasField(message, field)) {
+      continue;
+    }
+    absl::StrAppend(json, std::string(1, std::exchange(before, ',')), "\"", field->name(), "\":");
+    if (!field->is_repeated()) {
+      AppendValue(message, field, 0, json);
+      continue;
+    }
+    json->push_back('[');
+    for (int i = 0; i < of.FieldSize(message, field); ++i) {
+      if (i > 0) {
+        json->push_back(',');
+      }
+      AppendValue(message, field, i, json);
+    }
+    json->push_back(']');
+  }
+  json->append(before == '{' ? "{}" : "}");
+}
+
+// Those of the list's members that are named, in their own order.
+FieldList Named(const FieldDescriptor& list, const std::vector<std::string>& names,
+                std::set<std::string>& known) {
+  FieldList fields;
+  for (const FieldDescriptor* const field : AllFields(*list.message_type())) {
+    if (std::find(names.begin(), names.end(), field->name()) != names.end()) {
+      known.insert(field->name());
+      fields.push_back(field);
+    }
+  }
+  return fields;
+}
+
 }  // namespace
+
+absl::StatusOr<std::string> WriteJson(const Message& message,
+                                      const std::vector<std::string>& fields) {
+  const Reflection& of = *message.GetReflection();
+  std::set<std::string> known;
+  std::string json;
+  for (const FieldDescriptor* const field : AllFields(*message.GetDescriptor())) {
+    const bool is_list =
+        field->is_repeated() && field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
+    const FieldList named = is_list ? Named(*field, fields, known) : FieldList();
+    if (named.empty()) {
+      std::string whole;
+      AppendMessage(message, {field}, &whole);
+      if (whole != "{}") {
+        absl::StrAppend(&json, json.empty() ? "{" : ",", whole.substr(1, whole.size() - 2));
+      }
+      continue;
+    }
+    absl::StrAppend(&json, json.empty() ? "{" : ",", "\"", field->name(), "\":[");
+    for (int i = 0; i < of.FieldSize(message, field); ++i) {
+      if (i > 0) {
+        json.push_back(',');
+      }
+      AppendMessage(of.GetRepeatedMessage(message, field, i), named, &json);
+    }
+    json.push_back(']');
+  }
+  for (const std::string& name : fields) {
+    if (!known.contains(name)) {
+      return absl::InvalidArgumentError(absl::StrCat("fields: no field ", name, " in a list of ",
+                                                     message.GetDescriptor()->name()));
+    }
+  }
+  return json.empty() ? "{}" : json + "}";
+}
 
 absl::Status ReadJson(const std::string& json, Message* message) {
   const auto read = google::protobuf::util::JsonStringToMessage(json, message);

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/gateway/rest/routes.h"
+#include "proto/convert/client_service.h"
 
 namespace muster::daemon {
 namespace {
@@ -123,6 +124,10 @@ Tree QueryOf(Schemas& schemas, const MethodDescriptor& method, const Alias* alia
       parameters.push_back({{"name", name}, {"in", "query"}, {"schema", schemas.Of(field)}});
     }
   }
+  parameters.push_back({{"name", kFieldsParameter},
+                        {"in", "query"},
+                        {"description", "what members of lists are to have, with commas between"},
+                        {"schema", {{"type", "string"}}}});
   return parameters;
 }
 
@@ -183,6 +188,26 @@ void AddAliases(Schemas& schemas, Tree& paths) {
   }
 }
 
+// Server-sent events are no message of the service's.
+Tree EventsOperation() {
+  const auto parameter = [](const char* name, const char* where, const char* type) {
+    return Tree{{"name", name}, {"in", where}, {"schema", {{"type", type}}}};
+  };
+  return {{"operationId", "getEvents"},
+          {"summary", "what happens, as server-sent events whose data are CloudEvents 1.0"},
+          {"parameters",
+           Tree::array({parameter("from", "query", "integer"), parameter("job", "query", "integer"),
+                        parameter("user", "query", "string"),
+                        parameter("Last-Event-ID", "header", "string")})},
+          {"responses",
+           {{"200",
+             {{"description", "events, without an end"},
+              {"content", {{"text/event-stream", {{"schema", {{"type", "string"}}}}}}}}},
+            {"default",
+             {{"description", "what went wrong (RFC 9457)"},
+              {"content", {{"application/problem+json", {{"schema", Reference("Problem")}}}}}}}}}};
+}
+
 Tree ProblemSchema() {
   return {{"type", "object"},
           {"required", Tree::array({"type", "title", "status", "code", "detail"})},
@@ -201,6 +226,7 @@ std::string MakeOpenApi(const std::string& version) {
   Tree paths = Tree::object();
   AddAliases(schemas, paths);
   AddMethods(schemas, paths);
+  paths["/v1/events"]["get"] = EventsOperation();
   Tree all = schemas.Take();
   all["Problem"] = ProblemSchema();
   const Tree document = {

@@ -1,26 +1,18 @@
 #include "daemon/gateway/rest/routes.h"
 
-#include <google/protobuf/descriptor.pb.h>
-
 #include <algorithm>
 #include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "daemon/gateway/rest/json_message.h"
-#include "proto/controller.pb.h"
+#include "proto/convert/client_service.h"
 #include "scheduler/base/status.h"
 
 namespace muster::daemon {
 namespace {
 
-using google::protobuf::Message;
 using google::protobuf::MethodDescriptor;
-using google::protobuf::ServiceDescriptor;
-
-const ServiceDescriptor& ClientService() {
-  return *wire::PingRequest::descriptor()->file()->FindServiceByName("Controller");
-}
 
 // What the braces of a path stood for.
 using Filled = std::vector<std::pair<std::string, std::string>>;
@@ -49,10 +41,6 @@ struct Route {
   Filled filled;
 };
 
-bool IsRest(const MethodDescriptor& method) {
-  return !method.client_streaming() && !method.server_streaming();
-}
-
 absl::Status WrongMethod(const std::string& allowed) {
   return absl::FailedPreconditionError(allowed);
 }
@@ -61,8 +49,8 @@ absl::Status WrongMethod(const std::string& allowed) {
 absl::StatusOr<Route> FindByName(const http::Request& head) {
   const std::optional<Filled> name = Match("/v1/{rpc}", head.path);
   const MethodDescriptor* const method =
-      name.has_value() ? ClientService().FindMethodByName(name->front().second) : nullptr;
-  if (method == nullptr || !IsRest(*method)) {
+      name.has_value() ? ClientServiceType().FindMethodByName(name->front().second) : nullptr;
+  if (method == nullptr || !IsUnary(*method)) {
     return absl::NotFoundError(
         absl::StrCat(head.path, ": nothing is there; /v1/openapi.json lists what is"));
   }
@@ -78,7 +66,7 @@ absl::StatusOr<Route> Find(const http::Request& head) {
   for (const Alias& alias : Aliases()) {
     std::optional<Filled> filled = Match(alias.path, head.path);
     if (filled.has_value() && head.method == alias.method) {
-      return Route{ClientService().FindMethodByName(alias.rpc), &alias, *std::move(filled)};
+      return Route{ClientServiceType().FindMethodByName(alias.rpc), &alias, *std::move(filled)};
     }
     if (filled.has_value()) {
       absl::StrAppend(&allowed, allowed.empty() ? "" : ", ", alias.method);
@@ -111,6 +99,8 @@ const std::vector<Alias>& Aliases() {
       {"GET", "/v1/jobs/{job.job}", "ShowJob", {}},
       {"GET", "/v1/jobs/{job.job}/explanation", "Explain", {}},
       {"GET", "/v1/history", "ListHistory", {{"state", "states"}, {"job", "jobs"}}},
+      {"GET", "/v1/jobs/{job.job}/curve", "ShowCurve", {}},
+      {"GET", "/v1/plan", "ShowPlan", {}},
       {"GET", "/v1/nodes", "ListNodes", {{"name", "names"}}},
       {"GET", "/v1/nodes/{names}", "ListNodes", {}},
       {"GET", "/v1/health", "ListHealth", {{"name", "names"}}},
@@ -123,16 +113,12 @@ const std::vector<Alias>& Aliases() {
 
 std::vector<const MethodDescriptor*> RestMethods() {
   std::vector<const MethodDescriptor*> methods;
-  for (int i = 0; i < ClientService().method_count(); ++i) {
-    if (IsRest(*ClientService().method(i))) {
-      methods.push_back(ClientService().method(i));
+  for (int i = 0; i < ClientServiceType().method_count(); ++i) {
+    if (IsUnary(*ClientServiceType().method(i))) {
+      methods.push_back(ClientServiceType().method(i));
     }
   }
   return methods;
-}
-
-bool ChangesNothing(const MethodDescriptor& method) {
-  return method.options().idempotency_level() == google::protobuf::MethodOptions::NO_SIDE_EFFECTS;
 }
 
 absl::StatusOr<const MethodDescriptor*> FindRoute(const http::Request& head) {
@@ -144,13 +130,15 @@ absl::StatusOr<RestCall> ReadCall(const http::Request& request) {
   ASSIGN_OR_RETURN(const Route route, Find(request));
   RestCall call;
   call.method = route.method;
-  call.request.reset(google::protobuf::MessageFactory::generated_factory()
-                         ->GetPrototype(route.method->input_type())
-                         ->New());
+  call.request = NewRequest(*route.method);
   if (request.method == "POST" && !request.body.empty()) {
     RETURN_IF_ERROR(ReadJson(request.body, call.request.get()));
   }
   for (const auto& [name, value] : request.query) {
+    if (name == kFieldsParameter) {
+      call.fields = absl::StrSplit(value, ',', absl::SkipEmpty());
+      continue;
+    }
     RETURN_IF_ERROR(SetField(FieldOf(route.alias, name), value, call.request.get()));
   }
   for (const auto& [field, value] : route.filled) {

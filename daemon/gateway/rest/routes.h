@@ -34,13 +34,14 @@ const std::vector<Alias>& Aliases();
 
 // The methods with one request and one answer, in the order of the service.
 std::vector<const google::protobuf::MethodDescriptor*> RestMethods();
-// By the mark that controller.proto gives it.
-bool ChangesNothing(const google::protobuf::MethodDescriptor& method);
 
 struct RestCall {
   const google::protobuf::MethodDescriptor* method = nullptr;
   std::unique_ptr<google::protobuf::Message> request;
+  std::vector<std::string> fields;  // of the members of the answer's lists; none named: all
 };
+// The name in a query that is no field of a request: which fields an answer's lists are to have.
+inline constexpr const char* kFieldsParameter = "fields";
 
 // The method of a head, without its request. NotFound when no method is there; FailedPrecondition
 // when this path takes another method of HTTP, which the message names.

@@ -32,7 +32,14 @@ void PromiseTable::Plan(const muster::Plan& plan, Time now) {
 }
 
 void PromiseTable::Apply(const Event& event) {
-  if (const auto* start = std::get_if<AttemptStarted>(&event)) {
+  if (const auto* promised = std::get_if<StartPromised>(&event)) {
+    const auto [promise, is_new] = open_.try_emplace(promised->job);
+    if (is_new) {
+      promise->second.made = promised->time;
+      promise->second.first = promised->by;
+    }
+    promise->second.last = promised->by;
+  } else if (const auto* start = std::get_if<AttemptStarted>(&event)) {
     Start(start->job, start->time);
   } else if (const auto* end = std::get_if<JobEnded>(&event)) {
     open_.erase(end->job);

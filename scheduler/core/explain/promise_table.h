@@ -2,10 +2,11 @@
 
 // How the starts that were promised to waiting jobs held.
 //
-// A job is promised the start of its reservation, from the first pass that makes one until it
-// starts; a promise holds when the job starts no later than a second after it, for the pass that
-// starts it comes when its time has come. Thread promise: a value; one thread. Invariants: each
-// start counts once, with the first and the last promise before it.
+// A job is promised the start of its reservation, or the latest start that the journal says, from
+// the first pass that makes one until it starts; a promise holds when the job starts no later than
+// a second after it, for the pass that starts it comes when its time has come. Thread promise: a
+// value; one thread. Invariants: each start counts once, with the first and the last promise before
+// it.
 
 #include <cstdint>
 #include <map>

@@ -26,6 +26,7 @@ std::optional<ReplayDifference> Replay::Apply(const JournalEntry& entry) {
     difference = CheckStart(*start);
   }
   state_.Apply(entry.event);
+  snapshots_.Note(entry.event, state_.version());
   promises_.Apply(entry.event);
   ++entries_;
   return difference;
@@ -61,7 +62,9 @@ std::optional<ReplayDifference> Replay::Check(const PassRecord& record) {
   if (plans_.size() > kPlansKept) {
     plans_.pop_front();
   }
-  promises_.Plan(plans_.back(), record.now);
+  if (record.config->priority.order != QueueRule::kPrompt) {  // there the journal says them
+    promises_.Plan(plans_.back(), record.now);
+  }
   ++passes_;
   if (plans_.back().hash == record.hash) {
     return std::nullopt;

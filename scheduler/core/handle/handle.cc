@@ -18,6 +18,7 @@
 #include "scheduler/core/handle/steps/step_handlers.h"
 #include "scheduler/core/handle/submit/dependency_check.h"
 #include "scheduler/core/handle/submit/group_submission.h"
+#include "scheduler/core/handle/submit/never_fits.h"
 #include "scheduler/core/handle/submit/new_job.h"
 #include "scheduler/core/handle/submit/user_jobs.h"
 #include "scheduler/core/handle/submit/validate.h"
@@ -45,6 +46,26 @@ Transition On(const ClusterState& state, const BeginEpoch&, Time now, const Poli
   return transition;
 }
 
+// A held job waits for nobody and nothing but its release, unless time may end it.
+bool MayMatter(const JobSpec& spec) {
+  return !spec.held || spec.deadline != kNoTime || !spec.dependency.terms.empty();
+}
+
+// A job that the nodes can never hold is refused, or taken with a remark.
+absl::Status CheckFit(const ClusterState& state, const JobSpec& spec, const std::string& which,
+                      const SubmitJob& command, Transition& transition) {
+  const std::optional<Reason> never = WhyNeverFits(state, spec);
+  if (!never.has_value()) {
+    return absl::OkStatus();
+  }
+  const std::string why = absl::StrCat(which, ToSentence(*never));
+  if (command.refuse_misfit) {
+    return absl::FailedPreconditionError(absl::StrCat(Name(never->kind), ": ", why));
+  }
+  transition.remark = transition.remark.empty() ? why : transition.remark;
+  return absl::OkStatus();
+}
+
 Transition On(const ClusterState& state, const SubmitJob& command, Time now,
               const PolicyConfig& config) {
   if (absl::Status token = CheckToken(command.token); !token.ok()) {
@@ -60,9 +81,19 @@ Transition On(const ClusterState& state, const SubmitJob& command, Time now,
     if (!group.ok()) {
       return Refused(group.status());
     }
+    absl::Status fits = CheckFit(state, group->spec, "component 0: ", command, transition);
+    for (std::size_t i = 0; i < group->components.size(); ++i) {
+      fits.Update(CheckFit(state, group->components[i].spec,
+                           absl::StrCat("component ", i + 1, ": "), command, transition));
+    }
+    if (!fits.ok()) {
+      return Refused(std::move(fits));
+    }
     transition.job = group->first;
+    if (MayMatter(group->spec)) {
+      transition.effects.emplace_back(Replan{});
+    }
     transition.events.emplace_back(*std::move(group));
-    transition.effects.emplace_back(Replan{});
     return transition;
   }
   JobSpec asked = command.spec;
@@ -99,7 +130,13 @@ Transition On(const ClusterState& state, const SubmitJob& command, Time now,
       !admitted.ok()) {
     return Refused(std::move(admitted));
   }
+  if (absl::Status fits = CheckFit(state, *spec, "", command, transition); !fits.ok()) {
+    return Refused(std::move(fits));
+  }
   transition.job = state.next_job();
+  if (MayMatter(*spec)) {
+    transition.effects.emplace_back(Replan{});
+  }
   transition.events.emplace_back(JobSubmitted{transition.job,
                                               static_cast<std::uint32_t>(count),
                                               command.token,
@@ -108,7 +145,6 @@ Transition On(const ClusterState& state, const SubmitJob& command, Time now,
                                               now,
                                               command.history,
                                               {}});
-  transition.effects.emplace_back(Replan{});
   return transition;
 }
 
@@ -168,15 +204,12 @@ Transition On(const ClusterState& state, const CancelJob& command, Time now,
 
 Transition On(const ClusterState& state, const HoldJob& command, Time now,
               const PolicyConfig& config) {
-  const std::vector<const Job*> jobs = state.FindJobs(command.job, command.array_index);
-  if (jobs.empty()) {
-    return Refused(NoSuchJob(command.job, command.array_index));
-  }
-  if (absl::Status whole = NamesWhole(*jobs.front(), command.job); !whole.ok()) {
-    return Refused(std::move(whole));
+  const auto jobs = FindWhole(state, command.job, command.array_index);
+  if (!jobs.ok()) {
+    return Refused(jobs.status());
   }
   Transition transition;
-  for (const Job* job : jobs) {
+  for (const Job* job : *jobs) {
     if (!MayChange(*job, command.by, config)) {
       return Refused(NotYours(*job));
     }
@@ -268,6 +301,18 @@ void HoldTooLarge(std::span<const PlannedStart> together, Time now, Transition& 
   }
 }
 
+// The latest starts of jobs that still wait.
+void Promise(const ClusterState& state, const Plan& plan, Time now, Transition& transition) {
+  for (std::size_t i = 0; i < plan.promises.size(); ++i) {
+    const PlannedPromise& promise = plan.promises[i];
+    const bool is_last = i + 1 == plan.promises.size() || plan.promises[i + 1].job != promise.job;
+    const Job* job = state.FindJob(promise.job);
+    if (is_last && job != nullptr && IsWaiting(job->state) && job->promised != promise.by) {
+      transition.events.emplace_back(StartPromised{promise.job, promise.by, now});
+    }
+  }
+}
+
 Transition On(const ClusterState& state, const TakePlan& command, Time now,
               const PolicyConfig& config) {
   Transition transition;
@@ -281,6 +326,7 @@ Transition On(const ClusterState& state, const TakePlan& command, Time now,
       stale = true;
     }
   }
+  Promise(state, command.plan, now, transition);
   std::span<const PlannedStart> left = command.plan.starts;
   while (!left.empty()) {
     const std::span<const PlannedStart> together = left.first(StartsTogether(state, left));

@@ -7,8 +7,10 @@
 #include "scheduler/base/status.h"
 #include "scheduler/core/handle/attempts/attempt_end.h"
 #include "scheduler/core/handle/attempts/limit_change.h"
+#include "scheduler/core/handle/changed_options.h"
 #include "scheduler/core/handle/submit/dependency_check.h"
 #include "scheduler/core/handle/submit/validate.h"
+#include "scheduler/core/policy/admission.h"
 #include "scheduler/core/policy/deadline.h"
 #include "scheduler/core/policy/job_access.h"
 #include "scheduler/core/state/job_group.h"
@@ -54,18 +56,25 @@ void Set(const std::optional<T>& change, T& member) {
 absl::StatusOr<JobSpec> ChangedAsItRuns(const ClusterState& state, const Job& job,
                                         const UpdateJob& command, JobSpec asked, Time now,
                                         const PolicyConfig& config) {
+  const JobUpdate& changes = command.changes;
   JobUpdate allowed;
-  allowed.name = command.changes.name;
-  allowed.comment = command.changes.comment;
-  allowed.time_limit = command.changes.time_limit;
-  if (command.changes != allowed) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("job ", ToString(job.id),
-                     ": has started; only --time, --job-name and --comment can still be changed"));
+  allowed.name = changes.name;
+  allowed.comment = changes.comment;
+  allowed.time_limit = changes.time_limit;
+  allowed.options = changes.options;
+  allowed.asked = changes.asked;
+  if (changes != allowed || !AreForRunning(changes.options)) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "job ", ToString(job.id),
+        ": has started; only --time, --job-name, --comment, --requeue and an array's throttle can "
+        "still be changed"));
   }
   JobSpec spec = *job.spec;
   spec.name = std::move(asked.name);
   spec.comment = std::move(asked.comment);
+  spec.requeue = asked.requeue;
+  spec.recorded = std::move(asked.recorded);
+  spec.array = std::move(asked.array);
   if (allowed.time_limit.has_value() && asked.time_limit != spec.time_limit) {
     RETURN_IF_ERROR(CheckNewLimit(state, job, asked.time_limit, command, now, config));
     spec.time_limit = asked.time_limit;
@@ -103,9 +112,14 @@ absl::StatusOr<JobSpec> Changed(const ClusterState& state, const Job& job, const
   Set(changes.begin, spec.begin);
   Set(changes.deadline, spec.deadline);
   Set(changes.dependency, spec.dependency);
+  RETURN_IF_ERROR(TakeOptions(changes, command.by, config, spec));
   ASSIGN_OR_RETURN(spec, Normalise(std::move(spec), config));
   if (job.attempt.has_value()) {
     return ChangedAsItRuns(state, job, command, std::move(spec), now, config);
+  }
+  if (ChangesPolicy(changes)) {
+    // The job itself is submitted already, and counts no second time.
+    RETURN_IF_ERROR(Admit(state.policy().snapshot(), Submission{0, true, now}, &spec));
   }
   if (changes.dependency.has_value()) {
     RETURN_IF_ERROR(CheckNoCycle(state, job, spec.dependency));
@@ -122,16 +136,13 @@ absl::StatusOr<JobSpec> Changed(const ClusterState& state, const Job& job, const
 
 Transition On(const ClusterState& state, const RequeueJob& command, Time now,
               const PolicyConfig& config) {
-  const std::vector<const Job*> jobs = state.FindJobs(command.job, command.array_index);
-  if (jobs.empty()) {
-    return Refused(NoSuchJob(command.job, command.array_index));
-  }
-  if (absl::Status whole = NamesWhole(*jobs.front(), command.job); !whole.ok()) {
-    return Refused(std::move(whole));
+  const auto jobs = FindWhole(state, command.job, command.array_index);
+  if (!jobs.ok()) {
+    return Refused(jobs.status());
   }
   Transition transition;
   absl::Status last;
-  for (const Job* job : jobs) {
+  for (const Job* job : *jobs) {
     if (!MayChange(*job, command.by, config)) {
       return Refused(NotYours(*job));
     }
@@ -147,12 +158,9 @@ Transition On(const ClusterState& state, const RequeueJob& command, Time now,
 
 Transition On(const ClusterState& state, const UpdateJob& command, Time now,
               const PolicyConfig& config) {
-  const std::vector<const Job*> jobs = state.FindJobs(command.job, command.array_index);
-  if (jobs.empty()) {
-    return Refused(NoSuchJob(command.job, command.array_index));
-  }
-  if (absl::Status whole = NamesWhole(*jobs.front(), command.job); !whole.ok()) {
-    return Refused(std::move(whole));
+  const auto jobs = FindWhole(state, command.job, command.array_index);
+  if (!jobs.ok()) {
+    return Refused(jobs.status());
   }
   if (command.changes == JobUpdate()) {
     return Refused(absl::InvalidArgumentError("nothing to change: name an option"));
@@ -161,7 +169,7 @@ Transition On(const ClusterState& state, const UpdateJob& command, Time now,
     return Refused(absl::PermissionDeniedError("--force: is for operators"));
   }
   Transition transition;
-  for (const Job* job : jobs) {
+  for (const Job* job : *jobs) {
     if (!MayChange(*job, command.by, config)) {
       return Refused(NotYours(*job));
     }

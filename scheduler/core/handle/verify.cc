@@ -162,6 +162,11 @@ bool Verifier::Fits(const NodeAllocation& part, const NodeUse& taken) const {
       part.memory > node->machine->memory - std::min(use.memory, node->machine->memory)) {
     return false;
   }
+  for (const GresCount& gres : part.gres) {
+    if (gres.count + CountOf(use.gres, gres.name) > CountOf(node->machine->gres, gres.name)) {
+      return false;
+    }
+  }
   const std::size_t gpus = node->machine->gpus.size();
   use.gpus.resize(std::max(use.gpus.size(), gpus));
   for (const GpuGrant& grant : part.gpus) {

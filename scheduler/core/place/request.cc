@@ -166,6 +166,13 @@ std::uint32_t FreeGpus(const NodeSnapshot& node, const GpuRequest& request) {
   return free;
 }
 
+bool HasGresFree(const NodeSnapshot& node, const ResourceRequest& request) {
+  return std::all_of(request.gres.begin(), request.gres.end(), [&node](const GresCount& gres) {
+    const std::uint64_t all = CountOf(node.machine->gres, gres.name);
+    return gres.count + CountOf(node.taken.gres, gres.name) <= all;
+  });
+}
+
 std::string WhyNoMachine(const ResourceRequest& request, const Machine& machine) {
   std::set<std::uint32_t> sockets;
   for (const Core& core : machine.cores) {

@@ -67,6 +67,8 @@ std::uint32_t FreeCores(const NodeSnapshot& node);
 GpuShare FreeShare(const NodeSnapshot& node, std::size_t gpu);
 // The most that one GPU of the type has left.
 GpuShare MostFreeShare(const NodeSnapshot& node, const GpuRequest& request);
+// Whether the countable things that the request asks of each node are free on this one.
+bool HasGresFree(const NodeSnapshot& node, const ResourceRequest& request);
 // GPUs of the type that no job holds any share of.
 std::uint32_t FreeGpus(const NodeSnapshot& node, const GpuRequest& request);
 

@@ -68,7 +68,11 @@ void AddGrant(std::uint32_t gpu, GpuShare share, std::vector<GpuGrant>& grants) 
 // One task after the other, each with a share of its own.
 Placed PlaceOneByOne(const NodeSnapshot& node, const ResourceRequest& request,
                      std::uint32_t limit) {
+  if (!HasGresFree(node, request)) {
+    return Placed();
+  }
   ResourceRequest one = request;
+  one.gres.clear();  // the job's is looked at as a whole
   one.gpu_share = GpuShare();
   one.tasks = 1;
   one.tasks_per_node = 0;
@@ -94,6 +98,7 @@ Placed PlaceOneByOne(const NodeSnapshot& node, const ResourceRequest& request,
   }
   all.allocation.node = node.id;
   all.allocation.name = node.name;
+  all.allocation.gres = request.gres;
   all.allocation.memory =
       std::min(MemoryOnNode(*node.machine, request, all.tasks, all.allocation.cpus.Count()), free);
   return all.tasks > 0 ? all : Placed();

@@ -51,7 +51,7 @@ class NodePlacer {
 
   Placed Place(std::uint32_t limit) {
     Placed placed;
-    if (request_.exclusive && !IsIdle()) {
+    if ((request_.exclusive && !IsIdle()) || !HasGresFree(node_, request_)) {
       return placed;
     }
     limit = std::min(limit, MemoryLimit());
@@ -69,7 +69,7 @@ class NodePlacer {
 
  private:
   [[nodiscard]] bool IsIdle() const {
-    return node_.taken.cpus.Empty() && node_.taken.memory.zero() &&
+    return node_.taken.cpus.Empty() && node_.taken.memory.zero() && node_.taken.gres.empty() &&
            std::all_of(node_.taken.gpus.begin(), node_.taken.gpus.end(),
                        [](GpuShare share) { return share.zero(); });
   }
@@ -488,6 +488,7 @@ class NodePlacer {
     NodeAllocation& allocation = placed.allocation;
     allocation.node = node_.id;
     allocation.name = node_.name;
+    allocation.gres = request_.gres;
     std::vector<std::uint32_t> gpus = node_gpus_;
     for (const RankPlacement& rank : allocation.ranks) {
       allocation.cpus |= rank.cpus;
@@ -503,6 +504,7 @@ class NodePlacer {
       allocation.cpus = AllCpus(machine_);
       allocation.mem_nodes = AllMemoryNodes();
       allocation.memory = machine_.memory;
+      allocation.gres = machine_.gres;
       gpus.resize(machine_.gpus.size());
       std::iota(gpus.begin(), gpus.end(), 0U);
     }

@@ -9,7 +9,7 @@
 
 #include "scheduler/core/place/nodes/node_timeline.h"
 #include "scheduler/core/place/nodes/task_capacity.h"
-#include "scheduler/core/plan/queue/queue_order.h"
+#include "scheduler/core/plan/waiting_list.h"
 #include "scheduler/core/state/books/attempt.h"
 #include "scheduler/core/state/books/checkpoint_account.h"
 
@@ -38,6 +38,7 @@ void AddHoldings(const Job& job, NodeId node, Time now, std::vector<Holding>& ho
   }
   holding.memory = part.memory;
   holding.gpus = part.gpus;
+  holding.gres = part.gres;
   const bool freezing = attempt.suspended_by == SuspendedBy::kOperator ||
                         attempt.suspended_by == SuspendedBy::kPreemption;
   if (!HoldsCores(attempt)) {
@@ -127,6 +128,7 @@ RunningJob RunningOf(const Job& job, Time now) {
                      attempt.suspended_by,
                      SuspendedFor(attempt, now),
                      IsComponent(job)};
+  running.estimate = job.estimate.used;
   if (job.spec->elastic) {
     running.resized = job.resized;
     running.change_cost = ChangeCostOf(attempt);
@@ -272,84 +274,9 @@ bool UpdateNodes(const ClusterState& state, Version since, Snapshot& snapshot) {
   return true;
 }
 
-bool GoesByElement(const JobSpec& spec) {
-  return std::any_of(
-      spec.dependency.terms.begin(), spec.dependency.terms.end(),
-      [](const DependencyTerm& term) { return term.kind == DependencyKind::kAfterCorr; });
-}
-
-// Calls visit(job, count) for the pending jobs, as JobTable::ForEachRun would: one by one where
-// they are few among many that run.
-template <class Visitor>
-void ForEachPending(const ClusterState& state, const Visitor& visit) {
-  constexpr std::size_t kLookup = 8;  // steps of a walk that a look-up costs
-  const JobTable& jobs = state.jobs();
-  if (state.index().pending().size() * kLookup > jobs.size() - jobs.untouched()) {
-    jobs.ForEachRun([&visit](const Job& job, std::uint32_t count) {
-      if (IsWaiting(job.state)) {
-        visit(job, count);
-      }
-    });
-    return;
-  }
-  auto next = state.index().pending().begin();
-  const auto end = state.index().pending().end();
-  jobs.ForEachUntouched([&](const Job& job, std::uint32_t count) {
-    for (; next != end && *next < job.id; ++next) {
-      visit(*jobs.Find(*next), 1U);
-    }
-    visit(job, count);
-  });
-  for (; next != end; ++next) {
-    visit(*jobs.Find(*next), 1U);
-  }
-}
-
-// What the job asks for: an elastic one that shrinks, fewer nodes than it may have.
-std::shared_ptr<const JobSpec> SpecOf(const Job& job) {
-  if (job.within == 0) {
-    return job.spec;
-  }
-  auto spec = std::make_shared<JobSpec>(*job.spec);
-  spec->request.max_nodes = std::min(spec->request.max_nodes, job.within);
-  return spec;
-}
-
-// The waiting jobs: the elements of an array that nobody has touched stand in one entry, but for
-// those that differ in more than their index.
-std::vector<WaitingJob> WaitingOf(const ClusterState& state, Time now) {
-  std::set<JobId> quarantined;
-  for (const NodeId id : state.quarantining()) {
-    for (const QuarantinedAttempt& attempt : state.FindNode(id)->quarantined) {
-      quarantined.insert(attempt.job);
-    }
-  }
-  std::vector<WaitingJob> waiting;
-  const auto add = [&](const Job& job, std::uint32_t count) {
-    waiting.push_back(WaitingJob{job.id, job.submission, job.array_index, SpecOf(job), job.held,
-                                 quarantined.contains(job.id), job.submitted, job.last_attempt,
-                                 job.held_by, state.dependencies().Look(job, now), count,
-                                 job.het_size, job.resized != kNoTime});
-  };
-  ForEachPending(state, [&](const Job& job, std::uint32_t count) {
-    if (count == 1 || !GoesByElement(*job.spec)) {
-      add(job, count);
-      return;
-    }
-    for (std::uint32_t i = 0; i < count; ++i) {
-      add(*state.FindJob(JobId(job.id.value() + i)), 1);
-    }
-  });
-  return waiting;
-}
-
-// Everything but the nodes and what runs.
+// Everything but the nodes, what runs and what waits.
 void AddTheRest(const ClusterState& state, const Plan* last, Snapshot& snapshot) {
   snapshot.usage = state.usage().TakeSnapshot();
-  snapshot.waiting = WaitingOf(state, snapshot.now);
-  if (!std::is_sorted(snapshot.waiting.begin(), snapshot.waiting.end(), GoesBefore)) {
-    std::sort(snapshot.waiting.begin(), snapshot.waiting.end(), GoesBefore);
-  }
   snapshot.arrays.clear();
   for (const auto& [submission, running] : state.index().array_running()) {
     snapshot.arrays.push_back(ArrayRunning{submission, running});
@@ -377,6 +304,7 @@ std::shared_ptr<const Snapshot> BuildSnapshot(const ClusterState& state, Time no
   snapshot->version = state.version();
   snapshot->now = now;
   AddAllNodes(state, *snapshot);
+  snapshot->waiting = WaitingOf(state, now);
   AddTheRest(state, last, *snapshot);
   return snapshot;
 }
@@ -390,9 +318,10 @@ std::shared_ptr<const Snapshot> SnapshotBuilder::Build(const ClusterState& state
     kept = std::move(kept_.front());
     kept_.erase(kept_.begin());
   }
-  const bool usable = kept.snapshot != nullptr && kept.snapshot.use_count() == 1 && kept.lasts &&
-                      kept.snapshot->version <= state.version();
-  if (!usable) {
+  const bool known = kept.snapshot != nullptr && kept.snapshot.use_count() == 1 &&
+                     kept.snapshot->version <= state.version();
+  const bool usable = known && kept.lasts;
+  if (!known) {
     kept.snapshot = std::make_shared<Snapshot>();
   }
   Snapshot& snapshot = *kept.snapshot;
@@ -402,6 +331,9 @@ std::shared_ptr<const Snapshot> SnapshotBuilder::Build(const ClusterState& state
   kept.lasts = usable && UpdateNodes(state, since, snapshot);
   if (!kept.lasts) {
     kept.lasts = AddAllNodes(state, snapshot);
+  }
+  if (!known || !UpdateWaiting(state, touched_, since, now, snapshot.waiting)) {
+    snapshot.waiting = WaitingOf(state, now);
   }
   AddTheRest(state, last, snapshot);
   snapshot.delta.reset();

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "scheduler/core/plan/touched_jobs.h"
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/model/plan/plan.h"
 #include "scheduler/model/plan/snapshot.h"
@@ -28,6 +29,9 @@ class SnapshotBuilder {
  public:
   std::shared_ptr<const Snapshot> Build(const ClusterState& state, Time now, const Plan* last,
                                         std::shared_ptr<const Network> network);
+  // The state was brought to `version` by the event. Whoever tells of all of them has the waiting
+  // jobs updated in place, too.
+  void Note(const Event& event, Version version) { touched_.Note(event, version); }
   // As if newly made. To be called when the state is replaced by another.
   void Forget() { kept_.clear(); }
 
@@ -37,6 +41,7 @@ class SnapshotBuilder {
     bool lasts = true;  // its nodes do not go with time: all jobs on them hold their cores
   };
   std::vector<Kept> kept_;  // the older first
+  TouchedJobs touched_;
 };
 
 }  // namespace muster::core

@@ -5,8 +5,6 @@
 // Thread promise: pure. Invariants: an operator (root, or the user who runs the controller) may
 // change every job; other users only their own.
 
-#include <cstdint>
-#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -22,16 +20,6 @@ inline bool IsOperator(const User& by, const PolicyConfig& config) {
 
 inline bool MayChange(const Job& job, const User& by, const PolicyConfig& config) {
   return IsOperator(by, config) || by.uid == job.spec->user.uid;
-}
-
-// "12", or "12_3" for an element.
-inline std::string Label(JobId job, std::optional<std::uint32_t> array_index) {
-  return array_index.has_value() ? absl::StrCat(job.value(), "_", *array_index) : ToString(job);
-}
-
-inline absl::Status NoSuchJob(JobId job, std::optional<std::uint32_t> array_index) {
-  return absl::NotFoundError(absl::StrCat("job ", Label(job, array_index),
-                                          ": no such job, or it has ended; see muster history"));
 }
 
 inline absl::Status CheckToken(const std::string& token) {

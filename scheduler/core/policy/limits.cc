@@ -14,18 +14,21 @@ namespace {
 constexpr std::size_t kHoldersShown = 8;
 constexpr std::uint64_t kNoEnd = std::numeric_limits<std::uint64_t>::max();
 
-using Kinds = std::array<ReasonKind, 4>;  // by TresKind
+using Kinds = std::array<ReasonKind, 5>;  // by TresKind
 constexpr Kinds kAssocGrp = {ReasonKind::kAssocGrpCpuLimit, ReasonKind::kAssocGrpMemLimit,
-                             ReasonKind::kAssocGrpNodeLimit, ReasonKind::kAssocGrpGRES};
+                             ReasonKind::kAssocGrpNodeLimit, ReasonKind::kAssocGrpGRES,
+                             ReasonKind::kAssocGrpGRES};
 constexpr Kinds kAssocPerJob = {ReasonKind::kAssocMaxCpuPerJobLimit, ReasonKind::kAssocMaxMemPerJob,
                                 ReasonKind::kAssocMaxNodePerJobLimit,
-                                ReasonKind::kAssocMaxGRESPerJob};
+                                ReasonKind::kAssocMaxGRESPerJob, ReasonKind::kAssocMaxGRESPerJob};
 constexpr Kinds kQosGrp = {ReasonKind::kQOSGrpCpuLimit, ReasonKind::kQOSGrpMemLimit,
-                           ReasonKind::kQOSGrpNodeLimit, ReasonKind::kQOSGrpGRES};
+                           ReasonKind::kQOSGrpNodeLimit, ReasonKind::kQOSGrpGRES,
+                           ReasonKind::kQOSGrpGRES};
 constexpr Kinds kQosPerUser = {ReasonKind::kQOSMaxCpuPerUserLimit, ReasonKind::kQOSMaxMemPerUser,
-                               ReasonKind::kQOSMaxNodePerUserLimit, ReasonKind::kQOSMaxGRESPerUser};
+                               ReasonKind::kQOSMaxNodePerUserLimit, ReasonKind::kQOSMaxGRESPerUser,
+                               ReasonKind::kQOSMaxGRESPerUser};
 constexpr Kinds All(ReasonKind kind) {
-  return {kind, kind, kind, kind};
+  return {kind, kind, kind, kind, kind};
 }
 
 // The amount of what a limit names; GPUs in thousandths.
@@ -37,6 +40,10 @@ std::uint64_t AmountOf(const TresUse& use, const Tres& tres) {
       return use.memory;
     case TresKind::kNode:
       return use.nodes;
+    case TresKind::kGres: {
+      const auto found = use.gres.find(tres.type);
+      return found == use.gres.end() ? 0 : found->second;
+    }
     case TresKind::kGpu:
       break;
   }
@@ -437,6 +444,9 @@ LimitAsk LeastAsk(const JobSpec& spec, const std::string& partition) {
   LimitAsk ask{&spec, partition, LeastUse(spec.request), TresUse()};
   ask.most_on_node.cpus = spec.request.cpus_per_task;
   ask.most_on_node.memory = spec.request.memory_per_node.value();
+  for (const GresCount& gres : spec.request.gres) {
+    ask.most_on_node.gres[gres.name] = gres.count;
+  }
   return ask;
 }
 
@@ -533,6 +543,9 @@ void AddPart(LimitAsk& ask, const NodeAllocation& part, const Machine& machine) 
   most.nodes = 1;
   for (const auto& [model, amount] : here.gpus) {
     most.gpus[model] = std::max(most.gpus[model], amount);
+  }
+  for (const auto& [name, amount] : here.gres) {
+    most.gres[name] = std::max(most.gres[name], amount);
   }
 }
 

@@ -82,6 +82,12 @@ Found CheckLimitsOf(const At& at, const Limits& limits) {
   if (nodes == std::uint64_t{0}) {
     return at("MaxTRESPerJob", "node=0 lets no job start; take the limit away with node=-1");
   }
+  for (const Tres& tres : limits.grp_tres_mins) {
+    if (tres.kind == TresKind::kGres) {
+      return at("GrpTRESMins",
+                absl::StrCat(TresName(tres), ": budgets count cpu, mem, node and GPUs"));
+    }
+  }
   if (limits.max_wall.has_value() && limits.max_wall->count() == 0) {
     return at("MaxWall", "0 lets no job start; take the limit away with -1");
   }

@@ -19,9 +19,9 @@ namespace muster::core {
 
 struct PromptRules {
   std::int64_t stretch_permille = 5000;  // of the estimate, in the turn
-  std::int64_t patience = 16 * 3600;     // of every job, in the unit of times
+  std::int64_t patience = 57'600;        // of every job, in the unit of times
   std::int64_t backlog_permille = 500;   // of the time to work off the backlog, beside it
-  std::int64_t slack = 24 * 3600;        // between what FCFS gives and the promise
+  std::int64_t slack = 86'400;           // between what FCFS gives and the promise
 };
 
 // A long time that is not for ever; sums of a few of them do not overflow.
@@ -36,6 +36,14 @@ constexpr std::int64_t ShareOfSpan(std::int64_t span, std::int64_t permille) {
 constexpr std::int64_t PromptTurn(const PromptRules& rules, std::int64_t submit,
                                   std::int64_t estimate) {
   return std::clamp(submit, -kLongSpan, kLongSpan) + ShareOfSpan(estimate, rules.stretch_permille);
+}
+
+// What the estimate counts for in the turn of a user who has `standing` of kWholeStanding: as it is
+// for the best, and up to sixteen times as much the more of his share he has used.
+inline constexpr std::int64_t kWholeStanding = 1'000'000'000;
+constexpr std::int64_t WeighedEstimate(std::int64_t estimate, std::int64_t standing) {
+  const std::int64_t least = kWholeStanding / 16;
+  return ShareOfSpan(estimate, kWholeStanding * 1000 / std::clamp(standing, least, kWholeStanding));
 }
 
 // How long a job waits before it goes first, when `backlog` is what the waiting and running jobs

@@ -28,10 +28,23 @@ std::int64_t PartOf(std::int64_t limit, std::int64_t part) {
 
 }  // namespace
 
+std::uint64_t NameNumber(const std::string& name) {
+  std::uint64_t number = 0xcbf29ce484222325U;  // FNV-1a
+  for (const char c : name) {
+    if (c >= '0' && c <= '9') {
+      break;
+    }
+    number = (number ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  }
+  return number | 1U;
+}
+
 std::size_t RunTimeEstimates::Hash::operator()(const Likeness& likeness) const {
   auto hash = static_cast<std::uint64_t>(likeness.user);
-  for (const std::int64_t value : {likeness.limit, likeness.size}) {
-    hash = (hash ^ static_cast<std::uint64_t>(value)) * 0x9e3779b97f4a7c15U;
+  const auto limit = static_cast<std::uint64_t>(likeness.limit);
+  const auto size = static_cast<std::uint64_t>(likeness.size);
+  for (const std::uint64_t value : {limit, size, likeness.name}) {
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15U;
     hash ^= hash >> 29;
   }
   return hash;
@@ -52,11 +65,15 @@ RunTimeEstimate RunTimeEstimates::Estimate(const JobLikeness& job) const {
   if (job.user < 0 || user == users_.end()) {
     return estimate;
   }
-  const auto alike = alike_.find({job.user, job.limit, job.size});
-  const auto same_limit = alike_.find({job.user, job.limit, -1});
+  const auto alike = alike_.find({job.user, job.limit, job.size, job.name});
+  const auto same_name = alike_.find({job.user, job.limit, -1, job.name});
+  const auto same_limit = alike_.find({job.user, job.limit, -1, 0});
   if (alike != alike_.end() && alike->second.count >= kOfAlike) {
     estimate.guess = alike->second.Quantile();
     estimate.source = EstimateSource::kAlike;
+  } else if (job.name != 0 && same_name != alike_.end() && same_name->second.count >= kOfAlike) {
+    estimate.guess = same_name->second.Quantile();
+    estimate.source = EstimateSource::kSameName;
   } else if (same_limit != alike_.end() && same_limit->second.count >= kOfAlike) {
     estimate.guess = same_limit->second.Quantile();
     estimate.source = EstimateSource::kSameLimit;
@@ -83,8 +100,11 @@ void RunTimeEstimates::Observe(const JobLikeness& job, const RunTimeEstimate& es
   }
   const bool is_long = job.limit > std::int64_t{1} << 40;
   user.parts.Add(is_long ? ran / (job.limit / kPart) : ran * kPart / job.limit);
-  alike_[{job.user, job.limit, job.size}].Add(ran);
-  alike_[{job.user, job.limit, -1}].Add(ran);
+  alike_[{job.user, job.limit, job.size, job.name}].Add(ran);
+  alike_[{job.user, job.limit, -1, 0}].Add(ran);
+  if (job.name != 0) {
+    alike_[{job.user, job.limit, -1, job.name}].Add(ran);
+  }
 }
 
 std::int64_t RunTimeEstimates::Trust(std::int64_t user) const {

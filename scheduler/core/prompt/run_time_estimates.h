@@ -2,19 +2,22 @@
 
 // How long a job will run, guessed from what jobs like it did: for orders, never for promises.
 //
-// The guess is a quantile of the last run times of the same user with the same limit and size, else
-// of the same user and limit, else of the user's run time as a part of the limit; else it is the
-// limit. Quantiles and not means: Nissimov and Feitelson, JSSPP 2007, and Tsafrir et al., TPDS
-// 18(6), 2007, show what few outliers do to means. A user's guesses are judged as his jobs end, by
-// how many times off they were, beside his limits: while they have been worse, his limits are used
-// instead. So in any stretch in which guesses are used they cost at most kTrustMax + kLossMax more
-// (in doublings, summed over jobs) than limits would have. Integers only. Thread promise: a value;
-// one thread at a time. Invariants: (1) 1 <= estimate <= limit; (2) equal calls give equal
-// estimates.
+// The guess is a quantile of the last run times of the same user's jobs of that name, limit and
+// size, else of that name and limit, else of that limit, else of the user's run time as a part of
+// the limit; else it is the limit. Quantiles and not means: Nissimov and Feitelson, JSSPP 2007, and
+// Tsafrir et al., TPDS 18(6), 2007, show what few outliers do to means. A user's guesses are judged
+// as his jobs end, by how many times off they were, beside his limits: while they have been worse,
+// his limits are used instead. So in any stretch in which guesses are used they cost at most
+// kTrustMax + kLossMax more (in doublings, summed over jobs) than limits would have. Integers only.
+// Thread promise: a value; one thread at a time. Invariants: (1) 1 <= estimate <= limit; (2) equal
+// calls give equal estimates.
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <unordered_map>
+
+#include "scheduler/model/job/job_estimate.h"
 
 namespace muster::core {
 
@@ -23,14 +26,11 @@ struct JobLikeness {
   std::int64_t user = -1;  // below 0: nobody is known
   std::int64_t limit = 0;  // > 0
   std::int64_t size = 0;
+  std::uint64_t name = 0;  // a number for its name; 0: names are not known
 };
 
-enum class EstimateSource : std::uint8_t {
-  kLimit = 0,      // too little is known of the user, or his guesses were worse
-  kAlike = 1,      // user, limit and size
-  kSameLimit = 2,  // user and limit
-  kUser = 3,       // the user's use of his limits
-};
+// A number for a job's name: what stands before its first digit, for users number their runs.
+std::uint64_t NameNumber(const std::string& name);
 
 struct RunTimeEstimate {
   std::int64_t guess = 0;  // what history says, whether it is used or not
@@ -71,6 +71,7 @@ class RunTimeEstimates {
     std::int64_t user = -1;
     std::int64_t limit = 0;
     std::int64_t size = -1;  // -1: any
+    std::uint64_t name = 0;  // 0: any
     friend bool operator==(const Likeness&, const Likeness&) = default;
   };
   struct Hash {

@@ -41,6 +41,27 @@ absl::Status NamesWhole(const Job& job, JobId named) {
       "components live and end together; name the whole: ", ToString(job.submission)));
 }
 
+std::string Label(JobId job, std::optional<std::uint32_t> array_index) {
+  return array_index.has_value() ? absl::StrCat(job.value(), "_", *array_index) : ToString(job);
+}
+
+absl::Status NoSuchJob(JobId job, std::optional<std::uint32_t> array_index) {
+  return absl::NotFoundError(absl::StrCat("job ", Label(job, array_index),
+                                          ": no such job, or it has ended; see muster history"));
+}
+
+absl::StatusOr<std::vector<const Job*>> FindWhole(const ClusterState& state, JobId job,
+                                                  std::optional<std::uint32_t> array_index) {
+  std::vector<const Job*> jobs = state.FindJobs(job, array_index);
+  if (jobs.empty()) {
+    return NoSuchJob(job, array_index);
+  }
+  if (absl::Status whole = NamesWhole(*jobs.front(), job); !whole.ok()) {
+    return whole;
+  }
+  return jobs;
+}
+
 std::size_t StartsTogether(const ClusterState& state, std::span<const PlannedStart> starts) {
   const Job* first = state.FindJob(starts.front().job);
   if (first == nullptr || !IsComponent(*first)) {

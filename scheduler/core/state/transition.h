@@ -25,6 +25,7 @@ struct Transition {
   Allocation placement;         // StartStep, AttachStep: where its ranks are; empty: nowhere yet
   std::string waits;            // StartStep: what it waits for; empty: nothing
   NodeId node;                  // RegisterAgent: the answer
+  std::string remark;           // SubmitJob: why it can never start here; empty: it can
   std::uint32_t count = 0;      // CancelJob, HoldJob, SignalJob: how many jobs it reached
 };
 

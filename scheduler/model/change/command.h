@@ -3,14 +3,19 @@
 // Inputs: what reaches the controller's loop from outside, before it is judged.
 //
 // core/handle turns a command into the events to persist and the effects to perform; a command that
-// changes nothing (a retry, a stale report, a refused request) makes no event. Thread promise:
-// plain values.
+// changes nothing (a retry, a stale report, a refused request) makes no event. A command that
+// clients give is written once, here: `kMethod` is its method in proto/controller.proto, `Reply`
+// the answer, and Fields() are those of the request; who may give it stands there beside the
+// method. Thread promise: plain values. Invariant: the user who asks (`by`, `user`) is no field:
+// the transport says who that is.
 
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "scheduler/model/change/reply.h"
+#include "scheduler/model/job/job_selector.h"
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/job/job_update.h"
 #include "scheduler/model/job/order.h"
@@ -33,6 +38,26 @@ struct SubmitJob {
   // What the accounting knows of the jobs in spec.dependency: ended jobs are not in the state.
   std::vector<TargetHistory> history = {};
   std::vector<Component> components = {};  // of a heterogeneous job: those after the first
+  bool refuse_misfit = false;  // what the known nodes can never hold is refused, not kept waiting
+
+  static constexpr const char* kMethod = "Submit";
+  using Reply = Submitted;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"token", &SubmitJob::token}, Field{"spec", &SubmitJob::spec},
+                Field{"program", &SubmitJob::program}, Field{"components", &SubmitJob::components},
+                Field{"refuse_misfit", &SubmitJob::refuse_misfit});
+  }
+};
+
+// A command for one job as clients give it: for each of many.
+template <class Each>
+struct ForJobs : Each {
+  std::vector<JobSelector> jobs;
+  static constexpr auto Fields(auto list) {
+    return Each::Fields([&](auto... field) {
+      return list(Field{"jobs", &ForJobs::jobs}, field...);
+    });
+  }
 };
 
 // Ends a job, all elements of an array (element unset, id the array's), or one element.
@@ -41,12 +66,26 @@ struct CancelJob {
   std::optional<std::uint32_t> array_index;
   User by;
 };
+struct CancelJobs {
+  std::vector<JobSelector> jobs;
+  bool all_of_user = false;
+
+  static constexpr const char* kMethod = "Cancel";
+  using Reply = CancelOutcome;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"jobs", &CancelJobs::jobs}, Field{"all_of_user", &CancelJobs::all_of_user});
+  }
+};
 
 struct HoldJob {
-  JobId job;
-  std::optional<std::uint32_t> array_index;
+  JobId job = {};
+  std::optional<std::uint32_t> array_index = {};
   bool held = true;
-  User by;
+  User by = {};
+
+  static constexpr const char* kMethod = "Hold";
+  using Reply = ChangeOutcome;
+  static constexpr auto Fields(auto list) { return list(Field{"held", &HoldJob::held}); }
 };
 
 struct StartStep {
@@ -54,7 +93,14 @@ struct StartStep {
   JobId job;
   StepSpec spec;
   Program program;
-  User by;
+  User by = {};
+
+  static constexpr const char* kMethod = "StartStep";
+  using Reply = StartedStep;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"token", &StartStep::token}, Field{"job", &StartStep::job},
+                Field{"spec", &StartStep::spec}, Field{"program", &StartStep::program});
+  }
 };
 
 struct RegisterAgent {
@@ -75,6 +121,13 @@ struct DrainNode {
   std::string name;
   bool drained = true;
   std::string reason;
+
+  static constexpr const char* kMethod = "Drain";
+  using Reply = Nothing;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"node", &DrainNode::name}, Field{"drained", &DrainNode::drained},
+                Field{"reason", &DrainNode::reason});
+  }
 };
 
 // A pass finished; what of its plan still holds is to be started.
@@ -84,26 +137,42 @@ struct TakePlan {
 
 // Ends the attempt of a batch job and sends it back to the queue.
 struct RequeueJob {
-  JobId job;
-  std::optional<std::uint32_t> array_index;
-  User by;
+  JobId job = {};
+  std::optional<std::uint32_t> array_index = {};
+  User by = {};
+
+  static constexpr const char* kMethod = "Requeue";
+  using Reply = ChangeOutcome;
+  static constexpr auto Fields(auto list) { return list(); }
 };
 
 // Takes the cores of running jobs away for a while, or has them come back.
 struct SuspendJob {
-  JobId job;
-  std::optional<std::uint32_t> array_index;
-  bool suspended = true;
-  User by;
+  JobId job = {};
+  std::optional<std::uint32_t> array_index = {};
+  bool suspended = true;  // false resumes
+  User by = {};
+
+  static constexpr const char* kMethod = "Suspend";
+  using Reply = ChangeOutcome;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"suspended", &SuspendJob::suspended});
+  }
 };
 
 struct UpdateJob {
-  JobId job;
-  std::optional<std::uint32_t> array_index;
+  JobId job = {};
+  std::optional<std::uint32_t> array_index = {};
   JobUpdate changes;
-  std::vector<TargetHistory> history;  // as in SubmitJob
-  User by;
+  std::vector<TargetHistory> history = {};  // as in SubmitJob
+  User by = {};
   bool force = false;  // an operator's: past the rule of CheckpointPolicy::extension
+
+  static constexpr const char* kMethod = "Update";
+  using Reply = ChangeOutcome;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"changes", &UpdateJob::changes}, Field{"force", &UpdateJob::force});
+  }
 };
 
 enum class PolicyVerb : std::uint8_t {
@@ -118,7 +187,15 @@ struct ChangePolicy {
   PolicyKind kind = PolicyKind::kPartition;
   std::string name;  // of an association: "ACCOUNT/USER"
   std::vector<Assignment> assignments;
-  User by;
+  User by = {};
+
+  static constexpr const char* kMethod = "ChangePolicy";
+  using Reply = Nothing;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"verb", &ChangePolicy::verb}, Field{"kind", &ChangePolicy::kind},
+                Field{"name", &ChangePolicy::name},
+                Field{"assignments", &ChangePolicy::assignments});
+  }
 };
 
 // The configuration was read: what it names is as it says, what it named before and no more, goes.
@@ -133,6 +210,13 @@ struct CheckNodeHealth {
   std::string name;
   HealthKind kind = HealthKind::kQuick;
   bool wait = false;  // until the node is idle
+
+  static constexpr const char* kMethod = "CheckHealth";
+  using Reply = std::uint64_t;  // the number of the check, or 0: it has one once it begins
+  static constexpr auto Fields(auto list) {
+    return list(Field{"node", &CheckNodeHealth::name}, Field{"kind", &CheckNodeHealth::kind},
+                Field{"wait", &CheckNodeHealth::wait});
+  }
 };
 
 // What an agent says of a check.
@@ -146,12 +230,20 @@ struct TickHealth {};
 
 // Sends a signal to processes of running jobs, or ends a step.
 struct SignalJob {
-  JobId job;
-  std::optional<std::uint32_t> array_index;
-  std::optional<StepId> step;  // of one job
-  std::uint32_t signal = 0;    // 0: end the step, by SIGTERM and then SIGKILL
+  JobId job = {};
+  std::optional<std::uint32_t> array_index = {};
+  std::optional<StepId> step = {};  // of one job
+  std::uint32_t signal = 0;         // 0: end the step, by SIGTERM and then SIGKILL
   SignalScope scope = SignalScope::kSteps;
-  User by;
+  User by = {};
+
+  static constexpr const char* kMethod = "Signal";
+  static constexpr bool kNow = true;  // not worth waiting for a controller that restarts
+  using Reply = SignalOutcome;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"step", &SignalJob::step}, Field{"signal", &SignalJob::signal},
+                Field{"scope", &SignalJob::scope});
+  }
 };
 
 // A user wants to see what a running step prints from now on, and maybe to type into it.
@@ -159,9 +251,18 @@ struct AttachStep {
   JobId job;
   std::optional<std::uint32_t> array_index;
   std::optional<StepId> step;  // unset: the one that runs
-  StepIo io;
-  bool input = false;
-  User by;
+  StepIo io;                   // what the step's supervisors call
+  bool input = false;          // what is typed goes to its terminal
+  User by = {};
+
+  static constexpr const char* kMethod = "Attach";
+  static constexpr bool kNow = true;
+  using Reply = ShownStep;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &AttachStep::job}, Field{"array_index", &AttachStep::array_index},
+                Field{"step", &AttachStep::step}, Field{"io", &AttachStep::io},
+                Field{"input", &AttachStep::input});
+  }
 };
 
 // A node says that something of it has failed for good.
@@ -185,5 +286,20 @@ using Command =
                  TakeReport, DrainNode, TakePlan, RequeueJob, UpdateJob, ChangePolicy,
                  ConfigurePolicy, SuspendJob, CheckNodeHealth, TakeHealthReport, TickHealth,
                  SignalJob, AttachStep, TakeNodeFault, TickElastic, FailLaunch>;
+
+// The commands of clients. The first are taken as they are given: one command, or one for each of
+// the jobs that it names. The others have a handler of their own in daemon/client.
+#define MUSTER_PLAIN_CLIENT_COMMANDS(X) \
+  X(ForJobs<HoldJob>)                   \
+  X(ForJobs<RequeueJob>)                \
+  X(ForJobs<SuspendJob>)                \
+  X(ForJobs<UpdateJob>)                 \
+  X(ForJobs<SignalJob>)                 \
+  X(StartStep)                          \
+  X(AttachStep)                         \
+  X(DrainNode)                          \
+  X(CheckNodeHealth)                    \
+  X(ChangePolicy)
+#define MUSTER_CLIENT_COMMANDS(X) MUSTER_PLAIN_CLIENT_COMMANDS(X) X(SubmitJob) X(CancelJobs)
 
 }  // namespace muster

@@ -15,6 +15,7 @@
 #include "scheduler/model/job/checkpoint_record.h"
 #include "scheduler/model/job/exit_status.h"
 #include "scheduler/model/job/job.h"
+#include "scheduler/model/job/job_estimate.h"
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/job/job_state.h"
 #include "scheduler/model/job/report.h"
@@ -51,12 +52,14 @@ struct JobSubmitted {
   Time time = kNoTime;
   std::vector<TargetHistory> history = {};  // of the jobs that it depends on
   std::vector<Component> components = {};   // of a heterogeneous job: those after the first
+  JobEstimate estimate = {};
   static constexpr auto Fields(auto list) {
     return list(Field{"first", &JobSubmitted::first}, Field{"count", &JobSubmitted::count},
                 Field{"token", &JobSubmitted::token}, Field{"spec", &JobSubmitted::spec},
                 Field{"program", &JobSubmitted::program}, Field{"time", &JobSubmitted::time},
                 Field{"history", &JobSubmitted::history},
-                Field{"components", &JobSubmitted::components});
+                Field{"components", &JobSubmitted::components},
+                Field{"estimate", &JobSubmitted::estimate});
   }
   friend bool operator==(const JobSubmitted&, const JobSubmitted&) = default;
 };
@@ -403,13 +406,25 @@ struct AttemptAdvised {
   friend bool operator==(const AttemptAdvised&, const AttemptAdvised&) = default;
 };
 
+// A waiting job was promised to start by then, or an earlier promise was changed.
+struct StartPromised {
+  JobId job;
+  Time by = kNoTime;
+  Time time = kNoTime;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &StartPromised::job}, Field{"by", &StartPromised::by},
+                Field{"time", &StartPromised::time});
+  }
+  friend bool operator==(const StartPromised&, const StartPromised&) = default;
+};
+
 // The order of alternatives is the order of the wire's oneof: append only.
 using Event =
     std::variant<EpochBegan, JobSubmitted, JobHeld, AttemptStarted, RunReported, AttemptEnding,
                  StepStarted, JobEnded, NodeRegistered, NodeLost, NodeDrained, AttemptQuarantined,
                  JobRequeued, JobUpdated, PolicyChanged, AttemptSuspending, AttemptSuspended,
                  AttemptResumed, HalfLifeSet, HealthCheckOrdered, HealthCheckWanted, HealthChecked,
-                 StepQueued, StepDropped, AttemptAdvised>;
+                 StepQueued, StepDropped, AttemptAdvised, StartPromised>;
 
 struct JournalEntry {
   Version version;

@@ -4,6 +4,8 @@
 //
 // Thread promise: plain values. Invariants: at most one of `code` and `signal` is non-zero.
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -50,6 +52,28 @@ constexpr bool IsNodeFailure(EndCause cause) {
          cause == EndCause::kLostSupervisor;
 }
 
+// How an amount of a whole follows from its parts': those on several nodes, those of several runs.
+enum class AddedUp : std::uint8_t { kSum, kMost };
+// Who measures an amount.
+enum class SeenBy : std::uint8_t {
+  kSupervisor,  // by what the kernel says of a process that ended
+  kAgent,       // from outside, while it runs: nobody else can
+  kBoth,        // the larger counts: each may miss the most
+};
+
+struct Usage;
+template <class Member>
+struct UsageAmount {
+  const char* name;
+  Member Usage::*member;
+  AddedUp added_up;
+  SeenBy seen_by;
+  std::size_t
+      place;  // in the line that hands samples over (agent/supervisor/attempt/sampled_usage)
+};
+template <class Member>
+UsageAmount(const char*, Member Usage::*, AddedUp, SeenBy, std::size_t) -> UsageAmount<Member>;
+
 struct Usage {
   Duration user_cpu{0};    // CPU time in user mode
   Duration system_cpu{0};  // CPU time in the kernel
@@ -60,15 +84,40 @@ struct Usage {
   Bytes gpu_memory;                 // the most that was taken of one of its GPUs
   std::uint64_t gpu_energy_mj = 0;  // what its GPUs took, millijoules
   std::uint64_t cpu_energy_mj = 0;  // its share of what the node's processors took, by CPU time
+
+  // Every amount, once: what adds up, samples, converts and prints usage walks this list. A place
+  // is never used again, a new amount takes the next.
+  static constexpr auto Amounts(auto list) {
+    using enum AddedUp;
+    using enum SeenBy;
+    return list(UsageAmount{"user_cpu", &Usage::user_cpu, kSum, kSupervisor, 4},
+                UsageAmount{"system_cpu", &Usage::system_cpu, kSum, kSupervisor, 5},
+                UsageAmount{"peak_memory", &Usage::peak_memory, kMost, kSupervisor, 7},
+                UsageAmount{"group_memory", &Usage::group_memory, kSum, kBoth, 6},
+                UsageAmount{"gpu_busy", &Usage::gpu_busy, kSum, kAgent, 0},
+                UsageAmount{"gpu_memory", &Usage::gpu_memory, kMost, kAgent, 1},
+                UsageAmount{"gpu_energy_mj", &Usage::gpu_energy_mj, kSum, kAgent, 2},
+                UsageAmount{"cpu_energy_mj", &Usage::cpu_energy_mj, kSum, kAgent, 3});
+  }
   static constexpr auto Fields(auto list) {
-    return list(Field{"user_cpu", &Usage::user_cpu}, Field{"system_cpu", &Usage::system_cpu},
-                Field{"peak_memory", &Usage::peak_memory},
-                Field{"group_memory", &Usage::group_memory}, Field{"gpu_busy", &Usage::gpu_busy},
-                Field{"gpu_memory", &Usage::gpu_memory},
-                Field{"gpu_energy_mj", &Usage::gpu_energy_mj},
-                Field{"cpu_energy_mj", &Usage::cpu_energy_mj});
+    return Amounts([&](auto... amount) { return list(Field{amount.name, amount.member}...); });
+  }
+  // Adds what a part used.
+  void Add(const Usage& part) {
+    Amounts([&](auto... amount) { (AddAmount(amount, part), ...); });
   }
   friend bool operator==(const Usage&, const Usage&) = default;
+
+ private:
+  template <class Member>
+  void AddAmount(const UsageAmount<Member>& amount, const Usage& part) {
+    Member& whole = this->*amount.member;
+    if (amount.added_up == AddedUp::kSum) {
+      whole += part.*amount.member;
+    } else {
+      whole = std::max(whole, part.*amount.member);
+    }
+  }
 };
 
 }  // namespace muster

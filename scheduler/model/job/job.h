@@ -17,6 +17,7 @@
 
 #include "scheduler/model/job/checkpoint_record.h"
 #include "scheduler/model/job/exit_status.h"
+#include "scheduler/model/job/job_estimate.h"
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/job/job_state.h"
 #include "scheduler/model/job/report.h"
@@ -184,6 +185,8 @@ struct Job {
   CheckpointTotals checkpoints;  // of its ended attempts
   Time resized = kNoTime;        // when it was given another number of nodes
   std::uint32_t within = 0;      // waiting: its next attempt has at most that many nodes; 0: any
+  JobEstimate estimate;          // as made when it was submitted
+  Time promised = kNoTime;       // the latest start that it was promised; kNoTime: none
   static constexpr auto Fields(auto list) {
     return list(Field{"id", &Job::id}, Field{"submission", &Job::submission},
                 Field{"array_index", &Job::array_index}, Field{"state", &Job::state},
@@ -193,7 +196,8 @@ struct Job {
                 Field{"first_started", &Job::first_started},
                 Field{"changed_spec", &Job::changed_spec}, Field{"het_size", &Job::het_size},
                 Field{"checkpoints", &Job::checkpoints}, Field{"resized", &Job::resized},
-                Field{"within", &Job::within});
+                Field{"within", &Job::within}, Field{"estimate", &Job::estimate},
+                Field{"promised", &Job::promised});
   }
 };
 

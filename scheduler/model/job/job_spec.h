@@ -17,6 +17,7 @@
 #include "scheduler/model/job/license.h"
 #include "scheduler/model/job/rank_layout.h"
 #include "scheduler/model/value/fields.h"
+#include "scheduler/model/value/gres.h"
 #include "scheduler/model/value/time.h"
 #include "scheduler/model/value/units.h"
 
@@ -77,6 +78,7 @@ struct ResourceRequest {
   std::uint32_t sockets_per_node = 0;
   std::uint32_t min_cpus = 0;  // hardware threads
   Bytes tmp;                   // the file system of /tmp, in all
+  GresList gres = {};          // countable things that it holds on each of its nodes
   static constexpr auto Fields(auto list) {
     return list(
         Field{"min_nodes", &ResourceRequest::min_nodes},
@@ -99,7 +101,8 @@ struct ResourceRequest {
         Field{"gpu_share", &ResourceRequest::gpu_share},
         Field{"own_gpus", &ResourceRequest::own_gpus},
         Field{"sockets_per_node", &ResourceRequest::sockets_per_node},
-        Field{"min_cpus", &ResourceRequest::min_cpus}, Field{"tmp", &ResourceRequest::tmp});
+        Field{"min_cpus", &ResourceRequest::min_cpus}, Field{"tmp", &ResourceRequest::tmp},
+        Field{"gres", &ResourceRequest::gres});
   }
   friend bool operator==(const ResourceRequest&, const ResourceRequest&) = default;
 };
@@ -255,6 +258,16 @@ struct TerminalSize {
   friend bool operator==(const TerminalSize&, const TerminalSize&) = default;
 };
 
+// A resource limit of the submitter's processes (getrlimit) that the job's have too.
+struct ProcessLimit {
+  std::string name;          // as in <sys/resource.h>, without RLIMIT_: "NOFILE"
+  std::uint64_t amount = 0;  // the soft limit; UINT64_MAX: none
+  static constexpr auto Fields(auto list) {
+    return list(Field{"name", &ProcessLimit::name}, Field{"amount", &ProcessLimit::amount});
+  }
+  friend bool operator==(const ProcessLimit&, const ProcessLimit&) = default;
+};
+
 // What runs, and in which surroundings. Kept in the store and sent to the nodes; never in the
 // scheduler's memory.
 struct Program {
@@ -272,15 +285,17 @@ struct Program {
   MpiFlavour mpi = MpiFlavour::kAuto;
   TerminalSize terminal;      // of rank 0 (--pty)
   std::string progress_path;  // pattern: the file whose change is progress; empty: the job's own
+  std::vector<ProcessLimit> limits = {};  // --propagate
   static constexpr auto Fields(auto list) {
-    return list(
-        Field{"script", &Program::script}, Field{"argv", &Program::argv},
-        Field{"environment", &Program::environment}, Field{"work_dir", &Program::work_dir},
-        Field{"stdin_path", &Program::stdin_path}, Field{"stdout_path", &Program::stdout_path},
-        Field{"stderr_path", &Program::stderr_path},
-        Field{"append_output", &Program::append_output}, Field{"umask", &Program::umask},
-        Field{"io", &Program::io}, Field{"mpi", &Program::mpi},
-        Field{"terminal", &Program::terminal}, Field{"progress_path", &Program::progress_path});
+    return list(Field{"script", &Program::script}, Field{"argv", &Program::argv},
+                Field{"environment", &Program::environment}, Field{"work_dir", &Program::work_dir},
+                Field{"stdin_path", &Program::stdin_path},
+                Field{"stdout_path", &Program::stdout_path},
+                Field{"stderr_path", &Program::stderr_path},
+                Field{"append_output", &Program::append_output}, Field{"umask", &Program::umask},
+                Field{"io", &Program::io}, Field{"mpi", &Program::mpi},
+                Field{"terminal", &Program::terminal},
+                Field{"progress_path", &Program::progress_path}, Field{"limits", &Program::limits});
   }
   friend bool operator==(const Program&, const Program&) = default;
 };

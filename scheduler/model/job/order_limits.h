@@ -16,7 +16,7 @@ inline constexpr std::size_t kMiB = std::size_t{1} << 20U;
 // The largest message that an agent takes or sends.
 inline constexpr std::size_t kLinkBytesMax = 16 * kMiB;
 // An order, beside the few hundred bytes of its signature.
-inline constexpr std::size_t kOrderBytesMax = kLinkBytesMax - 64 * 1024;
+inline constexpr std::size_t kOrderBytesMax = kLinkBytesMax - std::size_t{64} * 1024;
 // Script, arguments, environment and paths together.
 inline constexpr std::size_t kProgramBytesMax = 4 * kMiB;
 // Arguments, and entries of the environment: at most that many of each.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "scheduler/model/value/fields.h"
+#include "scheduler/model/value/gres.h"
 #include "scheduler/model/value/ids.h"
 #include "scheduler/model/value/index_set.h"
 #include "scheduler/model/value/units.h"
@@ -51,12 +52,13 @@ struct NodeAllocation {
   Bytes memory;
   std::vector<GpuGrant> gpus;
   std::vector<RankPlacement> ranks;
+  GresList gres = {};
   static constexpr auto Fields(auto list) {
     return list(Field{"node", &NodeAllocation::node}, Field{"name", &NodeAllocation::name},
                 Field{"cpus", &NodeAllocation::cpus},
                 Field{"mem_nodes", &NodeAllocation::mem_nodes},
                 Field{"memory", &NodeAllocation::memory}, Field{"gpus", &NodeAllocation::gpus},
-                Field{"ranks", &NodeAllocation::ranks});
+                Field{"ranks", &NodeAllocation::ranks}, Field{"gres", &NodeAllocation::gres});
   }
   friend bool operator==(const NodeAllocation&, const NodeAllocation&) = default;
 };

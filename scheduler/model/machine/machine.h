@@ -15,6 +15,7 @@
 
 #include "scheduler/model/machine/device_link.h"
 #include "scheduler/model/value/fields.h"
+#include "scheduler/model/value/gres.h"
 #include "scheduler/model/value/index_set.h"
 #include "scheduler/model/value/units.h"
 
@@ -135,6 +136,7 @@ struct Machine {
   std::string mps;     // the pipe directory of CUDA's MPS daemon, where one runs; empty: none
   std::string limits;  // what its agent holds jobs to: "cpuset, memory", "not enforced (why)"
   Bytes tmp;           // the file system of /tmp, in all; zero: not known
+  GresList gres;       // countable things, as its agent declares them
   static constexpr auto Fields(auto list) {
     return list(Field{"packages", &Machine::packages}, Field{"numa_nodes", &Machine::numa_nodes},
                 Field{"l3_caches", &Machine::l3_caches}, Field{"cores", &Machine::cores},
@@ -145,7 +147,7 @@ struct Machine {
                 Field{"remarks", &Machine::remarks}, Field{"gpu_links", &Machine::gpu_links},
                 Field{"nic_links", &Machine::nic_links}, Field{"dies", &Machine::dies},
                 Field{"mps", &Machine::mps}, Field{"limits", &Machine::limits},
-                Field{"tmp", &Machine::tmp});
+                Field{"tmp", &Machine::tmp}, Field{"gres", &Machine::gres});
   }
   friend bool operator==(const Machine&, const Machine&) = default;
 };

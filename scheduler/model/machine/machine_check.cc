@@ -32,6 +32,16 @@ absl::Status CheckAmounts(const Machine& machine) {
   if (machine.memory > kMachineMemoryMax) {
     return Wrong("more than 1 PiB of memory");
   }
+  if (machine.gres.size() > kGresKinds) {
+    return Wrong(absl::StrCat("more than ", kGresKinds, " countable things (gres)"));
+  }
+  for (std::size_t i = 0; i < machine.gres.size(); ++i) {
+    const GresCount& gres = machine.gres[i];
+    if (!IsGresName(gres.name) || gres.count == 0 || gres.count > UINT32_MAX ||
+        (i > 0 && gres.name <= machine.gres[i - 1].name)) {
+      return Wrong(absl::StrCat("gres ", i, " is no sorted NAME:COUNT"));
+    }
+  }
   for (const NumaNode& node : machine.numa_nodes) {
     if (node.os_index >= Bits::kLimit) {
       return Wrong("a memory node numbered 65536 or higher");

@@ -41,9 +41,10 @@ struct NodeUse {
   CpuSet cpus;
   Bytes memory;
   std::vector<GpuShare> gpus;  // parallel to Machine::gpus
+  GresList gres = {};
   static constexpr auto Fields(auto list) {
     return list(Field{"cpus", &NodeUse::cpus}, Field{"memory", &NodeUse::memory},
-                Field{"gpus", &NodeUse::gpus});
+                Field{"gpus", &NodeUse::gpus}, Field{"gres", &NodeUse::gres});
   }
   friend bool operator==(const NodeUse&, const NodeUse&) = default;
 };

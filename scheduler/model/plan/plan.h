@@ -60,6 +60,16 @@ struct PlannedReservation {
   friend bool operator==(const PlannedReservation&, const PlannedReservation&) = default;
 };
 
+// The latest start that the job is promised from now on. Of jobs whose promise is new or changes.
+struct PlannedPromise {
+  JobId job;
+  Time by = kNoTime;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &PlannedPromise::job}, Field{"by", &PlannedPromise::by});
+  }
+  friend bool operator==(const PlannedPromise&, const PlannedPromise&) = default;
+};
+
 // A job that waits, or elements of one array that do so for the same reasons: of a job after
 // others, each comes after one more than the element before it.
 struct LeftWaiting {
@@ -173,13 +183,15 @@ struct Plan {
   std::vector<PlannedDrop> drops;
   std::vector<PlannedPreemption> preemptions;
   std::vector<PlannedResume> resumes;
-  std::vector<PlannedResize> resizes = {};  // of every running elastic job, by job
+  std::vector<PlannedResize> resizes = {};    // of every running elastic job, by job
+  std::vector<PlannedPromise> promises = {};  // by job
   static constexpr auto Fields(auto list) {
     return list(Field{"version", &Plan::version}, Field{"starts", &Plan::starts},
                 Field{"reservations", &Plan::reservations}, Field{"waiting", &Plan::waiting},
                 Field{"wake", &Plan::wake}, Field{"hash", &Plan::hash},
                 Field{"drops", &Plan::drops}, Field{"preemptions", &Plan::preemptions},
-                Field{"resumes", &Plan::resumes}, Field{"resizes", &Plan::resizes});
+                Field{"resumes", &Plan::resumes}, Field{"resizes", &Plan::resizes},
+                Field{"promises", &Plan::promises});
   }
   friend bool operator==(const Plan&, const Plan&) = default;
 };
@@ -193,7 +205,7 @@ inline bool IsDue(const PlannedResize& resize, Time now) {
 // True when the plan has anything to be taken at that time.
 inline bool HasWork(const Plan& plan, Time now) {
   return !plan.starts.empty() || !plan.drops.empty() || !plan.preemptions.empty() ||
-         !plan.resumes.empty() ||
+         !plan.resumes.empty() || !plan.promises.empty() ||
          std::any_of(plan.resizes.begin(), plan.resizes.end(),
                      [now](const PlannedResize& resize) { return IsDue(resize, now); });
 }

@@ -359,6 +359,9 @@ std::string ToSentence(const Shortage& shortage) {
     case ShortageKind::kGpuShare:
       return ShortOf(absl::StrCat(GpuShareText(shortage.needed), " of one GPU"),
                      GpuShareText(shortage.available));
+    case ShortageKind::kGres:
+      return ShortOf(absl::StrCat(shortage.needed, " ", shortage.name),
+                     absl::StrCat(shortage.available));
     case ShortageKind::kSegments:
       return absl::StrCat("needs ", Counted(shortage.needed, "segment"), " of ", shortage.name,
                           " on one leaf switch each, ", FitText(shortage));

@@ -102,6 +102,7 @@ enum class ShortageKind : std::uint8_t {
   kLayout = 26,        // the node has not what the layout of its ranks names
   kGpuShare = 27,      // thousandths of one GPU
   kSegments = 28,      // too few segments that lie on one leaf switch; `name`: of how many nodes
+  kGres = 29,          // a countable thing; `name`: which
 };
 
 // `nodes` nodes lack something: they need `needed` of it and have at most `available`.

@@ -38,11 +38,12 @@ struct Holding {
   std::vector<GpuGrant> gpus;
   CpuSet given_back = {};  // its own, which others may have while it is suspended
   Time back = kNoTime;     // when it can have them again at the latest; kNoTime: unknown
+  GresList gres = {};
   static constexpr auto Fields(auto list) {
     return list(Field{"job", &Holding::job}, Field{"ends", &Holding::ends},
                 Field{"cpus", &Holding::cpus}, Field{"memory", &Holding::memory},
                 Field{"gpus", &Holding::gpus}, Field{"given_back", &Holding::given_back},
-                Field{"back", &Holding::back});
+                Field{"back", &Holding::back}, Field{"gres", &Holding::gres});
   }
 };
 
@@ -80,6 +81,8 @@ struct WaitingJob {
   std::uint32_t count = 1;                                // of elements, with ids in a row
   std::uint32_t het_size = 0;  // components of its heterogeneous job, which start together; 0: none
   bool resizing = false;       // it ran, and goes on at once with another number of nodes
+  Duration estimate{0};        // how long it is thought to run; zero: nobody said
+  Time promised = kNoTime;     // the latest start that it was promised; kNoTime: none
   static constexpr auto Fields(auto list) {
     return list(Field{"id", &WaitingJob::id}, Field{"submission", &WaitingJob::submission},
                 Field{"array_index", &WaitingJob::array_index}, Field{"spec", &WaitingJob::spec},
@@ -88,7 +91,8 @@ struct WaitingJob {
                 Field{"last_attempt", &WaitingJob::last_attempt},
                 Field{"held_by", &WaitingJob::held_by},
                 Field{"dependency", &WaitingJob::dependency}, Field{"count", &WaitingJob::count},
-                Field{"het_size", &WaitingJob::het_size}, Field{"resizing", &WaitingJob::resizing});
+                Field{"het_size", &WaitingJob::het_size}, Field{"resizing", &WaitingJob::resizing},
+                Field{"estimate", &WaitingJob::estimate}, Field{"promised", &WaitingJob::promised});
   }
 };
 
@@ -134,6 +138,7 @@ struct RunningJob {
   Time resized = kNoTime;
   Duration change_cost{0};
   bool resizing = false;  // ordered to end for that
+  Duration estimate{0};   // how long it is thought to run; zero: nobody said
   static constexpr auto Fields(auto list) {
     return list(Field{"id", &RunningJob::id}, Field{"spec", &RunningJob::spec},
                 Field{"attempt", &RunningJob::attempt}, Field{"started", &RunningJob::started},
@@ -145,7 +150,7 @@ struct RunningJob {
                 Field{"suspended", &RunningJob::suspended},
                 Field{"component", &RunningJob::component}, Field{"resized", &RunningJob::resized},
                 Field{"change_cost", &RunningJob::change_cost},
-                Field{"resizing", &RunningJob::resizing});
+                Field{"resizing", &RunningJob::resizing}, Field{"estimate", &RunningJob::estimate});
   }
 };
 

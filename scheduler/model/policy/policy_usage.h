@@ -22,10 +22,12 @@ struct TresUse {
   std::uint64_t cpus = 0;
   std::uint64_t memory = 0;  // bytes; in budgets: MiB times seconds
   std::uint64_t nodes = 0;
-  std::map<std::string, std::uint64_t> gpus;  // by model in lower case; thousandths of a GPU
+  std::map<std::string, std::uint64_t> gpus;       // by model in lower case; thousandths of a GPU
+  std::map<std::string, std::uint64_t> gres = {};  // countable things by name; not in budgets
   static constexpr auto Fields(auto list) {
     return list(Field{"cpus", &TresUse::cpus}, Field{"memory", &TresUse::memory},
-                Field{"nodes", &TresUse::nodes}, Field{"gpus", &TresUse::gpus});
+                Field{"nodes", &TresUse::nodes}, Field{"gpus", &TresUse::gpus},
+                Field{"gres", &TresUse::gres});
   }
   friend bool operator==(const TresUse&, const TresUse&) = default;
 };

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
+#include "scheduler/model/value/gres.h"
 
 namespace muster {
 namespace {
@@ -44,7 +45,7 @@ std::optional<Tres> NameOnly(const std::string& name) {
     tres.kind = TresKind::kMemory;
   } else if (lower == "node") {
     tres.kind = TresKind::kNode;
-  } else if (lower.rfind("gres/gpu", 0) == 0) {
+  } else if (lower == "gres/gpu" || lower.rfind("gres/gpu:", 0) == 0) {
     tres.kind = TresKind::kGpu;
     const std::string rest = lower.substr(8);
     if (!rest.empty() && (rest[0] != ':' || rest.size() < 2 || rest.size() > kTypeBytesMax ||
@@ -52,6 +53,9 @@ std::optional<Tres> NameOnly(const std::string& name) {
       return std::nullopt;
     }
     tres.type = rest.empty() ? "" : rest.substr(1);
+  } else if (lower.rfind("gres/", 0) == 0 && IsGresName(name.substr(5))) {
+    tres.kind = TresKind::kGres;
+    tres.type = name.substr(5);
   } else {
     return std::nullopt;
   }
@@ -112,6 +116,8 @@ std::string TresName(const Tres& tres) {
       return "node";
     case TresKind::kGpu:
       return tres.type.empty() ? "gres/gpu" : absl::StrCat("gres/gpu:", tres.type);
+    case TresKind::kGres:
+      return absl::StrCat("gres/", tres.type);
   }
   return "";
 }
@@ -154,7 +160,8 @@ absl::Status MergeTres(const std::string& text, TresList* list) {
     }
     std::optional<Tres> tres = NameOnly(item.substr(0, equals));
     if (!tres.has_value()) {
-      return Bad(item, "names no resource: use cpu, mem, node, gres/gpu or gres/gpu:TYPE");
+      return Bad(item,
+                 "names no resource: use cpu, mem, node, gres/gpu, gres/gpu:TYPE or gres/NAME");
     }
     const std::string amount = item.substr(equals + 1);
     const std::optional<std::uint64_t> count = ReadCount(tres->kind, amount);

@@ -4,7 +4,8 @@
 //
 // The text form is Slurm's: "cpu=10,mem=4G,node=2,gres/gpu=2,gres/gpu:a100=1". Thread promise:
 // plain values and pure functions. Invariants of a list that ParseTres or MergeTres made: (1)
-// sorted by kind, then type; each pair once; (2) only kGpu has a type, in lower case.
+// sorted by kind, then type; each pair once; (2) only kGpu has a type, in lower
+// case, and kGres one, as it is written.
 
 #include <cstdint>
 #include <string>
@@ -21,6 +22,7 @@ enum class TresKind : std::uint8_t {
   kMemory = 1,  // bytes
   kNode = 2,    // nodes held, counted once for each job on them
   kGpu = 3,     // GPUs; `type` is part of the model's name, empty for any
+  kGres = 4,    // a countable thing of nodes; `type` is its name
 };
 
 struct Tres {
@@ -36,7 +38,7 @@ struct Tres {
 
 using TresList = std::vector<Tres>;
 
-// "cpu", "mem", "node", "gres/gpu", "gres/gpu:a100".
+// "cpu", "mem", "node", "gres/gpu", "gres/gpu:a100", "gres/scratch".
 std::string TresName(const Tres& tres);
 // The amount alone: "10", "4G".
 std::string TresAmountText(TresKind kind, std::uint64_t count);

@@ -16,6 +16,7 @@
 #include "scheduler/model/settings/backfill.h"
 #include "scheduler/model/settings/elastic_policy.h"
 #include "scheduler/model/settings/health_policy.h"
+#include "scheduler/model/settings/prompt_policy.h"
 #include "scheduler/model/value/fields.h"
 #include "scheduler/model/value/time.h"
 #include "scheduler/model/value/units.h"
@@ -32,6 +33,7 @@ enum class FairshareRule : std::uint8_t {
 enum class QueueRule : std::uint8_t {
   kPriority = 0,  // the multifactor priority (core/priority.h)
   kDrf = 1,       // the user with the least dominant share first, then priority
+  kPrompt = 2,    // by turn, with a promise to each job (core/prompt/prompt_order.h)
 };
 
 // The weights of the multifactor priority, Slurm's PriorityWeight*; all zero: first come, first
@@ -116,6 +118,7 @@ struct PolicyConfig {
   Duration kill_grace_max = std::chrono::minutes(10);
   // Jobs of one user that may wait and run at once, whatever policy rules allow; zero: any number.
   std::uint32_t submit_jobs_max = 1'000'000;
+  PromptPolicy prompt;  // of QueueRule::kPrompt
   static constexpr auto Fields(auto list) {
     return list(
         Field{"backfill", &PolicyConfig::backfill},
@@ -131,7 +134,8 @@ struct PolicyConfig {
         Field{"network", &PolicyConfig::network}, Field{"health", &PolicyConfig::health},
         Field{"checkpoint", &PolicyConfig::checkpoint}, Field{"elastic", &PolicyConfig::elastic},
         Field{"kill_grace_max", &PolicyConfig::kill_grace_max},
-        Field{"submit_jobs_max", &PolicyConfig::submit_jobs_max});
+        Field{"submit_jobs_max", &PolicyConfig::submit_jobs_max},
+        Field{"prompt", &PolicyConfig::prompt});
   }
 };
 

@@ -21,7 +21,7 @@ class Id {
   [[nodiscard]] constexpr Rep value() const { return value_; }
   [[nodiscard]] constexpr bool valid() const { return value_ != 0; }
   [[nodiscard]] constexpr Id Next() const { return Id(static_cast<Rep>(value_ + 1)); }
-  friend constexpr auto operator<=>(Id, Id) = default;
+  friend constexpr auto operator<=>(Id, Id) = default;  // NOLINT(modernize-use-nullptr): is none
 
  private:
   Rep value_ = 0;

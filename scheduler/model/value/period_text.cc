@@ -92,9 +92,9 @@ absl::StatusOr<Duration> ParsePeriod(const std::string& text) {
 std::string PeriodText(Duration period) {
   const std::int64_t seconds = std::chrono::floor<std::chrono::seconds>(period).count();
   const std::int64_t days = seconds / 86400;
-  const std::string clock = absl::StrFormat(days > 0 ? "%02d:%02d:%02d" : "%d:%02d:%02d",
-                                            seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
-  return days > 0 ? absl::StrCat(days, "-", clock) : clock;
+  const std::int64_t hours = seconds / 3600 % 24;
+  const std::string rest = absl::StrFormat(":%02d:%02d", seconds / 60 % 60, seconds % 60);
+  return days > 0 ? absl::StrFormat("%d-%02d", days, hours) + rest : absl::StrCat(hours, rest);
 }
 
 absl::StatusOr<Time> ParseMoment(const std::string& text) {

@@ -20,7 +20,7 @@ class Amount {
   constexpr explicit Amount(Rep value) : value_(value) {}
   [[nodiscard]] constexpr Rep value() const { return value_; }
   [[nodiscard]] constexpr bool zero() const { return value_ == 0; }
-  friend constexpr auto operator<=>(Amount, Amount) = default;
+  friend constexpr auto operator<=>(Amount, Amount) = default;  // NOLINT(modernize-use-nullptr)
   constexpr Amount& operator+=(Amount other) {
     value_ = static_cast<Rep>(value_ + other.value_);
     return *this;

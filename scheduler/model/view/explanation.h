@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "scheduler/model/job/job_estimate.h"
 #include "scheduler/model/machine/allocation.h"
 #include "scheduler/model/plan/explanation.h"
 #include "scheduler/model/value/fields.h"
@@ -23,13 +24,16 @@ struct JobExplanation {
   std::vector<Suggestion> suggestions;
   Priority priority;           // of a waiting job, where one is reckoned
   PlacementQuality placement;  // of a running job
+  JobEstimate estimate;        // `used` is zero where none was made
+  Time promised = kNoTime;     // the latest start of a waiting job; kNoTime: none is promised
   static constexpr auto Fields(auto list) {
-    return list(Field{"job", &JobExplanation::job}, Field{"summary", &JobExplanation::summary},
-                Field{"nodes", &JobExplanation::nodes},
-                Field{"allocation", &JobExplanation::allocation},
-                Field{"suggestions", &JobExplanation::suggestions},
-                Field{"priority", &JobExplanation::priority},
-                Field{"placement", &JobExplanation::placement});
+    return list(
+        Field{"job", &JobExplanation::job}, Field{"summary", &JobExplanation::summary},
+        Field{"nodes", &JobExplanation::nodes}, Field{"allocation", &JobExplanation::allocation},
+        Field{"suggestions", &JobExplanation::suggestions},
+        Field{"priority", &JobExplanation::priority},
+        Field{"placement", &JobExplanation::placement},
+        Field{"estimate", &JobExplanation::estimate}, Field{"promised", &JobExplanation::promised});
   }
   friend bool operator==(const JobExplanation&, const JobExplanation&) = default;
 };

@@ -234,6 +234,13 @@ struct JobDetail {
   std::string checkpoint_interval = {};    // how often it is advised to checkpoint, and why
   std::string elastic = {};  // of an elastic job: its range, and why it grows or does not
   std::vector<std::string> recorded = {};  // options that were given and have no effect
+  bool batch = false;                      // it runs a script
+  bool requeue = false;                    // it may run again when a node of it fails, or by hand
+  Duration time_min{0};                    // --time-min; 0: none
+  std::string prefer = {};                 // --prefer
+  std::string gres = {};                   // countable things on each of its nodes: "scratch:2"
+  std::string submit_host = {};            // where it was submitted; as the submitter said
+  std::string script = {};                 // only when asked for, and of the caller's own
   static constexpr auto Fields(auto list) {
     return list(
         Field{"job", &JobDetail::job}, Field{"request", &JobDetail::request},
@@ -243,7 +250,11 @@ struct JobDetail {
         Field{"placement", &JobDetail::placement}, Field{"steps", &JobDetail::steps},
         Field{"live_usage", &JobDetail::live_usage},
         Field{"checkpoint_interval", &JobDetail::checkpoint_interval},
-        Field{"elastic", &JobDetail::elastic}, Field{"recorded", &JobDetail::recorded});
+        Field{"elastic", &JobDetail::elastic}, Field{"recorded", &JobDetail::recorded},
+        Field{"batch", &JobDetail::batch}, Field{"requeue", &JobDetail::requeue},
+        Field{"time_min", &JobDetail::time_min}, Field{"prefer", &JobDetail::prefer},
+        Field{"gres", &JobDetail::gres}, Field{"submit_host", &JobDetail::submit_host},
+        Field{"script", &JobDetail::script});
   }
   friend bool operator==(const JobDetail&, const JobDetail&) = default;
 };
@@ -305,6 +316,8 @@ struct NodeView {
   std::uint32_t weight = 0;
   std::string limits;  // what holds jobs there, or "not enforced (why)"; empty: not known
   std::string health;  // "good", "slow: memory bandwidth", …; empty: never checked
+  GresList gres = {};  // countable things
+  GresList gres_taken = {};
   static constexpr auto Fields(auto list) {
     return list(Field{"id", &NodeView::id}, Field{"name", &NodeView::name},
                 Field{"hostname", &NodeView::hostname}, Field{"state", &NodeView::state},
@@ -315,7 +328,8 @@ struct NodeView {
                 Field{"binding", &NodeView::binding}, Field{"machine", &NodeView::machine},
                 Field{"holders", &NodeView::holders}, Field{"features", &NodeView::features},
                 Field{"weight", &NodeView::weight}, Field{"limits", &NodeView::limits},
-                Field{"health", &NodeView::health});
+                Field{"health", &NodeView::health}, Field{"gres", &NodeView::gres},
+                Field{"gres_taken", &NodeView::gres_taken});
   }
   friend bool operator==(const NodeView&, const NodeView&) = default;
 };

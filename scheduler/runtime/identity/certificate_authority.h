@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <string>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "scheduler/runtime/identity/certificate.h"

@@ -90,7 +90,7 @@ void ServiceManager::Reloading() const {
   timespec now{};
   clock_gettime(CLOCK_MONOTONIC, &now);
   Say(absl::StrCat("RELOADING=1\nMONOTONIC_USEC=",
-                   static_cast<std::uint64_t>(now.tv_sec) * 1'000'000 + now.tv_nsec / 1000));
+                   std::int64_t{now.tv_sec} * 1'000'000 + now.tv_nsec / 1000));
 }
 
 void ServiceManager::Stopping() const {

@@ -24,6 +24,7 @@
 #include "scheduler/core/handle/handle.h"
 #include "scheduler/core/plan/planner.h"
 #include "scheduler/core/plan/snapshot_builder.h"
+#include "scheduler/core/prompt/job_estimates.h"
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/simulator/cluster/checkpointed_run.h"
 #include "scheduler/simulator/cluster/cluster_run.h"
@@ -122,6 +123,10 @@ class ClusterReplay {
   absl::Status Answer(const std::vector<Effect>& effects);
   absl::Status EndOn(JobId id, const std::vector<NodeId>& nodes, EndCause cause);
   void Note(const Event& event, std::vector<JobId>& ended);
+  // Under the order called prompt, unless the trace is to say how long jobs run.
+  [[nodiscard]] bool LearnsEstimates() const {
+    return config_.priority.order == QueueRule::kPrompt && run_.estimates == Estimates::kLearned;
+  }
   void Report(FlatProgress* progress) const;
 
   absl::Status Refuse(const std::string& why);
@@ -162,6 +167,7 @@ class ClusterReplay {
   Arrivals arrivals_;
   const PolicyConfig config_;
   core::ClusterState state_;
+  core::JobEstimates estimates_;  // of the order called prompt
   core::SnapshotBuilder snapshots_;
   core::PlannerMemory memory_;
   std::shared_ptr<const Plan> last_plan_;

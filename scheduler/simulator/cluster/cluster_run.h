@@ -38,7 +38,7 @@ struct ClusterRun {
   std::vector<NodeClass> nodes;
   PolicyConfig config;
   std::vector<PolicyObject> policy;  // partitions, QOS, accounts: in force before the first job
-  Estimates estimates = Estimates::kRequested;  // not kLastTwo
+  Estimates estimates = Estimates::kRequested;  // not kLastTwo; kLearned of prompt
   bool lenient = false;
   std::optional<std::vector<LoggedFailure>> failure_log;  // instead of the classes' laws
   std::uint64_t seed = 1;                                 // of the failures

@@ -109,9 +109,13 @@ absl::Status ClusterReplay::Take(const Command& command, core::Transition* answe
     return transition.status;
   }
   std::vector<JobId> ended;
+  if (LearnsEstimates()) {
+    estimates_.AddTo(transition.events);
+  }
   for (const Event& event : transition.events) {
     Note(event, ended);
     state_.Apply(event);
+    snapshots_.Note(event, state_.version());
   }
   for (const JobId id : ended) {
     RETURN_IF_ERROR(Finish(id));
@@ -167,6 +171,7 @@ void ClusterReplay::Note(const Event& event, std::vector<JobId>& ended) {
     NoteStart(*start);
   } else if (const auto* end = std::get_if<JobEnded>(&event)) {
     ended.push_back(end->job);
+    estimates_.Observe(*state_.FindJob(end->job), *end);
   } else if (const auto* again = std::get_if<JobRequeued>(&event)) {
     BeginAgain(*again);
   } else if (const auto* frozen = std::get_if<AttemptSuspended>(&event)) {

@@ -136,6 +136,7 @@ void SimulatedController::TickElasticJobs() {
 void SimulatedController::Apply(const std::vector<Event>& events) {
   for (const Event& event : events) {
     state_.Apply(event);
+    snapshots_.Note(event, state_.version());
     group_.entries.push_back(JournalEntry{state_.version(), event});
   }
   if (const std::optional<std::string> broken = core::BrokenInvariant(state_)) {

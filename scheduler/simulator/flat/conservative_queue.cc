@@ -4,24 +4,12 @@
 
 #include "scheduler/base/status.h"
 #include "scheduler/core/prompt/run_time_prediction.h"
-#include "scheduler/model/value/value_bytes.h"
 
 namespace muster::sim {
 
 ConservativeQueue::ConservativeQueue(const FlatPolicy& policy, std::int64_t processors, Tick now)
     : estimates_fall_short_(policy.estimates_fall_short), timeline_(processors, now) {
   MUSTER_CHECK(processors > 0 && policy.order == FlatOrder::kArrival);
-}
-
-void ConservativeQueue::Arrive(const FlatJob& job) {
-  if (job.handle >= known_.size()) {
-    known_.resize(std::size_t{job.handle} + 1);
-  }
-  Known& known = known_[job.handle];
-  known = Known();
-  known.job = job;
-  known.number = ++arrivals_;
-  arrived_.push_back(job.handle);
 }
 
 const std::vector<FlatStart>& ConservativeQueue::Pass(Tick now) {
@@ -191,22 +179,15 @@ void ConservativeQueue::StartDue(Tick now) {
   }
 }
 
-std::string ConservativeQueue::Save() const {
-  ValueWriter writer;
-  writer.Put(known_);
-  writer.Put(arrivals_);
+void ConservativeQueue::SaveMore(ValueWriter& writer) const {
   writer.Put(freed_until_);
-  return writer.bytes();
 }
 
-bool ConservativeQueue::Load(const std::string& bytes, Tick now) {
-  ValueReader reader(bytes);
-  reader.Get(known_);
-  reader.Get(arrivals_);
+void ConservativeQueue::LoadMore(ValueReader& reader) {
   reader.Get(freed_until_);
-  if (!reader.AtEnd()) {
-    return false;
-  }
+}
+
+bool ConservativeQueue::Resume(Tick now) {
   timeline_.Advance(now);
   for (const Known& known : known_) {
     if ((known.waiting || known.running) && known.end > now) {

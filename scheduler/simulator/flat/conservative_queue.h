@@ -13,41 +13,45 @@
 #include <functional>
 #include <queue>
 
-#include "scheduler/simulator/flat/flat_queue.h"
+#include "scheduler/simulator/flat/known_jobs.h"
 #include "scheduler/simulator/flat/waiting_list.h"
 
 namespace muster::sim {
 
-class ConservativeQueue final : public FlatQueue {
+// A job from its arrival to its end: it holds its processors in [start, end) of the timeline.
+struct ConservativeJob {
+  FlatJob job;
+  std::uint64_t number = 0;  // of its arrival
+  Tick start = 0;
+  Tick end = 0;
+  Tick promised = kNever;
+  std::uint32_t corrections = 0;
+  bool running = false;
+  bool waiting = false;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &ConservativeJob::job}, Field{"number", &ConservativeJob::number},
+                Field{"start", &ConservativeJob::start}, Field{"end", &ConservativeJob::end},
+                Field{"promised", &ConservativeJob::promised},
+                Field{"corrections", &ConservativeJob::corrections},
+                Field{"running", &ConservativeJob::running},
+                Field{"waiting", &ConservativeJob::waiting});
+  }
+};
+
+class ConservativeQueue final : public KnownJobs<ConservativeJob> {
  public:
   ConservativeQueue(const FlatPolicy& policy, std::int64_t processors, Tick now);
 
-  void Arrive(const FlatJob& job) override;
-  void End(std::uint32_t handle) override { ended_.push_back(handle); }
   const std::vector<FlatStart>& Pass(Tick now) override;
   [[nodiscard]] Tick NextWake() override;
   [[nodiscard]] std::size_t waiting() const override { return queue_.size(); }
-  [[nodiscard]] std::string Save() const override;
-  [[nodiscard]] bool Load(const std::string& bytes, Tick now) override;
 
  private:
-  // A job from its arrival to its end: it holds its processors in [start, end) of the timeline.
-  struct Known {
-    FlatJob job;
-    std::uint64_t number = 0;  // of its arrival
-    Tick start = 0;
-    Tick end = 0;
-    Tick promised = kNever;
-    std::uint32_t corrections = 0;
-    bool running = false;
-    bool waiting = false;
-    static constexpr auto Fields(auto list) {
-      return list(Field{"job", &Known::job}, Field{"number", &Known::number},
-                  Field{"start", &Known::start}, Field{"end", &Known::end},
-                  Field{"promised", &Known::promised}, Field{"corrections", &Known::corrections},
-                  Field{"running", &Known::running}, Field{"waiting", &Known::waiting});
-    }
-  };
+  using Known = ConservativeJob;
+
+  void SaveMore(ValueWriter& writer) const override;
+  void LoadMore(ValueReader& reader) override;
+  bool Resume(Tick now) override;
   struct Due {
     Tick at = 0;
     std::uint64_t number = 0;
@@ -70,15 +74,11 @@ class ConservativeQueue final : public FlatQueue {
 
   bool estimates_fall_short_;
   Timeline timeline_;
-  std::vector<Known> known_;            // by handle
-  WaitingList queue_;                   // in order of arrival
-  std::vector<std::uint32_t> ended_;    // since the last pass
-  std::vector<std::uint32_t> arrived_;  // since the last pass
+  WaitingList queue_;  // in order of arrival
   std::vector<FlatStart> starts_;
   // Reservations and, of running jobs, planned ends; some are out of date.
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
   std::priority_queue<Due, std::vector<Due>, std::greater<>> planned_ends_;
-  std::uint64_t arrivals_ = 0;
   bool ended_early_ = false;
   Tick freed_until_ = 0;  // of what moves and early ends gave back and not every job has tried
 };

@@ -4,7 +4,6 @@
 
 #include "scheduler/base/status.h"
 #include "scheduler/core/prompt/run_time_prediction.h"
-#include "scheduler/model/value/value_bytes.h"
 #include "scheduler/simulator/flat/queue_score.h"
 
 namespace muster::sim {
@@ -12,17 +11,6 @@ namespace muster::sim {
 EasyQueue::EasyQueue(const FlatPolicy& policy, std::int64_t processors, Tick now)
     : policy_(policy), timeline_(processors, now) {
   MUSTER_CHECK(processors > 0 && policy.backfill != Backfill::kConservative);
-}
-
-void EasyQueue::Arrive(const FlatJob& job) {
-  if (job.handle >= known_.size()) {
-    known_.resize(std::size_t{job.handle} + 1);
-  }
-  Known& known = known_[job.handle];
-  known = Known();
-  known.job = job;
-  known.number = ++arrivals_;
-  arrived_.push_back({0, known.number, job.handle, job.processors, job.estimate});
 }
 
 const std::vector<FlatStart>& EasyQueue::Pass(Tick now) {
@@ -115,22 +103,24 @@ void EasyQueue::Correct(Tick now) {
 }
 
 void EasyQueue::TakeArrived(Tick now) {
-  for (WaitingEntry& entry : arrived_) {
-    Known& known = known_[entry.job];
+  for (const std::uint32_t handle : arrived_) {
+    Known& known = known_[handle];
     known.score = ScoreOf(known.job, now);
     known.waiting = true;
     Enqueue(known);
-    entry.score = ByEstimate() ? static_cast<double>(entry.estimate) : known.score;
   }
+}
+
+WaitingEntry EasyQueue::EntryOf(const Known& known, double score) const {
+  const FlatJob& job = known.job;
+  return {score, known.number, job.handle, job.processors, job.estimate};
 }
 
 // Into the lists, by its score.
 void EasyQueue::Enqueue(const Known& known) {
-  const FlatJob& job = known.job;
-  queue_.Insert({known.score, known.number, job.handle, job.processors, job.estimate});
+  queue_.Insert(EntryOf(known, known.score));
   if (ByEstimate()) {
-    by_estimate_.Insert({static_cast<double>(job.estimate), known.number, job.handle,
-                         job.processors, job.estimate});
+    by_estimate_.Insert(EntryOf(known, static_cast<double>(known.job.estimate)));
   }
 }
 
@@ -197,8 +187,14 @@ void EasyQueue::BackfillAll(Tick now) {
 
 // Only those that came since the last pass, in the order of the candidates.
 void EasyQueue::BackfillArrived(Tick now) {
-  std::sort(arrived_.begin(), arrived_.end(), GoesBefore);
-  for (const WaitingEntry& entry : arrived_) {
+  std::vector<WaitingEntry> entries;
+  for (const std::uint32_t handle : arrived_) {
+    const Known& known = known_[handle];
+    entries.push_back(
+        EntryOf(known, ByEstimate() ? static_cast<double>(known.job.estimate) : known.score));
+  }
+  std::sort(entries.begin(), entries.end(), GoesBefore);
+  for (const WaitingEntry& entry : entries) {
     if (OpeningAt(now).Admits(entry.processors, entry.estimate)) {
       StartInShadow(entry.job, now);
     }
@@ -230,24 +226,17 @@ void EasyQueue::Start(std::uint32_t handle, FlatCause cause, Tick now) {
   starts_.push_back({handle, cause, known.promised});
 }
 
-std::string EasyQueue::Save() const {
-  ValueWriter writer;
-  writer.Put(known_);
-  writer.Put(arrivals_);
+void EasyQueue::SaveMore(ValueWriter& writer) const {
   writer.Put(usage_);
-  return writer.bytes();
+}
+
+void EasyQueue::LoadMore(ValueReader& reader) {
+  reader.Get(usage_);
 }
 
 // What else a queue keeps is worked out again: a pass that looks at everybody finds what one finds
 // that looks at newcomers only.
-bool EasyQueue::Load(const std::string& bytes, Tick now) {
-  ValueReader reader(bytes);
-  reader.Get(known_);
-  reader.Get(arrivals_);
-  reader.Get(usage_);
-  if (!reader.AtEnd()) {
-    return false;
-  }
+bool EasyQueue::Resume(Tick now) {
   timeline_.Advance(now);
   for (const Known& known : known_) {
     if (known.waiting) {

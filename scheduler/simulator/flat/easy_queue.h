@@ -13,45 +13,47 @@
 #include <queue>
 #include <utility>
 
-#include "scheduler/simulator/flat/flat_queue.h"
 #include "scheduler/simulator/flat/flat_usage.h"
+#include "scheduler/simulator/flat/known_jobs.h"
 #include "scheduler/simulator/flat/waiting_list.h"
 
 namespace muster::sim {
 
-class EasyQueue final : public FlatQueue {
+// A job from its arrival to its end; `end` is what it is planned to end at once it runs.
+struct EasyJob {
+  FlatJob job;
+  std::uint64_t number = 0;  // of its arrival
+  double score = 0;
+  Tick promised = kNever;
+  Tick start = 0;
+  Tick end = 0;
+  Tick charged = 0;  // until when its user's usage has it
+  std::uint32_t corrections = 0;
+  bool running = false;
+  bool waiting = false;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &EasyJob::job}, Field{"number", &EasyJob::number},
+                Field{"score", &EasyJob::score}, Field{"promised", &EasyJob::promised},
+                Field{"start", &EasyJob::start}, Field{"end", &EasyJob::end},
+                Field{"charged", &EasyJob::charged}, Field{"corrections", &EasyJob::corrections},
+                Field{"running", &EasyJob::running}, Field{"waiting", &EasyJob::waiting});
+  }
+};
+
+class EasyQueue final : public KnownJobs<EasyJob> {
  public:
   EasyQueue(const FlatPolicy& policy, std::int64_t processors, Tick now);
 
-  void Arrive(const FlatJob& job) override;
-  void End(std::uint32_t handle) override { ended_.push_back(handle); }
   const std::vector<FlatStart>& Pass(Tick now) override;
   [[nodiscard]] Tick NextWake() override { return kNever; }
   [[nodiscard]] std::size_t waiting() const override { return queue_.size(); }
-  [[nodiscard]] std::string Save() const override;
-  [[nodiscard]] bool Load(const std::string& bytes, Tick now) override;
 
  private:
-  // A job from its arrival to its end; `end` is what it is planned to end at once it runs.
-  struct Known {
-    FlatJob job;
-    std::uint64_t number = 0;  // of its arrival
-    double score = 0;
-    Tick promised = kNever;
-    Tick start = 0;
-    Tick end = 0;
-    Tick charged = 0;  // until when its user's usage has it
-    std::uint32_t corrections = 0;
-    bool running = false;
-    bool waiting = false;
-    static constexpr auto Fields(auto list) {
-      return list(Field{"job", &Known::job}, Field{"number", &Known::number},
-                  Field{"score", &Known::score}, Field{"promised", &Known::promised},
-                  Field{"start", &Known::start}, Field{"end", &Known::end},
-                  Field{"charged", &Known::charged}, Field{"corrections", &Known::corrections},
-                  Field{"running", &Known::running}, Field{"waiting", &Known::waiting});
-    }
-  };
+  using Known = EasyJob;
+
+  void SaveMore(ValueWriter& writer) const override;
+  void LoadMore(ValueReader& reader) override;
+  bool Resume(Tick now) override;
   using Overdue = std::pair<Tick, std::uint32_t>;  // planned end, handle
 
   void Enqueue(const Known& known);
@@ -60,6 +62,7 @@ class EasyQueue final : public FlatQueue {
   void TakeEnded(Tick now);
   void Correct(Tick now);
   void TakeArrived(Tick now);
+  [[nodiscard]] WaitingEntry EntryOf(const Known& known, double score) const;
   void Rescore(Tick now);
   void StartHeads(Tick now);
   void SeeShadow(Tick now);
@@ -75,15 +78,11 @@ class EasyQueue final : public FlatQueue {
 
   FlatPolicy policy_;
   Timeline timeline_;
-  std::vector<Known> known_;  // by handle
-  WaitingList queue_;         // by the policy's order
-  WaitingList by_estimate_;   // the same jobs, shortest first; only if the policy asks for it
-  std::vector<std::uint32_t> ended_;   // since the last pass
-  std::vector<WaitingEntry> arrived_;  // since the last pass
+  WaitingList queue_;        // by the policy's order
+  WaitingList by_estimate_;  // the same jobs, shortest first; only if the policy asks for it
   std::vector<FlatStart> starts_;
   FlatUsage usage_;  // only if the policy orders by it
   std::priority_queue<Overdue, std::vector<Overdue>, std::greater<>> planned_ends_;
-  std::uint64_t arrivals_ = 0;
   bool changed_ = true;          // something ended since the shadow was seen
   std::int64_t free_seen_ = 0;   // after the last pass
   std::uint64_t head_seen_ = 0;  // the number of the head that the shadow is for

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "scheduler/base/status.h"
-#include "scheduler/model/value/value_bytes.h"
 
 namespace muster::sim {
 namespace {
@@ -15,24 +14,17 @@ double TurnOf(const core::PromptRules& rules, const FlatJob& job) {
 }  // namespace
 
 PromptQueue::PromptQueue(const FlatPolicy& policy, std::int64_t processors, Tick now)
-    : rules_(policy.prompt), processors_(processors), places_(processors, now) {
+    : rules_(policy.prompt),
+      processors_(processors),
+      places_(processors, now),
+      running_(processors, now) {
   MUSTER_CHECK(processors > 0 && policy.order == FlatOrder::kPrompt);
-}
-
-void PromptQueue::Arrive(const FlatJob& job) {
-  if (job.handle >= known_.size()) {
-    known_.resize(std::size_t{job.handle} + 1);
-  }
-  Known& known = known_[job.handle];
-  known = Known();
-  known.job = job;
-  known.number = ++arrivals_;
-  arrived_.push_back(job.handle);
 }
 
 const std::vector<FlatStart>& PromptQueue::Pass(Tick now) {
   starts_.clear();
   places_.Advance(now);
+  running_.Advance(now);
   TakeEnded(now);
   TakeArrived(now);
   StartDue(now);
@@ -86,6 +78,7 @@ void PromptQueue::TakeEnded(Tick now) {
     Known& known = known_[handle];
     known.running = false;
     places_.GiveBack(known.place());
+    running_.GiveBack(known.place());
     CountRunning(known, -1);
     changed_ = true;
   }
@@ -114,6 +107,80 @@ void PromptQueue::KeepAt(Known& known, Tick start) {
   known.from = place.from;
   known.until = place.until;
   due_.push({start, known.number, known.job.handle});
+  by_until_.emplace(known.until, known.job.handle);
+}
+
+// What is kept for it is free again.
+void PromptQueue::GiveUp(Known& known) {
+  places_.GiveBack(known.place());
+  by_until_.erase({known.until, known.job.handle});
+}
+
+// The waiting jobs with places that meet [from, until); nothing where that takes too many looks.
+std::optional<std::vector<std::uint32_t>> PromptQueue::KeptWithin(Tick from, Tick until) const {
+  constexpr int kLooksMost = 256;
+  constexpr std::size_t kQueueMost = 4096;  // of longer ones each pass would look in vain
+  std::vector<std::uint32_t> handles;
+  int looks = 0;
+  for (auto at = by_until_.upper_bound({from, UINT32_MAX}); at != by_until_.end(); ++at) {
+    if (++looks > kLooksMost || by_until_.size() > kQueueMost) {
+      return std::nullopt;
+    }
+    if (known_[at->second].from < until) {
+      handles.push_back(at->second);
+    }
+  }
+  return handles;
+}
+
+// Gives each a place as late as its promise allows, the latest promise first; none where that
+// cannot be. REQUIRES: they have none.
+bool PromptQueue::KeepAllLate(std::vector<std::uint32_t> handles) {
+  std::sort(handles.begin(), handles.end(), [this](std::uint32_t a, std::uint32_t b) {
+    return std::pair(known_[b].promised, b) < std::pair(known_[a].promised, a);
+  });
+  for (std::size_t i = 0; i < handles.size(); ++i) {
+    Known& known = known_[handles[i]];
+    const Tick late = places_.Latest(known.promised, known.job.limit, known.job.processors);
+    if (late == core::kNoPromise) {
+      for (std::size_t kept = 0; kept < i; ++kept) {
+        GiveUp(known_[handles[kept]]);
+      }
+      return false;
+    }
+    KeepAt(known, late);
+  }
+  return true;
+}
+
+// Keeps the job a place from `start` on, and moves the places of others that are in its way. False,
+// and all is as it was, where a promise could not be kept then.
+bool PromptQueue::MakeWay(Known& known, Tick start) {
+  std::optional<std::vector<std::uint32_t>> moved = KeptWithin(start, start + known.job.limit);
+  if (!moved.has_value()) {
+    return false;
+  }
+  std::erase(*moved, known.job.handle);
+  std::vector<Known> before = {known};
+  GiveUp(known);
+  for (const std::uint32_t handle : *moved) {
+    before.push_back(known_[handle]);
+    GiveUp(known_[handle]);
+  }
+  if (places_.Earliest(start, known.job.limit, known.job.processors) == start) {
+    KeepAt(known, start);
+    if (KeepAllLate(*std::move(moved))) {
+      return true;
+    }
+    GiveUp(known);
+  }
+  for (const Known& old : before) {
+    known_[old.job.handle] = old;
+    places_.KeepAgain(old.place());
+    due_.push({old.start, old.number, old.job.handle});
+    by_until_.emplace(old.until, old.job.handle);
+  }
+  return false;
 }
 
 void PromptQueue::KeepLate(Known& known) {
@@ -124,13 +191,14 @@ void PromptQueue::KeepLate(Known& known) {
 
 void PromptQueue::Start(Known& known, FlatCause cause, Tick now) {
   Dequeue(known);
-  places_.GiveBack(known.place());
+  GiveUp(known);
   known.waiting = false;
   known.running = true;
   const core::KeptPlace place = places_.Keep(now, known.job.limit, known.job.processors);
   known.start = place.start;
   known.from = place.from;
   known.until = place.until;
+  running_.KeepAgain(place);
   CountRunning(known, 1);
   if (has_head_ && head_ == known.job.handle) {
     has_head_ = false;
@@ -164,7 +232,7 @@ void PromptQueue::StartDue(Tick now) {
 void PromptQueue::LeaveHead() {
   if (has_head_ && !head_is_impatient_) {
     Known& known = known_[head_];
-    places_.GiveBack(known.place());
+    GiveUp(known);
     KeepLate(known);
   }
   has_head_ = false;
@@ -178,9 +246,13 @@ void PromptQueue::BecomeHead(Known& known, Tick now) {
   }
   has_head_ = true;
   head_ = known.job.handle;
-  places_.GiveBack(known.place());
+  GiveUp(known);
   const Tick earliest = places_.Earliest(now, known.job.limit, known.job.processors);
   KeepAt(known, std::min(earliest, known.start));
+  const Tick alone = running_.Earliest(now, known.job.limit, known.job.processors);
+  if (alone < known.start) {
+    MakeWay(known, alone);
+  }
   head_is_impatient_ = IsImpatient(known, now);
   if (head_is_impatient_) {
     known.promised = std::min(known.promised, known.start);
@@ -214,7 +286,8 @@ void PromptQueue::LookAlong(const WaitingList& list, bool only_impatient, Tick n
       return;
     }
     const bool has_room = known.job.processors <= processors_ - in_use_;
-    if (has_room && places_.FitsNow(known.job.limit, known.job.processors, known.place())) {
+    if (has_room && (places_.FitsNow(known.job.limit, known.job.processors, known.place()) ||
+                     (!blocked_ && MakeWay(known, now)))) {
       Start(known, blocked_ ? FlatCause::kBackfilled : FlatCause::kHead, now);
       opening = OpeningAt(now);
       continue;  // the next one stands there now
@@ -259,29 +332,26 @@ void PromptQueue::LookAtArrived(Tick now) {
   }
 }
 
-std::string PromptQueue::Save() const {
-  ValueWriter writer;
-  writer.Put(known_);
-  writer.Put(arrivals_);
+void PromptQueue::SaveMore(ValueWriter& writer) const {
   writer.Put(head_);
   writer.Put(has_head_);
   writer.Put(head_is_impatient_);
   writer.Put(changed_);
-  return writer.bytes();
 }
 
-bool PromptQueue::Load(const std::string& bytes, Tick now) {
-  ValueReader reader(bytes);
-  reader.Get(known_);
-  reader.Get(arrivals_);
+void PromptQueue::LoadMore(ValueReader& reader) {
   reader.Get(head_);
   reader.Get(has_head_);
   reader.Get(head_is_impatient_);
   reader.Get(changed_);
-  if (!reader.AtEnd() || (has_head_ && head_ >= known_.size())) {
+}
+
+bool PromptQueue::Resume(Tick now) {
+  if (has_head_ && head_ >= known_.size()) {
     return false;
   }
   places_.Advance(now);
+  running_.Advance(now);
   for (const Known& known : known_) {
     if (known.running || known.waiting) {
       places_.KeepAgain(known.place());
@@ -289,7 +359,9 @@ bool PromptQueue::Load(const std::string& bytes, Tick now) {
     if (known.waiting) {
       Enqueue(known);
       due_.push({known.start, known.number, known.job.handle});
+      by_until_.emplace(known.until, known.job.handle);
     } else if (known.running) {
+      running_.KeepAgain(known.place());
       CountRunning(known, 1);
     }
   }

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <tuple>
 
 #include "cli/kernel/kernel_catalogue.h"
 #include "cli/kernel/kernel_process.h"

@@ -9,11 +9,14 @@
 #include <sys/wait.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <cstring>
+#include <memory>
 #include <mutex>
 #include <thread>
+#include <tuple>
 
 #include "cli/run/stream/step_frame.h"
 #include "proto/controller.grpc.pb.h"

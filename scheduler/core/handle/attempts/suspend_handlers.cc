@@ -71,12 +71,9 @@ void AskBack(const Job& job, const User& by, Time now, Transition& transition) {
 
 Transition On(const ClusterState& state, const SuspendJob& command, Time now,
               const PolicyConfig& config) {
-  const std::vector<const Job*> jobs = state.FindJobs(command.job, command.array_index);
-  if (jobs.empty()) {
-    return Refused(NoSuchJob(command.job, command.array_index));
-  }
-  if (absl::Status whole = NamesWhole(*jobs.front(), command.job); !whole.ok()) {
-    return Refused(std::move(whole));
+  const auto jobs = FindWhole(state, command.job, command.array_index);
+  if (!jobs.ok()) {
+    return Refused(jobs.status());
   }
   if (!IsOperator(command.by, config)) {
     return Refused(absl::PermissionDeniedError(
@@ -85,7 +82,7 @@ Transition On(const ClusterState& state, const SuspendJob& command, Time now,
   }
   Transition transition;
   absl::Status last;
-  for (const Job* job : jobs) {
+  for (const Job* job : *jobs) {
     const absl::Status may = command.suspended ? CheckSuspend(*job) : CheckResume(*job);
     last.Update(may);
     if (!may.ok()) {

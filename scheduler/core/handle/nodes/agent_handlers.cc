@@ -110,6 +110,10 @@ NodeAllocation Bounded(NodeId node, const Registration& registration, NodeAlloca
   allocation.name = registration.name;
   allocation.cpus &= AllCpus(machine);
   allocation.memory = std::min(allocation.memory, machine.memory);
+  for (GresCount& gres : allocation.gres) {
+    gres.count = std::min(gres.count, CountOf(machine.gres, gres.name));
+  }
+  std::erase_if(allocation.gres, [](const GresCount& gres) { return gres.count == 0; });
   std::erase_if(allocation.gpus,
                 [&](const GpuGrant& grant) { return grant.gpu >= machine.gpus.size(); });
   allocation.ranks.clear();

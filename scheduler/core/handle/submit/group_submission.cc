@@ -46,6 +46,7 @@ absl::Status Accept(Time now, const PolicyConfig& config, PolicyUseTable& ledger
   if (spec->checkpoint_with == CheckpointMeans::kCriu) {
     return absl::InvalidArgumentError("--checkpoint-with=criu: not for a heterogeneous job");
   }
+  RecordChoices(*spec);
   const bool time_said = spec->time_limit.count() > 0;
   RETURN_IF_ERROR(CheckGrace(*spec, config));
   RETURN_IF_ERROR(BeginNew(config, *spec));

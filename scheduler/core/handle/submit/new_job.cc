@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/policy/job_access.h"
+#include "scheduler/model/value/period_text.h"
 
 namespace muster::core {
 namespace {
@@ -50,6 +51,17 @@ absl::Status BeginNew(const PolicyConfig& config, JobSpec& spec) {
     spec.priority = 0;
   }
   return absl::OkStatus();
+}
+
+void RecordChoices(JobSpec& spec) {
+  if (spec.time_min > Duration(0)) {
+    spec.recorded.push_back(absl::StrCat("time-min=", PeriodText(spec.time_min)));
+    spec.time_min = Duration(0);
+  }
+  if (!spec.prefer.every.postfix.empty() || !spec.prefer.counts.empty()) {
+    spec.recorded.push_back(absl::StrCat("prefer=", ToText(spec.prefer)));
+    spec.prefer = Constraint();
+  }
 }
 
 absl::Status AddChoices(const PolicyConfig& config, JobSpec& spec) {

@@ -17,6 +17,10 @@ namespace muster::core {
 // Errors: INVALID_ARGUMENT for a negative nice value of a user who is no operator.
 absl::Status BeginNew(const PolicyConfig& config, JobSpec& spec);
 
+// For components of a heterogeneous job, which start together or not at all: --prefer and
+// --time-min are recorded as options without effect.
+void RecordChoices(JobSpec& spec);
+
 // --prefer and --time-min. For a job that is not heterogeneous, before Normalise.
 absl::Status AddChoices(const PolicyConfig& config, JobSpec& spec);
 

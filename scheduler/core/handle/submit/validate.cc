@@ -173,7 +173,22 @@ absl::Status CheckArray(const ArraySpec& array, const PolicyConfig& config) {
   return absl::OkStatus();
 }
 
+absl::Status CheckGres(const GresList& list) {
+  constexpr std::size_t kKindsMax = 16;
+  if (list.size() > kKindsMax) {
+    return absl::InvalidArgumentError(absl::StrCat("--gres: more than ", kKindsMax, " kinds"));
+  }
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    if (!IsGresName(list[i].name) || list[i].count == 0 || list[i].count > UINT32_MAX ||
+        (i > 0 && list[i].name <= list[i - 1].name)) {
+      return absl::InvalidArgumentError("--gres: is not a sorted list of NAME:COUNT");
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckSizes(const ResourceRequest& request, const PolicyConfig& config) {
+  RETURN_IF_ERROR(CheckGres(request.gres));
   RETURN_IF_ERROR(CheckAtMost("--ntasks", request.tasks, config.tasks_max));
   RETURN_IF_ERROR(CheckAtMost("--nodes", request.min_nodes, config.nodes_max));
   RETURN_IF_ERROR(CheckAtMost("--segment", request.segment, config.nodes_max));

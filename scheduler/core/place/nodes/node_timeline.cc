@@ -12,6 +12,9 @@ void Add(FreeAmounts& to, const FreeAmounts& more) {
     to.gpus[i] = static_cast<std::uint16_t>(to.gpus[i] + more.gpus[i]);
     to.shares[i] += more.shares[i];
   }
+  for (std::size_t i = 0; i < kGresKinds; ++i) {
+    to.gres[i] += more.gres[i];
+  }
 }
 
 void Lower(FreeAmounts& to, const FreeAmounts& other) {
@@ -21,6 +24,9 @@ void Lower(FreeAmounts& to, const FreeAmounts& other) {
     to.gpus[i] = std::min(to.gpus[i], other.gpus[i]);
     to.shares[i] = std::min(to.shares[i], other.shares[i]);
   }
+  for (std::size_t i = 0; i < kGresKinds; ++i) {
+    to.gres[i] = std::min(to.gres[i], other.gres[i]);
+  }
 }
 
 // GPUs and shares come from the first models of the mask that have some. Shares are taken to fill
@@ -28,6 +34,9 @@ void Lower(FreeAmounts& to, const FreeAmounts& other) {
 void Subtract(FreeAmounts& from, const NodeDemand& demand) {
   from.cores -= std::min(from.cores, demand.cores);
   from.memory -= std::min(from.memory, demand.memory);
+  for (std::size_t i = 0; i < kGresKinds; ++i) {
+    from.gres[i] -= std::min(from.gres[i], demand.gres[i]);
+  }
   std::uint32_t left = demand.gpus;
   for (std::size_t i = 0; i < kGpuModels && left > 0; ++i) {
     if ((demand.gpu_models >> i & 1U) != 0) {
@@ -68,6 +77,11 @@ std::uint32_t CountShares(const FreeAmounts& amounts, std::uint32_t gpu_models) 
 }
 
 bool Holds(const FreeAmounts& amounts, const NodeDemand& demand) {
+  for (std::size_t i = 0; i < kGresKinds; ++i) {
+    if (amounts.gres[i] < demand.gres[i]) {
+      return false;
+    }
+  }
   return amounts.cores >= demand.cores && amounts.memory >= demand.memory &&
          (demand.gpus == 0 || CountGpus(amounts, demand.gpu_models) >= demand.gpus) &&
          (demand.shares == 0 || CountShares(amounts, demand.gpu_models) >= demand.shares);
@@ -125,10 +139,10 @@ void NodeTimeline::AppendTimes(std::vector<Time>& times) const {
 }
 
 void NodeTimeline::AppendChanges(std::vector<FreeChange>& changes) const {
-  FreeChange before;
+  CoresAndGpus before;
   for (const Segment& segment : segments_) {
-    const FreeChange after{segment.from, segment.free.cores, CountGpus(segment.free, ~0U)};
-    changes.push_back({after.at, after.cores - before.cores, after.gpus - before.gpus});
+    const CoresAndGpus after{segment.free.cores, CountGpus(segment.free, ~0U)};
+    changes.push_back({segment.from, after - before});
     before = after;
   }
 }

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "scheduler/model/value/gres.h"
 #include "scheduler/model/value/time.h"
 #include "scheduler/model/value/units.h"
 
@@ -24,20 +25,43 @@ inline constexpr Time kFarFuture{std::chrono::milliseconds{std::int64_t{1} << 60
 
 // Models of GPU that are distinguished on one node; further ones count as the last.
 inline constexpr std::size_t kGpuModels = 4;
+// Countable things, in the order of the node's own list.
+using GresAmounts = std::array<std::uint32_t, kGresKinds>;
 
 struct FreeAmounts {
   std::uint32_t cores = 0;
   std::array<std::uint16_t, kGpuModels> gpus{};    // of which no job has a share
   std::array<std::uint32_t, kGpuModels> shares{};  // thousandths, those of whole GPUs among them
   Bytes memory;
+  GresAmounts gres{};
   friend bool operator==(const FreeAmounts&, const FreeAmounts&) = default;
+};
+
+// Cores, and GPUs of whatever model, over many nodes: an amount, or by how much one changes.
+struct CoresAndGpus {
+  std::int64_t cores = 0;
+  std::int64_t gpus = 0;
+  CoresAndGpus& operator+=(const CoresAndGpus& other) {
+    cores += other.cores;
+    gpus += other.gpus;
+    return *this;
+  }
+  CoresAndGpus& operator-=(const CoresAndGpus& other) {
+    cores -= other.cores;
+    gpus -= other.gpus;
+    return *this;
+  }
+  friend CoresAndGpus operator-(CoresAndGpus a, const CoresAndGpus& b) { return a -= b; }
+  // Whether so much is in it.
+  [[nodiscard]] bool Holds(const CoresAndGpus& other) const {
+    return cores >= other.cores && gpus >= other.gpus;
+  }
 };
 
 // From a time on so much more is free, or less.
 struct FreeChange {
   Time at = kNoTime;
-  std::int64_t cores = 0;
-  std::int64_t gpus = 0;  // of whatever model
+  CoresAndGpus more;
 };
 
 // What a job's part on one node takes.
@@ -47,6 +71,7 @@ struct NodeDemand {
   std::uint32_t shares = 0;      // thousandths of GPUs, when it asks for no whole ones
   std::uint32_t gpu_models = 0;  // bit i: models of position i will do
   Bytes memory;
+  GresAmounts gres{};
 };
 
 // GPUs of the models in the mask.

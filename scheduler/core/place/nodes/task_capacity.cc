@@ -52,6 +52,15 @@ std::uint32_t GpuMask(const NodeCapacity& capacity, const std::string& type) {
   return mask;
 }
 
+// A count in the node's own order; more than 32 bits hold is as good as all.
+GresAmounts GresOf(const NodeCapacity& capacity, const GresList& list) {
+  GresAmounts amounts{};
+  for (std::size_t i = 0; i < kGresKinds && !capacity.gres[i].empty(); ++i) {
+    amounts[i] = Clamp(CountOf(list, capacity.gres[i]));
+  }
+  return amounts;
+}
+
 }  // namespace
 
 NodeCapacity CapacityOf(const Machine& machine) {
@@ -81,6 +90,10 @@ NodeCapacity CapacityOf(const Machine& machine) {
     ++capacity.all.gpus[at];
     capacity.all.shares[at] += kWholeGpu.value();
   }
+  for (std::size_t i = 0; i < std::min(kGresKinds, machine.gres.size()); ++i) {
+    capacity.gres[i] = machine.gres[i].name;
+  }
+  capacity.all.gres = GresOf(capacity, machine.gres);
   return capacity;
 }
 
@@ -102,6 +115,12 @@ FreeAmounts FreeNow(const NodeSnapshot& node, const NodeCapacity& capacity) {
                      : FreeCores(node);
   }
   free.memory -= std::min(node.taken.memory, free.memory);
+  if (!node.taken.gres.empty()) {
+    const GresAmounts gone = GresOf(capacity, node.taken.gres);
+    for (std::size_t i = 0; i < kGresKinds; ++i) {
+      free.gres[i] -= std::min(gone[i], free.gres[i]);
+    }
+  }
   for (std::size_t i = 0; i < node.taken.gpus.size() && i < node.machine->gpus.size(); ++i) {
     if (!node.taken.gpus[i].zero()) {
       const std::size_t model = GpuModelOf(capacity, node.machine->gpus[i]);
@@ -124,6 +143,7 @@ FreeAmounts AmountsOf(const Holding& holding, const Machine& machine,
   FreeAmounts amounts;
   amounts.cores = holding.cpus.Count() / capacity.threads_per_core;
   amounts.memory = holding.memory;
+  amounts.gres = GresOf(capacity, holding.gres);
   for (const GpuGrant& grant : holding.gpus) {
     if (grant.gpu < machine.gpus.size()) {
       const std::size_t model = GpuModelOf(capacity, machine.gpus[grant.gpu]);
@@ -189,6 +209,12 @@ DemandScale ScaleOf(const NodeCapacity& capacity, const ResourceRequest& request
     cores_go_to.memory =
         Bytes(MemoryShare(capacity, std::uint64_t{cores} * capacity.threads_per_core));
   }
+  scale.fixed.gres = GresOf(capacity, request.gres);
+  for (const GresCount& gres : request.gres) {
+    if (std::find(capacity.gres.begin(), capacity.gres.end(), gres.name) == capacity.gres.end()) {
+      scale.most = 0;  // the node has none of it
+    }
+  }
   // A group that not even an untouched node holds lies on several.
   if (const std::uint32_t together = TasksTogether(request);
       RoomFor(capacity.all, capacity, scale, together) == together) {
@@ -204,6 +230,7 @@ NodeDemand DemandOf(const NodeCapacity& capacity, const DemandScale& scale, std:
     demand.memory = capacity.all.memory;
     demand.gpu_models = ~0U;
     demand.gpus = CountGpus(capacity.all, demand.gpu_models);
+    demand.gres = capacity.all.gres;
     return demand;
   }
   demand.cores = Clamp(scale.fixed.cores + std::uint64_t{scale.each.cores} * tasks);
@@ -211,6 +238,7 @@ NodeDemand DemandOf(const NodeCapacity& capacity, const DemandScale& scale, std:
                       (std::uint64_t{scale.each.gpus} * tasks + scale.sharers - 1) / scale.sharers);
   demand.shares = Clamp(scale.fixed.shares + std::uint64_t{scale.each.shares} * tasks);
   demand.gpu_models = scale.fixed.gpu_models;
+  demand.gres = scale.fixed.gres;
   const std::uint64_t memory = SaturatingProduct(scale.each.memory.value(), tasks);
   demand.memory =
       Bytes(memory > UINT64_MAX - scale.fixed.memory.value() ? UINT64_MAX

@@ -61,6 +61,7 @@ std::vector<NodeSnapshot> WithoutJob(std::vector<NodeSnapshot> nodes, JobId job,
     }
     node->taken.cpus -= part.cpus;
     node->taken.memory -= std::min(part.memory, node->taken.memory);
+    TakeFrom(node->taken.gres, part.gres);
     for (const GpuGrant& grant : part.gpus) {
       if (grant.gpu < node->taken.gpus.size()) {
         GpuShare& taken = node->taken.gpus[grant.gpu];

@@ -9,15 +9,6 @@ namespace {
 constexpr std::size_t kFilled = 256;  // steps of a block when it is made
 constexpr std::size_t kMost = 512;
 
-void Subtract(AmountsInAll& from, const AmountsInAll& amounts) {
-  from.cores -= amounts.cores;
-  from.gpus -= amounts.gpus;
-}
-
-bool Holds(const AmountsInAll& free, const AmountsInAll& amounts) {
-  return free.cores >= amounts.cores && free.gpus >= amounts.gpus;
-}
-
 }  // namespace
 
 void FreeInAll::Renew(Block& block) {
@@ -26,7 +17,7 @@ void FreeInAll::Renew(Block& block) {
     block.least.cores = std::min(block.least.cores, step.free.cores);
     block.least.gpus = std::min(block.least.gpus, step.free.gpus);
   }
-  Subtract(block.least, block.taken);
+  block.least -= block.taken;
 }
 
 void FreeInAll::Fill(const std::vector<NodeTimeline>& timelines, const std::vector<bool>& usable) {
@@ -39,10 +30,9 @@ void FreeInAll::Fill(const std::vector<NodeTimeline>& timelines, const std::vect
   std::sort(changes.begin(), changes.end(),
             [](const FreeChange& a, const FreeChange& b) { return a.at < b.at; });
   Clear();
-  AmountsInAll sum;
+  CoresAndGpus sum;
   for (std::size_t i = 0; i < changes.size(); ++i) {
-    sum.cores += changes[i].cores;
-    sum.gpus += changes[i].gpus;
+    sum += changes[i].more;
     if (i + 1 < changes.size() && changes[i + 1].at == changes[i].at) {
       continue;
     }
@@ -89,7 +79,7 @@ FreeInAll::Place FreeInAll::Split(Time when) {
   return At(when);
 }
 
-void FreeInAll::Take(const AmountsInAll& amounts, Time from, Time until) {
+void FreeInAll::Take(const CoresAndGpus& amounts, Time from, Time until) {
   Split(from);
   if (until < kFarFuture) {
     Split(until);
@@ -103,21 +93,20 @@ void FreeInAll::Take(const AmountsInAll& amounts, Time from, Time until) {
                      (b + 1 < blocks_.size() ? blocks_[b + 1].steps.front().from <= until
                                              : block.steps.back().from < until);
     if (all) {
-      block.taken.cores += amounts.cores;
-      block.taken.gpus += amounts.gpus;
-      Subtract(block.least, amounts);
+      block.taken += amounts;
+      block.least -= amounts;
       continue;
     }
     for (Step& step : block.steps) {
       if (step.from >= from && step.from < until) {
-        Subtract(step.free, amounts);
+        step.free -= amounts;
       }
     }
     Renew(block);
   }
 }
 
-Time FreeInAll::EarliestFit(const AmountsInAll& amounts, Time from, Duration duration) const {
+Time FreeInAll::EarliestFit(const CoresAndGpus& amounts, Time from, Duration duration) const {
   if (blocks_.empty()) {
     return kFarFuture;  // no node is usable
   }
@@ -126,7 +115,7 @@ Time FreeInAll::EarliestFit(const AmountsInAll& amounts, Time from, Duration dur
   bool waits = false;  // for the next step: what came before was too little
   for (; at.block < blocks_.size(); ++at.block, at.step = 0) {
     const Block& block = blocks_[at.block];
-    const bool all_hold = Holds(block.least, amounts);
+    const bool all_hold = block.least.Holds(amounts);
     for (; at.step < block.steps.size(); ++at.step) {
       const Step& step = block.steps[at.step];
       start = waits ? step.from : start;
@@ -137,9 +126,7 @@ Time FreeInAll::EarliestFit(const AmountsInAll& amounts, Time from, Duration dur
       if (all_hold) {
         break;
       }
-      AmountsInAll free = step.free;
-      Subtract(free, block.taken);
-      waits = !Holds(free, amounts);
+      waits = !(step.free - block.taken).Holds(amounts);
     }
   }
   return waits ? kFarFuture : start;

@@ -16,12 +16,6 @@
 
 namespace muster::core {
 
-// Cores, and GPUs of whatever model.
-struct AmountsInAll {
-  std::int64_t cores = 0;
-  std::int64_t gpus = 0;
-};
-
 class FreeInAll {
  public:
   [[nodiscard]] bool filled() const { return !blocks_.empty(); }
@@ -30,24 +24,24 @@ class FreeInAll {
   void Clear() { blocks_.clear(); }
 
   // So much is taken in [from, until) out of a timeline of the sum. REQUIRES: filled().
-  void Take(const AmountsInAll& amounts, Time from, Time until);
+  void Take(const CoresAndGpus& amounts, Time from, Time until);
 
   // The first time from `from` on at which so much is free for so long; kFarFuture for never.
-  [[nodiscard]] Time EarliestFit(const AmountsInAll& amounts, Time from, Duration duration) const;
+  [[nodiscard]] Time EarliestFit(const CoresAndGpus& amounts, Time from, Duration duration) const;
   // The next time at which anything changes on any node; kFarFuture for none.
   [[nodiscard]] Time NextChange(Time after) const;
 
  private:
   struct Step {
     Time from;
-    AmountsInAll free;  // less `taken` of its block
+    CoresAndGpus free;  // less `taken` of its block
   };
   // Neighbouring steps: what is taken of all of them is noted once, and the least says whether they
   // need a look.
   struct Block {
     std::vector<Step> steps;  // in order; never empty
-    AmountsInAll taken;
-    AmountsInAll least;  // of each amount, with `taken` off
+    CoresAndGpus taken;
+    CoresAndGpus least;  // of each amount, with `taken` off
   };
   struct Place {
     std::size_t block = 0;

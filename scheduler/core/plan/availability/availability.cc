@@ -115,6 +115,14 @@ void Availability::Take(const Need& need, const Opening& opening) {
   nodes_.Take(opening, demands, EndOf(opening.start, need.duration));
 }
 
+void Availability::Lend(const Need& need, const Opening& opening) {
+  const NodeQuery query = QueryOf(need);
+  for (const NodeShare& share : opening.shares) {
+    nodes_.LendOn(share.node, query.DemandOn(share.node, share.tasks), opening.start,
+                  EndOf(opening.start, need.duration));
+  }
+}
+
 void Availability::TakeCores(std::uint32_t node, std::uint32_t cores, Time from, Time until) {
   NodeDemand demand;
   demand.cores = cores;

@@ -82,6 +82,9 @@ class Availability {
   void AppendTimes(const Need& need, std::vector<Time>& times) const;
 
   void Take(const Need& need, const Opening& opening);
+  // Gives back what Take took for the opening, for a trial that ends with Restore of its nodes. Of
+  // GPUs only where one model will do.
+  void Lend(const Need& need, const Opening& opening);
   // Takes that many cores of the node in [from, until).
   void TakeCores(std::uint32_t node, std::uint32_t cores, Time from, Time until);
   // As Take, where the jobs with these holdings, by node, are preempted: what they leave beyond the

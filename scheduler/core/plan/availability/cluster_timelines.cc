@@ -1,6 +1,7 @@
 #include "scheduler/core/plan/availability/cluster_timelines.h"
 
 #include <algorithm>
+#include <bit>
 #include <set>
 #include <utility>
 
@@ -18,7 +19,7 @@ bool IsSameNode(const NodeSnapshot& a, const NodeSnapshot& b) {
 
 bool IsSameHolding(const Holding& a, const Holding& b) {
   return a.job == b.job && a.ends == b.ends && a.cpus == b.cpus && a.memory == b.memory &&
-         a.gpus == b.gpus && a.given_back == b.given_back && a.back == b.back;
+         a.gpus == b.gpus && a.gres == b.gres && a.given_back == b.given_back && a.back == b.back;
 }
 
 bool HasSameUse(const NodeSnapshot& a, const NodeSnapshot& b) {
@@ -149,7 +150,7 @@ void ClusterTimelines::GiveBack() {
 void ClusterTimelines::Take(const Opening& opening, const std::vector<NodeDemand>& demands,
                             Time end) {
   FreeInAll in_all = std::exchange(in_all_, FreeInAll());
-  AmountsInAll sum;
+  CoresAndGpus sum;
   for (std::size_t i = 0; i < opening.shares.size(); ++i) {
     const NodeDemand& demand = demands[i];
     TakeOn(opening.shares[i].node, demand, opening.start, end);
@@ -168,6 +169,28 @@ void ClusterTimelines::Take(const Opening& opening, const std::vector<NodeDemand
 void ClusterTimelines::TakeOn(std::uint32_t node, const NodeDemand& demand, Time from, Time until) {
   const FreeIndex::Key key = KeyOf(node);
   Touch(node).Take(demand, from, until);
+  Reindex(node, key);
+}
+
+void ClusterTimelines::LendOn(std::uint32_t node, const NodeDemand& demand, Time from, Time until) {
+  FreeAmounts back;
+  back.cores = demand.cores;
+  back.memory = demand.memory;
+  const FreeAmounts& all = inventory_.capacity(node).all;
+  std::uint32_t models = 0;  // that the node has, and that will do
+  for (std::size_t i = 0; i < kGpuModels; ++i) {
+    models |= all.shares[i] > 0 ? demand.gpu_models & 1U << i : 0U;
+  }
+  if (std::has_single_bit(models)) {
+    const auto model = static_cast<std::size_t>(std::countr_zero(models));
+    back.gpus[model] = static_cast<std::uint16_t>(demand.gpus);
+    back.shares[model] = demand.gpus * kWholeGpu.value() + demand.shares;
+  }
+  const FreeIndex::Key key = KeyOf(node);
+  const Time begin = std::max(from, inventory_.now());
+  if (begin < until) {
+    Touch(node).Lend(back, begin, until, all);
+  }
   Reindex(node, key);
 }
 

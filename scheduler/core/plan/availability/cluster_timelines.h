@@ -60,7 +60,9 @@ class ClusterTimelines {
   // Takes the demands, one for each share of the opening, from its start until `end`.
   void Take(const Opening& opening, const std::vector<NodeDemand>& demands, Time end);
   void TakeOn(std::uint32_t node, const NodeDemand& demand, Time from, Time until);
-  // The same, where the jobs with these holdings are preempted: what they leave beyond the demand
+  // The demand is free again in [from, until), for a trial; not GPUs of which several models do.
+  void LendOn(std::uint32_t node, const NodeDemand& demand, Time from, Time until);
+  // As TakeOn, where the jobs with these holdings are preempted: what they leave beyond the demand
   // is free only once they are gone.
   void TakeInPlaceOf(const std::vector<const Holding*>& holdings, std::uint32_t node,
                      const NodeDemand& demand, Time from, Time until);

@@ -243,7 +243,7 @@ std::optional<Opening> EarliestSearch::FindUneven(const NodeQuery& query, Time f
   if (need.reserved != nullptr) {
     return FindUnevenBeside(query, from, before);
   }
-  const AmountsInAll least = query.demand().Least();
+  const CoresAndGpus least = query.demand().Least();
   std::size_t looks = 0;
   const FreeInAll& sum = query.nodes().InAll();
   for (Time time = sum.EarliestFit(least, from, need.duration);

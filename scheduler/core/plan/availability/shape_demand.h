@@ -19,7 +19,7 @@ struct ShapeDemand {
   void Extend(const Need& need, const std::vector<NodeCapacity>& classes);
 
   // What all its tasks take at the least, wherever they are.
-  [[nodiscard]] AmountsInAll Least() const { return {least_cores, least_gpus}; }
+  [[nodiscard]] CoresAndGpus Least() const { return {least_cores, least_gpus}; }
   // No node with fewer GPUs takes that many tasks.
   [[nodiscard]] std::uint32_t GpusFor(std::uint32_t tasks) const {
     return scales.empty() ? 0 : scales[0].fixed.gpus + scales[0].each.gpus * tasks;

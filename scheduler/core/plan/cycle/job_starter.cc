@@ -17,6 +17,19 @@ namespace {
 // Nodes that are tried one after the other when what is free of them does not lie as it counts.
 constexpr int kTries = 16;
 
+// The nodes that were promised to the job are its first choice; in the order called prompt, where
+// they are kept for late, once it is time.
+bool BeginsWithPromised(const CycleState& cycle, JobId job) {
+  if (cycle.config.priority.order != QueueRule::kPrompt) {
+    return true;
+  }
+  const std::vector<PlannedReservation>& promised = cycle.snapshot.promised;
+  const auto kept = std::lower_bound(
+      promised.begin(), promised.end(), job,
+      [](const PlannedReservation& reservation, JobId id) { return reservation.job < id; });
+  return kept != promised.end() && kept->job == job && kept->start <= cycle.snapshot.now;
+}
+
 }  // namespace
 
 JobStarter::JobStarter(CycleState& cycle, ShapeVerdicts& verdicts)
@@ -71,8 +84,11 @@ const StartOption* JobStarter::Narrower(const StartOption& asked, const StartOpt
 
 std::optional<JobStarter::Found> JobStarter::FindPlace(JobId job, const Need& need) {
   const Snapshot& snapshot = cycle_.snapshot;
-  if (std::optional<Opening> promised =
-          FindPromised(snapshot, cycle_.availability, job, need, snapshot.now)) {
+  std::optional<Opening> promised =
+      BeginsWithPromised(cycle_, job)
+          ? FindPromised(snapshot, cycle_.availability, job, need, snapshot.now)
+          : std::nullopt;
+  if (promised.has_value()) {
     if (std::optional<Allocation> allocation = Place(need, *promised, nullptr)) {
       return Found{*std::move(promised), *std::move(allocation)};
     }

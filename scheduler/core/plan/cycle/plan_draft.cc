@@ -61,6 +61,9 @@ bool PlanDraft::Shrinks(JobId job) const {
 Plan PlanDraft::Finish(Time wake) {
   std::sort(plan_.resizes.begin(), plan_.resizes.end(),
             [](const PlannedResize& a, const PlannedResize& b) { return a.job < b.job; });
+  // Of several promises to a job the last counts.
+  std::stable_sort(plan_.promises.begin(), plan_.promises.end(),
+                   [](const PlannedPromise& a, const PlannedPromise& b) { return a.job < b.job; });
   plan_.wake = wake;
   Fingerprint print;
   print.Add(plan_.starts).Add(plan_.reservations).Add(plan_.waiting).Add(plan_.drops);
@@ -70,6 +73,9 @@ Plan PlanDraft::Finish(Time wake) {
   }
   if (!plan_.resizes.empty()) {
     print.Add(plan_.resizes);
+  }
+  if (!plan_.promises.empty()) {
+    print.Add(plan_.promises);
   }
   plan_.hash = print.value();
   return std::move(plan_);

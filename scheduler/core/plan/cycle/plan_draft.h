@@ -4,8 +4,8 @@
 //
 // Elements of an array that wait for the same stand in one entry, however they came. Thread
 // promise: none; owned by one cycle. Invariants: (1) nothing that was added is taken back; (2) the
-// hash is over everything that the plan decides, and plans without resumed or resized jobs hash as
-// they did before there were any.
+// hash is over everything that the plan decides, and plans without resumed or resized jobs or
+// promises hash as they did before there were any.
 
 #include <cstddef>
 #include <cstdint>
@@ -43,6 +43,7 @@ class PlanDraft {
   void Preempt(PlannedPreemption preemption) { plan_.preemptions.push_back(std::move(preemption)); }
   void Resize(PlannedResize resize) { plan_.resizes.push_back(resize); }
   void Reserve(JobId job, const Opening& opening);
+  void Promise(PlannedPromise promise) { plan_.promises.push_back(promise); }
 
   [[nodiscard]] const std::vector<PlannedStart>& starts() const { return plan_.starts; }
   [[nodiscard]] bool any_waiting() const { return !plan_.waiting.empty(); }

@@ -19,6 +19,7 @@ SchedulingCycle::SchedulingCycle(const Snapshot& snapshot, const PolicyConfig& c
       reasons_(state_),
       starter_(state_, reasons_.verdicts()),
       reservations_(state_),
+      places_(state_, starter_),
       elastic_(state_, starter_, reservations_),
       groups_(state_, reasons_, starter_, reservations_) {}
 
@@ -30,15 +31,33 @@ Plan SchedulingCycle::Run(const QueuePriority& priority) {
   elastic_.KeepRoomToGrow();
   for (std::size_t place = 0; place < order.size(); ++place) {
     LookAtSuspended(resumption.TakeDue(place));
+    BeginTier(priority, order, place);
     state_.plan.SetPriority(totals[order[place].entry]);
     LookAtAll(snapshot.waiting[order[place].entry], order[place]);
   }
   LookAtSuspended(resumption.TakeDue(order.size()));
+  places_.Finish();
   elastic_.JudgeSizes();
   if (state_.plan.any_waiting()) {
     WakeAt(NextReservationChange(snapshot), state_.counts);
   }
   return state_.plan.Finish(state_.counts.wake);
+}
+
+void SchedulingCycle::BeginTier(const QueuePriority& priority, const std::vector<QueueEntry>& order,
+                                std::size_t place) {
+  const auto job_at = [&](std::size_t i) -> const WaitingJob& {
+    return state_.snapshot.waiting[order[i].entry];
+  };
+  const std::uint64_t tier = places_.on() ? priority.TierOf(job_at(place)) : 0;
+  if (!places_.on() || (place > 0 && priority.TierOf(job_at(place - 1)) == tier)) {
+    return;
+  }
+  std::vector<const WaitingJob*> entries;
+  for (std::size_t i = place; i < order.size() && priority.TierOf(job_at(i)) == tier; ++i) {
+    entries.push_back(&job_at(i));
+  }
+  places_.BeginTier(priority, entries);
 }
 
 void SchedulingCycle::LookAtAll(const WaitingJob& entry, const QueueEntry& turn) {
@@ -60,7 +79,7 @@ void SchedulingCycle::LookAtAll(const WaitingJob& entry, const QueueEntry& turn)
 }
 
 std::size_t SchedulingCycle::Changes() const {
-  return state_.plan.changes() + reservations_.kept();
+  return state_.plan.changes() + reservations_.kept() + places_.made();
 }
 
 std::uint32_t SchedulingCycle::LeaveAlike(const WaitingJob& entry, std::uint32_t first,
@@ -93,6 +112,9 @@ void SchedulingCycle::LookAt(const WaitingJob& job) {
     if (reasons_.MayTry(*option) && starter_.TryStart(job, *option, limit)) {
       return;
     }
+  }
+  if (places_.StartBesideOwn(job, options, limit)) {
+    return;
   }
   if (limit.has_value()) {
     return state_.plan.Leave(job, *std::move(limit));
@@ -193,11 +215,11 @@ void SchedulingCycle::LeaveBlocked(const WaitingJob& job, const OptionList& opti
 Time SchedulingCycle::PlanAhead(const WaitingJob& job, const OptionList& options) {
   const bool may_shrink = elastic_.MayShrink();
   if (!state_.preemption.possible() && !may_shrink) {
-    return reservations_.any_left() ? reservations_.Keep(job, reservations_.Earliest(job, options))
-                                    : kNoTime;
+    return Keep(job, options, nullptr);
   }
   const Prospect prospect = reservations_.Earliest(job, options);
-  if (prospect.option == nullptr || prospect.opening.start > state_.snapshot.now + kSoon) {
+  if (!places_.StartsWithin(job.id, kSoon) &&
+      (prospect.option == nullptr || prospect.opening.start > state_.snapshot.now + kSoon)) {
     for (const StartOption* option : options) {
       const std::optional<Eviction> eviction = state_.preemption.Find(job, *option);
       if (eviction.has_value() &&
@@ -212,7 +234,23 @@ Time SchedulingCycle::PlanAhead(const WaitingJob& job, const OptionList& options
       }
     }
   }
-  return reservations_.any_left() ? reservations_.Keep(job, prospect) : kNoTime;
+  return Keep(job, options, &prospect);
+}
+
+Time SchedulingCycle::Keep(const WaitingJob& job, const OptionList& options,
+                           const Prospect* prospect) {
+  if (places_.on()) {
+    const bool is_first =
+        std::any_of(options.begin(), options.end(), [this](const StartOption* option) {
+          return !reasons_.blockers().WhyLater(option->partition).has_value();
+        });
+    return places_.Keep(job, options, is_first);
+  }
+  if (!reservations_.any_left()) {
+    return kNoTime;
+  }
+  return reservations_.Keep(job,
+                            prospect == nullptr ? reservations_.Earliest(job, options) : *prospect);
 }
 
 }  // namespace muster::core

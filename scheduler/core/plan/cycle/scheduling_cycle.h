@@ -18,6 +18,7 @@
 #include "scheduler/core/plan/cycle/elastic_resizer.h"
 #include "scheduler/core/plan/cycle/het_job_starter.h"
 #include "scheduler/core/plan/cycle/job_starter.h"
+#include "scheduler/core/plan/cycle/kept_places.h"
 #include "scheduler/core/plan/cycle/resumption.h"
 #include "scheduler/core/plan/cycle/wait_reasons.h"
 #include "scheduler/core/plan/queue/queue_priority.h"
@@ -38,6 +39,10 @@ class SchedulingCycle {
   Plan Run(const QueuePriority& priority);
 
  private:
+  // Takes the places that are kept for jobs of the tier that begins there in the order, if one
+  // does.
+  void BeginTier(const QueuePriority& priority, const std::vector<QueueEntry>& order,
+                 std::size_t place);
   // One element of an array after the other. Once two in a row were left waiting and changed
   // nothing for later jobs, the others share their fate.
   void LookAtAll(const WaitingJob& entry, const QueueEntry& turn);
@@ -59,11 +64,14 @@ class SchedulingCycle {
   // Preempts others for the job, or keeps it the earliest opening. When it starts, or kNoTime:
   // unknown.
   Time PlanAhead(const WaitingJob& job, const OptionList& options);
+  // Keeps an opening for it, that of the prospect unless that is null.
+  Time Keep(const WaitingJob& job, const OptionList& options, const Prospect* prospect);
 
   CycleState state_;
   WaitReasons reasons_;
   JobStarter starter_;
   BackfillReservations reservations_;
+  KeptPlaces places_;
   ElasticResizer elastic_;
   HetJobStarter groups_;
 };

@@ -1,13 +1,10 @@
 #include "scheduler/core/plan/queue/queue_order.h"
 
 namespace muster::core {
-namespace {
 
 std::int64_t PlainPriority(const JobSpec& spec) {
   return spec.priority > 0 ? std::int64_t{spec.priority} : kBasePriority - spec.nice;
 }
-
-}  // namespace
 
 bool GoesBefore(const WaitingJob& a, const WaitingJob& b) {
   const std::int64_t own = PlainPriority(*a.spec);

@@ -14,6 +14,9 @@ namespace muster::core {
 // NICE_OFFSET).
 inline constexpr std::int64_t kBasePriority = std::int64_t{1} << 31;
 
+// The fixed priority, or what nice leaves of the base.
+std::int64_t PlainPriority(const JobSpec& spec);
+
 // True when `a` goes before `b`: the higher fixed priority or the lower nice value, then the lower
 // id.
 bool GoesBefore(const WaitingJob& a, const WaitingJob& b);

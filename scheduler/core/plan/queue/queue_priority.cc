@@ -8,15 +8,12 @@
 #include <string>
 #include <tuple>
 
-#include "absl/numeric/int128.h"
 #include "scheduler/core/plan/queue/queue_order.h"
 #include "scheduler/core/share/priority.h"
 #include "scheduler/core/state/books/usage_keys.h"
 
 namespace muster::core {
 namespace {
-
-constexpr std::uint64_t kShareParts = 1'000'000'000'000;  // of which a dominant share is made
 
 bool IsReckoned(const PriorityConfig& config) {
   const std::array weights = {
@@ -25,27 +22,11 @@ bool IsReckoned(const PriorityConfig& config) {
   return std::any_of(weights.begin(), weights.end(), [](std::uint32_t w) { return w > 0; });
 }
 
-// Thousandths of GPUs.
-std::uint64_t GpusOf(const TresUse& use) {
-  std::uint64_t gpus = 0;
-  for (const auto& [model, thousandths] : use.gpus) {
-    gpus += thousandths;
-  }
-  return gpus;
-}
-
 void AddFactor(const char* name, std::uint32_t weight, Factor factor, PriorityRequest& request) {
   if (weight > 0) {
     request.factors.push_back({name, weight, factor});
   }
 }
-
-std::uint64_t ShareOf(std::uint64_t amount, std::uint64_t whole) {
-  return whole == 0 ? 0 : static_cast<std::uint64_t>(absl::uint128(amount) * kShareParts / whole);
-}
-
-// CPUs, bytes and thousandths of GPUs.
-using Amounts = std::array<std::uint64_t, 3>;
 
 void Add(const Amounts& more, Amounts& amounts) {
   for (std::size_t i = 0; i < amounts.size(); ++i) {
@@ -53,35 +34,7 @@ void Add(const Amounts& more, Amounts& amounts) {
   }
 }
 
-std::uint64_t DominantShare(const Amounts& held, const Amounts& whole) {
-  std::uint64_t share = 0;
-  for (std::size_t i = 0; i < held.size(); ++i) {
-    share = std::max(share, ShareOf(held[i], whole[i]));
-  }
-  return share;
-}
-
-Amounts AskOf(const JobSpec& spec) {
-  const TresUse use = LeastUse(spec.request);
-  return {use.cpus, use.memory, GpusOf(use)};
-}
-
 }  // namespace
-
-WholeCluster WholeOf(const std::vector<NodeSnapshot>& nodes) {
-  WholeCluster whole;
-  std::map<const Machine*, std::uint32_t> threads;
-  for (const NodeSnapshot& node : nodes) {
-    const auto [known, is_new] = threads.emplace(node.machine.get(), 0);
-    if (is_new) {
-      known->second = AllCpus(*node.machine).Count();
-    }
-    whole.cpus += known->second;
-    whole.memory += node.machine->memory.value();
-    whole.gpus += node.machine->gpus.size() * kWholeGpu.value();
-  }
-  return whole;
-}
 
 QueuePriority::QueuePriority(const Snapshot& snapshot, const PolicyConfig& config,
                              std::optional<WholeCluster>* whole, RunningCharges* charges)
@@ -89,7 +42,7 @@ QueuePriority::QueuePriority(const Snapshot& snapshot, const PolicyConfig& confi
       config_(config.priority),
       reckoned_(IsReckoned(config.priority)),
       tiers_(snapshot.policy == nullptr ? nullptr : snapshot.policy->book.get()) {
-  if (reckoned_ || config_.order == QueueRule::kDrf) {
+  if (reckoned_ || config_.order != QueueRule::kPriority) {
     if (whole != nullptr && !whole->has_value()) {
       *whole = WholeOf(snapshot.nodes);
     }
@@ -108,6 +61,10 @@ QueuePriority::QueuePriority(const Snapshot& snapshot, const PolicyConfig& confi
     for (const ShareStanding& standing : Standings(shares_->tree, config_).associations) {
       fairshare_.push_back(standing.factor);
     }
+  }
+  if (config_.order == QueueRule::kPrompt) {
+    backlog_.emplace(snapshot, whole_);
+    turns_.emplace(snapshot, config, *backlog_);
   }
 }
 
@@ -175,12 +132,15 @@ std::vector<QueueEntry> QueuePriority::OrderOfAll(std::vector<std::uint32_t>* to
   std::iota(order.begin(), order.end(), 0U);
   totals->assign(count, 0);
   std::vector<std::uint64_t> tiers(count, 0);
-  for (std::size_t i = 0; i < count && (reckoned_ || tiers_.differ()); ++i) {
-    const WaitingJob& job = snapshot_.waiting[i];
-    (*totals)[i] = reckoned_ ? Of(job).total : 0;
-    tiers[i] = tiers_.Of(*job.spec);
+  for (std::size_t i = 0; i < count && tiers_.differ(); ++i) {
+    tiers[i] = tiers_.Of(*snapshot_.waiting[i].spec);
   }
-  if (reckoned_ || tiers_.differ()) {
+  if (config_.order == QueueRule::kPrompt) {
+    order = ByTurn(tiers, totals);
+  } else if (reckoned_ || tiers_.differ()) {
+    for (std::size_t i = 0; i < count && reckoned_; ++i) {
+      (*totals)[i] = Of(snapshot_.waiting[i]).total;
+    }
     // The snapshot's own order decides ties.
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
       return std::tuple(tiers[b], (*totals)[b]) < std::tuple(tiers[a], (*totals)[a]);
@@ -203,18 +163,61 @@ std::vector<QueueEntry> QueuePriority::OrderOfAll(std::vector<std::uint32_t>* to
   return turns;
 }
 
+std::vector<std::uint32_t> QueuePriority::ByTurn(const std::vector<std::uint64_t>& tiers,
+                                                 std::vector<std::uint32_t>* totals) const {
+  struct Key {
+    std::uint64_t tier = 0;
+    bool is_patient = true;
+    std::int64_t turn = 0;
+    JobId job;
+    std::uint32_t entry = 0;
+  };
+  std::vector<Key> keys;
+  keys.reserve(tiers.size());
+  for (std::uint32_t i = 0; i < tiers.size(); ++i) {
+    const WaitingJob& job = snapshot_.waiting[i];
+    const bool is_patient = !turns_->IsImpatient(job);
+    const std::int64_t turn = TurnOf(job, &(*totals)[i]);
+    keys.push_back({tiers[i], is_patient, is_patient ? turn : 0, job.id, i});
+  }
+  std::sort(keys.begin(), keys.end(), [](const Key& a, const Key& b) {
+    return std::tuple(b.tier, a.is_patient, a.turn, a.job) <
+           std::tuple(a.tier, b.is_patient, b.turn, b.job);
+  });
+  std::vector<std::uint32_t> order;
+  order.reserve(keys.size());
+  for (const Key& key : keys) {
+    order.push_back(key.entry);
+  }
+  return order;
+}
+
+// Age is in the turn already, and fair share is the standing.
+std::int64_t QueuePriority::TurnOf(const WaitingJob& job, std::uint32_t* total) const {
+  if (!reckoned_) {
+    return turns_->TurnOf(job, kWholeFactor, PlainPriority(*job.spec) - kBasePriority);
+  }
+  const Priority priority = Of(job);
+  *total = priority.total;
+  std::int64_t points = std::int64_t{priority.total} - kBasePriority;
+  Factor standing = kWholeFactor;
+  for (const PriorityTerm& term : priority.terms) {
+    if (term.name == "age" || term.name == "fairshare") {
+      points -= term.points;
+    }
+    standing = term.name == "fairshare" ? term.factor : standing;
+  }
+  return turns_->TurnOf(job, standing, points);
+}
+
 // Dominant resource fairness (Ghodsi et al., NSDI 2011, algorithm 1) over the users' queues: each
 // user's jobs stay in their order, and the next job is of the user whose dominant share, with the
 // jobs before it, is least.
 void QueuePriority::AddByDominantShare(const std::vector<std::uint32_t>& tier,
                                        std::vector<QueueEntry>& turns) const {
-  const Amounts whole = {whole_.cpus, whole_.memory, whole_.gpus};
   std::map<std::string, Amounts> held;
   for (const RunningJob& job : snapshot_.running) {
-    const std::uint64_t gpus = job.spec->request.gpu_share.zero()
-                                   ? std::uint64_t{job.gpus} * kWholeGpu.value()
-                                   : GpusOf(LeastUse(job.spec->request));
-    Add({job.cpus, job.memory.value(), gpus}, held[job.spec->user.name]);
+    Add(HeldBy(job), held[job.spec->user.name]);
   }
   std::map<std::string, std::deque<QueueEntry>> queues;
   for (const std::uint32_t entry : tier) {
@@ -223,7 +226,7 @@ void QueuePriority::AddByDominantShare(const std::vector<std::uint32_t>& tier,
   }
   std::set<std::pair<std::uint64_t, std::string>> next;
   for (const auto& [user, queue] : queues) {
-    next.emplace(DominantShare(held[user], whole), user);
+    next.emplace(DominantShare(held[user], whole_), user);
   }
   while (!next.empty()) {
     const std::string user = next.extract(next.begin()).value().second;
@@ -236,7 +239,7 @@ void QueuePriority::AddByDominantShare(const std::vector<std::uint32_t>& tier,
       queue.pop_front();
     }
     if (!queue.empty()) {
-      next.emplace(DominantShare(held[user], whole), user);
+      next.emplace(DominantShare(held[user], whole_), user);
     }
   }
 }

@@ -1,8 +1,8 @@
 #pragma once
 
 // In which order a pass looks at the waiting jobs: those that only change their size, which have
-// just left their nodes, then by partition tier, then priority or dominant share, then first come
-// first served.
+// just left their nodes, then by partition tier, then priority, dominant share or turn
+// (prompt_turns), then first come first served.
 //
 // Thread promise: immutable once made. Invariants: (1) a strict total order: ties fall to the job
 // submitted first; (2) without weights and tiers it is the order of the snapshot; (3) with a weight
@@ -13,6 +13,9 @@
 #include <optional>
 #include <vector>
 
+#include "scheduler/core/plan/queue/backlog.h"
+#include "scheduler/core/plan/queue/dominant_share.h"
+#include "scheduler/core/plan/queue/prompt_turns.h"
 #include "scheduler/core/policy/queue_tiers.h"
 #include "scheduler/core/share/live_shares.h"
 #include "scheduler/model/plan/snapshot.h"
@@ -29,14 +32,6 @@ struct QueueEntry {
   friend bool operator==(const QueueEntry&, const QueueEntry&) = default;
 };
 
-// What all jobs of the cluster together could ask.
-struct WholeCluster {
-  std::uint64_t cpus = 0;
-  std::uint64_t memory = 0;
-  std::uint64_t gpus = 0;  // thousandths
-};
-WholeCluster WholeOf(const std::vector<NodeSnapshot>& nodes);
-
 class QueuePriority {
  public:
   // Which `whole` the nodes are is remembered there, and not reckoned again, and in `charges` what
@@ -48,6 +43,14 @@ class QueuePriority {
   [[nodiscard]] bool reckoned() const { return reckoned_; }
   // The job's priority with all that it is made of. REQUIRES: reckoned().
   [[nodiscard]] Priority Of(const WaitingJob& job) const;
+  // The tier in which it stands: those of a higher one go before it.
+  [[nodiscard]] std::uint64_t TierOf(const WaitingJob& job) const {
+    return tiers_.differ() ? tiers_.Of(*job.spec) : 0;
+  }
+  // The work that waits and runs; only of the order called prompt.
+  [[nodiscard]] const std::optional<Backlog>& backlog() const { return backlog_; }
+  // Turns and patience; only of that order.
+  [[nodiscard]] const std::optional<PromptTurns>& turns() const { return turns_; }
   // Every waiting job once, best first; `totals` gets the priorities by entry, zeros when they are
   // not reckoned.
   [[nodiscard]] std::vector<QueueEntry> Order(std::vector<std::uint32_t>* totals) const;
@@ -56,6 +59,9 @@ class QueuePriority {
   [[nodiscard]] std::vector<QueueEntry> OrderOfAll(std::vector<std::uint32_t>* totals) const;
   void AddPolicyFactors(const JobSpec& spec, PriorityRequest& request) const;
   void AddSizeFactors(const JobSpec& spec, PriorityRequest& request) const;
+  [[nodiscard]] std::vector<std::uint32_t> ByTurn(const std::vector<std::uint64_t>& tiers,
+                                                  std::vector<std::uint32_t>* totals) const;
+  [[nodiscard]] std::int64_t TurnOf(const WaitingJob& job, std::uint32_t* total) const;
   void AddByDominantShare(const std::vector<std::uint32_t>& tier,
                           std::vector<QueueEntry>& turns) const;
 
@@ -68,6 +74,8 @@ class QueuePriority {
   std::uint32_t qos_max_ = 0;
   std::optional<LiveShares> shares_;  // where the fairshare weighs
   std::vector<Factor> fairshare_;     // by association
+  std::optional<Backlog> backlog_;
+  std::optional<PromptTurns> turns_;  // of the order called prompt
 };
 
 }  // namespace muster::core

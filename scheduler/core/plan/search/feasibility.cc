@@ -127,6 +127,20 @@ const Reservation* ToBlame(const Looks& looks, const ResourceRequest& request) {
                                                                                : nullptr;
 }
 
+// The first countable thing of which the node has too little.
+std::optional<Shortage> GresShortage(const Look& look, const ResourceRequest& request) {
+  for (const GresCount& gres : request.gres) {
+    const auto& names = look.capacity->gres;
+    const auto at = std::find(names.begin(), names.end(), gres.name);
+    const std::uint64_t free =
+        at == names.end() ? 0 : look.free.gres[static_cast<std::size_t>(at - names.begin())];
+    if (free < gres.count) {
+      return Shortage{ShortageKind::kGres, 1, gres.count, free, gres.name};
+    }
+  }
+  return std::nullopt;
+}
+
 std::vector<Shortage> ShortagesOf(const Look& look, const ResourceRequest& request) {
   if (!look.up) {
     return {Shortage{ShortageKind::kDown, 1, 0, 0}};
@@ -157,6 +171,9 @@ std::vector<Shortage> ShortagesOf(const Look& look, const ResourceRequest& reque
     return {};
   }
   const NodeCapacity& capacity = *look.capacity;
+  if (std::optional<Shortage> shortage = GresShortage(look, request)) {
+    return {*std::move(shortage)};
+  }
   const DemandScale scale = ScaleOf(capacity, request);
   const NodeDemand demand = DemandOf(capacity, scale, tasks);
   if (look.free.cores < demand.cores) {
@@ -256,6 +273,25 @@ std::vector<Shortage> ShortagesOf(const NodeSnapshot& node, const ResourceReques
   const NodeCapacity capacity = CapacityOf(*node.machine);
   return ShortagesOf(Look{&node, node.up, node.drained, &capacity, FreeNow(node, capacity)},
                      request);
+}
+
+std::optional<Reason> WhyNever(const std::vector<NodeSnapshot>& nodes,
+                               const ResourceRequest& request) {
+  std::vector<NodeCapacity> capacities;
+  capacities.reserve(nodes.size());
+  Looks looks;
+  for (std::uint32_t node = 0; node < nodes.size(); ++node) {
+    capacities.push_back(CapacityOf(*nodes[node].machine));
+    looks.all.push_back(
+        Look{&nodes[node], true, false, &capacities.back(), capacities.back().all, nullptr, node});
+  }
+  if (FitsEmpty(looks, request, [](const Look&) { return true; })) {
+    return std::nullopt;
+  }
+  Reason reason = WhyNot(std::move(looks), request, kNoTime);
+  reason.kind = ReasonKind::kBadConstraints;
+  reason.verdict = ReasonClass::kNever;
+  return reason;
 }
 
 Reason WhyNotNow(const std::vector<NodeSnapshot>& nodes, const Availability& availability,

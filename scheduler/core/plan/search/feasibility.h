@@ -7,6 +7,7 @@
 // the registered nodes.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,11 @@ namespace muster::core {
 // REQUIRES: `availability` is of these nodes and finds no opening now.
 Reason WhyNotNow(const std::vector<NodeSnapshot>& nodes, const Availability& availability,
                  const Need& need, Time now);
+
+// Why the job fits on no arrangement of these nodes, even when they are all up and empty; nothing
+// when it does.
+std::optional<Reason> WhyNever(const std::vector<NodeSnapshot>& nodes,
+                               const ResourceRequest& request);
 
 // What one node lacks of its share of the job; nothing when it could take it.
 std::vector<Shortage> ShortagesOf(const NodeSnapshot& node, const ResourceRequest& request);

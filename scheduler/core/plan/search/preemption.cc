@@ -31,6 +31,7 @@ NodeSnapshot Without(NodeSnapshot node_snapshot, const std::vector<const Holding
   for (const Holding* part : parts) {
     node_snapshot.taken.cpus -= part->cpus;
     node_snapshot.taken.memory -= std::min(part->memory, node_snapshot.taken.memory);
+    TakeFrom(node_snapshot.taken.gres, part->gres);
     for (const GpuGrant& grant : part->gpus) {
       if (grant.gpu < node_snapshot.taken.gpus.size()) {
         GpuShare& taken = node_snapshot.taken.gpus[grant.gpu];
@@ -40,6 +41,7 @@ NodeSnapshot Without(NodeSnapshot node_snapshot, const std::vector<const Holding
   }
   for (NodeAllocation part : promised) {
     part.memory = Bytes();
+    part.gres.clear();
     CoverUse(node_snapshot.taken, *node_snapshot.machine, part);
   }
   return node_snapshot;

@@ -13,9 +13,23 @@
 namespace muster::core {
 namespace {
 
+// The spec; where one of the jobs just before asked for the very same, theirs: loops of submissions
+// make thousands of equal ones.
+std::shared_ptr<const JobSpec> ShareSpec(const JobTable& jobs, JobId id, const JobSpec& spec) {
+  constexpr std::uint64_t kLookedAt = 8;
+  for (std::uint64_t back = 1; back <= kLookedAt && back < id.value(); ++back) {
+    const JobId before(id.value() - back);
+    const Job* job = jobs.IsUntouched(before) ? nullptr : jobs.Find(before);
+    if (job != nullptr && job->changed_spec == nullptr && *job->spec == spec) {
+      return job->spec;
+    }
+  }
+  return std::make_shared<const JobSpec>(spec);
+}
+
 // The job, or the jobs of a group with consecutive ids.
 void AddJobs(StateParts& state, const JobSubmitted& event) {
-  const auto spec = std::make_shared<const JobSpec>(event.spec);
+  const std::shared_ptr<const JobSpec> spec = ShareSpec(state.jobs, event.first, event.spec);
   MUSTER_CHECK(event.count == (spec->array.has_value() ? ElementCount(*spec->array)
                                                        : event.components.size() + 1));
   Job job;
@@ -24,6 +38,7 @@ void AddJobs(StateParts& state, const JobSubmitted& event) {
   job.spec = spec;
   job.held = spec->held;
   job.submitted = event.time;
+  job.estimate = event.estimate;
   if (spec->array.has_value()) {
     job.array_index = ElementIndexAt(*spec->array, 0);
     state.jobs.Add(UntouchedElements{std::move(job), event.count});
@@ -94,6 +109,12 @@ void ApplyTo(StateParts& state, const JobHeld& event) {
   job.held_by = event.held ? event.by : HoldBy::kUser;
 }
 
+void ApplyTo(StateParts& state, const StartPromised& event) {
+  Job& job = state.MustJob(event.job);
+  MUSTER_CHECK(IsWaiting(job.state));
+  job.promised = event.by;
+}
+
 void ApplyTo(StateParts& state, const JobUpdated& event) {
   Job& job = state.MustJob(event.job);
   std::vector<TermProgress> progress = state.dependencies.ProgressOf(job);
@@ -105,7 +126,13 @@ void ApplyTo(StateParts& state, const JobUpdated& event) {
   }
   state.dependencies.Change(job, event.spec, std::move(progress));
   const std::shared_ptr<const JobSpec> before = job.spec;
+  if (job.attempt.has_value()) {
+    state.index.RemoveHolder(job);
+  }
   SetSpec(job, event.spec);
+  if (job.attempt.has_value()) {
+    state.index.AddHolder(job);
+  }
   state.policy.Update(*before, job);
 }
 
@@ -121,6 +148,7 @@ void ApplyTo(StateParts& state, const JobRequeued& event) {
   }
   job.attempt.reset();
   job.resized = event.resized ? event.time : kNoTime;
+  job.promised = kNoTime;
   job.within = event.resized ? job.within : 0;
   job.requeues += event.preempted || event.progressed || event.resized ? 0 : 1;
   if (event.held) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// What events do to jobs as wholes: submitted, held, changed, requeued, ended.
+// What events do to jobs as wholes: submitted, held, promised, changed, requeued, ended.
 //
 // Thread promise: writes the parts that it is given. REQUIRES of each: the event came from a
 // handler on this very state. Invariants: those of state/invariants hold after each.
@@ -12,6 +12,7 @@ namespace muster::core {
 
 void ApplyTo(StateParts& state, const JobSubmitted& event);
 void ApplyTo(StateParts& state, const JobHeld& event);
+void ApplyTo(StateParts& state, const StartPromised& event);
 void ApplyTo(StateParts& state, const JobUpdated& event);
 void ApplyTo(StateParts& state, const JobRequeued& event);
 void ApplyTo(StateParts& state, const JobEnded& event);

@@ -1,6 +1,13 @@
 #include "scheduler/core/state/apply/job_index.h"
 
 namespace muster::core {
+namespace {
+
+bool HasThrottle(const Job& job) {
+  return job.spec->array.has_value() && job.spec->array->max_running > 0;
+}
+
+}  // namespace
 
 void JobIndex::Note(const Job& job) {
   if (IsWaiting(job.state)) {
@@ -21,7 +28,7 @@ void JobIndex::Erase(JobId job) {
 }
 
 void JobIndex::AddHolder(const Job& job) {
-  if (job.spec->array.has_value() && job.spec->array->max_running > 0) {
+  if (HasThrottle(job)) {
     ++array_running_[job.submission];
   }
   if (job.spec->elastic) {
@@ -31,7 +38,7 @@ void JobIndex::AddHolder(const Job& job) {
 
 void JobIndex::RemoveHolder(const Job& job) {
   const auto running = array_running_.find(job.submission);
-  if (running != array_running_.end() && --running->second == 0) {
+  if (HasThrottle(job) && running != array_running_.end() && --running->second == 0) {
     array_running_.erase(running);
   }
   elastic_.erase(job.id);

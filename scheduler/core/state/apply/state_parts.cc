@@ -39,8 +39,13 @@ void ResolveDependencies(const std::vector<TargetHistory>& history, StateParts& 
 
 StateParts::StateParts(StateImage image) : epoch(image.epoch), next_job(image.next_job) {
   nodes.Load(std::move(image.nodes), image.next_node);
+  std::shared_ptr<const JobSpec> before;  // of a job as submitted: the next may ask for the same
   for (Job& job : image.jobs) {
     MUSTER_CHECK(job.spec != nullptr);
+    if (job.changed_spec == nullptr) {
+      job.spec = before != nullptr && *before == *job.spec ? before : job.spec;
+      before = job.spec;
+    }
     index.Note(job);
     if (job.attempt.has_value()) {
       nodes.AddHolder(job);

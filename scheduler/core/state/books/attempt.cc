@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "scheduler/base/status.h"
-#include "scheduler/core/share/usage_total.h"
 
 namespace muster::core {
 namespace {
@@ -56,7 +55,7 @@ void TakeIn(Attempt& attempt, NodeId node, const StepEnded& fact) {
   }
   std::erase(step->waiting_for, node);
   step->exits.insert(step->exits.end(), fact.ranks.begin(), fact.ranks.end());
-  AddUsage(fact.usage, step->usage);
+  step->usage.Add(fact.usage);
   if (step->waiting_for.empty()) {
     attempt.steps.erase(step);
   }

@@ -22,6 +22,7 @@ void AddUse(NodeUse& use, const Machine& machine, const NodeAllocation& allocati
   MUSTER_CHECK(!use.cpus.Meets(allocation.cpus));
   use.cpus |= allocation.cpus;
   use.memory += allocation.memory;
+  AddTo(use.gres, allocation.gres);
   MakeRoom(use, machine, allocation);
   for (const GpuGrant& grant : allocation.gpus) {
     use.gpus[grant.gpu] += grant.share;
@@ -32,6 +33,7 @@ void AddUse(NodeUse& use, const Machine& machine, const NodeAllocation& allocati
 void CoverUse(NodeUse& use, const Machine& machine, const NodeAllocation& allocation) {
   use.cpus |= allocation.cpus;
   use.memory += allocation.memory;
+  AddTo(use.gres, allocation.gres);
   MakeRoom(use, machine, allocation);
   for (const GpuGrant& grant : allocation.gpus) {
     GpuShare& share = use.gpus[grant.gpu];
@@ -43,6 +45,7 @@ void SubtractUse(NodeUse& use, const NodeAllocation& allocation) {
   MUSTER_CHECK(use.cpus.Includes(allocation.cpus));
   use.cpus -= allocation.cpus;
   use.memory -= allocation.memory;
+  TakeFrom(use.gres, allocation.gres);
   for (const GpuGrant& grant : allocation.gpus) {
     MUSTER_CHECK(grant.gpu < use.gpus.size());
     use.gpus[grant.gpu] -= grant.share;

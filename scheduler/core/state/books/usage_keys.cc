@@ -1,6 +1,7 @@
 #include "scheduler/core/state/books/usage_keys.h"
 
 #include <algorithm>
+#include <map>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_split.h"
@@ -11,9 +12,33 @@ namespace {
 
 constexpr std::uint64_t kThousand = 1000;
 
+using NamedAmounts = std::map<std::string, std::uint64_t>;
+
 void AddOnce(std::vector<std::string>& names, const std::string& name) {
   if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) {
     names.push_back(name);
+  }
+}
+
+void AddEach(NamedAmounts& to, const NamedAmounts& more, std::uint64_t times) {
+  for (const auto& [name, amount] : more) {
+    if (amount * times > 0) {  // what is not there has no entry
+      to[name] += amount * times;
+    }
+  }
+}
+
+void SubtractEach(NamedAmounts& from, const NamedAmounts& less, std::uint64_t times) {
+  for (const auto& [name, amount] : less) {
+    if (amount * times == 0) {
+      continue;
+    }
+    const auto found = from.find(name);
+    MUSTER_CHECK(found != from.end() && found->second >= amount * times);
+    found->second -= amount * times;
+    if (found->second == 0) {
+      from.erase(found);
+    }
   }
 }
 
@@ -114,17 +139,17 @@ void AddUse(TresUse& use, const NodeAllocation& part, const Machine& machine) {
       use.gpus[absl::AsciiStrToLower(machine.gpus[grant.gpu].model)] += grant.share.value();
     }
   }
+  for (const GresCount& gres : part.gres) {
+    use.gres[gres.name] += gres.count;
+  }
 }
 
 void Add(TresUse& use, const TresUse& more, std::uint64_t times) {
   use.cpus += more.cpus * times;
   use.memory += more.memory * times;
   use.nodes += more.nodes * times;
-  for (const auto& [model, amount] : more.gpus) {
-    if (amount * times > 0) {  // what is not there has no entry
-      use.gpus[model] += amount * times;
-    }
-  }
+  AddEach(use.gpus, more.gpus, times);
+  AddEach(use.gres, more.gres, times);
 }
 
 void Subtract(TresUse& use, const TresUse& less, std::uint64_t times) {
@@ -133,17 +158,8 @@ void Subtract(TresUse& use, const TresUse& less, std::uint64_t times) {
   use.cpus -= less.cpus * times;
   use.memory -= less.memory * times;
   use.nodes -= less.nodes * times;
-  for (const auto& [model, amount] : less.gpus) {
-    if (amount * times == 0) {
-      continue;
-    }
-    const auto found = use.gpus.find(model);
-    MUSTER_CHECK(found != use.gpus.end() && found->second >= amount * times);
-    found->second -= amount * times;
-    if (found->second == 0) {
-      use.gpus.erase(found);
-    }
-  }
+  SubtractEach(use.gpus, less.gpus, times);
+  SubtractEach(use.gres, less.gres, times);
 }
 
 TresUse LeastUse(const ResourceRequest& request) {
@@ -162,6 +178,9 @@ TresUse LeastUse(const ResourceRequest& request) {
                                                                     : request.gpus.type;
     const GpuShare each = request.gpu_share.zero() ? kWholeGpu : request.gpu_share;
     use.gpus[absl::AsciiStrToLower(type)] = gpus * each.value();
+  }
+  for (const GresCount& gres : request.gres) {
+    use.gres[gres.name] = gres.count * request.min_nodes;
   }
   return use;
 }

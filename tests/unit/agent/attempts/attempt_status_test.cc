@@ -15,9 +15,9 @@
 namespace muster::agent {
 namespace {
 
-class StandingTest : public testing::Test {
+class AttemptStatusTest : public testing::Test {
  protected:
-  StandingTest() : directory_(temp_ / "1.1"), boot_(ReadBootId().value()) {
+  AttemptStatusTest() : directory_(temp_ / "1.1"), boot_(ReadBootId().value()) {
     std::filesystem::create_directory(directory_.path());
   }
   void WriteOrderFile() { ASSERT_TRUE(WriteFileAtomically(directory_.Order(), "order").ok()); }
@@ -27,8 +27,8 @@ class StandingTest : public testing::Test {
         JournalWriter::Open(directory_.Journal(), JobId(1), AttemptNumber(1)).value();
     ASSERT_TRUE(journal.Append(fact).ok());
   }
-  Standing Read(bool rebooted = false) const {
-    return ReadStanding(directory_, boot_, rebooted).value();
+  AttemptStatus Read(bool rebooted = false) const {
+    return ReadAttemptStatus(directory_, boot_, rebooted).value();
   }
   // A process that has ended, as it was.
   static ProcessIdentity Ended() {
@@ -47,76 +47,76 @@ class StandingTest : public testing::Test {
   const std::string boot_;
 };
 
-TEST_F(StandingTest, WithoutAnOrderItWasNotTaken) {
-  EXPECT_EQ(Read(), Standing::kEmpty);
+TEST_F(AttemptStatusTest, WithoutAnOrderItWasNotTaken) {
+  EXPECT_EQ(Read(), AttemptStatus::kEmpty);
 }
 
-TEST_F(StandingTest, AnOrderWithoutAClaimWaitsForASupervisorUnlessTheNodeRestarted) {
+TEST_F(AttemptStatusTest, AnOrderWithoutAClaimWaitsForASupervisorUnlessTheNodeRestarted) {
   WriteOrderFile();
-  EXPECT_EQ(Read(), Standing::kUnclaimed);
-  EXPECT_EQ(Read(/*rebooted=*/true), Standing::kOtherBoot);
+  EXPECT_EQ(Read(), AttemptStatus::kUnclaimed);
+  EXPECT_EQ(Read(/*rebooted=*/true), AttemptStatus::kOtherBoot);
 }
 
-TEST_F(StandingTest, ALiveClaimIsSupervisedEvenIfTheBootOnRecordIsMissing) {
+TEST_F(AttemptStatusTest, ALiveClaimIsSupervisedEvenIfTheBootOnRecordIsMissing) {
   WriteOrderFile();
   Claim(ReadIdentity(getppid()).value());
-  EXPECT_EQ(Read(), Standing::kSupervised);
-  EXPECT_EQ(Read(/*rebooted=*/true), Standing::kSupervised);
+  EXPECT_EQ(Read(), AttemptStatus::kSupervised);
+  EXPECT_EQ(Read(/*rebooted=*/true), AttemptStatus::kSupervised);
 }
 
-TEST_F(StandingTest, ADeadClaimIsDeadUnlessTheJournalHoldsTheEnd) {
+TEST_F(AttemptStatusTest, ADeadClaimIsDeadUnlessTheJournalHoldsTheEnd) {
   WriteOrderFile();
   Claim(Ended());
-  EXPECT_EQ(Read(), Standing::kDead);
+  EXPECT_EQ(Read(), AttemptStatus::kDead);
   Report(RunStarted());
-  EXPECT_EQ(Read(), Standing::kDead);
+  EXPECT_EQ(Read(), AttemptStatus::kDead);
   Report(RunEnded());
-  EXPECT_EQ(Read(), Standing::kEnded);
+  EXPECT_EQ(Read(), AttemptStatus::kEnded);
 }
 
-TEST_F(StandingTest, ADeadSupervisorsAttemptIsInItsEpilogWhileThatRuns) {
+TEST_F(AttemptStatusTest, ADeadSupervisorsAttemptIsInItsEpilogWhileThatRuns) {
   WriteOrderFile();
   Claim(Ended());
   ASSERT_TRUE(TakeEpilogClaim(directory_, ReadIdentity(getppid()).value()).ok());
-  EXPECT_EQ(Read(), Standing::kEpilog);
+  EXPECT_EQ(Read(), AttemptStatus::kEpilog);
   EXPECT_TRUE(absl::IsAlreadyExists(TakeEpilogClaim(directory_, Ended())));
   Report(RunEnded());
-  EXPECT_EQ(Read(), Standing::kEnded);
+  EXPECT_EQ(Read(), AttemptStatus::kEnded);
 }
 
-TEST_F(StandingTest, AnEpilogThatWasCutOffIsNoneUnderWay) {
+TEST_F(AttemptStatusTest, AnEpilogThatWasCutOffIsNoneUnderWay) {
   WriteOrderFile();
   Claim(Ended());
   ASSERT_TRUE(TakeEpilogClaim(directory_, Ended()).ok());
-  EXPECT_EQ(Read(), Standing::kDead);
+  EXPECT_EQ(Read(), AttemptStatus::kDead);
 }
 
-TEST_F(StandingTest, AReusedPidIsNotTheSupervisor) {
+TEST_F(AttemptStatusTest, AReusedPidIsNotTheSupervisor) {
   WriteOrderFile();
   ProcessIdentity other = ReadIdentity(getppid()).value();
   ++other.start_time_ticks;
   Claim(other);
-  EXPECT_EQ(Read(), Standing::kDead);
+  EXPECT_EQ(Read(), AttemptStatus::kDead);
 }
 
-TEST_F(StandingTest, AClaimOfAnotherBootIsToldApart) {
+TEST_F(AttemptStatusTest, AClaimOfAnotherBootIsToldApart) {
   WriteOrderFile();
   ProcessIdentity other = ReadIdentity(getppid()).value();
   other.boot_id = "another";
   Claim(other);
-  EXPECT_EQ(Read(), Standing::kOtherBoot);
+  EXPECT_EQ(Read(), AttemptStatus::kOtherBoot);
 }
 
-TEST_F(StandingTest, OurOwnClaimKeepsSupervisorsOutAndIsNone) {
+TEST_F(AttemptStatusTest, OurOwnClaimKeepsSupervisorsOutAndIsNone) {
   WriteOrderFile();
   Claim(ReadIdentity(getpid()).value());
-  EXPECT_EQ(Read(), Standing::kDead);
+  EXPECT_EQ(Read(), AttemptStatus::kDead);
 }
 
-TEST_F(StandingTest, AClaimThatCannotBeReadIsNotTakenForADeath) {
+TEST_F(AttemptStatusTest, AClaimThatCannotBeReadIsNotTakenForADeath) {
   WriteOrderFile();
   ASSERT_TRUE(WriteFileAtomically(directory_.Claim(), "garbage").ok());
-  EXPECT_FALSE(ReadStanding(directory_, boot_, false).ok());
+  EXPECT_FALSE(ReadAttemptStatus(directory_, boot_, false).ok());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "agent/kernels/mpi/exact_sum.h"
+#include "agent/kernels/heat/exact_sum.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

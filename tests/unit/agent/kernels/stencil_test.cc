@@ -1,4 +1,4 @@
-#include "agent/kernels/mpi/stencil.h"
+#include "agent/kernels/heat/stencil.h"
 
 #include <gtest/gtest.h>
 #include <omp.h>

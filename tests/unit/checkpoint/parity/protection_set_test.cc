@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <rapidcheck.h>
 
+#include <algorithm>
 #include <set>
 
 #include "checkpoint/parity/parity_file.h"

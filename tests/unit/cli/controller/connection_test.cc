@@ -13,8 +13,11 @@
 #include <thread>
 
 #include "cli/controller/job_watch.h"
+#include "cli/controller/reach.h"
+#include "cli/controller/standing.h"
 #include "proto/controller.grpc.pb.h"
 #include "proto/convert/origin.h"
+#include "scheduler/model/job/job_selector.h"
 #include "scheduler/runtime/unique_fd.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
@@ -60,6 +63,22 @@ class SmallController final : public wire::Controller::Service {
     reply->add_jobs()->set_name("first");
     reply->add_jobs()->set_name("second");
     return grpc::Status::OK;
+  }
+  grpc::Status CreateToken(grpc::ServerContext*, const wire::CreateTokenRequest* request,
+                           wire::CreateTokenReply* reply) override {
+    if (request->lifetime() == 5) {
+      return {grpc::StatusCode::INVALID_ARGUMENT, "too short\nand more"};
+    }
+    reply->set_token("a.b.c");
+    reply->mutable_view()->set_id("x");
+    reply->mutable_view()->set_expires(request->lifetime());
+    reply->mutable_view()->set_read_only(request->read_only());
+    return grpc::Status::OK;
+  }
+  grpc::Status RevokeToken(grpc::ServerContext*, const wire::RevokeTokenRequest* request,
+                           wire::RevokeTokenReply*) override {
+    return request->id() == "x" ? grpc::Status::OK
+                                : grpc::Status(grpc::StatusCode::NOT_FOUND, "no token");
   }
   grpc::Status WatchJob(grpc::ServerContext* context, const wire::WatchJobRequest* request,
                         grpc::ServerWriter<wire::WatchJobReply>* writer) override {
@@ -120,9 +139,18 @@ class ConnectionTest : public testing::Test {
   std::unique_ptr<grpc::Server> server_;
 };
 
+TEST_F(ConnectionTest, OfSeveralControllersEachIsAskedAlone) {
+  const std::vector<Address> all = AllOf(ParseAddress("a:1,b:2").value());
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].text, "a:1");
+  EXPECT_EQ(all[1].text, "b:2");
+  EXPECT_THAT(std::string(Nobody(ParseAddress("a:1,b:2").value()).message()),
+              HasSubstr("no controller at a:1,b:2: "));
+}
+
 TEST_F(ConnectionTest, NoSocketIsToldAtOnce) {
   const auto begun = std::chrono::steady_clock::now();
-  const absl::Status status = Open()->Submit("t", {}, {}).status();
+  const absl::Status status = Open()->Call(SubmitJob{"t", {}, {}}).status();
   EXPECT_TRUE(absl::IsUnavailable(status));
   EXPECT_EQ(std::string(status.message()),
             "muster: no controller at " + address_.text + ": start one with \"muster up\"");
@@ -148,7 +176,7 @@ TEST_F(ConnectionTest, ADeadSocketIsRetriedUntilPatienceEnds) {
     ASSERT_EQ(bind(fd.get(), reinterpret_cast<sockaddr*>(&name), sizeof(name)), 0);
   }
   const auto begun = std::chrono::steady_clock::now();
-  EXPECT_TRUE(absl::IsUnavailable(Open(milliseconds(300))->Submit("t", {}, {}).status()));
+  EXPECT_TRUE(absl::IsUnavailable(Open(milliseconds(300))->Call(SubmitJob{"t", {}, {}}).status()));
   EXPECT_GE(std::chrono::steady_clock::now() - begun, milliseconds(300));
 
   std::thread restart([this] {
@@ -156,27 +184,27 @@ TEST_F(ConnectionTest, ADeadSocketIsRetriedUntilPatienceEnds) {
     unlink(address_.path.c_str());
     Serve();
   });
-  EXPECT_EQ(Open()->Submit("t", {}, {}).value(), JobId(1)) << "it outwaits a restart";
+  EXPECT_EQ(Open()->Call(SubmitJob{"t", {}, {}})->job, JobId(1)) << "it outwaits a restart";
   restart.join();
 }
 
 TEST_F(ConnectionTest, ARetryKeepsItsToken) {
   controller_.fail_first_ = true;
   Serve();
-  EXPECT_EQ(Open()->Submit("t", {}, {}).value(), JobId(1));
+  EXPECT_EQ(Open()->Call(SubmitJob{"t", {}, {}})->job, JobId(1));
   EXPECT_EQ(controller_.tokens(), 1U);
 }
 
 TEST_F(ConnectionTest, AControllerThatIsBusyIsAskedAgain) {
   controller_.busy_for_ = 2;
   Serve();
-  EXPECT_EQ(Open()->Submit("t", {}, {}).value(), JobId(1));
+  EXPECT_EQ(Open()->Call(SubmitJob{"t", {}, {}})->job, JobId(1));
 }
 
 TEST_F(ConnectionTest, AControllerThatStaysBusyIsQuotedAndNotCalledAbsent) {
   controller_.busy_for_ = 1'000'000;
   Serve();
-  const absl::Status status = Open(milliseconds(300))->Submit("t", {}, {}).status();
+  const absl::Status status = Open(milliseconds(300))->Call(SubmitJob{"t", {}, {}}).status();
   EXPECT_EQ(std::string(status.message()), "ada asks too much");
 }
 
@@ -184,7 +212,7 @@ TEST_F(ConnectionTest, ARefusalIsOneLineAndNotBadUsage) {
   Serve();
   JobSpec spec;
   spec.name = "bad";
-  const absl::Status status = Open()->Submit("t", spec, {}).status();
+  const absl::Status status = Open()->Call(SubmitJob{"t", spec, {}}).status();
   EXPECT_TRUE(absl::IsFailedPrecondition(status));
   EXPECT_EQ(std::string(status.message()), "bad name: use another");
 }
@@ -192,11 +220,11 @@ TEST_F(ConnectionTest, ARefusalIsOneLineAndNotBadUsage) {
 TEST_F(ConnectionTest, RepliesAreModelValues) {
   Serve();
   const std::unique_ptr<Connection> connection = Open();
-  const std::vector<JobView> jobs = connection->ListJobs({}).value();
+  const std::vector<JobView> jobs = connection->Call(ListJobs{}).value();
   ASSERT_EQ(jobs.size(), 2U);
   EXPECT_EQ(jobs[1].name, "second");
   const ChangeOutcome outcome =
-      connection->Cancel({{JobId(8), {}}, {JobId(9), {1}}}, false).value();
+      connection->Call(CancelJobs{{{JobId(8), {}}, {JobId(9), {1}}}, false}).value();
   EXPECT_EQ(outcome.changed, 1U);
   EXPECT_THAT(outcome.errors, ElementsAre("job 9: not found"));
 }
@@ -247,6 +275,31 @@ TEST(ExitCodes, FollowTheJob) {
   EXPECT_EQ(ExitCodeOf(view), 1);
   view.exit_signal = 15;
   EXPECT_EQ(ExitCodeOf(view), 143);
+}
+
+TEST_F(ConnectionTest, ATokenComesWithWhatItMay) {
+  Serve();
+  const auto connection = Open();
+  const NewToken made = connection->Call(CreateToken{std::chrono::hours(1), true}).value();
+  EXPECT_EQ(made.token, "a.b.c");
+  EXPECT_EQ(made.view.id, "x");
+  EXPECT_EQ(made.view.expires.time_since_epoch(), std::chrono::hours(1));
+  EXPECT_TRUE(made.view.read_only);
+  EXPECT_TRUE(connection->Call(RevokeToken{"x"}).ok());
+}
+
+TEST_F(ConnectionTest, ARefusalIsOneLineAndNoBadUsage) {
+  Serve();
+  const auto connection = Open();
+  const absl::Status refused = connection->Call(CreateToken{Duration(5), false}).status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(refused));
+  EXPECT_EQ(refused.message(), "too short");
+  EXPECT_TRUE(absl::IsNotFound(connection->Call(RevokeToken{"y"})));
+}
+
+TEST_F(ConnectionTest, AMethodThatTheControllerDoesNotHaveIsSaidInItsWords) {
+  Serve();
+  EXPECT_EQ(Open()->Call(Ping{}).status().code(), absl::StatusCode::kUnimplemented);
 }
 
 }  // namespace

@@ -129,9 +129,10 @@ TEST(Documents, AnEmptyListIsStillADocument) {
 TEST(Documents, AJobInFullIsTheJobWithMoreKeys) {
   const Json job = Json::parse(DetailsDocument({samples::EndedDetail()}))["jobs"][0];
   std::vector<std::string> keys = kJobKeys;
-  keys.insert(keys.end(), {"request", "work_dir", "stdout_path", "stderr_path", "command",
-                           "attempts", "constraint", "placement", "steps", "live_usage",
-                           "checkpoint_interval", "elastic", "recorded"});
+  keys.insert(keys.end(),
+              {"request", "work_dir", "stdout_path", "stderr_path", "command", "attempts",
+               "constraint", "placement", "steps", "live_usage", "checkpoint_interval", "elastic",
+               "recorded", "batch", "requeue", "time_min", "prefer", "gres", "submit_host"});
   EXPECT_EQ(Keys(job), keys);
   EXPECT_EQ(job["id"], 7);
   EXPECT_EQ(job["request"]["cpus_per_task"], 4);
@@ -166,9 +167,10 @@ TEST(Documents, ANodeCarriesItsMachineOnlyWhenAsked) {
   node.machine.gpus[1].numa = kNowhere;
   const Json plain = Json::parse(NodesDocument({node}, false))["nodes"][0];
   EXPECT_EQ(Keys(plain), (std::vector<std::string>{
-                             "id", "name", "hostname", "state", "reason", "cores", "cpus",
-                             "cpus_taken", "memory", "memory_taken", "gpus", "gpus_taken",
-                             "binding", "holders", "features", "weight", "limits", "health"}));
+                             "id",     "name",       "hostname",   "state",   "reason",
+                             "cores",  "cpus",       "cpus_taken", "memory",  "memory_taken",
+                             "gpus",   "gpus_taken", "binding",    "holders", "features",
+                             "weight", "limits",     "health",     "gres",    "gres_taken"}));
   const Json full = Json::parse(NodesDocument({node}, true))["nodes"][0];
   EXPECT_EQ(full["machine"]["cores"].size(), 4U);
   EXPECT_EQ(full["machine"]["cores"][0]["cpus"], "0,4");

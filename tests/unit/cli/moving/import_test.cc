@@ -98,7 +98,7 @@ TEST(Import, SettingsPartitionsAndLicencesAreWrittenAsMusterdTakesThem) {
 TEST(Import, WhatHasNoCounterpartIsALineWithItsPlaceAndTheReason) {
   const MovedSettings settings = Moved(
       "SelectType=select/cons_tres\nTaskPlugin=task/cgroup\nNeverHeardOf=1\n"
-      "NodeName=n1 CPUs=8 RealMemory=1000 Gres=gpu:2,fpga:1 MemSpecLimit=100\n"
+      "NodeName=n1 CPUs=8 RealMemory=1000 Gres=gpu:2,shard:4 MemSpecLimit=100\n"
       "PartitionName=p Nodes=n1 SelectTypeParameters=CR_Core\n");
   EXPECT_THAT(
       settings.remarks(),
@@ -107,16 +107,18 @@ TEST(Import, WhatHasNoCounterpartIsALineWithItsPlaceAndTheReason) {
           "by one, as with CR_Core_Memory",
           "slurm.conf:2: TaskPlugin=task/cgroup: tasks are always bound, and read back",
           "slurm.conf:3: NeverHeardOf=1: Muster has no such setting",
-          "slurm.conf:4: n1: Gres=fpga:1: only GPUs are counted by node; [licenses] counts over "
-          "the cluster",
+          "slurm.conf:4: n1: Gres=shard:4: parts of GPUs are asked for with --gpu-share",
           "slurm.conf:4: n1: MemSpecLimit=100: no cores and no memory are kept from jobs",
           "slurm.conf:5: SelectTypeParameters=CR_Core: Muster has no such property of partition"));
 }
 
 TEST(Import, WordsForAgentsAreCommentsOfTheirNodes) {
-  const std::string text =
-      Moved("NodeName=n[1-4] Feature=ib,zen4 Weight=10\nProlog=/etc/slurm/prolog\n").Write();
-  EXPECT_THAT(text, HasSubstr("#   n[1-4]: features = [\"ib\", \"zen4\"], weight = 10\n"));
+  const std::string text = Moved(
+                               "NodeName=n[1-4] Feature=ib,zen4 Weight=10 Gres=gpu:2,scratch:4\n"
+                               "Prolog=/etc/slurm/prolog\n")
+                               .Write();
+  EXPECT_THAT(text, HasSubstr("#   n[1-4]: features = [\"ib\", \"zen4\"], weight = 10, "
+                              "gres = \"scratch:4\"\n"));
   EXPECT_THAT(text, HasSubstr("#   all: [prolog] program = \"/etc/slurm/prolog\"\n"));
 }
 

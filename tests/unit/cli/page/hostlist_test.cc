@@ -4,8 +4,10 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <set>
 #include <sstream>
+#include <utility>
 
 namespace muster::cli {
 namespace {

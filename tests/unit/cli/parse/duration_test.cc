@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <string>
+
 #include "absl/strings/str_cat.h"
 
 namespace muster::cli {

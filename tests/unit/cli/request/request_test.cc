@@ -156,6 +156,10 @@ TEST(AddressText, IsAUnixPathOrHostAndPort) {
   EXPECT_EQ(ParseAddress("unix:/run/x.sock").value().path, "/run/x.sock");
   EXPECT_EQ(ParseAddress("[::1]:7700").value().host, "::1");
   EXPECT_EQ(ParseAddress("node1:7700").value().port, "7700");
+  EXPECT_EQ(ParseAddress("a:1,b:2").value().host, "a");
+  EXPECT_EQ(ParseAddress("a:1,b:2").value().text, "a:1,b:2");
+  EXPECT_FALSE(ParseAddress("a:1,unix:/b").ok());
+  EXPECT_FALSE(ParseAddress("a:1,,c:3").ok());
   for (const char* text : {"", "unix:", "host", "host:", ":70", "host:0", "host:65536", "a:b:1",
                            "host:7x", "http://x:70"}) {
     EXPECT_FALSE(ParseAddress(text).ok()) << text;

@@ -66,13 +66,16 @@ TEST(SlurmOptionTable, ValuesBecomeOurs) {
   EXPECT_THAT(Transition("gres", "gpu:a100:2,craynetwork:0"),
               ElementsAre(OwnOption{"gres", "gpu:a100:2"}));
   EXPECT_THAT(Transition("gres", "none"), IsEmpty());
+  EXPECT_THAT(Transition("gres", "gres:gpu:1,scratch:2"),
+              ElementsAre(OwnOption{"gres", "gpu:1,scratch:2"}));
+  EXPECT_THAT(Transition("propagate", "NOFILE"), ElementsAre(OwnOption{"propagate", "NOFILE"}));
   EXPECT_THAT(Transition("gpus", "0"), IsEmpty());
   EXPECT_THAT(Transition("open-mode", "a"), ElementsAre(OwnOption{"open-mode", "append"}));
   EXPECT_THAT(Transition("no-kill", "off"), IsEmpty());
   EXPECT_THAT(Transition("nice", ""), ElementsAre(OwnOption{"nice", "100"}));
   EXPECT_THAT(Transition("nice", "-5"), ElementsAre(OwnOption{"nice", "-5"}));
   EXPECT_THAT(Transition("constraint", ""), IsEmpty());
-  EXPECT_THAT(Transition("export", "NIL"), ElementsAre(OwnOption{"export", "NONE"}));
+  EXPECT_THAT(Transition("export", "NIL"), ElementsAre(OwnOption{"export", "NIL"}));
   EXPECT_THAT(Transition("tres-per-task", "cpu=2,gres/gpu:a100=1"),
               ElementsAre(OwnOption{"cpus-per-task", "2"}, OwnOption{"gpus-per-task", "a100:1"}));
   EXPECT_THAT(Transition("extra-node-info", "2:8:1"),

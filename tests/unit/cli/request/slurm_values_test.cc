@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <utility>
 
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 

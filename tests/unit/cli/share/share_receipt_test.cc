@@ -23,13 +23,13 @@ Shares TwoUsers() {
   Shares shares;
   shares.now = Day(1002);
   shares.half_life = kDay;
-  shares.tree.associations = {{"ada", "root", ShareCount(1), {}},
-                              {"bob", "root", ShareCount(1), {}}};
+  shares.associations = {{"ada", "root", ShareCount(1), {}}, {"bob", "root", ShareCount(1), {}}};
+  shares.runs = {{"", {}}};
   for (int i = 0; i < 2; ++i) {
     const ChargedRun run{JobId(static_cast<std::uint64_t>(i) + 1), BillingRate(4'000'000),
                          Day(999 + i), Day(1000 + i)};
-    shares.runs[""].push_back(run);
-    DecayedUsage& usage = shares.tree.associations[0].usage;
+    shares.runs[0].runs.push_back(run);
+    DecayedUsage& usage = shares.associations[0].usage;
     usage = core::Charge(usage, run, kDay);
   }
   return shares;
@@ -52,8 +52,7 @@ TEST(ShareReceipt, ItsLinesAddUpToTheUsageToTheLastDigit) {
     sum += Millionths(run["part"]);
   }
   EXPECT_EQ(sum, Millionths(receipt["total"]));
-  EXPECT_EQ(sum,
-            core::ShownAt(shares.tree.associations[0].usage, shares.now, shares.half_life).value());
+  EXPECT_EQ(sum, core::ShownAt(shares.associations[0].usage, shares.now, shares.half_life).value());
   const std::uint64_t first = Millionths(receipt["runs"][0]["part"]);
   const std::uint64_t second = Millionths(receipt["runs"][1]["part"]);
   EXPECT_NEAR(static_cast<double>(second), 2.0 * static_cast<double>(first), 2.0)
@@ -69,14 +68,14 @@ TEST(ShareReceipt, SaysTheRankThatTheUsageCosts) {
 
 TEST(ShareReceipt, ClassicFairshareHasNoRanks) {
   Shares shares = TwoUsers();
-  shares.rule.fairshare = FairshareRule::kClassic;
+  shares.algorithm = Shares::kClassic;
   const auto document = nlohmann::json::parse(*ReceiptsDocument(shares, "ada"));
   EXPECT_EQ(document["receipts"][0]["rank"], nullptr);
 }
 
 TEST(ShareReceipt, WhatIsOlderThanTheRunsIsTheRemainder) {
   Shares shares = TwoUsers();
-  shares.runs[""].erase(shares.runs[""].begin());
+  shares.runs[0].runs.erase(shares.runs[0].runs.begin());
   const auto document = nlohmann::json::parse(*ReceiptsDocument(shares, "ada"));
   EXPECT_GT(Millionths(document["receipts"][0]["earlier"]), 0U);
 }

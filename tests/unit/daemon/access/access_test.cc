@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "proto/convert/client_service.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/identity/certificate_authority.h"
 #include "scheduler/runtime/unique_fd.h"
@@ -110,6 +111,14 @@ TEST(AccessTest, EveryMethodOfOurServicesHasARow) {
 
 TEST(AccessTest, WhoMayCallWhatIsWhatTheMatrixSays) {
   EXPECT_EQ(Matrix(), ReadFile(MUSTER_ACCESS_MATRIX).value());
+}
+
+TEST(AccessTest, ATokenThatOnlyReadsMayCallWhatChangesNothingAndNothingElse) {
+  const Caller reader{Role::kReader, User{geteuid(), getegid(), "reader"}};
+  for (int i = 0; i < ClientServiceType().method_count(); ++i) {
+    const auto& method = *ClientServiceType().method(i);
+    EXPECT_EQ(MayCall(reader, MethodPath(method)).ok(), ChangesNothing(method)) << method.name();
+  }
 }
 
 TEST(AccessTest, AMethodWithoutARowIsRefused) {

@@ -1,5 +1,5 @@
-// The handlers of the client service, each alone on a real controller: without a server, a
-// certificate or a socket.
+// What serves the methods of clients, on a real controller: without a server, a certificate or a
+// socket.
 
 #include <gmock/gmock.h>
 #include <grpcpp/test/default_reactor_test_peer.h>
@@ -9,15 +9,12 @@
 #include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "daemon/access/call.h"
-#include "daemon/client/health_handler.h"
-#include "daemon/client/job_handler.h"
-#include "daemon/client/job_reader.h"
-#include "daemon/client/node_handler.h"
-#include "daemon/client/policy_handler.h"
-#include "daemon/client/step_handler.h"
-#include "daemon/client/tuning_handler.h"
+#include "daemon/access/methods.h"
+#include "daemon/client/client_methods.h"
+#include "proto/controller.pb.h"
 #include "tests/unit/daemon/controller/controller_rig.h"
 
 namespace muster::daemon {
@@ -31,10 +28,18 @@ class HandlersTest : public testing::ControllerTest {
  protected:
   void SetUp() override {
     ControllerTest::SetUp();
-    auto accounting = Accounting::Open(directory_);
+    auto accounting = Accounting::Open(*store_);
     ASSERT_TRUE(accounting.ok()) << accounting.status();
     accounting_ = *std::move(accounting);
     reader_ = std::make_unique<Worker>();
+    methods_ = std::make_unique<Methods>(gate_);
+    const Backend backend{*controller_, *accounting_, *store_, usage_, *reader_, "here"};
+    ServeCommands(*methods_, backend);
+    ServeJobQuestions(*methods_, backend);
+    ServeNodeQuestions(*methods_, backend);
+    ServeHealthQuestions(*methods_, backend);
+    ServePolicyQuestions(*methods_, backend);
+    ServeTunings(*methods_, backend);
   }
   void TearDown() override {
     reader_.reset();
@@ -42,173 +47,137 @@ class HandlersTest : public testing::ControllerTest {
     ControllerTest::TearDown();
   }
 
-  // How the call ended that `serve` was given.
-  grpc::Status Answer(const std::function<void(const Call&)>& serve) {
+  // What the method answers to a request, given as the bytes that it is on the wire.
+  absl::Status Answer(const char* method, const std::string& request, std::string* reply) {
     grpc::CallbackServerContext context;
     const grpc::testing::DefaultReactorTestPeer peer(&context);
-    serve(Call{gate_, Caller{Role::kOwner, User{1000, 1000, "someone"}}, "Test", peer.reactor()});
+    grpc::ByteBuffer bytes;
+    methods_->ServeAdmitted(AnyCall{gate_, Caller{Role::kOwner, User{1000, 1000, "someone"}},
+                                    ClientMethod(method), peer.reactor(), &bytes},
+                            request);
     const auto deadline = std::chrono::steady_clock::now() + testing::kPatience;
     while (!peer.test_status_set() && std::chrono::steady_clock::now() < deadline) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    EXPECT_TRUE(peer.test_status_set()) << "the call was not answered";
-    return peer.test_status();
+    if (!peer.test_status_set()) {
+      return absl::DeadlineExceededError("the call was not answered");
+    }
+    const grpc::Status status = peer.test_status();
+    if (status.ok()) {
+      std::vector<grpc::Slice> slices;
+      EXPECT_TRUE(bytes.Dump(&slices).ok());
+      for (const grpc::Slice& slice : slices) {
+        reply->append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+      }
+    }
+    return absl::Status(static_cast<absl::StatusCode>(status.error_code()), status.error_message());
   }
-
-  JobReader Reader() { return {*controller_, *accounting_, *store_, usage_, *reader_}; }
-  JobHandler Jobs() { return {*controller_, *accounting_, *reader_}; }
+  template <ClientRequest Request>
+  absl::StatusOr<typename Request::Reply> Ask(const Request& request) {
+    std::string asked;
+    AppendRequest(request, &asked);
+    std::string answer;
+    if (absl::Status status = Answer(Request::kMethod, asked, &answer); !status.ok()) {
+      return status;
+    }
+    typename Request::Reply reply{};
+    EXPECT_TRUE(ReadReply<Request>(answer, &reply).ok());
+    return reply;
+  }
 
   const Gate gate_{log_, "", nullptr, 0};
   const LiveUsage usage_;
   std::unique_ptr<Accounting> accounting_;
   std::unique_ptr<Worker> reader_;
+  std::unique_ptr<Methods> methods_;
 };
 
 TEST_F(HandlersTest, ACallThatNamesManyJobsIsAnsweredOnceWithALineForEachThatIsNotThere) {
   const JobId job = Submit("a");
-  wire::HoldRequest request;
-  request.set_held(true);
-  request.add_jobs()->set_job(job.value());
-  request.add_jobs()->set_job(job.value() + 1);
-  request.add_jobs()->set_job(job.value() + 2);
-  wire::HoldReply reply;
-  JobHandler jobs = Jobs();
-  EXPECT_TRUE(Answer([&](const Call& call) { jobs.Hold(call, request, &reply); }).ok());
-  EXPECT_EQ(reply.errors_size(), 2);
+  const ChangeOutcome outcome =
+      Ask(ForJobs<HoldJob>{{.held = true},
+                           {{job}, {JobId(job.value() + 1)}, {JobId(job.value() + 2)}}})
+          .value();
+  EXPECT_THAT(outcome.errors, SizeIs(2));
+  EXPECT_EQ(outcome.changed, 1U);
 }
 
 TEST_F(HandlersTest, CancellingAllOfAUserReachesEachOfTheirSubmissions) {
   Submit("a");
   Submit("b");
-  wire::CancelRequest request;
-  request.set_all_of_user(true);
-  wire::CancelReply reply;
-  JobHandler jobs = Jobs();
-  EXPECT_TRUE(Answer([&](const Call& call) { jobs.Cancel(call, request, &reply); }).ok());
-  EXPECT_EQ(reply.cancelled(), 2U);
+  EXPECT_EQ(Ask(CancelJobs{.jobs = {}, .all_of_user = true}).value().changed, 2U);
   EXPECT_EQ(LiveJobs(), 0U);
 }
 
 TEST_F(HandlersTest, ASignalOfNoScopeThatThereIsIsRefused) {
   wire::SignalRequest request;
   request.set_scope(static_cast<wire::SignalScope>(99));
-  wire::SignalReply reply;
-  JobHandler jobs = Jobs();
-  const grpc::Status status = Answer([&](const Call& call) { jobs.Signal(call, request, &reply); });
-  EXPECT_EQ(status.error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+  std::string reply;
+  EXPECT_TRUE(absl::IsInvalidArgument(Answer("Signal", request.SerializeAsString(), &reply)));
 }
 
 TEST_F(HandlersTest, AJobIsShownLiveAndListed) {
   const JobId job = Submit("a", "mine");
-  JobReader reader = Reader();
-  wire::ShowJobRequest show;
-  show.mutable_job()->set_job(job.value());
-  wire::ShowJobReply shown;
-  EXPECT_TRUE(Answer([&](const Call& call) { reader.ShowJob(call, show, &shown); }).ok());
-  ASSERT_THAT(shown.jobs(), SizeIs(1));
-  EXPECT_THAT(shown.jobs(0).command(), ElementsAre("mine"));
-  wire::ListJobsReply listed;
-  EXPECT_TRUE(Answer([&](const Call& call) {
-                reader.ListJobs(call, wire::ListJobsRequest(), &listed);
-              }).ok());
-  EXPECT_THAT(listed.jobs(), SizeIs(1));
+  const std::vector<JobDetail> shown = Ask(ShowJob{{job}}).value();
+  ASSERT_THAT(shown, SizeIs(1));
+  EXPECT_THAT(shown[0].command, ElementsAre("mine"));
+  EXPECT_THAT(Ask(ListJobs{}).value(), SizeIs(1));
+  EXPECT_THAT(Ask(ListJobs{{.states = {"RUNNING"}}}).value(), SizeIs(0));
 }
 
 TEST_F(HandlersTest, AJobThatIsNowhereIsNotFound) {
-  JobReader reader = Reader();
-  wire::ExplainRequest request;
-  request.mutable_job()->set_job(77);
-  wire::ExplainReply reply;
-  const grpc::Status status =
-      Answer([&](const Call& call) { reader.Explain(call, request, &reply); });
-  EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
-  EXPECT_THAT(status.error_message(), HasSubstr("job 77: no such job"));
+  const absl::Status status = Ask(ExplainJob{{JobId(77)}}).status();
+  EXPECT_TRUE(absl::IsNotFound(status));
+  EXPECT_THAT(status.message(), HasSubstr("job 77: no such job"));
 }
 
 TEST_F(HandlersTest, TheClusterSaysItsNameAndItsNodes) {
   Register();
-  NodeHandler nodes(*controller_, "here", *reader_);
-  wire::PingReply ping;
-  EXPECT_TRUE(Answer([&](const Call& call) { nodes.Ping(call, wire::PingRequest(), &ping); }).ok());
-  EXPECT_EQ(ping.cluster(), "here");
-  EXPECT_EQ(ping.nodes(), 1U);
-  wire::DrainRequest drain;
-  drain.set_node("node1");
-  drain.set_drained(true);
-  drain.set_reason("repair");
-  wire::DrainReply drained;
-  EXPECT_TRUE(Answer([&](const Call& call) { nodes.Drain(call, drain, &drained); }).ok());
-  wire::ListNodesRequest list;
-  list.add_names("node1");
-  wire::ListNodesReply listed;
-  EXPECT_TRUE(Answer([&](const Call& call) { nodes.ListNodes(call, list, &listed); }).ok());
-  ASSERT_THAT(listed.nodes(), SizeIs(1));
-  EXPECT_EQ(listed.nodes(0).reason(), "repair");
+  const ClusterStatus ping = Ask(Ping{}).value();
+  EXPECT_EQ(ping.cluster, "here");
+  EXPECT_EQ(ping.nodes, 1U);
+  EXPECT_TRUE(Ask(DrainNode{"node1", true, "repair"}).ok());
+  const NodeList listed = Ask(ListNodes{{"node1"}, false}).value();
+  ASSERT_THAT(listed.nodes, SizeIs(1));
+  EXPECT_EQ(listed.nodes[0].reason, "repair");
+  EXPECT_TRUE(absl::IsNotFound(Ask(ListNodes{{"node9"}, false}).status()));
 }
 
 TEST_F(HandlersTest, HealthIsOfNodesThatThereAre) {
   Register();
-  HealthHandler health(*controller_, *store_, *reader_);
-  wire::ListHealthRequest request;
-  wire::ListHealthReply reply;
-  EXPECT_TRUE(Answer([&](const Call& call) { health.ListHealth(call, request, &reply); }).ok());
-  EXPECT_THAT(reply.nodes(), SizeIs(1));
-  request.add_names("absent");
-  const grpc::Status status =
-      Answer([&](const Call& call) { health.ListHealth(call, request, &reply); });
-  EXPECT_EQ(status.error_code(), grpc::StatusCode::NOT_FOUND);
+  EXPECT_THAT(Ask(ListHealth{}).value(), SizeIs(1));
+  EXPECT_TRUE(absl::IsNotFound(Ask(ListHealth{{"absent"}, 0}).status()));
 }
 
 TEST_F(HandlersTest, AChangeOfPolicyIsListedAndInItsHistory) {
-  PolicyHandler policy(*controller_, *accounting_, *store_, *reader_);
-  wire::ChangePolicyRequest change;
-  change.set_verb(wire::POLICY_VERB_ADD);
-  change.set_kind(wire::POLICY_KIND_ACCOUNT);
-  change.set_name("physics");
-  wire::ChangePolicyReply changed;
-  const grpc::Status status =
-      Answer([&](const Call& call) { policy.ChangePolicy(call, change, &changed); });
-  EXPECT_TRUE(status.ok()) << status.error_message();
-  wire::PolicyHistoryRequest history;
-  history.set_name("physics");
-  wire::PolicyHistoryReply changes;
-  EXPECT_TRUE(
-      Answer([&](const Call& call) { policy.PolicyHistory(call, history, &changes); }).ok());
-  EXPECT_THAT(changes.changes(), SizeIs(1));
-  wire::ListSharesReply shares;
-  EXPECT_TRUE(Answer([&](const Call& call) {
-                policy.ListShares(call, wire::ListSharesRequest(), &shares);
-              }).ok());
-  EXPECT_EQ(shares.algorithm(), "fair-tree");
+  const auto changed = Ask(ChangePolicy{PolicyVerb::kAdd, PolicyKind::kAccount, "physics", {}});
+  EXPECT_TRUE(changed.ok()) << changed.status();
+  EXPECT_THAT(Ask(ListPolicy{{PolicyKind::kAccount}}).value(), SizeIs(1));
+  EXPECT_THAT(Ask(PolicyHistory{{}, "physics", 0}).value(), SizeIs(1));
+  EXPECT_EQ(Ask(ListShares{}).value().algorithm, "fair-tree");
 }
 
 TEST_F(HandlersTest, AStepOfAJobThatIsNotThereIsRefused) {
-  StepHandler steps(*controller_);
-  wire::AttachRequest request;
-  request.set_job(77);
-  wire::AttachReply reply;
-  EXPECT_EQ(Answer([&](const Call& call) { steps.Attach(call, request, &reply); }).error_code(),
-            grpc::StatusCode::NOT_FOUND);
+  AttachStep attach;
+  attach.job = JobId(77);
+  EXPECT_TRUE(absl::IsNotFound(Ask(attach).status()));
 }
 
 TEST_F(HandlersTest, ATuningIsKeptAndOneWithoutAKernelIsNot) {
-  TuningHandler tunings(*controller_, *store_, *reader_);
-  wire::PutTuningRequest request;
-  wire::PutTuningReply put;
-  EXPECT_EQ(Answer([&](const Call& call) { tunings.PutTuning(call, request, &put); }).error_code(),
-            grpc::StatusCode::INVALID_ARGUMENT);
-  wire::Tuning& tuning = *request.mutable_tuning();
-  tuning.set_kernel("matmul");
-  tuning.set_shape("64");
-  tuning.set_type("f32");
-  tuning.set_architecture("any");
-  tuning.set_choice("{}");
-  EXPECT_TRUE(Answer([&](const Call& call) { tunings.PutTuning(call, request, &put); }).ok());
-  wire::ListTuningsReply listed;
-  EXPECT_TRUE(Answer([&](const Call& call) {
-                tunings.ListTunings(call, wire::ListTuningsRequest(), &listed);
-              }).ok());
-  EXPECT_THAT(listed.tunings(), SizeIs(1));
+  Tuning tuning;
+  EXPECT_TRUE(absl::IsInvalidArgument(Ask(PutTuning{tuning}).status()));
+  tuning.kernel = "matmul";
+  tuning.shape = "64";
+  tuning.type = "f32";
+  tuning.architecture = "any";
+  tuning.choice = "{}";
+  EXPECT_TRUE(Ask(PutTuning{tuning}).ok());
+  EXPECT_THAT(Ask(ListTunings{}).value(), SizeIs(1));
+}
+
+TEST_F(HandlersTest, WhatNothingServesEndsTheProcessAtStart) {
+  EXPECT_DEATH(methods_->CheckComplete(), "broken invariant")
+      << "tokens and metrics are not served";
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ TEST_F(ControllerTest, AJobThatRunsThroughARestartEndsWithItsOwnExitCode) {
   // A report that is sent again is acknowledged again and changes nothing.
   ASSERT_TRUE(Report(node, job, 2, end).ok());
   EXPECT_EQ(LiveJobs(), 0U);
-  const auto accounting = Accounting::Open(directory_);
+  const auto accounting = Accounting::Open(*store_);
   ASSERT_TRUE(accounting.ok()) << accounting.status();
   const auto shown = (*accounting)->Show(job, {});
   ASSERT_TRUE(shown.ok()) << shown.status();

@@ -192,7 +192,7 @@ class SecuredTest : public ::testing::Test {
         open((directory_ + "/log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
     log_ = std::make_unique<Logger>(clock_, log_fd_.get(), LogLevel::kInfo, false);
     store_ = JobStore::Open(directory_).value();
-    accounting_ = Accounting::Open(directory_).value();
+    accounting_ = Accounting::Open(*store_).value();
     signer_ = OrderSigner::Open(directory_ + "/order.key", tls_.key).value();
     acceptor_ = std::make_unique<Acceptor>(*log_, clock_);
     handshakes_ = std::make_unique<HandshakeLog>(*log_, clock_, acceptor_.get());

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <future>
+#include <utility>
 
 #include "proto/controller.grpc.pb.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"

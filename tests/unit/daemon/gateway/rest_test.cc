@@ -8,6 +8,7 @@
 #include "daemon/gateway/rest/open_api.h"
 #include "daemon/gateway/rest/routes.h"
 #include "proto/controller.pb.h"
+#include "proto/convert/client_service.h"
 
 namespace muster::daemon {
 namespace {
@@ -132,6 +133,37 @@ TEST(OpenApiTest, EveryPathIsDescribedAndEveryReferenceLeadsSomewhere) {
   }
   EXPECT_EQ(document["components"]["schemas"]["JobView"]["properties"]["nodes"]["type"], "array");
   EXPECT_EQ(document["security"][0]["token"], nlohmann::json::array());
+}
+
+TEST(JsonMessageTest, OfListsTheNamedFieldsAloneAreWritten) {
+  wire::ListJobsReply reply;
+  wire::JobView* const job = reply.add_jobs();
+  job->set_id(7);
+  job->set_name("<b>\n\xff");
+  job->add_nodes("n1");
+  job->mutable_reason()->set_text("waits");
+  reply.add_jobs()->set_id(8);
+  const auto json = WriteJson(reply, {"id", "nodes", "reason", "name"});
+  ASSERT_TRUE(json.ok()) << json.status();
+  EXPECT_EQ(nlohmann::json::parse(*json), nlohmann::json::parse(R"({"jobs":[
+      {"id":"7","name":"<b>\n\ufffd","reason":{"kind":"","text":"waits","never":false},"nodes":["n1"]},
+      {"id":"8","name":"","nodes":[]}]})"));
+  EXPECT_FALSE(WriteJson(reply, {"id", "nothing"}).ok());
+}
+
+TEST(JsonMessageTest, WhatIsNoListIsWrittenWhole) {
+  wire::ShowPlanReply plan;
+  plan.set_time(5);
+  plan.add_jobs()->set_job(3);
+  EXPECT_EQ(WriteJson(plan, {"job"}).value(), R"({"time":"5","jobs":[{"job":"3"}]})");
+  wire::ShowCurveReply curves;
+  EXPECT_EQ(WriteJson(curves, {"label"}).value(), R"({"curves":[]})");
+}
+
+TEST(RoutesTest, FieldsAreNoPartOfARequest) {
+  const auto call = ReadCall(Ask("GET", "/v1/jobs", {{"fields", "id,name"}, {"limit", "3"}}));
+  ASSERT_TRUE(call.ok()) << call.status();
+  EXPECT_THAT(call->fields, testing::ElementsAre("id", "name"));
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <array>
+#include <atomic>
 #include <thread>
 
 #include "absl/strings/str_cat.h"

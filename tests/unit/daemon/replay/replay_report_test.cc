@@ -6,7 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "daemon/store/sqlite.h"
+#include "daemon/store/sqlite/sqlite.h"
 #include "tests/unit/daemon/controller/controller_rig.h"
 
 namespace muster::daemon {
@@ -40,7 +40,7 @@ class ReplayTest : public ControllerTest {
   }
 
   void Execute(const std::string& sql) {
-    auto database = Database::Open(directory_ + "/state.db", Database::Mode::kReadWrite);
+    auto database = SqliteDatabase::Open(directory_ + "/state.db", SqliteDatabase::Mode::kReadWrite);
     ASSERT_TRUE(database.ok()) << database.status();
     const absl::Status status = (*database)->Execute(sql);
     ASSERT_TRUE(status.ok()) << status;

@@ -165,6 +165,23 @@ TEST_F(PolicyFileTest, TheGraceThatAJobMayAskForHasAMaximum) {
               HasSubstr(":3: policy.kill_grace_max: is less than kill_grace, 0:01:00"));
 }
 
+TEST_F(PolicyFileTest, TheOrderCalledPromptHasItsSlackAndPatience) {
+  EXPECT_EQ(
+      Apply("[policy]\norder = \"prompt\"\nslack = \"6h\"\npatience = \"2h\"\npromises = 50\n"),
+      "");
+  EXPECT_EQ(controller_->policy()->priority.order, QueueRule::kPrompt);
+  EXPECT_EQ(controller_->policy()->prompt.slack, std::chrono::hours(6));
+  EXPECT_EQ(controller_->policy()->prompt.patience, std::chrono::hours(2));
+  EXPECT_EQ(controller_->policy()->prompt.promises, 50U);
+  EXPECT_EQ(Apply("[policy]\norder = \"priority\"\n"), "");
+  EXPECT_EQ(controller_->policy()->priority.order, QueueRule::kPriority);
+  EXPECT_THAT(Apply("[policy]\norder = \"fair\"\n"),
+              HasSubstr("policy.order: \"fair\" is not one of priority, drf, prompt"));
+  EXPECT_THAT(Apply("[policy]\norder = \"prompt\"\n[priority]\norder = \"drf\"\n"),
+              HasSubstr("priority.order: is the older name of policy.order: write one of them"));
+  EXPECT_THAT(Apply("[policy]\nslack = \"-1h\"\n"), HasSubstr("policy.slack"));
+}
+
 TEST_F(PolicyFileTest, HealthIsOffUnlessItHasAnInterval) {
   EXPECT_EQ(controller_->policy()->health.interval, Duration(0));
   EXPECT_EQ(Apply("[health]\ninterval = \"24h\"\nrecheck = \"5m\"\nmad = 4\ndrain = false\n"), "");

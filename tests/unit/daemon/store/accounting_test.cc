@@ -16,7 +16,7 @@ using testing::IsEmpty;
 class AccountingTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto store = JobStore::Open(directory_.path());
+    auto store = OpenStore(directory_.path());
     ASSERT_TRUE(store.ok()) << store.status();
     store_ = *std::move(store);
     Batch batch =
@@ -27,7 +27,7 @@ class AccountingTest : public testing::Test {
     batch.ended[3].detail.job.array_task_id = "7";
     batch.attempts = {AttemptOf(1, 2), AttemptOf(1, 1), AttemptOf(12, 1)};
     ASSERT_TRUE(store_->Commit({&batch, 1}).ok());
-    auto accounting = Accounting::Open(directory_.path());
+    auto accounting = Accounting::Open(*store_);
     ASSERT_TRUE(accounting.ok()) << accounting.status();
     accounting_ = *std::move(accounting);
   }
@@ -142,16 +142,12 @@ TEST_F(AccountingTest, EndedAttemptsOfALiveJobAreThere) {
 }
 
 TEST_F(AccountingTest, TheBindingColumnCountsTheVerdicts) {
-  auto database = Database::Open(directory_ / "state.db", Database::Mode::kReadOnly);
+  auto database = LookInto(directory_.path());
   ASSERT_TRUE(database.ok());
   EXPECT_EQ(*(*database)->ReadInteger(
                 "SELECT count(*) FROM attempts WHERE binding = 'differs 1, verified 1' "
                 "AND nodes = 'node1,node2'"),
             3);
-}
-
-TEST_F(AccountingTest, AnAbsentDatabaseIsAnError) {
-  EXPECT_FALSE(Accounting::Open(directory_ / "nowhere").ok());
 }
 
 }  // namespace

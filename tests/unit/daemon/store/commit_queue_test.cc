@@ -17,7 +17,7 @@ using testing::ElementsAre;
 class CommitQueueTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto store = JobStore::Open(directory_.path());
+    auto store = OpenStore(directory_.path());
     ASSERT_TRUE(store.ok()) << store.status();
     store_ = *std::move(store);
   }

@@ -26,7 +26,7 @@ class HealthRowsTest : public testing::Test {
   HealthRowsTest() { Open(); }
   void Open() {
     store_.reset();
-    store_ = JobStore::Open(directory_.path()).value();
+    store_ = OpenStore(directory_.path()).value();
   }
   void Commit(const Batch& batch) {
     const absl::Status status = store_->Commit({&batch, 1});

@@ -5,7 +5,6 @@
 
 #include <csignal>
 
-#include "daemon/store/sqlite.h"
 #include "tests/unit/daemon/store/store_rig.h"
 
 namespace muster::daemon {
@@ -26,7 +25,7 @@ class JobStoreTest : public testing::Test {
   void SetUp() override { Open(); }
   void Open() {
     store_.reset();
-    auto store = JobStore::Open(directory_.path());
+    auto store = OpenStore(directory_.path());
     ASSERT_TRUE(store.ok()) << store.status();
     store_ = *std::move(store);
   }
@@ -41,7 +40,7 @@ class JobStoreTest : public testing::Test {
   }
   // A number out of the file, read by a connection of the test's own.
   std::int64_t Count(const std::string& sql) {
-    auto database = Database::Open(directory_ / "state.db", Database::Mode::kReadOnly);
+    auto database = LookInto(directory_.path());
     EXPECT_TRUE(database.ok()) << database.status();
     auto number = (*database)->ReadInteger(sql);
     EXPECT_TRUE(number.ok()) << number.status();
@@ -391,7 +390,7 @@ TEST_F(JobStoreTest, RowsThatContradictEachOtherAreAnError) {
   Commit(make_.Of({SubmittedArray(1, {{0, 4, 1}}, 5)}));
   store_.reset();
   {
-    auto database = Database::Open(directory_ / "state.db", Database::Mode::kReadWrite);
+    auto database = LookInto(directory_.path());
     ASSERT_TRUE((*database)->Execute("UPDATE submissions SET open = 2").ok());
   }
   Open();

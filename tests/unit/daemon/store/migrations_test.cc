@@ -1,10 +1,12 @@
-#include "daemon/store/migrations.h"
+#include "daemon/store/sqlite/migrations.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
+#include <utility>
 
+#include "daemon/store/sqlite/sqlite.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
 namespace muster::daemon {
@@ -15,7 +17,7 @@ using testing::HasSubstr;
 class MigrationsTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto database = Database::Open(directory_ / "x.db", Database::Mode::kReadWrite);
+    auto database = SqliteDatabase::Open(directory_ / "x.db", SqliteDatabase::Mode::kReadWrite);
     ASSERT_TRUE(database.ok()) << database.status();
     database_ = *std::move(database);
   }

@@ -1,11 +1,14 @@
-#include "daemon/store/sqlite.h"
+#include "daemon/store/sqlite/sqlite.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <limits>
+#include <utility>
 
+#include "daemon/store/database/database.h"
+#include "daemon/store/sqlite/sqlite_engine.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
 namespace muster::daemon {
@@ -16,7 +19,7 @@ using testing::HasSubstr;
 class SqliteTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto database = Database::Open(path_, Database::Mode::kReadWrite);
+    auto database = SqliteDatabase::Open(path_, SqliteDatabase::Mode::kReadWrite);
     ASSERT_TRUE(database.ok()) << database.status();
     database_ = *std::move(database);
     ASSERT_TRUE(database_->Execute("CREATE TABLE t (id INTEGER PRIMARY KEY, x ANY) STRICT").ok());
@@ -84,8 +87,15 @@ TEST_F(SqliteTest, AFullDatabaseIsResourceExhaustedAndRecovers) {
   EXPECT_TRUE(insert.Run(1, large).ok());
 }
 
+TEST_F(SqliteTest, AFileIsNobodyElsesToLead) {
+  auto engine = SqliteEngine::Open(directory_ / "");
+  ASSERT_TRUE(engine.ok()) << engine.status();
+  EXPECT_EQ((*engine)->leadership(), nullptr);
+  EXPECT_TRUE((*engine)->Fence().ok());
+}
+
 TEST_F(SqliteTest, AReadOnlyDatabaseIsUnavailableForWriting) {
-  auto reader = Database::Open(path_, Database::Mode::kReadOnly);
+  auto reader = SqliteDatabase::Open(path_, SqliteDatabase::Mode::kReadOnly);
   ASSERT_TRUE(reader.ok());
   EXPECT_TRUE(absl::IsUnavailable((*reader)->Execute("INSERT INTO t VALUES (1, 1)")));
 }

@@ -108,7 +108,7 @@ TEST(StoreFaultsTest, ANewerDatabaseIsRefused) {
   TempDirectory directory;
   ASSERT_TRUE(OpenStatus(directory.path()).ok());
   {
-    auto database = Database::Open(directory / "state.db", Database::Mode::kReadWrite);
+    auto database = SqliteDatabase::Open(directory / "state.db", SqliteDatabase::Mode::kReadWrite);
     ASSERT_TRUE((*database)->Execute("PRAGMA user_version = 99").ok());
   }
   const absl::Status status = OpenStatus(directory.path());

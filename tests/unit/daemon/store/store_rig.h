@@ -1,22 +1,67 @@
 #pragma once
 
-// What the store's tests share: values to store, and batches that follow one another.
+// What the store's tests share: stores on either engine, values to store, and batches that follow
+// one another. With MUSTER_STORE_ENGINE=postgres, each directory has a database beside it, in which
+// its store is.
 //
 // Thread promise: one test's thread. Invariants: BatchMaker numbers entries without a gap from the
 // version that it was made with.
 
 #include <chrono>
+#include <cstdlib>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "daemon/store/batch.h"
+#include "daemon/store/job_store.h"
+#include "daemon/store/postgres/postgres.h"
+#include "daemon/store/sqlite/sqlite.h"
 #include "scheduler/model/change/event.h"
 #include "scheduler/model/job/job.h"
+#include "tests/unit/daemon/store/postgres_server.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
 namespace muster::daemon {
+
+inline bool OnPostgres() {
+  const char* const engine = std::getenv("MUSTER_STORE_ENGINE");
+  return engine != nullptr && std::string(engine) == "postgres";
+}
+
+// The store of that directory.
+inline StorePlace PlaceOf(const std::string& directory) {
+  static std::map<std::string, std::string> urls;
+  if (!OnPostgres()) {
+    return StorePlace{directory, "", ""};
+  }
+  std::string& url = urls[directory];
+  url = url.empty() ? PostgresServer::Shared().MakeDatabase() : url;
+  return StorePlace{directory, url, "muster"};
+}
+
+// Opened to write.
+inline absl::StatusOr<std::unique_ptr<JobStore>> OpenStore(const std::string& directory) {
+  absl::StatusOr<std::unique_ptr<JobStore>> store = JobStore::Open(PlaceOf(directory));
+  if (store.ok() && (*store)->leadership() != nullptr) {
+    const absl::StatusOr<bool> taken =
+        (*store)->leadership()->TryTake("test", "", std::chrono::hours(1), true);
+    if (!taken.ok()) {
+      return taken.status();
+    }
+  }
+  return store;
+}
+
+// A connection of the test's own to the database of that directory's store.
+inline absl::StatusOr<std::unique_ptr<Database>> LookInto(const std::string& directory) {
+  if (!OnPostgres()) {
+    return SqliteDatabase::Open(directory + "/state.db", SqliteDatabase::Mode::kReadWrite);
+  }
+  return PostgresDatabase::Open(*ReadPostgresUrl(PlaceOf(directory).url), "test");
+}
 
 inline Time At(std::int64_t milliseconds) {
   return Time(Duration(milliseconds));

@@ -15,7 +15,7 @@ Tuning TuningOf(const std::string& shape, std::uint32_t version, std::int64_t ti
 
 class TuningRowsTest : public testing::Test {
  protected:
-  TuningRowsTest() : store_(JobStore::Open(directory_.path()).value()) {}
+  TuningRowsTest() : store_(OpenStore(directory_.path()).value()) {}
   void Keep(const Tuning& tuning) {
     Batch batch;
     batch.tunings = {tuning};

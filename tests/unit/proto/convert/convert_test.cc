@@ -5,64 +5,16 @@
 #include <set>
 #include <string>
 
-#include "proto/convert/bind.h"
+#include "proto/convert/bytes.h"
+#include "proto/convert/codec.h"
 #include "scheduler/model/value/wire_size.h"
+#include "tests/unit/proto/convert/filler.h"
 
 namespace muster {
 namespace {
 
-// Fills every field of a described value with something that differs from field to field.
-class Filler {
- public:
-  template <class T>
-  void Fill(T& value) {
-    using convert::IsIndexSet;
-    using convert::IsOptional;
-    using convert::IsShared;
-    using convert::IsVariant;
-    using convert::IsVector;
-    if constexpr (Described<T>) {
-      ForEachField(value, [this](const char*, auto& member) { Fill(member); });
-    } else if constexpr (IsVector<T>::value) {
-      for (int i = 0; i < 2; ++i) {
-        value.push_back({});
-        Fill(value.back());
-      }
-    } else if constexpr (IsOptional<T>::value) {
-      Fill(value.emplace());
-    } else if constexpr (IsShared<T>::value) {
-      auto held = std::make_shared<std::remove_const_t<typename T::element_type>>();
-      Fill(*held);
-      value = held;
-    } else if constexpr (IsIndexSet<T>::value) {
-      value.Insert(Next() % 500);
-      value.Insert(Next() % 500);
-    } else if constexpr (IsVariant<T>::value) {
-      std::visit([this](auto& held) { Fill(held); }, value);
-    } else if constexpr (std::is_same_v<T, std::string>) {
-      value = "text" + std::to_string(Next());
-    } else if constexpr (std::is_same_v<T, bool>) {
-      value = !value;
-    } else if constexpr (std::is_enum_v<T>) {
-      value = static_cast<T>(1);
-    } else if constexpr (std::is_same_v<T, Time>) {
-      value = Time(Duration(Next()));
-    } else {
-      value = T(static_cast<unsigned char>(Next()));
-    }
-  }
-
- private:
-  unsigned Next() { return ++count_; }
-  unsigned count_ = 0;
-};
-
-template <class T>
-T Filled() {
-  T value{};
-  Filler().Fill(value);
-  return value;
-}
+using testing::Filled;
+using testing::Filler;
 
 // Every field of the message, and of the messages in it, has a name that the model knows too.
 template <class T, class Wire>
@@ -177,6 +129,50 @@ TEST(ConvertTest, AValueIsNeverLargerOnTheWireThanTheModelReckons) {
   script.argv.assign(10'000, "");
   ExpectCovered<Program, wire::Program>(script);
   EXPECT_LE(WireBytes(script), script.script.size() + 10'000 * 3 + 100);
+}
+
+TEST(ConvertTest, TheBytesAreThoseOfTheMessage) {
+  const JobView value = Filled<JobView>();
+  std::string bytes;
+  AppendWire(value, &bytes);
+  wire::JobView message;
+  ASSERT_TRUE(message.ParseFromString(bytes));
+  JobView back;
+  ASSERT_TRUE(FromWire(message, &back).ok());
+  EXPECT_EQ(back, value);
+  JobView read;
+  ASSERT_TRUE(ReadWire(message.SerializeAsString(), &read).ok());
+  EXPECT_EQ(read, value);
+}
+
+TEST(ConvertTest, BytesOfAnotherVersionAreReadAsFarAsTheyAreKnown) {
+  std::string bytes;
+  AppendWire(Filled<Program>(), &bytes);
+  convert::PutBytes(9999, "of a later version", &bytes);
+  convert::PutTag(9998, convert::WireType::kVarint, &bytes);
+  convert::PutVarint(1U << 31U, &bytes);
+  Program program;
+  ASSERT_TRUE(ReadWire(bytes, &program).ok());
+  EXPECT_EQ(program, Filled<Program>());
+}
+
+TEST(ConvertTest, BytesThatAreCutOffAreRefusedAndNeverReadBeyond) {
+  std::string bytes;
+  AppendWire(Filled<JobSpec>(), &bytes);
+  std::size_t refused = 0;
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    JobSpec spec;
+    refused += ReadWire(std::string(bytes, 0, size), &spec).ok() ? 0 : 1;
+  }
+  EXPECT_GT(refused, bytes.size() / 2);
+}
+
+TEST(ConvertTest, TextThatIsNotUtf8ArrivesRepaired) {
+  Program program;
+  program.work_dir = "/tmp/\xff";
+  wire::Program message;
+  ToWire(program, &message);
+  EXPECT_EQ(message.work_dir(), "/tmp/\\xff");
 }
 
 TEST(ConvertTest, AnEmptyOneofIsRefused) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Playing: jobs on nodes, moved on from one end or arrival to the next; every job runs to its
-// limit.
+// Playing: jobs on nodes, moved on from one end or arrival to the next; a job runs to its limit
+// unless it is said to end earlier.
 //
 // Thread promise: one thread. Invariants: no core and no more than a whole GPU is given away at a
 // time, or the test fails.
@@ -33,6 +33,9 @@ class Playing {
     Time started = kNoTime;
     Time ended = kNoTime;
     Time promised = kNoTime;  // its first reservation
+    Time by = kNoTime;        // the latest start that it was promised first
+    Duration runs{0};         // zero: to its limit
+    Duration limit{0};
   };
   PolicyConfig config;
 
@@ -44,15 +47,20 @@ class Playing {
     }
   }
 
-  void Submit(const ResourceRequest& request, std::int64_t seconds) {
+  // `runs`: it ends so many seconds after its start.
+  void Submit(const ResourceRequest& request, std::int64_t seconds, std::int64_t runs = 0) {
     WaitingJob job;
     job.id = JobId(records_.size() + 1);
     job.submission = job.id;
+    job.submitted = snapshot_.now;
     JobSpec spec = Normal(request);
     spec.time_limit = std::chrono::seconds(seconds);
     job.spec = std::make_shared<const JobSpec>(std::move(spec));
     snapshot_.waiting.push_back(std::move(job));
-    records_[JobId(records_.size() + 1)].arrival = snapshot_.now;
+    Record& record = records_[JobId(records_.size() + 1)];
+    record.arrival = snapshot_.now;
+    record.runs = std::chrono::seconds(runs);
+    record.limit = std::chrono::seconds(seconds);
   }
 
   // One pass, carried out.
@@ -66,13 +74,21 @@ class Playing {
       ASSERT_GT(reservation.start, snapshot_.now);
       record.promised = record.promised == kNoTime ? reservation.start : record.promised;
     }
+    for (const PlannedPromise& promise : plan_.promises) {
+      Record& record = records_[promise.job];
+      record.by = record.by == kNoTime ? promise.by : record.by;
+      for (WaitingJob& job : snapshot_.waiting) {
+        job.promised = job.id == promise.job ? promise.by : job.promised;
+      }
+    }
     for (const PlannedStart& start : plan_.starts) {
       const auto job = std::find_if(snapshot_.waiting.begin(), snapshot_.waiting.end(),
                                     [&](const WaitingJob& w) { return w.id == start.job; });
       ASSERT_NE(job, snapshot_.waiting.end());
-      const Duration limit = job->spec->time_limit;
-      records_[start.job].started = snapshot_.now;
-      records_[start.job].ended = limit.count() > 0 ? snapshot_.now + limit : kNoTime;
+      Record& record = records_[start.job];
+      const Duration runs = record.runs.count() > 0 ? record.runs : record.limit;
+      record.started = snapshot_.now;
+      record.ended = runs.count() > 0 ? snapshot_.now + runs : kNoTime;
       for (const NodeAllocation& part : start.allocation.nodes) {
         NodeSnapshot& node = snapshot_.nodes[part.node.value() - 1];
         ASSERT_FALSE(node.taken.cpus.Meets(part.cpus)) << "a core was given to two jobs";
@@ -84,8 +100,9 @@ class Playing {
     }
   }
 
-  // On to the next end of a job. False when none runs to one.
-  bool Advance() {
+  // On to the next end of a job, or to when the plan asks for a pass. False when there is none by
+  // that time.
+  bool Advance(Time most = Time::max()) {
     Time next = kNoTime;
     for (const auto& [job, parts] : parts_) {
       const Time ends = records_[job].ended;
@@ -93,7 +110,10 @@ class Playing {
         next = ends;
       }
     }
-    if (next == kNoTime) {
+    if (plan_.wake > snapshot_.now && (next == kNoTime || plan_.wake < next)) {
+      next = plan_.wake;
+    }
+    if (next == kNoTime || next > most) {
       return false;
     }
     MoveTo(next);
@@ -108,10 +128,16 @@ class Playing {
   }
 
   void RunDry() {
-    for (Pass(); Advance();) {
+    constexpr int kPassesMax = 100'000;
+    int passes = 0;
+    for (Pass(); Advance(); ++passes) {
+      ASSERT_LT(passes, kPassesMax) << "pass follows pass without an end";
       Pass();
     }
   }
+
+  // The places that were kept are lost, as when the controller begins anew.
+  void ForgetPlaces() { snapshot_.promised.clear(); }
 
   [[nodiscard]] const Plan& plan() const { return plan_; }
   [[nodiscard]] Record& Of(std::uint64_t job) { return records_[JobId(job)]; }
@@ -122,7 +148,9 @@ class Playing {
   using Parts = std::map<JobId, std::vector<NodeAllocation>>;
 
   Holding HoldingOf(JobId job, const NodeAllocation& part) {
-    Holding holding{job, records_[job].ended, part.cpus, part.memory, {}};
+    const Record& record = records_[job];
+    const Time ends = record.limit.count() > 0 ? record.started + record.limit : kNoTime;
+    Holding holding{job, ends, part.cpus, part.memory, {}};
     for (const GpuGrant& grant : part.gpus) {
       holding.gpus.push_back(grant);
     }

@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "tests/bench/packing_experiment.h"

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
+#include <vector>
+
 namespace muster::agent {
 namespace {
 

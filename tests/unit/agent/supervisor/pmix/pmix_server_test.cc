@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -39,6 +40,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::MatchesRegex;
 using ::testing::Not;
 using ::testing::StartsWith;
 
@@ -507,6 +509,22 @@ TEST_F(PmixServerTest, ANameIsFreeAgainWhenItsRanksExitedUnconnected) {
   // That one ended without a word about its ranks: one may have died in its handshake.
   const auto third = Loader().StartStep(StepOf(Name(0), 1), {});
   EXPECT_THAT(std::string(third.status().message()), HasSubstr("was used"));
+}
+
+// The archive for other distributions has it, too, and Debian's static absl cannot stand in it.
+TEST_F(PmixServerTest, TheModuleNeedsLibpmixAndTheLanguagesLibrariesAlone) {
+  const std::string list = root_ + "/needed";
+  const std::string command = absl::StrCat("readelf -d ", MUSTER_PMIX_DIRECTORY,
+                                           "/libmuster-pmix.so | grep NEEDED > ", list);
+  ASSERT_EQ(std::system(command.c_str()), 0);  // NOLINT(concurrency-mt-unsafe,cert-env33-c)
+  std::ifstream lines(list);
+  for (std::string line; std::getline(lines, line);) {
+    const std::string name = line.substr(line.find('[') + 1);
+    EXPECT_THAT(
+        name, MatchesRegex(
+                  "(libpmix|libasan|libubsan|libc|libstdc\\+\\+|libgcc_s|libm|ld-linux.*)\\.so.*"))
+        << "link it to nothing of absl's or ours";
+  }
 }
 
 TEST_F(PmixServerTest, AMissingModuleIsNamedWithItsMend) {

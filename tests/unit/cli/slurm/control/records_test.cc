@@ -55,6 +55,8 @@ JobDetail Fails() {
   job.end_time = job.start_time;
   detail.work_dir = "/home/ada";
   detail.stdout_path = "/home/ada/slurm-2.out";
+  detail.batch = true;
+  detail.requeue = true;
   return detail;
 }
 
@@ -62,15 +64,16 @@ TEST(JobRecord, HasTheWordsOfSlurm) {
   const auto theirs = WordsOf(recorded::Of("scontrol", "scontrol show job 2").out);
   const auto ours = WordsOf(JobRecord(Fails(), {}, {}));
   for (const char* key :
-       {"JobId",        "JobName",          "UserId",        "Nice",       "Account",
-        "QOS",          "JobState",         "Reason",        "Dependency", "Restarts",
-        "BatchFlag",    "Reboot",           "ExitCode",      "RunTime",    "TimeLimit",
-        "TimeMin",      "Deadline",         "SuspendTime",   "Partition",  "NodeList",
-        "ReqNodeList",  "ExcNodeList",      "BatchHost",     "NumNodes",   "NumCPUs",
-        "NumTasks",     "CPUs/Task",        "ReqB:S:C:T",    "Socks/Node", "MinCPUsNode",
-        "MinMemoryCPU", "Features",         "OverSubscribe", "Contiguous", "Licenses",
-        "Network",      "Command",          "WorkDir",       "StdErr",     "StdOut",
-        "DelayBoot",    "NtasksPerN:B:S:C", "CoreSpec",      "MCS_label"}) {
+       {"JobId",         "JobName",          "UserId",        "Nice",       "Account",
+        "QOS",           "JobState",         "Reason",        "Dependency", "Restarts",
+        "BatchFlag",     "Reboot",           "ExitCode",      "RunTime",    "TimeLimit",
+        "TimeMin",       "Deadline",         "SuspendTime",   "Partition",  "NodeList",
+        "ReqNodeList",   "ExcNodeList",      "BatchHost",     "NumNodes",   "NumCPUs",
+        "NumTasks",      "CPUs/Task",        "ReqB:S:C:T",    "Socks/Node", "MinCPUsNode",
+        "MinMemoryCPU",  "Features",         "OverSubscribe", "Contiguous", "Licenses",
+        "Network",       "Command",          "WorkDir",       "StdErr",     "StdOut",
+        "DelayBoot",     "NtasksPerN:B:S:C", "CoreSpec",      "MCS_label",  "Requeue",
+        "MinTmpDiskNode"}) {
     ASSERT_TRUE(theirs.contains(key)) << key;
     ASSERT_TRUE(ours.contains(key)) << key;
     EXPECT_EQ(ours.at(key), theirs.at(key)) << key;
@@ -93,6 +96,18 @@ TEST(JobRecord, NoNameBreaksAWord) {
   const auto words = WordsOf(JobRecord(detail, {}, {}));
   EXPECT_EQ(words.at("JobName"), "two_words\\x0a\\x1b[31m");
   EXPECT_EQ(words.at("Comment"), "a_b");
+}
+
+TEST(JobRecord, SaysWhatEachNodeGivesAndWhereTheJobCameFrom) {
+  JobDetail detail = Fails();
+  detail.request.gpus_per_node = {"a100", 2};
+  detail.request.gres = {{"scratch", 4}};
+  detail.submit_host = "login1";
+  detail.time_min = std::chrono::minutes(20);
+  const auto words = WordsOf(JobRecord(detail, {}, {}));
+  EXPECT_EQ(words.at("TresPerNode"), "gres:gpu:a100:2,gres:scratch:4");
+  EXPECT_EQ(words.at("AllocNode:Sid"), "login1:N/A");
+  EXPECT_EQ(words.at("TimeMin"), "00:20:00");
 }
 
 TEST(JobRecord, OfAnElementNamesItsArray) {
@@ -119,6 +134,8 @@ TEST(NodeRecord, SaysWhatIsTaken) {
   node.memory_taken = kMebibyte * 200;
   node.weight = 1;
   node.features = {"new"};
+  node.gres = {{"scratch", 4}};
+  node.gres_taken = {{"scratch", 1}};
   node.machine.packages.resize(2);
   PolicyView partition;
   partition.name = "debug";
@@ -137,8 +154,9 @@ TEST(NodeRecord, SaysWhatIsTaken) {
                                           {"ThreadsPerCore", "1"},
                                           {"Weight", "1"},
                                           {"Partitions", "debug"},
-                                          {"CfgTRES", "cpu=8,mem=8000M,billing=8"},
-                                          {"AllocTRES", "cpu=2,mem=200M"},
+                                          {"Gres", "scratch:4"},
+                                          {"CfgTRES", "cpu=8,mem=8000M,gres/scratch=4,billing=8"},
+                                          {"AllocTRES", "cpu=2,mem=200M,gres/scratch=1"},
                                           {"Reason", "after_this_job"}}) {
     EXPECT_EQ(ours.at(key), value) << key;
   }

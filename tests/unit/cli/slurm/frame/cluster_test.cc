@@ -14,7 +14,7 @@ TEST(SlurmCluster, TheEnvironmentSaysWhereTheControllerIs) {
       std::vector<std::string>{"MUSTER_CONTROLLER=unix:/not/there/controller.sock"});
   const auto connection = OpenCluster({environment, "squeue", {}});
   ASSERT_TRUE(connection.ok());
-  EXPECT_EQ(SlurmText((*connection)->Ping().status()),
+  EXPECT_EQ(SlurmText((*connection)->Call(Ping{}).status()),
             "Unable to contact slurm controller (connect failure)");
   EXPECT_FALSE(
       OpenCluster({Environment(std::vector<std::string>{"MUSTER_CONTROLLER=nonsense"}), "", {}})

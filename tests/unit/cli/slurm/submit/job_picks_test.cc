@@ -12,7 +12,7 @@ constexpr Row kRows[] = {{"account", 'A', Takes::kValue},   {"me", 0, Takes::kNo
                          {"partition", 'p', Takes::kValue}, {"state", 't', Takes::kValue},
                          {"user", 'u', Takes::kValue}};
 
-absl::StatusOr<JobPicks> Read(const std::vector<std::string>& arguments) {
+absl::StatusOr<JobChoice> Read(const std::vector<std::string>& arguments) {
   return ReadPicks(ReadWords(kRows, Operands::kAnywhere, arguments).value(), "ada");
 }
 
@@ -28,25 +28,25 @@ JobView Job() {
 }
 
 TEST(JobPicks, NoSelectorMeansEveryJob) {
-  const JobPicks picks = Read({}).value();
+  const JobChoice picks = Read({}).value();
   EXPECT_FALSE(Selects(picks));
-  EXPECT_TRUE(Meets(picks, Job()));
+  EXPECT_TRUE(Chooses(picks, Job()));
 }
 
 TEST(JobPicks, AListIsMetByAnyOfItsNamesAndAllListsMustBe) {
-  EXPECT_TRUE(Meets(*Read({"-n", "a,train", "-p", "long", "--me"}), Job()));
-  EXPECT_TRUE(Meets(*Read({"-n", "a", "-n", "train"}), Job()));
-  EXPECT_FALSE(Meets(*Read({"-n", "train", "-A", "chemistry"}), Job()));
-  EXPECT_FALSE(Meets(*Read({"-u", "bob"}), Job()));
-  EXPECT_TRUE(Meets(*Read({"-w", "n[2-5]"}), Job()));
-  EXPECT_FALSE(Meets(*Read({"-w", "n3"}), Job()));
+  EXPECT_TRUE(Chooses(*Read({"-n", "a,train", "-p", "long", "--me"}), Job()));
+  EXPECT_TRUE(Chooses(*Read({"-n", "a", "-n", "train"}), Job()));
+  EXPECT_FALSE(Chooses(*Read({"-n", "train", "-A", "chemistry"}), Job()));
+  EXPECT_FALSE(Chooses(*Read({"-u", "bob"}), Job()));
+  EXPECT_TRUE(Chooses(*Read({"-w", "n[2-5]"}), Job()));
+  EXPECT_FALSE(Chooses(*Read({"-w", "n3"}), Job()));
 }
 
 TEST(JobPicks, StatesAreThoseThatCanBeEnded) {
   for (const char* state : {"RUNNING", "r", "run"}) {
-    EXPECT_TRUE(Meets(*Read({"-t", state}), Job())) << state;
+    EXPECT_TRUE(Chooses(*Read({"-t", state}), Job())) << state;
   }
-  EXPECT_FALSE(Meets(*Read({"-t", "PD,suspended"}), Job()));
+  EXPECT_FALSE(Chooses(*Read({"-t", "PD,suspended"}), Job()));
   EXPECT_EQ(
       Read({"-t", "FOO"}).status().message(),
       "Invalid job state specified: FOO: Valid job states are PENDING, RUNNING, and SUSPENDED");

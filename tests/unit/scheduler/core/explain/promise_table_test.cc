@@ -52,5 +52,17 @@ TEST(PromiseTable, AJobThatEndsWithoutAStartCountsNot) {
   EXPECT_FALSE(ledger.Report().worst.valid());
 }
 
+TEST(PromiseTable, TheLatestStartThatTheJournalSaysIsAPromise) {
+  PromiseTable ledger;
+  ledger.Apply(StartPromised{JobId(1), At(100), At(0)});
+  ledger.Apply(StartPromised{JobId(1), At(80), At(50)});  // made tighter with age
+  ledger.Apply(Started(1, 90));
+  const PromiseReport report = ledger.Report();
+  EXPECT_EQ(report.starts, 1U);
+  EXPECT_EQ(report.first.held, 1U);
+  EXPECT_EQ(report.last.held, 0U);
+  EXPECT_DOUBLE_EQ(report.promised_wait_s, 100);
+}
+
 }  // namespace
 }  // namespace muster::core

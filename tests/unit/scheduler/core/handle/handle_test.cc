@@ -187,6 +187,21 @@ TEST(Step, AHeldJobWaitsUntilItIsReleased) {
             absl::StatusCode::kFailedPrecondition);
 }
 
+TEST(Step, AHeldSubmissionAsksForACycleOnlyWhereTimeOrOthersMayEndIt) {
+  World world;
+  const auto asks = [&world](const JobSpec& spec) {
+    static int count = 0;
+    const SubmitJob submit{"token" + std::to_string(++count), spec, testing::Script()};
+    return !world.Take(submit).effects.empty();
+  };
+  JobSpec spec = world.Spec(Tasks(1));
+  EXPECT_TRUE(asks(spec));
+  spec.held = true;
+  EXPECT_FALSE(asks(spec));
+  spec.deadline = world.now + std::chrono::hours(1);
+  EXPECT_TRUE(asks(spec));
+}
+
 TEST(Step, HoldingAnArrayHoldsTheElementsThatWait) {
   World world;
   world.AddNode("n1", {.cores = 1});

@@ -4,6 +4,7 @@
 #include <rapidcheck.h>
 
 #include <limits>
+#include <tuple>
 
 #include "scheduler/model/plan/plan.h"
 

@@ -7,6 +7,9 @@
 #include <map>
 #include <vector>
 
+#include "scheduler/simulator/flat/conservative_queue.h"
+#include "scheduler/simulator/flat/known_jobs.h"
+
 namespace muster::sim {
 namespace {
 
@@ -211,6 +214,21 @@ TEST(PromptQueue, LimitsOfAYearAreKeptBesideShortJobs) {
   for (const WorldJob& job : jobs) {
     EXPECT_LE(job.start, job.promised);
   }
+}
+
+TEST(KnownJobs, AQueueGoesOnWhereItWasSavedAndRefusesOtherBytes) {
+  PromptQueue first(Prompt({}), 4, 0);
+  first.Arrive({.handle = 0, .processors = 4, .submit = 0, .estimate = 100, .limit = 100});
+  first.Arrive({.handle = 1, .processors = 4, .submit = 0, .estimate = 50, .limit = 50});
+  ASSERT_EQ(first.Pass(0).size(), 1U);
+  PromptQueue second(Prompt({}), 4, 0);
+  ASSERT_TRUE(second.Load(first.Save(), 0));
+  EXPECT_EQ(second.waiting(), 1U);
+  EXPECT_EQ(second.NextWake(), first.NextWake());
+  EXPECT_EQ(second.Save(), first.Save());
+  ConservativeQueue other({}, 4, 0);
+  EXPECT_FALSE(PromptQueue(Prompt({}), 4, 0).Load(other.Save(), 0));
+  EXPECT_FALSE(PromptQueue(Prompt({}), 4, 0).Load("short", 0));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <rapidcheck.h>
 
 #include <limits>
+#include <vector>
 
 namespace muster::core {
 namespace {

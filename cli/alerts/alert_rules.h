@@ -1,0 +1,51 @@
+#pragma once
+
+// The rules of alerts: which there are, how severe each is, and after how long it fires.
+//
+//   [alert.NodeSilent]
+//   severity = "critical"     # any word; "none": the rule is off
+//   for = "2m"                # how long it must be so
+//
+// Thread promise: plain values. Invariant: every rule has a row; a file names no other.
+
+#include <array>
+#include <chrono>
+#include <map>
+#include <string>
+
+#include "absl/status/status.h"
+#include "scheduler/model/value/time.h"
+#include "scheduler/runtime/config_file.h"
+
+namespace muster::cli {
+
+struct AlertRule {
+  const char* name;
+  const char* severity;
+  std::chrono::seconds hold;  // how long it must be so before it fires
+  const char* text;           // what it finds
+};
+
+inline constexpr std::array<AlertRule, 9> kAlertRules = {{
+    {"NodeSilent", "critical", std::chrono::seconds(60), "a node does not answer"},
+    {"NodeUnhealthy", "warning", std::chrono::seconds(0), "a check found a node slow or broken"},
+    {"NodeDrained", "info", std::chrono::hours(24), "a node has been drained for a day"},
+    {"JobOverlooked", "critical", std::chrono::seconds(60), "a job waits though it fits"},
+    {"JobNeverStarts", "warning", std::chrono::seconds(300), "no node could ever run a job"},
+    {"StartPromiseMissed", "critical", std::chrono::seconds(60), "a promised start is over"},
+    {"BindingDiffers", "warning", std::chrono::seconds(0), "a rank is not where it was planned"},
+    {"JobOutOfMemory", "warning", std::chrono::seconds(0), "a job ran out of memory"},
+    {"JobHung", "warning", std::chrono::seconds(0), "a job showed no progress and was ended"},
+}};
+
+struct AlertSetting {
+  std::string severity;
+  Duration hold{0};
+};
+using AlertSettings = std::map<std::string, AlertSetting>;  // by rule; those that are on
+
+AlertSettings DefaultAlertSettings();
+// The tables [alert.NAME] of the file, over the defaults. Errors are "FILE:LINE: KEY: PROBLEM".
+absl::Status ReadAlertSettings(ConfigFile& file, AlertSettings* settings);
+
+}  // namespace muster::cli

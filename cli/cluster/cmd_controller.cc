@@ -1,0 +1,150 @@
+#include <chrono>
+#include <cstdio>
+#include <iostream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "cli/controller/controller.h"
+#include "cli/controller/standing.h"
+#include "cli/frame/json_output.h"
+#include "cli/frame/verbs.h"
+#include "scheduler/base/status.h"
+
+namespace muster::cli {
+namespace {
+
+constexpr std::chrono::milliseconds kStandingEvery{50};
+constexpr std::chrono::seconds kTakesOverWithin{15};
+
+struct Asked {
+  Address address;
+  absl::StatusOr<ControllerStanding> standing;
+};
+
+std::vector<Asked> AskAll(const Address& address) {
+  std::vector<Asked> asked;
+  for (const Address& each : AllOf(address)) {
+    asked.push_back({each, ReadStanding(each)});
+  }
+  return asked;
+}
+
+const Asked* LeaderOf(const std::vector<Asked>& asked) {
+  for (const Asked& one : asked) {
+    if (one.standing.ok() && one.standing->leads) {
+      return &one;
+    }
+  }
+  return nullptr;
+}
+
+Json DocumentOf(const std::vector<Asked>& asked) {
+  Json controllers = Json::array();
+  for (const Asked& one : asked) {
+    Json row = {{"address", one.address.text}, {"answers", one.standing.ok()}};
+    if (one.standing.ok()) {
+      row["name"] = one.standing->name;
+      row["leads"] = one.standing->leads;
+      row["leader"] = one.standing->leader;
+      row["leader_addresses"] = one.standing->leader_addresses;
+      row["epoch"] = one.standing->epoch;
+      row["version"] = one.standing->version;
+      row["age_ms"] = one.standing->age.count();
+    } else {
+      row["error"] = std::string(one.standing.status().message());
+    }
+    controllers.push_back(std::move(row));
+  }
+  return {{"controllers", std::move(controllers)}};
+}
+
+std::string LineOf(const Asked& one) {
+  if (!one.standing.ok()) {
+    return absl::StrCat(one.address.text, ": ", std::string(one.standing.status().message()), "\n");
+  }
+  const ControllerStanding& standing = *one.standing;
+  const std::string who = absl::StrCat(one.address.text, ": ", standing.name);
+  if (standing.leads) {
+    return absl::StrCat(who, " leads, epoch ", standing.epoch, "\n");
+  }
+  const std::string leader =
+      standing.leader.empty()
+          ? "nobody leads"
+          : absl::StrCat(standing.leader, " leads at ", standing.leader_addresses);
+  return absl::StrCat(who, " is a standby, ", standing.age.count(), " ms behind; ", leader, "\n");
+}
+
+absl::StatusOr<int> ShowStatus(const Invocation& invocation, const Address& address) {
+  const std::vector<Asked> asked = AskAll(address);
+  if (invocation.Has("json")) {
+    std::cout << DocumentOf(asked).dump(2) << "\n";
+    return 0;
+  }
+  for (const Asked& one : asked) {
+    std::fputs(LineOf(one).c_str(), stdout);
+  }
+  return LeaderOf(asked) == nullptr ? 1 : 0;
+}
+
+// Waits until another leads.
+absl::StatusOr<int> DoHandOver(const Address& address, const std::string& to) {
+  const std::vector<Asked> before = AskAll(address);
+  const Asked* const leader = LeaderOf(before);
+  if (leader == nullptr) {
+    return absl::UnavailableError(
+        absl::StrCat(address.text, ": no controller there leads: name all of them"));
+  }
+  RETURN_IF_ERROR(HandOver(leader->address, to));
+  const auto give_up = std::chrono::steady_clock::now() + kTakesOverWithin;
+  while (std::chrono::steady_clock::now() < give_up) {
+    std::this_thread::sleep_for(kStandingEvery);
+    const absl::StatusOr<ControllerStanding> now = ReadStanding(leader->address);
+    if (now.ok() && !now->leader.empty() && now->leader != leader->standing->name) {
+      std::printf("%s leads\n", now->leader.c_str());
+      return 0;
+    }
+    if (now.ok() && now->leads && now->epoch != leader->standing->epoch) {
+      return absl::UnavailableError(absl::StrCat(
+          now->name, " leads again: ", to.empty() ? "there was no standby" : to + " was not there"));
+    }
+  }
+  return absl::UnavailableError("nobody took over; see muster controller status");
+}
+
+absl::StatusOr<int> RunController(const Invocation& invocation) {
+  ASSIGN_OR_RETURN(const Address address, AddressOf(invocation));
+  const std::string& action = invocation.arguments.front();
+  if (action == "status" && invocation.arguments.size() == 1) {
+    return ShowStatus(invocation, address);
+  }
+  if (action == "handover") {
+    return DoHandOver(address,
+                      invocation.arguments.size() > 1 ? invocation.arguments[1] : std::string());
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat(action, ": expected status, or handover [NAME]; see muster controller --help"));
+}
+
+}  // namespace
+
+Verb ControllerVerb() {
+  Verb verb;
+  verb.name = "controller";
+  verb.purpose = "Show which of a cluster's controllers leads, or have it hand over";
+  verb.synopsis = "status|handover [NAME]";
+  verb.forms = {"status [--json]", "handover [NAME]"};
+  verb.examples = {"muster controller status --controller a:7117,b:7117",
+                   "muster controller handover b"};
+  verb.remarks =
+      "Controllers that share a PostgreSQL store are one cluster's: one leads, the others follow\n"
+      "and take over. status exits 1 when none of those that were named leads.";
+  verb.options = {JsonOption()};
+  verb.arguments_min = 1;
+  verb.arguments_max = 2;
+  verb.run = RunController;
+  return verb;
+}
+
+}  // namespace muster::cli

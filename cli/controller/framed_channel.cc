@@ -1,0 +1,151 @@
+#include "cli/controller/framed_channel.h"
+
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace muster::cli {
+namespace {
+
+constexpr std::string_view kMagic = "MUSTER1\n";
+constexpr std::size_t kNumberBytes = 4;
+constexpr unsigned kByteBits = 8;
+constexpr std::size_t kAnswerBytesMax = std::size_t{256} << 20U;
+
+void PutNumber(std::size_t number, std::string& out) {
+  for (std::size_t i = 0; i < kNumberBytes; ++i) {
+    out.push_back(static_cast<char>(number >> (kByteBits * i)));
+  }
+}
+
+std::size_t NumberAt(std::string_view bytes, std::size_t at) {
+  std::size_t number = 0;
+  for (std::size_t i = 0; i < kNumberBytes; ++i) {
+    number |= std::size_t{static_cast<unsigned char>(bytes[at + i])} << (kByteBits * i);
+  }
+  return number;
+}
+
+void LimitWaits(int fd, std::chrono::milliseconds timeout) {
+  constexpr std::int64_t kMillis = 1000;
+  timeval time{};
+  time.tv_sec = timeout.count() / kMillis;
+  time.tv_usec = timeout.count() % kMillis * kMillis;
+  setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof(time));
+  setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof(time));
+}
+
+// The errno of a failure; 0 when the other end is gone.
+int SendAll(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t sent = send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno != EINTR) {
+      return errno;
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(sent, 0)));
+  }
+  return 0;
+}
+
+// Reads until `bytes` has `size`; false, with an errno or 0 for the end.
+bool ReadTo(int fd, std::size_t size, std::string& bytes, int* error) {
+  while (bytes.size() < size) {
+    const std::size_t have = bytes.size();
+    bytes.resize(size);
+    const ssize_t got = recv(fd, bytes.data() + have, size - have, 0);
+    *error = got < 0 ? errno : 0;
+    bytes.resize(have + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (got == 0 || (got < 0 && *error != EINTR)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+int FramedChannel::Connect() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!idle_.empty()) {
+      return 0;
+    }
+  }
+  sockaddr_un name = {};
+  name.sun_family = AF_UNIX;
+  std::memcpy(name.sun_path, path_.c_str(), std::min(path_.size(), sizeof(name.sun_path) - 1));
+  Line line;
+  line.fd.reset(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!line.fd.valid() ||
+      connect(line.fd.get(), reinterpret_cast<const sockaddr*>(&name), sizeof(name)) != 0) {
+    return errno;
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  idle_.push_back(std::move(line));
+  return 0;
+}
+
+FramedChannel::Answer FramedChannel::Call(std::string_view method, std::string_view request,
+                                          std::chrono::milliseconds timeout) {
+  Line line;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (idle_.empty()) {
+      return {};
+    }
+    line = std::move(idle_.back());
+    idle_.pop_back();
+  }
+  LimitWaits(line.fd.get(), timeout);
+  std::string frame(line.greeted ? "" : kMagic);
+  PutNumber(kNumberBytes + method.size() + request.size(), frame);
+  PutNumber(method.size(), frame);
+  frame.append(method);
+  frame.append(request);
+  Answer answer;
+  const auto failed = [&answer](int error) {
+    answer.outcome = error == EAGAIN || error == EWOULDBLOCK ? Outcome::kLate : Outcome::kBroken;
+    return answer;
+  };
+  if (const int error = SendAll(line.fd.get(), frame); error != 0) {
+    return failed(error);
+  }
+  const std::size_t greeting = line.greeted ? 0 : kMagic.size();
+  std::string bytes;
+  int error = 0;
+  const bool begun = ReadTo(line.fd.get(), greeting + kNumberBytes, bytes, &error);
+  const std::size_t compared = std::min(greeting, bytes.size());
+  if (std::string_view(bytes).substr(0, compared) != kMagic.substr(0, compared)) {
+    answer.outcome = Outcome::kForeign;
+    return answer;
+  }
+  if (!begun) {
+    return failed(error);
+  }
+  const std::size_t length = NumberAt(bytes, greeting);
+  bytes.clear();
+  if (length < 2 * kNumberBytes || length > kAnswerBytesMax ||
+      !ReadTo(line.fd.get(), length, bytes, &error)) {
+    return failed(error);
+  }
+  const std::size_t text = NumberAt(bytes, kNumberBytes);
+  if (text > length - 2 * kNumberBytes) {
+    return answer;
+  }
+  answer.outcome = Outcome::kAnswered;
+  answer.code = static_cast<std::uint32_t>(NumberAt(bytes, 0));
+  answer.text = bytes.substr(2 * kNumberBytes, text);
+  bytes.erase(0, 2 * kNumberBytes + text);
+  answer.reply = std::move(bytes);
+  line.greeted = true;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  idle_.push_back(std::move(line));
+  return answer;
+}
+
+}  // namespace muster::cli

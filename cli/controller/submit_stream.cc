@@ -1,0 +1,94 @@
+#include "cli/controller/submit_stream.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "cli/controller/channel.h"
+#include "proto/controller.grpc.pb.h"
+#include "proto/convert/convert.h"
+#include "scheduler/base/status.h"
+#include "scheduler/runtime/clock.h"
+
+namespace muster::cli {
+namespace {
+
+using ManyStub = wire::Controller::Stub;
+using Get = std::function<StreamedSubmission(std::size_t)>;
+using Tell = std::function<void(const absl::StatusOr<JobId>&)>;
+
+constexpr std::chrono::milliseconds kStreamPause{100};
+constexpr std::chrono::seconds kGreetTimeout{30};
+
+wire::SubmitRequest RequestOf(const StreamedSubmission& submission) {
+  wire::SubmitRequest request;
+  request.set_token(*submission.token);
+  ToWire(*submission.spec, request.mutable_spec());
+  ToWire(*submission.program, request.mutable_program());
+  for (const Component& component : *submission.components) {
+    wire::Component* message = request.add_components();
+    ToWire(component.spec, message->mutable_spec());
+    ToWire(component.program, message->mutable_program());
+  }
+  return request;
+}
+
+// Sends from `*answered` on, and counts the answers, until all have come or the stream ends.
+grpc::Status Stream(ManyStub& stub, std::size_t count, const Get& get, const Tell& tell,
+                    std::size_t* answered) {
+  // A controller lets nobody send much before it knows who that is.
+  grpc::ClientContext greeting;
+  greeting.set_deadline(std::chrono::system_clock::now() + kGreetTimeout);
+  wire::PingReply pong;
+  if (const grpc::Status status = stub.Ping(&greeting, wire::PingRequest(), &pong); !status.ok()) {
+    return status;
+  }
+  grpc::ClientContext context;
+  const auto stream = stub.SubmitMany(&context);
+  std::thread writer([&stream, &get, count, first = *answered] {
+    for (std::size_t i = first; i < count; ++i) {
+      if (!stream->Write(RequestOf(get(i)), grpc::WriteOptions().set_buffer_hint())) {
+        return;
+      }
+    }
+    stream->WritesDone();
+  });
+  wire::SubmitReply reply;
+  while (stream->Read(&reply)) {
+    ++*answered;
+    tell(reply.job() != 0 ? absl::StatusOr<JobId>(JobId(reply.job()))
+                          : absl::FailedPreconditionError(reply.error()));
+  }
+  writer.join();
+  return stream->Finish();
+}
+
+}  // namespace
+
+absl::Status SubmitAll(const Address& address, std::size_t count, const Get& get, const Tell& tell,
+                       Patience patience) {
+  const SystemClock clock;
+  SteadyTime give_up = clock.SteadyNow() + patience.changing;
+  for (std::size_t answered = 0; true;) {
+    ASSIGN_OR_RETURN(const std::shared_ptr<grpc::Channel> channel, OpenChannel(address));
+    const auto stub = wire::Controller::NewStub(channel);
+    const std::size_t before = answered;
+    const grpc::Status status = Stream(*stub, count, get, tell, &answered);
+    if (answered == count) {
+      return absl::OkStatus();
+    }
+    if (answered > before) {
+      give_up = clock.SteadyNow() + patience.changing;
+    }
+    const bool gone = status.ok() || status.error_code() == grpc::StatusCode::UNAVAILABLE;
+    if (!gone || clock.SteadyNow() >= give_up) {
+      return status.ok() ? absl::UnavailableError("the controller ended the stream; try again")
+                         : Refusal(status);
+    }
+    std::this_thread::sleep_for(kStreamPause);
+  }
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,31 @@
+#pragma once
+
+// What the notifier must know after a restart: its place in the events, and what it has told of
+// jobs that still run.
+//
+// Thread promise: plain values; files are replaced whole. Invariant: a file that cannot be read is
+// an error, never a beginning from nothing.
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace muster::cli {
+
+struct NotifierState {
+  std::uint64_t next = 0;  // the first event that is not done; 0: those to come
+  // Jobs whose time limit is watched, and the shares (50, 80, 90) that were told.
+  std::map<std::uint64_t, std::set<unsigned>> watched;
+  std::set<std::string> arrays;  // "10 BEGIN": what was told of an array as a whole
+  friend bool operator==(const NotifierState&, const NotifierState&) = default;
+};
+
+// Empty when there is no file yet.
+absl::StatusOr<NotifierState> ReadNotifierState(const std::string& path);
+absl::Status WriteNotifierState(const std::string& path, const NotifierState& state);
+
+}  // namespace muster::cli

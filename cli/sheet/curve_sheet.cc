@@ -1,0 +1,100 @@
+#include "cli/sheet/curve_sheet.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "cli/page/quantity.h"
+
+namespace muster::cli {
+namespace {
+
+constexpr std::size_t kCourseWidth = 60;
+constexpr const char* kBlocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+constexpr const char* kLetters[] = {"_", ".", "-", "~", "=", "+", "*", "#"};
+
+using CurveValue = std::function<double(const UsagePoint&)>;
+using CurveText = std::function<std::string(double)>;
+
+// The points' values over equal columns of time; below zero: nothing is known.
+std::vector<double> CourseColumns(const UsageCurve& curve, const CurveValue& value) {
+  const Time begin = curve.points.front().start;
+  const Time end = curve.points.back().start + curve.points.back().span;
+  const auto all = static_cast<double>((end - begin).count());
+  std::vector<double> columns(std::min<std::size_t>(kCourseWidth, curve.points.size()), -1);
+  for (const UsagePoint& point : curve.points) {
+    const auto at = static_cast<double>((point.start + point.span / 2 - begin).count()) / all;
+    const auto column = static_cast<std::size_t>(at * static_cast<double>(columns.size()));
+    double& shown = columns[std::min(column, columns.size() - 1)];
+    shown = std::max(shown, value(point));
+  }
+  return columns;
+}
+
+std::string Course(const std::vector<double>& columns, double most, bool unicode) {
+  std::string course;
+  for (const double value : columns) {
+    const auto step = static_cast<std::size_t>(std::lround(7 * std::max(value, 0.0) / most));
+    course += value < 0 ? " "
+              : unicode ? kBlocks[std::min<std::size_t>(step, 7)]
+                        : kLetters[std::min<std::size_t>(step, 7)];
+  }
+  return course;
+}
+
+void AddCourse(const UsageCurve& curve, const std::string& name, const CurveValue& value,
+               const CurveText& text, const Style& style, std::string& page) {
+  double most = 0;
+  double sum = 0;
+  double time = 0;
+  for (const UsagePoint& point : curve.points) {
+    most = std::max(most, value(point));
+    sum += value(point) * static_cast<double>(point.span.count());
+    time += static_cast<double>(point.span.count());
+  }
+  if (most > 0) {
+    absl::StrAppend(&page, absl::StrFormat("%-11s", name),
+                    Course(CourseColumns(curve, value), most, style.utf8), "  mean ",
+                    text(sum / time), ", at most ", text(most), "\n");
+  }
+}
+
+std::string RateText(double value) {
+  return value < 10 ? absl::StrFormat("%.2f", value) : absl::StrFormat("%.0f", value);
+}
+
+std::string MemoryText(double value) {
+  return BytesText(Bytes(static_cast<std::uint64_t>(value)));
+}
+
+}  // namespace
+
+std::string PrintCurve(const UsageCurve& curve, const Style& style) {
+  if (curve.points.empty()) {
+    return absl::StrCat("job ", curve.label, ": no samples yet\n");
+  }
+  const UsagePoint& last = curve.points.back();
+  std::string page =
+      absl::StrCat("job ", curve.label, ", ", MomentText(curve.points.front().start, style.zone),
+                   " to ", MomentText(last.start + last.span, style.zone), "\n");
+  AddCourse(
+      curve, "CPUs", [](const UsagePoint& point) { return point.cpus; }, RateText, style, page);
+  AddCourse(
+      curve, "memory",
+      [](const UsagePoint& point) { return static_cast<double>(point.memory.value()); }, MemoryText,
+      style, page);
+  AddCourse(
+      curve, "GPUs", [](const UsagePoint& point) { return point.gpus; }, RateText, style, page);
+  AddCourse(
+      curve, "GPU memory",
+      [](const UsagePoint& point) { return static_cast<double>(point.gpu_memory.value()); },
+      MemoryText, style, page);
+  AddCourse(
+      curve, "power", [](const UsagePoint& point) { return point.watts; },
+      [](double watts) { return RateText(watts) + " W"; }, style, page);
+  return page;
+}
+
+}  // namespace muster::cli

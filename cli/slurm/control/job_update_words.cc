@@ -1,0 +1,166 @@
+#include "cli/slurm/control/job_update_words.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "cli/request/slurm_option_table.h"
+#include "cli/request/slurm_values.h"
+#include "scheduler/base/status.h"
+
+namespace muster::cli::slurm {
+namespace {
+
+constexpr const char* kRecorded = "recorded";
+
+// A key, the option of sbatch that reads its value, and ours where sbatch has none.
+struct UpdateKey {
+  std::string_view key;
+  const char* option;
+};
+
+constexpr UpdateKey kKeys[] = {
+    {"account", "account"},
+    {"admincomment", kRecorded},
+    {"arraytaskthrottle", "array-throttle"},
+    {"begintime", "begin"},
+    {"clusterfeatures", kRecorded},
+    {"comment", "comment"},
+    {"contiguous", kRecorded},
+    {"corespec", kRecorded},
+    {"cpuspertask", "cpus-per-task"},
+    {"deadline", "deadline"},
+    {"delayboot", kRecorded},
+    {"dependency", "dependency"},
+    {"eligibletime", "begin"},
+    {"excnodelist", "exclude"},
+    {"extra", kRecorded},
+    {"features", "constraint"},
+    {"gres", "gres"},
+    {"jobname", "job-name"},
+    {"licenses", "licenses"},
+    {"mailtype", kRecorded},
+    {"mailuser", kRecorded},
+    {"mincpusnode", "mincpus"},
+    {"minmemorycpu", "mem-per-cpu"},
+    {"minmemorynode", "mem"},
+    {"mintmpdisknode", "tmp"},
+    {"name", "job-name"},
+    {"nice", "nice"},
+    {"nodelist", "nodelist"},
+    {"numnodes", "nodes"},
+    {"numtasks", "ntasks"},
+    {"partition", "partition"},
+    {"prefer", "prefer"},
+    {"qos", "qos"},
+    {"reqnodelist", "nodelist"},
+    {"reqnodes", "nodes"},
+    {"reqsockets", "sockets-per-node"},
+    {"reqtasks", "ntasks"},
+    {"reservationname", "reservation"},
+    {"sitefactor", kRecorded},
+    {"starttime", "begin"},
+    {"switches", "switches"},
+    {"taskspernode", "ntasks-per-node"},
+    {"threadspec", kRecorded},
+    {"timelimit", "time"},
+    {"timemin", "time-min"},
+    {"trespernode", "gres"},
+    {"wckey", kRecorded},
+};
+
+absl::Status Unsupported(const KeyValue& pair) {
+  return absl::InvalidArgumentError(absl::StrCat("Update of this parameter is not supported: ",
+                                                 pair.name, "=", pair.value, "\nRequest aborted"));
+}
+
+// As sbatch records the same.
+std::string RecordedName(const std::string& key) {
+  return key == "mailtype" ? "mail-type" : key == "mailuser" ? "mail-user" : key;
+}
+
+bool IsYes(const std::string& value) {
+  const std::string lower = absl::AsciiStrToLower(value);
+  return lower == "1" || lower == "yes" || lower == "true" || lower == "force";
+}
+
+// Keys whose values are no option's.
+bool TakeSpecial(const KeyValue& pair, JobUpdateWords& words) {
+  const std::string& key = pair.key;
+  if (key == "jobid") {
+    return true;
+  }
+  if (key == "timelimit+" || key == "timelimit-") {
+    words.moved_limit = pair.key.back() + pair.value;
+  } else if (key == "timelimit" && pair.value.size() > 1 &&
+             (pair.value[0] == '+' || pair.value[0] == '-')) {
+    words.moved_limit = pair.value;
+  } else if (key == "numcpus" || key == "reqprocs") {
+    words.cpus = pair.value;
+  } else if (key == "requeue") {
+    words.values[IsYes(pair.value) ? "requeue" : "no-requeue"] = "";
+  } else if (key == "oversubscribe" || key == "shared") {
+    // A job that shares nothing with others has whole nodes.
+    words.values["exclusive"] =
+        IsYes(pair.value) || absl::EqualsIgnoreCase(pair.value, "ok") ? "no" : "";
+  } else if (key == "priority") {
+    words.held = pair.value == "0";
+    if (!*words.held) {
+      words.values["priority"] = absl::EqualsIgnoreCase(pair.value, "top") ? "TOP" : pair.value;
+    }
+  } else {
+    return false;
+  }
+  return true;
+}
+
+// What the value says in our words.
+absl::StatusOr<std::string> ValueFor(const std::string& option, const KeyValue& pair) {
+  if (pair.value.empty()) {
+    return option == "nice" ? "100" : "";
+  }
+  const SlurmOption* slurms = FindSlurmOption(option, kSbatch);
+  if (slurms == nullptr || option == "dependency") {
+    return pair.value;
+  }
+  const std::string value = option == "gres"
+                                ? absl::StrReplaceAll(pair.value, {{"gres:", ""}, {"gres/", ""}})
+                                : pair.value;
+  const absl::StatusOr<std::vector<OwnOption>> own = Translate(*slurms, true, value);
+  if (!own.ok() || own->size() > 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("scontrol: error: ", SlurmComplaint(*slurms, pair.value)));
+  }
+  return own->empty() ? "" : own->front().value;
+}
+
+}  // namespace
+
+absl::StatusOr<JobUpdateWords> ReadJobUpdateWords(const KeyValues& pairs) {
+  JobUpdateWords words;
+  for (const KeyValue& pair : pairs) {
+    if (TakeSpecial(pair, words)) {
+      continue;
+    }
+    const auto* known =
+        std::find_if(std::begin(kKeys), std::end(kKeys),
+                     [&pair](const UpdateKey& each) { return each.key == pair.key; });
+    if (known == std::end(kKeys)) {
+      return Unsupported(pair);
+    }
+    if (known->option == kRecorded) {
+      std::string& recorded = words.values[kRecorded];
+      absl::StrAppend(&recorded, recorded.empty() ? "" : "\n", RecordedName(pair.key), "=",
+                      pair.value);
+      continue;
+    }
+    ASSIGN_OR_RETURN(words.values[known->option], ValueFor(known->option, pair));
+  }
+  return words;
+}
+
+}  // namespace muster::cli::slurm

@@ -1,0 +1,60 @@
+#pragma once
+
+// What serves each method of clients: one function a subject, which gives the door its functions.
+//
+// Thread promise: gRPC's threads call in and never wait; answers come from the store's writer
+// thread or, when they are long, from `reader`. Invariants: an answer leaves only when what it says
+// is durable; a job that ends while it is asked about is in the answer, as a live or as an ended
+// one.
+
+#include <string>
+#include <utility>
+
+#include "daemon/access/methods.h"
+#include "daemon/agents/live_usage.h"
+#include "daemon/controller/controller.h"
+#include "daemon/controller/worker.h"
+#include "daemon/store/accounting.h"
+#include "daemon/store/job_store.h"
+
+namespace muster::daemon {
+
+// What the functions work with; outlives their answers.
+struct Backend {
+  Controller& controller;
+  Accounting& accounting;
+  JobStore& store;
+  const LiveUsage& usage;
+  Worker& reader;
+  std::string cluster;
+};
+
+// Has `answer(backend, call, request)` serve Request's method, at once or when it is its user's
+// turn.
+template <ClientRequest Request, class Answer>
+void AnswerAtOnce(Methods& methods, const Backend& backend, Answer answer) {
+  methods.Serve<Request>([backend, answer](const Call<Request>& call, Request request) {
+    answer(backend, call, std::move(request));
+  });
+}
+template <ClientRequest Request, class Answer>
+void AnswerInTurn(Methods& methods, const Backend& backend, Answer answer) {
+  methods.ServeInTurn<Request>([backend, answer](const Call<Request>& call, Request request) {
+    answer(backend, call, std::move(request));
+  });
+}
+
+// client_commands.cc: what changes the state, by the list in scheduler/model/change/command.h.
+void ServeCommands(Methods& methods, const Backend& backend);
+// job_answers.cc: jobs shown, explained, and forecast.
+void ServeJobQuestions(Methods& methods, const Backend& backend);
+// node_answers.cc: the cluster and its nodes.
+void ServeNodeQuestions(Methods& methods, const Backend& backend);
+// health_answers.cc
+void ServeHealthQuestions(Methods& methods, const Backend& backend);
+// policy_answers.cc: policy and the shares that follow from it.
+void ServePolicyQuestions(Methods& methods, const Backend& backend);
+// tunings.cc: tuned kernels, kept beside the state.
+void ServeTunings(Methods& methods, const Backend& backend);
+
+}  // namespace muster::daemon

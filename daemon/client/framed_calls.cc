@@ -1,0 +1,79 @@
+#include "daemon/client/framed_calls.h"
+
+#include <atomic>
+#include <utility>
+#include <vector>
+
+#include "daemon/access/local_context.h"
+
+namespace muster::daemon {
+namespace {
+
+// A call and what it is made of, until its reactor has finished. It stands where gRPC's own call
+// would: the reactor cannot tell.
+class FramedCall final : public grpc::ServerCallbackUnary {
+ public:
+  static void Begin(ClientService& service, const std::string& method, const std::string& request,
+                    FramedDoor::Answer answer) {
+    auto* const call = new FramedCall(std::move(answer));
+    const grpc::Slice slice(request);
+    call->unary_ =
+        service.Enter(method, &call->context_, grpc::ByteBuffer(&slice, 1), &call->reply_);
+    if (call->unary_ == nullptr) {
+      call->answer_(grpc::StatusCode::UNIMPLEMENTED, "no such method: update musterd", "");
+      delete call;
+      return;
+    }
+    call->BindReactor(call->unary_);
+    call->Part();
+  }
+
+  void Finish(grpc::Status status) override {
+    status_ = std::move(status);
+    Part();
+  }
+  void SendInitialMetadata() override {}
+
+ private:
+  explicit FramedCall(FramedDoor::Answer answer) : answer_(std::move(answer)) {}
+
+  grpc::internal::ServerReactor* reactor() override { return unary_; }
+  void CallOnDone() override {}
+
+  [[nodiscard]] std::string Reply() const {
+    std::vector<grpc::Slice> slices;
+    std::string bytes;
+    if (status_.ok() && reply_.Valid() && reply_.Dump(&slices).ok()) {
+      for (const grpc::Slice& slice : slices) {
+        bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+      }
+    }
+    return bytes;
+  }
+
+  // The second of two: it is begun, and finished, in whichever order.
+  void Part() {
+    if (--parts_ > 0) {
+      return;
+    }
+    answer_(static_cast<std::uint32_t>(status_.error_code()), status_.error_message(), Reply());
+    unary_->OnDone();
+    delete this;
+  }
+
+  const FramedDoor::Answer answer_;
+  LocalContext context_;
+  grpc::ByteBuffer reply_;
+  grpc::ServerUnaryReactor* unary_ = nullptr;
+  grpc::Status status_;
+  std::atomic<int> parts_ = 2;
+};
+
+}  // namespace
+
+void ServeFrame(ClientService& service, const std::string& method, const std::string& request,
+                FramedDoor::Answer answer) {
+  FramedCall::Begin(service, method, request, std::move(answer));
+}
+
+}  // namespace muster::daemon

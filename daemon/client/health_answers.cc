@@ -1,0 +1,82 @@
+// The questions about the health of nodes (client_methods.h).
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/client/client_methods.h"
+#include "scheduler/core/handle/nodes/health_handlers.h"
+
+namespace muster::daemon {
+namespace {
+
+constexpr std::uint32_t kChecksMost = 1000;
+
+HealthView ViewOf(const core::ClusterState& state, const Node& node, Time now) {
+  HealthView view;
+  const core::HealthTable& book = state.health();
+  view.node = node.name;
+  view.health = book.Of(node.id);
+  view.health.node = node.id;
+  view.state = core::HealthWord(view.health);
+  view.class_nodes = static_cast<std::uint32_t>(book.ClassOf(node.id).size());
+  view.tally = book.TallyOf(node.id);
+  view.sick_permille = view.tally.failures == 0 ? 0 : book.SickPermilleOf(node.id, now);
+  return view;
+}
+
+// The views, and NotFound when a node that was named is not there.
+absl::Status LookAtHealth(const StateView& snapshot, const std::vector<std::string>& names,
+                          std::vector<HealthView>& views) {
+  const core::ClusterState& state = snapshot.state();
+  absl::Status found = absl::OkStatus();
+  for (const std::string& name : names) {
+    if (const Node* node = state.FindNode(name)) {
+      views.push_back(ViewOf(state, *node, snapshot.now()));
+    } else {
+      found = absl::NotFoundError(absl::StrCat("node ", name, ": no such node; see muster nodes"));
+    }
+  }
+  if (names.empty()) {
+    for (const auto& [id, node] : state.nodes()) {
+      views.push_back(ViewOf(state, node, snapshot.now()));
+    }
+  }
+  return found;
+}
+
+void FinishListHealth(const Backend& backend, const Call<ListHealth>& call, std::uint32_t limit,
+                      absl::Status read, std::vector<HealthView>& views) {
+  for (HealthView& view : views) {
+    if (limit > 0) {
+      absl::StatusOr<std::vector<HealthRecord>> history =
+          backend.store.ReadHealth(view.health.node, limit);
+      read.Update(history.status());
+      view.history = history.ok() ? *std::move(history) : std::vector<HealthRecord>();
+    }
+  }
+  call.Finish(read, views);
+}
+
+void AnswerListHealth(const Backend& backend, const Call<ListHealth>& call,
+                      const ListHealth& asked) {
+  backend.controller.Look([backend, call, asked](const StateView& snapshot) -> Controller::Reply {
+    auto views = std::make_shared<std::vector<HealthView>>();
+    const absl::Status found = LookAtHealth(snapshot, asked.names, *views);
+    const std::uint32_t limit = std::min(asked.history, kChecksMost);
+    return [backend, call, views, found, limit](const absl::Status& status) {
+      call.Aside(backend.reader, [backend, call, views, found, limit, status] {
+        FinishListHealth(backend, call, limit, found.ok() ? status : found, *views);
+      });
+    };
+  });
+}
+
+}  // namespace
+
+void ServeHealthQuestions(Methods& methods, const Backend& backend) {
+  AnswerInTurn<ListHealth>(methods, backend, AnswerListHealth);
+}
+
+}  // namespace muster::daemon

@@ -1,0 +1,403 @@
+// The questions about jobs (client_methods.h): shown, explained and forecast.
+#include <malloc.h>
+
+#include <algorithm>
+#include <memory>
+#include <set>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "daemon/client/checkpoint_views.h"
+#include "daemon/client/client_methods.h"
+#include "daemon/client/job_list.h"
+#include "daemon/client/submission.h"
+#include "daemon/controller/views.h"
+#include "scheduler/core/explain/counterfactual.h"
+#include "scheduler/core/explain/elastic_text.h"
+#include "scheduler/core/explain/explain.h"
+#include "scheduler/core/handle/handle.h"
+#include "scheduler/core/place/worth/placement_quality.h"
+#include "scheduler/core/plan/queue/queue_order.h"
+#include "scheduler/core/plan/snapshot_builder.h"
+#include "scheduler/model/job/array.h"
+
+namespace muster::daemon {
+namespace {
+
+constexpr std::size_t kShownMost = 10'000;  // jobs in one answer of ShowJob
+constexpr std::size_t kManyViews = 10'000;  // of which a list's memory is worth giving back
+
+std::vector<const Job*> Selected(const core::ClusterState& state, const JobSelector& selector) {
+  if (selector.elements.empty()) {
+    return state.FindJobs(selector.job, std::nullopt);
+  }
+  std::vector<const Job*> found;
+  for (const std::uint32_t element : selector.elements) {
+    for (const Job* job : state.FindJobs(selector.job, element)) {
+      found.push_back(job);
+    }
+  }
+  return found;
+}
+
+// Whether the selector names more than kShownMost jobs; those are not looked for one by one.
+bool IsTooMany(const core::ClusterState& state, const JobSelector& selector) {
+  std::size_t count = selector.elements.size();
+  if (count == 0) {
+    state.jobs().ForEachRun([&](const Job& job, std::uint32_t run) {
+      count += job.submission == selector.job ? run : 0;
+    });
+  }
+  return count > kShownMost;
+}
+
+// The first of them; null when there is none.
+const Job* FirstSelected(const core::ClusterState& state, const JobSelector& selector) {
+  const JobId id = selector.job;
+  if (!selector.elements.empty()) {
+    const std::vector<const Job*> found = Selected(state, selector);
+    return found.empty() ? nullptr : found.front();
+  }
+  const std::optional<JobId> first = state.jobs().NextFrom(id);
+  const Job* job = first.has_value() ? state.FindJob(*first) : nullptr;
+  return job != nullptr && (job->id == id || job->submission == id) ? job : nullptr;
+}
+
+JobDetail LiveDetail(const StateView& state_view, const Job& job, const Network* network) {
+  JobDetail detail;
+  detail.job = ViewIn(state_view, job);
+  AddAsked(*job.spec, detail);
+  if (job.attempt.has_value()) {
+    detail.attempts.push_back(daemon::ViewOf(state_view.state(), job, kNoTime));
+    std::vector<NodeSnapshot> nodes;
+    for (const NodeAllocation& part : job.attempt->allocation.nodes) {
+      if (const Node* node = state_view.state().FindNode(part.node)) {
+        nodes.push_back(NodeSnapshot{node->id, node->name, node->machine, true, false, {}});
+      }
+    }
+    detail.placement = core::WorthOf(job.attempt->allocation, nodes, network);
+    detail.checkpoint_interval = IntervalText(*job.attempt);
+  }
+  if (job.spec->elastic) {
+    detail.elastic =
+        core::ElasticText(job, core::FindResize(state_view.plan().get(), job), state_view.now());
+  }
+  return detail;
+}
+
+// What only the program knows: where it runs, its files, its command.
+void AddProgram(JobStore& store, bool with_script, JobDetail& detail) {
+  const JobId job = detail.job.het_size > 0 ? detail.job.id : detail.job.array_job_id;
+  const absl::StatusOr<Program> program = store.ReadProgram(job);
+  if (!program.ok()) {
+    return;
+  }
+  detail.work_dir = program->work_dir;
+  detail.stdout_path = program->stdout_path;
+  detail.stderr_path = program->stderr_path;
+  detail.command = program->argv;
+  const std::string host = "MUSTER_SUBMIT_HOST=";
+  for (const std::string& variable : program->environment) {
+    if (absl::StartsWith(variable, host)) {
+      detail.submit_host = variable.substr(host.size());
+    }
+  }
+  detail.batch = detail.batch || !program->script.empty();
+  if (with_script) {
+    detail.script = program->script;
+  }
+  const bool lives = !detail.attempts.empty() && detail.attempts.back().end_time == kNoTime;
+  detail.checkpoint_interval =
+      lives ? IntervalText(program->environment, detail.checkpoint_interval) : "";
+}
+
+// A waiting job: what each node lacks. A placed one: what it got where.
+// Why the job is where it is. REQUIRES: it has an attempt.
+Explanation ExplainPlacement(const StateView& state_view, const Job& job) {
+  Explanation explanation;
+  const Allocation& allocation = job.attempt->allocation;
+  if (IsSuspended(job.state)) {
+    explanation.summary = absl::StrCat("is suspended: ", ViewIn(state_view, job).reason.text, "; ");
+  }
+  absl::StrAppend(&explanation.summary, "placed on the fewest nodes that had room for its ",
+                  job.spec->request.tasks,
+                  job.spec->request.tasks == 1 ? " task: " : " tasks: ", allocation.nodes.size(),
+                  " of ", state_view.state().nodes().size(),
+                  "; among those with room, the tightest");
+  if (job.spec->elastic) {
+    absl::StrAppend(
+        &explanation.summary, "; elastic, ",
+        core::ElasticText(job, core::FindResize(state_view.plan().get(), job), state_view.now()));
+  }
+  for (const NodeAllocation& part : allocation.nodes) {
+    explanation.nodes.push_back(
+        NodeAnswer{part.name, true,
+                   absl::StrCat(part.ranks.size(), part.ranks.size() == 1 ? " task" : " tasks",
+                                " on cpus ", part.cpus.ToList(), ", memory nodes ",
+                                part.mem_nodes.ToList(), ", ", part.gpus.size(), " GPUs")});
+  }
+  return explanation;
+}
+
+void AddExplanation(Explanation explanation, JobExplanation& answer) {
+  answer.summary = std::move(explanation.summary);
+  answer.nodes = std::move(explanation.nodes);
+  answer.priority = std::move(explanation.priority);
+}
+
+void InsertJob(Snapshot& snapshot, const JobSubmitted& submitted, JobId id, const JobSpec& spec) {
+  WaitingJob job;
+  job.id = id;
+  job.submission = submitted.first;
+  job.spec = std::make_shared<const JobSpec>(spec);
+  job.submitted = submitted.time;
+  job.held = submitted.spec.held;
+  job.het_size = submitted.components.empty()
+                     ? 0
+                     : static_cast<std::uint32_t>(submitted.components.size()) + 1;
+  if (spec.array.has_value()) {
+    job.array_index = ElementIndexAt(*spec.array, 0);
+  }
+  snapshot.waiting.insert(
+      std::upper_bound(snapshot.waiting.begin(), snapshot.waiting.end(), job, core::GoesBefore),
+      std::move(job));
+}
+
+// The snapshot with the submission's first job, or all of its components, in its queue.
+Snapshot WithJob(Snapshot snapshot, const JobSubmitted& submitted) {
+  JobId id = submitted.first;
+  InsertJob(snapshot, submitted, id, submitted.spec);
+  for (const Component& component : submitted.components) {
+    id = id.Next();
+    InsertJob(snapshot, submitted, id, component.spec);
+  }
+  return snapshot;
+}
+
+StartForecast ForecastIn(const Snapshot& snapshot, const core::Forecast& forecast) {
+  StartForecast answer;
+  answer.start = forecast.start;
+  for (const NodeSnapshot& node : snapshot.nodes) {
+    if (std::find(forecast.nodes.begin(), forecast.nodes.end(), node.id) != forecast.nodes.end()) {
+      answer.nodes.push_back(node.name);
+    }
+  }
+  if (forecast.reason.kind != ReasonKind::kNone) {
+    answer.reason =
+        absl::StrCat(muster::Name(forecast.reason.kind), ": ", ToSentence(forecast.reason));
+    answer.never = forecast.reason.verdict == ReasonClass::kNever;
+  }
+  return answer;
+}
+
+std::string Label(const JobSelector& selector) {
+  return selector.elements.empty() ? absl::StrCat(selector.job.value())
+                                   : absl::StrCat(selector.job.value(), "_", selector.elements[0]);
+}
+
+absl::Status NoSuchJob(const JobSelector& selector) {
+  return absl::NotFoundError(
+      absl::StrCat("job ", Label(selector), ": no such job; see muster queue and muster history"));
+}
+
+void AnswerListJobs(const Backend& backend, const Call<ListJobs>& call, const ListJobs& asked) {
+  backend.controller.Look([backend, call, wanted = WantedJobs(asked)](
+                              const StateView& state_view) -> Controller::Reply {
+    auto jobs = std::make_shared<const std::vector<ListedJobs>>(ListOf(state_view, wanted));
+    return [backend, call, jobs](const absl::Status& status) mutable {
+      call.Aside(backend.reader, [backend, call, jobs = std::move(jobs), status]() mutable {
+        const bool many = CountOf(*jobs) > kManyViews;
+        std::string bytes;
+        AppendJobs(*jobs, &bytes);
+        jobs.reset();
+        call.Send(status, bytes);
+        if (many) {
+          // Whatever the allocator keeps of it would be kept for good.
+          static_cast<void>(backend.reader.Run([] { malloc_trim(0); }));
+        }
+      });
+    };
+  });
+}
+
+void AnswerListHistory(const Backend& backend, const Call<ListHistory>& call,
+                       const ListHistory& asked) {
+  HistoryFilter filter;
+  filter.user = asked.user;
+  filter.states = asked.states;
+  filter.since = asked.since;
+  filter.limit = asked.limit == 0 ? filter.limit : asked.limit;
+  filter.jobs = asked.jobs;
+  call.Aside(backend.reader, [backend, call, filter] {
+    const absl::StatusOr<std::vector<JobView>> views = backend.accounting.List(filter);
+    call.Finish(views.status(), views.ok() ? *views : std::vector<JobView>());
+  });
+}
+
+// The live jobs and those that have ended; one that ended between the two readings is among the
+// ended ones.
+void FinishShowJob(const Backend& backend, const Call<ShowJob>& call, const ShowJob& asked,
+                   std::vector<JobDetail>& live) {
+  const JobSelector& selector = asked.job;
+  absl::StatusOr<std::vector<JobDetail>> ended =
+      backend.accounting.Show(selector.job, selector.elements);
+  if (!ended.ok()) {
+    call.Refuse(ended.status());
+    return;
+  }
+  std::set<JobId> seen;
+  std::vector<JobDetail> shown;
+  for (std::vector<JobDetail>* source : {&*ended, &live}) {
+    for (JobDetail& detail : *source) {
+      if (!seen.insert(detail.job.id).second) {
+        continue;
+      }
+      if (absl::StatusOr<std::vector<StepView>> steps = backend.accounting.Steps(detail.job.id);
+          steps.ok()) {
+        detail.steps = *std::move(steps);
+      }
+      if (MaySee(call.caller, detail.job.user)) {
+        AddProgram(backend.store, asked.with_script, detail);
+      } else {
+        detail.checkpoint_interval.clear();
+      }
+      shown.push_back(std::move(detail));
+    }
+  }
+  call.Finish(shown.empty() ? NoSuchJob(selector) : absl::OkStatus(), shown);
+}
+
+void AnswerShowJob(const Backend& backend, const Call<ShowJob>& call, const ShowJob& asked) {
+  backend.controller.Look([backend, call,
+                           asked](const StateView& state_view) -> Controller::Reply {
+    const JobSelector& selector = asked.job;
+    auto details = std::make_shared<std::vector<JobDetail>>();
+    if (IsTooMany(state_view.state(), selector)) {
+      return [call, selector](const absl::Status&) {
+        call.Refuse(absl::InvalidArgumentError(
+            absl::StrCat("job ", Label(selector), ": has more than ", kShownMost,
+                         " elements; name some of them, as in ", selector.job.value(), "_[0-99]")));
+      };
+    }
+    for (const Job* job : Selected(state_view.state(), selector)) {
+      details->push_back(LiveDetail(state_view, *job, backend.controller.policy()->network.get()));
+      details->back().live_usage = backend.usage.Of(*job, state_view.state());
+    }
+    return [backend, call, asked, details](const absl::Status&) {
+      call.Aside(backend.reader, [backend, call, asked, details] {
+        FinishShowJob(backend, call, asked, *details);
+      });
+    };
+  });
+}
+
+// How a job ended, out of the accounting.
+void ExplainEnded(const Backend& backend, const Call<ExplainJob>& call,
+                  const JobSelector& selector) {
+  const absl::StatusOr<std::vector<JobDetail>> ended =
+      backend.accounting.Show(selector.job, selector.elements);
+  if (!ended.ok() || ended->empty()) {
+    call.Refuse(ended.ok() ? NoSuchJob(selector) : ended.status());
+    return;
+  }
+  JobExplanation answer;
+  answer.job = ended->front().job;
+  call.Finish(absl::OkStatus(), answer);
+}
+
+// Why a job that has resources has those.
+Controller::Reply ExplainPlaced(const Backend& backend, const Call<ExplainJob>& call,
+                                const StateView& state_view, const Job& job) {
+  const auto answer = std::make_shared<JobExplanation>();
+  answer->job = ViewIn(state_view, job);
+  answer->estimate = job.estimate;
+  answer->allocation = job.attempt->allocation;
+  AddExplanation(ExplainPlacement(state_view, job), *answer);
+  const auto snapshot = core::BuildSnapshot(state_view.state(), state_view.now(), nullptr,
+                                            backend.controller.policy()->network);
+  return
+      [backend, call, answer, snapshot, id = job.id, spec = job.spec](const absl::Status& status) {
+        call.Aside(backend.reader, [call, answer, snapshot, id, spec, status] {
+          const Network* const network = snapshot->network.get();
+          answer->placement = core::WorthOf(answer->allocation, snapshot->nodes, network);
+          core::Compare(id, answer->allocation, spec->request, snapshot->nodes, network,
+                        answer->placement);
+          call.Finish(status, *answer);
+        });
+      };
+}
+
+// Why a job waits, and what would let it start sooner.
+Controller::Reply ExplainWait(const Backend& backend, const Call<ExplainJob>& call,
+                              const StateView& state_view, const Job& job) {
+  const auto answer = std::make_shared<JobExplanation>();
+  answer->job = ViewIn(state_view, job);
+  answer->estimate = job.estimate;
+  answer->promised = job.promised;
+  const std::shared_ptr<const Plan> plan =
+      state_view.plan() != nullptr ? state_view.plan() : std::make_shared<const Plan>();
+  const auto snapshot = core::BuildSnapshot(state_view.state(), state_view.now(), plan.get(),
+                                            backend.controller.policy()->network);
+  return [backend, call, answer, snapshot, plan, id = job.id](const absl::Status& status) {
+    call.Aside(backend.reader, [backend, call, answer, snapshot, plan, id, status] {
+      const std::shared_ptr<const PolicyConfig> policy = backend.controller.policy();
+      AddExplanation(core::ExplainWaiting(*snapshot, id, *plan, *policy), *answer);
+      answer->suggestions = core::SuggestChanges(*snapshot, id, *policy);
+      call.Finish(status, *answer);
+    });
+  };
+}
+
+void AnswerExplain(const Backend& backend, const Call<ExplainJob>& call, const ExplainJob& asked) {
+  backend.controller.Look(
+      [backend, call, selector = asked.job](const StateView& state_view) -> Controller::Reply {
+        const Job* const job = FirstSelected(state_view.state(), selector);
+        if (job == nullptr) {
+          return [backend, call, selector](const absl::Status&) {
+            call.Aside(backend.reader,
+                       [backend, call, selector] { ExplainEnded(backend, call, selector); });
+          };
+        }
+        return job->attempt.has_value() ? ExplainPlaced(backend, call, state_view, *job)
+                                        : ExplainWait(backend, call, state_view, *job);
+      });
+}
+
+void AnswerTestSubmit(const Backend& backend, const Call<TestSubmit>& call, TestSubmit asked) {
+  ClaimSubmission(call.caller.user, asked);
+  const SubmitJob submission = std::move(asked);
+  backend.controller.Look([backend, call,
+                           submission](const StateView& state_view) -> Controller::Reply {
+    const core::Transition transition = core::Handle(
+        state_view.state(), submission, state_view.now(), *backend.controller.policy());
+    if (!transition.status.ok() || transition.events.empty()) {
+      // Without an event its token was that of a job that is there.
+      return [call, refused = transition.status](const absl::Status&) { call.Finish(refused, {}); };
+    }
+    const auto snapshot = std::make_shared<const Snapshot>(
+        WithJob(*core::BuildSnapshot(state_view.state(), state_view.now(), state_view.plan().get(),
+                                     backend.controller.policy()->network),
+                std::get<JobSubmitted>(transition.events.front())));
+    return [backend, call, snapshot, job = transition.job](const absl::Status& done) {
+      call.Aside(backend.reader, [backend, call, snapshot, job, done] {
+        call.Finish(done, ForecastIn(*snapshot, core::ForecastOf(*snapshot, job,
+                                                                 *backend.controller.policy())));
+      });
+    };
+  });
+}
+
+}  // namespace
+
+void ServeJobQuestions(Methods& methods, const Backend& backend) {
+  AnswerInTurn<ListJobs>(methods, backend, AnswerListJobs);
+  AnswerInTurn<ListHistory>(methods, backend, AnswerListHistory);
+  AnswerInTurn<ShowJob>(methods, backend, AnswerShowJob);
+  AnswerInTurn<ExplainJob>(methods, backend, AnswerExplain);
+  AnswerInTurn<TestSubmit>(methods, backend, AnswerTestSubmit);
+}
+
+}  // namespace muster::daemon

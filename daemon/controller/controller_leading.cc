@@ -1,0 +1,226 @@
+// How the loop begins to lead, follows another that does, and what it does when the store refused.
+#include <chrono>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/controller/controller.h"
+#include "scheduler/base/status.h"
+#include "scheduler/core/state/invariants.h"
+#include "scheduler/core/state/job_group.h"
+
+namespace muster::daemon {
+namespace {
+
+constexpr auto kRetryWrites = std::chrono::seconds(1);
+
+}  // namespace
+
+absl::Status Controller::LoadState() {
+  ASSIGN_OR_RETURN(StateImage image, store_.Load());
+  state_ = core::ClusterState(std::move(image));
+  std::optional<std::string> broken = core::BrokenInvariant(state_);
+  broken = broken.has_value() ? broken : core::BrokenGroup(state_);
+  if (broken.has_value()) {
+    return absl::DataLossError(absl::StrCat("the state directory holds a state that cannot be: ",
+                                            *broken, "; restore it from a backup"));
+  }
+  followed_ = state_.version().value();
+  return absl::OkStatus();
+}
+
+absl::Status Controller::Start() {
+  RETURN_IF_ERROR(LoadState());
+  RETURN_IF_ERROR(BeginTerm());
+  Use(policy_);
+  Run();
+  return absl::OkStatus();
+}
+
+absl::Status Controller::StartFollowing() {
+  RETURN_IF_ERROR(LoadState());
+  leads_ = false;
+  Use(policy_);
+  Run();
+  return absl::OkStatus();
+}
+
+void Controller::Run() {
+  meters_.since_ms = clock_.Now().time_since_epoch().count();
+  commits_ = std::make_unique<CommitQueue>(store_);
+  planner_ = std::make_unique<Worker>();
+  thread_ = std::thread([this] { Loop(); });
+}
+
+// Makes a new epoch durable. REQUIRES: nothing is on its way to the store.
+absl::Status Controller::BeginTerm() {
+  const core::Transition transition = core::Handle(state_, BeginEpoch{}, clock_.Now(), *policy_);
+  Apply(transition.events);
+  for (const NodeId id : group_.nodes) {
+    group_.batch.nodes.push_back(*state_.FindNode(id));
+  }
+  const absl::Status written = store_.Commit({&group_.batch, 1});
+  for (const Reply& reply : std::exchange(group_, Group()).after) {
+    reply(written);
+  }
+  RETURN_IF_ERROR(written);
+  epoch_ = state_.epoch().value();
+  followed_ = state_.version().value();
+  log_.Info("controller",
+            absl::StrCat("epoch ", ToString(state_.epoch()), ": ", state_.jobs().size(), " jobs, ",
+                         state_.nodes().size(), " nodes"));
+  return absl::OkStatus();
+}
+
+void Controller::Follow(std::vector<JournalEntry> entries, Reply followed) {
+  auto shared = std::make_shared<std::pair<std::vector<JournalEntry>, Reply>>(std::move(entries),
+                                                                              std::move(followed));
+  const bool queued = queue_.PushOwn([this, shared] {
+    for (const JournalEntry& entry : shared->first) {
+      if (leads_ || stale_ || entry.version <= state_.version()) {
+        continue;
+      }
+      if (entry.version != state_.version().Next()) {
+        MarkStale(absl::UnavailableError("the journal went on elsewhere"));
+        continue;
+      }
+      state_.Apply(entry.event);
+      orders_.Learn(entry.event);
+    }
+    followed_ = state_.version().value();
+    epoch_ = state_.epoch().value();
+    shared->second(stale_ ? degraded_ : absl::OkStatus());
+  });
+  if (!queued) {
+    shared->second(absl::UnavailableError("the controller is stopping"));
+  }
+}
+
+void Controller::Lead(Reply led) {
+  auto shared = std::make_shared<const Reply>(std::move(led));
+  const bool queued = queue_.PushOwn([this, shared] { (*shared)(BeginToLead()); });
+  if (!queued) {
+    (*shared)(absl::UnavailableError("the controller is stopping"));
+  }
+}
+
+absl::Status Controller::BeginToLead() {
+  RETURN_IF_ERROR(stale_ ? degraded_ : absl::OkStatus());
+  Finish();
+  AwaitCommits();
+  RETURN_IF_ERROR(store_.ContinueFrom(state_.version()));
+  if (const absl::Status begun = BeginTerm(); !begun.ok()) {
+    MarkStale(begun);
+    return begun;
+  }
+  degraded_ = absl::OkStatus();
+  ForgetPlans();
+  leads_ = true;
+  return absl::OkStatus();
+}
+
+void Controller::StepDown(Reply durable) {
+  auto shared = std::make_shared<const Reply>(std::move(durable));
+  const bool queued = queue_.PushOwn([this, shared] {
+    Depose();
+    group_.after.push_back([shared](const absl::Status& status) { (*shared)(status); });
+  });
+  if (!queued) {
+    (*shared)(absl::UnavailableError("the controller is stopping"));
+  }
+}
+
+// Agents find the leader by themselves, and say again what was not acknowledged.
+void Controller::Depose() {
+  leads_ = false;
+  followed_ = state_.version().value();
+  group_.batch.passes.clear();
+  ForgetPlans();
+  waiting_ = WaitingReasons();
+  agents_.CloseAll();
+}
+
+void Controller::ForgetPlans() {
+  ++state_loads_;
+  snapshots_.Forget();
+  plan_ = nullptr;
+  pace_.Want();
+}
+
+void Controller::AwaitCommits() {
+  while (commits_->depth() > 0) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+void Controller::MarkStale(const absl::Status& why) {
+  stale_ = true;
+  degraded_ = why;
+}
+
+// The store refused a commit: back to what it holds. Clients were told; agents come back and say
+// again what was not acknowledged.
+void Controller::RollBack(const absl::Status& status) {
+  log_.Error("controller",
+             absl::StrCat("the state could not be written: ", std::string(status.message())));
+  if (absl::IsDataLoss(status) || absl::IsInternal(status)) {
+    fatal_ = status;
+    has_fatal_ = true;
+    return;
+  }
+  commits_->Push(Batch(),
+                 [after = std::exchange(group_, Group()).after, status](const absl::Status&) {
+                   for (const Reply& reply : after) {
+                     reply(ForCallers(status));
+                   }
+                 });
+  AwaitCommits();
+  if (absl::IsFailedPrecondition(status)) {
+    Depose();
+  }
+  agents_.CloseAll();
+  MarkStale(status);
+  Reload();
+}
+
+// Back to what the store holds, or later once it can be reached.
+void Controller::Reload() {
+  AwaitCommits();
+  const absl::Status loaded = LoadState();
+  try_again_ = std::chrono::steady_clock::now() + kRetryWrites;
+  if (!loaded.ok()) {
+    if (store_.leadership() == nullptr || absl::IsDataLoss(loaded) || absl::IsInternal(loaded)) {
+      fatal_ = loaded;
+      has_fatal_ = true;
+    }
+    return;
+  }
+  stale_ = false;
+  ForgetPlans();
+  commits_->Reset();
+}
+
+// What the callers of a group are told: that a request was not done, and may be made again.
+absl::Status Controller::ForCallers(const absl::Status& status) {
+  return absl::IsFailedPrecondition(status) || absl::IsAborted(status)
+             ? absl::UnavailableError(status.message())
+             : status;
+}
+
+absl::Status Controller::Degraded() const {
+  if (!leads_) {
+    return absl::UnavailableError(
+        "this controller is a standby: name all controllers with --controller A,B; muster controller "
+        "status says which leads");
+  }
+  if (degraded_.ok() || (!stale_ && std::chrono::steady_clock::now() >= try_again_)) {
+    return absl::OkStatus();
+  }
+  return absl::ResourceExhaustedError(absl::StrCat(
+      store_.leadership() == nullptr ? "the state directory cannot be written ("
+                                     : "the database cannot be written (",
+      std::string(degraded_.message()), "); running jobs go on; try again when it can"));
+}
+
+}  // namespace muster::daemon

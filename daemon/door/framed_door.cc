@@ -1,0 +1,295 @@
+#include "daemon/door/framed_door.h"
+
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+namespace muster::daemon {
+namespace {
+
+constexpr std::uint64_t kOver = 0;  // the event's tag
+constexpr std::size_t kNumberBytes = 4;
+constexpr unsigned kByteBits = 8;
+
+void PutNumber(std::uint64_t number, std::string& out) {
+  for (std::size_t i = 0; i < kNumberBytes; ++i) {
+    out.push_back(static_cast<char>(number >> (kByteBits * i)));
+  }
+}
+
+std::size_t NumberAt(std::string_view bytes, std::size_t at) {
+  std::size_t number = 0;
+  for (std::size_t i = 0; i < kNumberBytes; ++i) {
+    number |= std::size_t{static_cast<unsigned char>(bytes[at + i])} << (kByteBits * i);
+  }
+  return number;
+}
+
+}  // namespace
+
+// One connection: the thread reads of it, whoever answers writes to it.
+struct FramedDoor::Connection {
+  std::uint64_t id = 0;
+  int epoll = -1;
+  HandOver other;
+  bool ours = false;
+  std::string in;                     // of the frame that is being read
+  std::size_t needed = kNumberBytes;  // bytes of it, as far as is known
+
+  Mutex mutex;
+  UniqueFd fd ABSL_GUARDED_BY(mutex);
+  bool answered ABSL_GUARDED_BY(mutex) = false;  // the magic is sent
+  std::string out ABSL_GUARDED_BY(mutex);        // what the client has not taken yet
+
+  void Watch(std::uint32_t events) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    epoll_event event{};
+    event.events = events;
+    event.data.u64 = id;
+    epoll_ctl(epoll, EPOLL_CTL_MOD, fd.get(), &event);
+  }
+
+  // Sends what the client takes now, and waits for the next request when that is all.
+  void Send() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+    std::size_t sent = 0;
+    while (sent < out.size()) {
+      const ssize_t some =
+          send(fd.get(), out.data() + sent, out.size() - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+      if (some < 0 && errno == EINTR) {
+        continue;
+      }
+      if (some < 0) {
+        break;
+      }
+      sent += static_cast<std::size_t>(some);
+    }
+    out.erase(0, sent);
+    if (out.empty()) {
+      out.shrink_to_fit();
+    }
+    Watch(out.empty() ? EPOLLIN : EPOLLOUT);
+  }
+
+  void Answer(std::uint32_t code, std::string_view text, std::string_view reply) {
+    const MutexLock lock(&mutex);
+    if (!fd.valid()) {
+      return;
+    }
+    if (!std::exchange(answered, true)) {
+      out = kMagic;
+    }
+    PutNumber(2 * kNumberBytes + text.size() + reply.size(), out);
+    PutNumber(code, out);
+    PutNumber(text.size(), out);
+    out.append(text);
+    out.append(reply);
+    Send();
+  }
+};
+
+FramedDoor::FramedDoor(Serve serve) : serve_(std::move(serve)) {}
+
+FramedDoor::~FramedDoor() {
+  Stop();
+}
+
+absl::Status FramedDoor::Start() {
+  epoll_.reset(epoll_create1(EPOLL_CLOEXEC));
+  over_.reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!epoll_.valid() || !over_.valid()) {
+    return absl::ErrnoToStatus(errno, "cannot wait for connections");
+  }
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = kOver;
+  epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, over_.get(), &event);
+  thread_ = std::thread([this] { Run(); });
+  return absl::OkStatus();
+}
+
+void FramedDoor::Stop() {
+  if (!thread_.joinable()) {
+    return;
+  }
+  {
+    const MutexLock lock(&mutex_);
+    stopped_ = true;
+  }
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = write(over_.get(), &one, sizeof(one));
+  thread_.join();
+  std::map<std::uint64_t, Shared> rest;
+  {
+    const MutexLock lock(&mutex_);
+    rest.swap(connections_);
+  }
+  for (const auto& [id, connection] : rest) {
+    const MutexLock lock(&connection->mutex);
+    connection->fd.reset();
+  }
+}
+
+void FramedDoor::Take(UniqueFd fd, HandOver other) {
+  auto connection = std::make_shared<Connection>();
+  const MutexLock lock(&mutex_);
+  if (stopped_ || !epoll_.valid()) {
+    return;
+  }
+  connection->id = next_++;
+  connection->epoll = epoll_.get();
+  connection->other = std::move(other);
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.u64 = connection->id;
+  const int descriptor = fd.get();
+  {
+    const MutexLock own(&connection->mutex);
+    connection->fd = std::move(fd);
+  }
+  connections_[connection->id] = connection;
+  epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, descriptor, &event);
+}
+
+void FramedDoor::Run() {
+  std::array<epoll_event, 64> events{};
+  while (true) {
+    const int found = epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), -1);
+    for (int i = 0; i < found; ++i) {
+      const epoll_event& event = events[static_cast<std::size_t>(i)];
+      if (event.data.u64 != kOver) {
+        OnEvent(event.data.u64, event.events);
+      }
+    }
+    const MutexLock lock(&mutex_);
+    if (stopped_) {
+      return;
+    }
+  }
+}
+
+void FramedDoor::OnEvent(std::uint64_t id, std::uint32_t events) {
+  Shared connection;
+  {
+    const MutexLock lock(&mutex_);
+    const auto found = connections_.find(id);
+    if (found == connections_.end()) {
+      return;
+    }
+    connection = found->second;
+  }
+  if ((events & EPOLLIN) != 0) {
+    const Look look = connection->ours ? ReadFrame(connection) : LookAtFirstBytes(*connection);
+    if (look == Look::kOver) {
+      Drop(id);
+    }
+    return;
+  }
+  if ((events & EPOLLOUT) != 0) {
+    const MutexLock lock(&connection->mutex);
+    connection->Send();
+    return;
+  }
+  Drop(id);
+}
+
+FramedDoor::Look FramedDoor::LookAtFirstBytes(Connection& connection) {
+  std::array<char, kMagic.size()> first{};
+  UniqueFd theirs;
+  {
+    const MutexLock lock(&connection.mutex);
+    const int fd = connection.fd.get();
+    const ssize_t got = recv(fd, first.data(), first.size(), MSG_PEEK | MSG_DONTWAIT);
+    if (got <= 0) {
+      return got < 0 && (errno == EAGAIN || errno == EINTR) ? Look::kMore : Look::kOver;
+    }
+    const std::string_view there(first.data(), static_cast<std::size_t>(got));
+    if (there == kMagic) {
+      connection.ours = true;
+      const int one = 1;
+      setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &one, sizeof(one));
+      return recv(fd, first.data(), first.size(), MSG_DONTWAIT) == got ? Look::kMore : Look::kOver;
+    }
+    if (kMagic.substr(0, there.size()) == there) {
+      const int whole = static_cast<int>(kMagic.size());
+      setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &whole, sizeof(whole));
+      return Look::kMore;
+    }
+    epoll_ctl(connection.epoll, EPOLL_CTL_DEL, fd, nullptr);
+    theirs = std::move(connection.fd);
+  }
+  connection.other(std::move(theirs));
+  return Look::kOver;
+}
+
+FramedDoor::Look FramedDoor::ReadFrame(const Shared& connection) {
+  while (true) {
+    const std::size_t have = connection->in.size();
+    connection->in.resize(connection->needed);
+    ssize_t got = 0;
+    {
+      const MutexLock lock(&connection->mutex);
+      got = recv(connection->fd.get(), connection->in.data() + have, connection->needed - have,
+                 MSG_DONTWAIT);
+    }
+    const int error = errno;
+    connection->in.resize(have + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    if (got <= 0) {
+      return got < 0 && (error == EAGAIN || error == EINTR) ? Look::kMore : Look::kOver;
+    }
+    if (connection->in.size() < connection->needed) {
+      continue;
+    }
+    if (connection->needed > kNumberBytes) {
+      return TakeFrame(connection);
+    }
+    const std::size_t length = NumberAt(connection->in, 0);
+    if (length < kNumberBytes || length > kRequestBytesMax) {
+      return Look::kOver;
+    }
+    connection->needed = kNumberBytes + length;
+  }
+}
+
+// Nothing more is read until the call is answered.
+FramedDoor::Look FramedDoor::TakeFrame(const Shared& connection) {
+  std::string frame;
+  frame.swap(connection->in);
+  connection->needed = kNumberBytes;
+  const std::size_t name = NumberAt(frame, kNumberBytes);
+  if (name > frame.size() - 2 * kNumberBytes) {
+    return Look::kOver;
+  }
+  {
+    const MutexLock lock(&connection->mutex);
+    connection->Watch(0);
+  }
+  std::string method = frame.substr(2 * kNumberBytes, name);
+  frame.erase(0, 2 * kNumberBytes + name);
+  serve_(std::move(method), std::move(frame),
+         [connection](std::uint32_t code, const std::string& text, const std::string& reply) {
+           connection->Answer(code, text, reply);
+         });
+  return Look::kMore;
+}
+
+void FramedDoor::Drop(std::uint64_t id) {
+  Shared connection;
+  {
+    const MutexLock lock(&mutex_);
+    const auto found = connections_.find(id);
+    if (found == connections_.end()) {
+      return;
+    }
+    connection = found->second;
+    connections_.erase(found);
+  }
+  const MutexLock lock(&connection->mutex);
+  connection->fd.reset();
+}
+
+}  // namespace muster::daemon

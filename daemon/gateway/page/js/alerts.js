@@ -1,0 +1,64 @@
+// What an operator, or the owner of a job, should look at.
+
+import { get } from "./api.js";
+import { card, el, empty, isolate, natural, swap } from "./dom.js";
+
+const kLate = 60000; // a promised start that is so long over
+
+function ofNodes(nodes) {
+  const alerts = [];
+  for (const node of nodes) {
+    const href = "#node/" + encodeURIComponent(node.name);
+    if (node.state.startsWith("DOWN")) {
+      alerts.push({ level: "bad", what: node.name, href, text: "the node does not answer" + (node.reason ? ": " + node.reason : "") });
+    } else if (node.state.includes("+DRAIN")) {
+      alerts.push({ level: "warn", what: node.name, href, text: "drained" + (node.reason ? ": " + node.reason : "") });
+    } else if (node.health && node.health !== "good") {
+      alerts.push({ level: "warn", what: node.name, href, text: "health: " + node.health });
+    }
+  }
+  return alerts;
+}
+
+function ofJobs(jobs) {
+  const alerts = [];
+  const now = Date.now();
+  for (const job of jobs) {
+    const href = "#job/" + job.id;
+    const what = "job " + job.label + " " + job.name;
+    if (job.alert) {
+      alerts.push({ level: "bad", what, href, text: job.alert });
+    }
+    if (job.binding.includes("differs")) {
+      alerts.push({ level: "bad", what, href, text: job.binding });
+    }
+    if (job.reason?.never) {
+      alerts.push({ level: "warn", what, href, text: "never starts as it is: " + job.reason.text });
+    }
+    if (Number(job.expected_start) > 0 && Number(job.expected_start) < now - kLate && job.state === "PENDING") {
+      alerts.push({ level: "bad", what, href, text: "its promised start is over" });
+    }
+  }
+  return alerts;
+}
+
+export async function findAlerts() {
+  const [nodes, jobs] = await Promise.all([get("/v1/nodes", { fields: "name,state,reason,health" }),
+    get("/v1/jobs", { fold: "true", fields: "id,label,name,state,alert,binding,reason,expected_start" })]);
+  const order = { bad: 0, warn: 1 };
+  return [...ofNodes(nodes.nodes), ...ofJobs(jobs.jobs)].sort((a, b) => order[a.level] - order[b.level] || natural(a.what, b.what));
+}
+
+export function openAlerts() {
+  const element = el("div", { class: "alerts-view" });
+  return {
+    element,
+    onEvent: (event) => /^muster\.(node|job)\./.test(event.type),
+    async refresh() {
+      const alerts = await findAlerts();
+      swap(element, card("Alerts", alerts.length === 0 ? empty("Nothing needs a look.") : el("ul", { class: "alerts" }, alerts.slice(0, 500).map((alert) =>
+        el("li", { "data-level": alert.level }, el("b", { class: "hidden" }, alert.level === "bad" ? "error " : "warning "),
+          el("a", { href: alert.href }, isolate(alert.what)), " ", isolate(alert.text))))));
+    },
+  };
+}

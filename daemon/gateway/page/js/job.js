@@ -1,0 +1,216 @@
+// One job: its life as a line, why it waits, where each rank is, what it used, and what can be done with it.
+
+import { get } from "./api.js";
+import { act } from "./act.js";
+import { curve, tint, isDark } from "./charts.js";
+import { bytes, card, clock, el, empty, facts, isolate, number, pill, plural, span, svg, swap, table, when } from "./dom.js";
+import { indices, machinePicture } from "./nodes.js";
+
+const kWidth = 640;
+const kNodesDrawn = 8;
+const kRanksListed = 512;
+
+// Its life: waiting, each attempt, what was suspended or lost, up to now or to its promised start.
+function timeline(job, attempts) {
+  const now = Date.now();
+  const ended = Number(job.end_time);
+  const begin = Number(job.submit_time);
+  const limit = Number(job.time_limit);
+  const running = attempts.find((attempt) => !Number(attempt.end_time));
+  const expected = Number(job.expected_start);
+  const goes = running && limit ? Number(running.start_time) + limit : 0;
+  const end = Math.max(ended || now, expected, goes, begin + 1000);
+  const x = (time) => (kWidth * (Number(time) - begin)) / (end - begin);
+  const bar = (from, to, kind, title) => {
+    const rect = svg("rect", { x: x(from), width: Math.max(1.5, x(to) - x(from)), y: 8, height: 22, rx: 4, class: "life " + kind });
+    rect.append(svg("title", null, title));
+    return rect;
+  };
+  const parts = [];
+  let from = begin;
+  for (const attempt of attempts) {
+    const start = Number(attempt.start_time);
+    const stop = Number(attempt.end_time) || now;
+    parts.push(bar(from, start, "waits", "waiting " + span(start - from)));
+    parts.push(bar(start, stop, Number(attempt.end_time) ? (attempt.exit?.code || attempt.exit?.signal ? "failed" : "ran") : "runs",
+      `attempt ${attempt.number}: ${span(stop - start)}${attempt.cause ? ", " + attempt.cause : ""}`));
+    if (Number(attempt.lost) > 0) {
+      parts.push(bar(Math.max(start, stop - Number(attempt.lost)), stop, "lost", "to be done again: " + span(attempt.lost)));
+    }
+    const saved = Number(attempt.checkpoints?.committed);
+    if (saved > start) {
+      parts.push(svg("circle", { class: "saved", cx: x(saved), cy: 19, r: 4 }, svg("title", null, "last checkpoint " + clock(saved))));
+    }
+    from = stop;
+  }
+  if (!running && !ended) {
+    parts.push(bar(from, now, "waits", "waiting " + span(now - from)));
+    if (expected > now) {
+      parts.push(bar(now, expected, "promised", "promised start " + clock(expected)));
+    }
+  }
+  if (goes > now) {
+    parts.push(bar(now, goes, "left", span(goes - now) + " left"));
+  }
+  if (!ended && end > now) {
+    parts.push(svg("line", { class: "now", x1: x(now), x2: x(now), y1: 2, y2: 36 }));
+  }
+  return el("figure", { class: "timeline" }, svg("svg", { viewBox: `0 0 ${kWidth} 38`, preserveAspectRatio: "none", role: "img",
+    "aria-label": "submitted, " + plural(attempts.length, "attempt") + ", " + (ended ? "ended" : running ? "running" : "waiting") }, parts),
+  el("figcaption", null, el("span", null, "submitted ", when(begin)),
+    ended ? el("span", null, "ended ", when(ended)) : expected > now ? el("span", null, "promised start ", when(expected))
+      : goes ? el("span", null, "limit ", when(goes)) : null));
+}
+
+function whyItWaits(job, answer) {
+  const suggestions = answer.suggestions || [];
+  const promised = Number(job.expected_start);
+  const lacks = answer.nodes.filter((node) => !node.fits);
+  const terms = answer.priority?.terms || [];
+  return card("Why it waits", el("p", { class: "lead" }, isolate(answer.summary || job.reason?.text || "")),
+    promised > Date.now() ? el("p", null, "It starts at the latest ", when(promised), ", in " + span(promised - Date.now()) + ".") : null,
+    suggestions.length ? [el("h3", null, "What would start it sooner"), el("ul", { class: "plain" }, suggestions.map((one) =>
+      el("li", null, isolate(one.change), ": ", Number(one.start) > Date.now() + 1000 ? when(one.start) : "now")))] : null,
+    terms.length ? el("details", { "data-key": "priority" }, el("summary", null, "Priority " + number(answer.priority.total)),
+      table(["Term", "Weight", "Factor", "Points"], terms.map((term) => [term.name, number(term.weight),
+        (term.factor / 1e9).toFixed(3), number(term.points)]), "Priority")) : null,
+    lacks.length ? el("details", { "data-key": "lacks" }, el("summary", null, "What " + plural(lacks.length, "node") + " lack" + (lacks.length === 1 ? "s" : "")),
+      table(["Node", "Lacks"], lacks.slice(0, 500).map((node) => [node.node, node.text]), "What nodes lack")) : null);
+}
+
+const verdictIcon = { verified: "✓", differs: "✗", "not enforced": "–", unread: "…", unreadable: "?" };
+
+function ranksOf(attempt) {
+  const wrong = attempt.ranks.filter((rank) => rank.verdict === "differs");
+  return [attempt.ranks.length > kRanksListed ? el("p", { class: "faint" }, "The first " + kRanksListed + " of " + plural(attempt.ranks.length, "rank") +
+    (wrong.length ? "; " + wrong.length + " differ from the plan" : "")) : null,
+  table(["Rank", "Node", "CPUs", "Memory", "GPUs", "NIC", "Found", ""], attempt.ranks.slice(0, kRanksListed).map((rank) =>
+    [(rank.step ? rank.step + "." : "script ") + rank.rank, el("a", { href: "#node/" + encodeURIComponent(rank.node) }, isolate(rank.node)),
+      rank.cpus, rank.mem_nodes, rank.gpus.map((gpu) => gpu.slice(0, 12)).join(", "), rank.nic, rank.found_cpus,
+      el("span", { class: "verdict", "data-verdict": rank.verdict, title: rank.text },
+        el("span", { "aria-hidden": "true" }, verdictIcon[rank.verdict] || ""), " " + rank.verdict)]), "Ranks of attempt " + attempt.number)];
+}
+
+// Each of its nodes with its ranks in colours: where they were planned, and where they are not.
+function places(attempt, machines) {
+  const dark = isDark();
+  return attempt.nodes.slice(0, kNodesDrawn).filter((name) => machines.has(name)).map((name) => {
+    const node = machines.get(name);
+    const ranks = attempt.ranks.filter((rank) => rank.node === name);
+    const cpus = new Map();
+    const gpus = new Map();
+    const nics = new Map();
+    for (const rank of ranks) {
+      const who = { name: "rank " + rank.rank, text: "rank " + rank.rank + ", " + rank.verdict, wrong: rank.verdict === "differs" };
+      indices(rank.cpus).forEach((cpu) => cpus.set(cpu, who));
+      rank.gpus.forEach((gpu) => gpus.set(gpu, who));
+      if (rank.nic) {
+        nics.set(rank.nic, who);
+      }
+    }
+    const owner = (kind, thing) => (kind === "core" ? cpus.get(indices(thing.cpus)[0])
+      : kind === "gpu" ? gpus.get(thing.uuid) : nics.get(thing.name));
+    return el("div", { class: "place-of" }, el("h3", null, el("a", { href: "#node/" + encodeURIComponent(name) }, isolate(name)),
+      el("small", null, " " + plural(ranks.length, "rank"))), machinePicture(node.machine, owner),
+    el("p", { class: "legend" }, ranks.slice(0, 16).map((rank) => {
+      const dot = el("i", { class: "cell" });
+      dot.style.setProperty("background", tint("rank " + rank.rank, dark));
+      return el("span", null, dot, "rank " + rank.rank);
+    })));
+  });
+}
+
+function attemptCard(attempt, machines, last) {
+  const exit = attempt.exit || {};
+  return card("Attempt " + attempt.number + (attempt.cause ? ": " + attempt.cause : ""),
+    facts([["From", when(attempt.start_time)], ["To", when(attempt.end_time)], ["Nodes", attempt.nodes.join(", ")],
+      ["Exit", exit.signal ? "signal " + exit.signal : exit.code ? "code " + exit.code : ""], ["Limits", attempt.limits],
+      ["Suspended", Number(attempt.suspended) ? span(attempt.suspended) : ""],
+      ["Lost work", Number(attempt.lost) ? span(attempt.lost) : ""],
+      ["Checkpoints", Number(attempt.checkpoints?.count) ? el("span", null, number(attempt.checkpoints.count) + ", the last ",
+        when(attempt.checkpoints.committed), ", " + bytes(attempt.checkpoints.bytes)) : ""]]),
+    last && machines.size ? el("div", { class: "places" }, places(attempt, machines)) : null,
+    attempt.ranks.length ? el("details", { "data-key": "ranks-" + attempt.number, open: last && attempt.ranks.length <= 16 },
+      el("summary", null, plural(attempt.ranks.length, "rank") + ", where each was planned and found"), ranksOf(attempt)) : null);
+}
+
+function curves(points, job) {
+  const of = (key) => points.map((point) => ({ start: Number(point.start), span: Number(point.span), value: Number(point[key]) }));
+  const has = (key) => points.some((point) => Number(point[key]) > 0);
+  const rate = (value) => (value < 10 ? Math.round(value * 100) / 100 : Math.round(value)).toLocaleString();
+  return card("What it used", el("div", { class: "charts" },
+    curve({ title: "CPUs busy", points: of("cpus"), all: job.cpus, say: rate, colour: "a" }),
+    curve({ title: "Memory", points: of("memory"), all: Number(job.memory), say: bytes, colour: "b" }),
+    job.gpus ? curve({ title: "GPUs busy", points: of("gpus"), all: job.gpus, say: rate, colour: "c" }) : null,
+    has("gpu_memory") ? curve({ title: "GPU memory, of the fullest", points: of("gpu_memory"), all: 0, say: bytes, colour: "d" }) : null,
+    has("watts") ? curve({ title: "Power", points: of("watts"), all: 0, say: (watts) => rate(watts) + " W", colour: "e" }) : null));
+}
+
+function buttons(job, again) {
+  const what = "job " + job.label;
+  const button = (verb, danger) => el("button", { type: "button", "data-key": "do-" + verb, class: danger ? "danger" : "",
+    onclick: () => act(verb, [{ job: job.id }], what, again) }, verb[0].toUpperCase() + verb.slice(1));
+  if (Number(job.end_time) > 0) {
+    return null;
+  }
+  const held = job.reason?.kind?.startsWith("JobHeld");
+  return [job.state === "PENDING" ? button(held ? "release" : "hold") : button("requeue", true), button("cancel", true)];
+}
+
+export function openJob({ id, again }) {
+  const element = el("div", { class: "job-view" });
+  const machines = new Map();
+
+  async function readMachines(attempt) {
+    const wanted = attempt?.ranks.length ? attempt.nodes.slice(0, kNodesDrawn).filter((name) => !machines.has(name)) : [];
+    if (wanted.length) {
+      const list = await get("/v1/nodes", { name: wanted.join(","), with_machine: "true" }).catch(() => ({ nodes: [] }));
+      list.nodes.forEach((node) => machines.set(node.name, node));
+    }
+  }
+
+  function draw(detail, answer, points, others) {
+    const job = detail.job;
+    const attempts = detail.attempts;
+    swap(element,
+      el("div", { class: "title" }, el("h2", null, "Job " + job.label + " ", isolate(job.name)), pill(job.state),
+        el("span", { class: "grow" }), buttons(job, again)),
+      job.alert ? el("p", { class: "said", role: "alert" }, isolate(job.alert)) : null,
+      card("", timeline(job, attempts)),
+      answer ? whyItWaits(job, answer) : null,
+      el("div", { class: "columns two" },
+        card("What it is", facts([["User", job.user], ["Account", job.account], ["Partition", job.partition], ["QOS", job.qos],
+          ["Command", detail.command.join(" ")], ["Directory", detail.work_dir], ["Output", detail.stdout_path],
+          ["Errors", detail.stderr_path && detail.stderr_path !== detail.stdout_path ? detail.stderr_path : ""], ["Comment", job.comment],
+          ["Dependency", job.dependency], ["Elastic", detail.elastic], ["Without effect", detail.recorded.join(", ")]])),
+        card(Number(job.start_time) ? "What it has" : "What it asks", facts([["Nodes", job.nodes.length ? job.nodes.join(", ") : String(job.node_count || "")],
+          ["Tasks", number(job.tasks)], ["CPUs", number(job.cpus)], ["Memory", Number(job.memory) ? bytes(job.memory) : ""], ["GPUs", job.gpus ? number(job.gpus) : ""],
+          ["Time limit", Number(job.time_limit) ? span(job.time_limit) : "none"], ["Features", detail.constraint], ["Licenses", job.licenses],
+          ["Binding", job.binding], ["Checkpoints", detail.checkpoint_interval], ["Restarts", job.restarts ? number(job.restarts) : ""],
+          ["How it ended", job.exit_text]]))),
+      points.length > 1 ? curves(points, job) : Number(job.start_time) && !Number(job.end_time) ? card("What it used", empty("The first sample comes some seconds after its start.")) : null,
+      [...attempts].reverse().map((attempt, i) => attemptCard(attempt, machines, i === 0)),
+      detail.steps.length ? card("Steps", table(["Step", "Name", "State", "Nodes", "Tasks", "CPUs", "Start", "Took", ""], detail.steps.map((step) =>
+        [step.attempt > 1 ? step.attempt + "." + step.step : String(step.step), step.name, pill(step.state), step.nodes, number(step.tasks), number(step.cpus),
+          when(step.start_time), Number(step.start_time) ? span((Number(step.end_time) || Date.now()) - Number(step.start_time)) : "", step.text]), "Steps")) : null,
+      others.length ? card("The array", el("p", { class: "elements" }, others.slice(0, 200).map((one) =>
+        el("a", { href: "#job/" + one.job.id, class: "element", "data-state": one.job.state, title: one.job.label + " " + one.job.state.toLowerCase() }, one.job.array_task_id)))) : null);
+  }
+
+  return {
+    element,
+    poll: 5000,
+    onEvent: (event) => String(event.data.job) === id || String(event.data.array_job) === id,
+    async refresh() {
+      const jobs = (await get("/v1/jobs/" + encodeURIComponent(id))).jobs;
+      const detail = jobs.find((one) => String(one.job.id) === id) || jobs[0];
+      const waits = detail.job.state === "PENDING";
+      const [answer, curve] = await Promise.all([
+        waits ? get("/v1/jobs/" + encodeURIComponent(id) + "/explanation").catch(() => null) : null,
+        waits ? null : get("/v1/jobs/" + encodeURIComponent(id) + "/curve").catch(() => null),
+        readMachines(detail.attempts.at(-1))]);
+      const points = curve?.curves.find((one) => String(one.job) === String(detail.job.id))?.points || [];
+      draw(detail, answer, points, jobs.length > 1 ? jobs : []);
+    },
+  };
+}

@@ -1,0 +1,247 @@
+#include "daemon/gateway/stream/event_hub.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/base/status.h"
+
+namespace muster::daemon {
+namespace {
+
+http::Response EventStreamHead() {
+  return {200, "text/event-stream; charset=utf-8", "", {}};
+}
+
+absl::StatusOr<std::uint64_t> ReadNumber(const std::string& name, const std::string& text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number >= (1ULL << 62)) {
+    return absl::InvalidArgumentError(absl::StrCat(name, ": not a number: ", text));
+  }
+  return number;
+}
+
+std::string Framed(const wire::EventLine& event) {
+  return absl::StrCat("id: ", event.number(), "\nevent: ", event.type(), "\ndata: ", event.json(),
+                      "\n\n");
+}
+
+}  // namespace
+
+absl::StatusOr<wire::WatchEventsRequest> EventHub::ReadQuery(const http::Request& request) {
+  wire::WatchEventsRequest asked;
+  asked.set_follow(true);
+  for (const auto& [name, value] : request.query) {
+    if (name == "user") {
+      asked.set_user(value);
+      continue;
+    }
+    if (name != "from" && name != "job") {
+      return absl::InvalidArgumentError(
+          absl::StrCat(name, ": not a filter of events; there are from, job and user"));
+    }
+    ASSIGN_OR_RETURN(const std::uint64_t number, ReadNumber(name, value));
+    name == "from" ? asked.set_from(number) : asked.set_job(number);
+  }
+  if (!request.last_event_id.empty()) {
+    ASSIGN_OR_RETURN(const std::uint64_t last, ReadNumber("Last-Event-ID", request.last_event_id));
+    asked.set_from(last + 1);
+  }
+  return asked;
+}
+
+void EventHub::Serve(const wire::WatchEventsRequest& request, const std::string& token,
+                     std::shared_ptr<http::ReplyPath> reply) {
+  auto stream = std::make_shared<Stream>();
+  {
+    const MutexLock lock(&mutex_);
+    stream->key = Key(token, request.job(), request.user());
+    if (Join(stream->key, request.from(), reply)) {
+      return;
+    }
+    if (streams_.size() >= kStreamsMax) {
+      reply->Send(refuse_({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many readers of events"}));
+      return;
+    }
+    AddReader(*stream, 0, reply);
+    streams_.push_back(stream);
+    if (request.from() == 0 && !shared_.contains(stream->key)) {
+      stream->shared = true;
+      shared_[stream->key] = stream;
+    }
+  }
+  std::function<void()> end = link_.Watch(
+      request, token,
+      {.news = [this, stream](const wire::WatchEventsReply& news) { OnNews(stream, news); },
+       .ended = [this, stream](const grpc::Status& status) { OnEnded(stream, status); }});
+  bool left = false;
+  {
+    const MutexLock lock(&mutex_);
+    left = stream->readers.empty();
+    stream->end = end;
+  }
+  if (left) {  // before there was anything to end
+    end();
+  }
+}
+
+// A stream of the same caller's that has what is asked for.
+bool EventHub::Join(const Key& key, std::uint64_t from,
+                    const std::shared_ptr<http::ReplyPath>& reply) {
+  const auto found = shared_.find(key);
+  if (found == shared_.end()) {
+    return false;
+  }
+  const StreamPtr& stream = found->second;
+  if (from == 0) {
+    AddReader(*stream, stream->first + stream->ring.size(), reply);
+  } else if (stream->begun && from >= stream->from && from <= stream->next) {
+    const auto line = std::lower_bound(
+        stream->ring.begin(), stream->ring.end(), from,
+        [](const Line& entry, std::uint64_t number) { return entry.number < number; });
+    AddReader(*stream, stream->first + static_cast<std::uint64_t>(line - stream->ring.begin()),
+              reply);
+  } else {
+    return false;
+  }
+  if (stream->begun) {
+    Begin(stream, stream->readers.back());
+  }
+  return true;
+}
+
+void EventHub::AddReader(Stream& stream, std::uint64_t at,
+                         const std::shared_ptr<http::ReplyPath>& reply) {
+  auto reader = std::make_shared<Reader>();
+  reader->path = reply;
+  reader->at = at;
+  stream.readers.push_back(std::move(reader));
+}
+
+void EventHub::OnNews(const StreamPtr& stream, const wire::WatchEventsReply& reply) {
+  const MutexLock lock(&mutex_);
+  for (const wire::EventLine& event : reply.events()) {
+    stream->ring.push_back({event.number(), Framed(event)});
+    stream->bytes += stream->ring.back().text.size();
+  }
+  stream->next = reply.next();
+  while (stream->bytes > kRingBytes) {
+    stream->from = stream->ring.front().number + 1;
+    stream->bytes -= stream->ring.front().text.size();
+    stream->ring.pop_front();
+    ++stream->first;
+  }
+  const std::vector<std::shared_ptr<Reader>> readers = stream->readers;
+  if (!stream->begun) {
+    stream->begun = true;
+    stream->from = reply.next();
+    for (const auto& reader : readers) {
+      Begin(stream, reader);
+    }
+    return;
+  }
+  for (const auto& reader : readers) {
+    Pump(stream, reader);
+  }
+}
+
+void EventHub::OnEnded(const StreamPtr& stream, const grpc::Status& status) {
+  const MutexLock lock(&mutex_);
+  Forget(stream);
+  for (const auto& reader : std::exchange(stream->readers, {})) {
+    if (!stream->begun) {
+      reader->path->Send(refuse_(status));
+    } else {
+      reader->path->End();  // he comes back with the number of his last event
+    }
+  }
+}
+
+void EventHub::Begin(const StreamPtr& stream, const std::shared_ptr<Reader>& reader) {
+  reader->path->BeginStream(EventStreamHead());
+  const std::uint64_t offset = reader->at - stream->first;
+  const std::uint64_t next =
+      offset < stream->ring.size() ? stream->ring[offset].number : stream->next;
+  Send(stream, reader, absl::StrCat("retry: 2000\nid: ", next == 0 ? 0 : next - 1, "\n\n"));
+}
+
+void EventHub::Send(const StreamPtr& stream, const std::shared_ptr<Reader>& reader,
+                    std::string text) {
+  reader->writing = reader->heard = true;
+  reader->path->Write(std::move(text),
+                      [this, stream, weak = std::weak_ptr<Reader>(reader)](bool alive) {
+                        if (const std::shared_ptr<Reader> still = weak.lock()) {
+                          OnWritten(stream, still, alive);
+                        }
+                      });
+}
+
+void EventHub::Pump(const StreamPtr& stream, const std::shared_ptr<Reader>& reader) {
+  if (reader->at < stream->first) {
+    reader->path->End();  // too slow; OnWritten tells that it has gone
+    return;
+  }
+  if (reader->writing) {
+    return;
+  }
+  std::string text;
+  std::uint64_t offset = reader->at - stream->first;
+  for (; offset < stream->ring.size() && text.size() < kPieceBytes; ++offset) {
+    text += stream->ring[offset].text;
+  }
+  reader->at = stream->first + offset;
+  if (!text.empty()) {
+    Send(stream, reader, std::move(text));
+  }
+}
+
+void EventHub::OnWritten(const StreamPtr& stream, const std::shared_ptr<Reader>& reader,
+                         bool alive) {
+  std::function<void()> end;
+  {
+    const MutexLock lock(&mutex_);
+    reader->writing = false;
+    if (alive) {
+      Pump(stream, reader);
+    } else {
+      end = Leave(stream, reader);
+    }
+  }
+  if (end) {
+    end();
+  }
+}
+
+std::function<void()> EventHub::Leave(const StreamPtr& stream,
+                                      const std::shared_ptr<Reader>& reader) {
+  std::erase(stream->readers, reader);
+  if (!stream->readers.empty()) {
+    return nullptr;
+  }
+  Forget(stream);
+  return stream->end;
+}
+
+void EventHub::Forget(const StreamPtr& stream) {
+  std::erase(streams_, stream);
+  const auto found = shared_.find(stream->key);
+  if (found != shared_.end() && found->second == stream) {
+    shared_.erase(found);
+  }
+}
+
+void EventHub::Beat() {
+  const MutexLock lock(&mutex_);
+  for (const StreamPtr& stream : streams_) {
+    for (const auto& reader : stream->readers) {
+      if (stream->begun && !reader->writing && !std::exchange(reader->heard, false)) {
+        Send(stream, reader, ":\n\n");
+        reader->heard = false;
+      }
+    }
+  }
+}
+
+}  // namespace muster::daemon

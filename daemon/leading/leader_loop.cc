@@ -1,0 +1,229 @@
+#include "daemon/leading/leader_loop.h"
+
+#include <future>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "daemon/store/journal.h"
+#include "scheduler/base/status.h"
+
+namespace muster::daemon {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kLookEvery{100};
+constexpr milliseconds kAfterTrouble{200};
+constexpr std::size_t kEntriesAtOnce = 4096;
+constexpr std::chrono::seconds kPatience{10};  // with our own controller
+
+// Waits for an answer of the controller's loop.
+absl::Status Await(const std::function<void(Controller::Reply)>& ask) {
+  auto answered = std::make_shared<std::promise<absl::Status>>();
+  std::future<absl::Status> answer = answered->get_future();
+  ask([answered](const absl::Status& status) { answered->set_value(status); });
+  if (answer.wait_for(kPatience) != std::future_status::ready) {
+    return absl::UnavailableError("the controller's loop does not answer");
+  }
+  return answer.get();
+}
+
+}  // namespace
+
+LeaderLoop::LeaderLoop(JobStore& store, Controller& controller, const Logger& log,
+                       Settings settings, std::function<void()> led)
+    : store_(store),
+      controller_(controller),
+      log_(log),
+      settings_(std::move(settings)),
+      led_(std::move(led)),
+      thread_([this] { Run(); }) {}
+
+LeaderLoop::~LeaderLoop() {
+  {
+    const std::lock_guard hold(mutex_);
+    stopping_ = true;
+  }
+  wake_.notify_all();
+  thread_.join();
+  if (leads_) {
+    store_.leadership()->Release("").IgnoreError();  // else the lease ends by itself
+  }
+}
+
+Standing LeaderLoop::standing() const {
+  Standing standing;
+  standing.name = settings_.name;
+  standing.leads = controller_.leads();
+  const std::lock_guard hold(mutex_);
+  standing.leader = standing.leads ? settings_.name : row_.lease.count() > 0 ? row_.holder : "";
+  standing.leader_addresses =
+      standing.leads ? settings_.addresses : row_.lease.count() > 0 ? row_.addresses : "";
+  if (!standing.leads) {
+    standing.age = std::chrono::duration_cast<milliseconds>(Steady::now() - current_);
+  }
+  return standing;
+}
+
+absl::Status LeaderLoop::HandOver(const std::string& to) {
+  if (!controller_.leads()) {
+    const std::string leader = standing().leader;
+    return absl::FailedPreconditionError(
+        absl::StrCat(settings_.name, " does not lead",
+                     leader.empty() ? "" : absl::StrCat(": ask ", leader, ", which does")));
+  }
+  if (to == settings_.name) {
+    return absl::FailedPreconditionError(absl::StrCat(to, " leads already"));
+  }
+  const std::lock_guard hold(mutex_);
+  hand_over_ = true;
+  successor_ = to;
+  wake_.notify_all();
+  return absl::OkStatus();
+}
+
+void LeaderLoop::Run() {
+  while (true) {
+    {
+      const std::lock_guard hold(mutex_);
+      if (stopping_) {
+        return;
+      }
+    }
+    if (leads_) {
+      Hold();
+    } else {
+      Watch();
+    }
+  }
+}
+
+void LeaderLoop::Pause(milliseconds time) {
+  std::unique_lock hold(mutex_);
+  wake_.wait_for(hold, time, [this] { return stopping_ || hand_over_; });
+}
+
+// Each trouble once.
+void LeaderLoop::Complain(const absl::Status& status) {
+  const std::string text(status.message());
+  if (!status.ok() && text != complained_) {
+    log_.Warning("leader", text);
+    complained_ = text;
+  }
+}
+
+absl::Status LeaderLoop::CatchUp() {
+  if (reader_ == nullptr) {
+    ASSIGN_OR_RETURN(reader_, store_.OpenReader());
+  }
+  const Steady::time_point asked = Steady::now();
+  std::vector<JournalEntry> entries;
+  absl::Status followed;
+  const auto give = [&] {
+    followed = entries.empty() ? absl::OkStatus() : Await([&](Controller::Reply reply) {
+      controller_.Follow(std::exchange(entries, {}), std::move(reply));
+    });
+    return followed.ok();
+  };
+  RETURN_IF_ERROR(ReadJournalRows(*reader_, controller_.followed().Next(),
+                                  [&](const JournalEntry& entry) {
+                                    entries.push_back(entry);
+                                    return entries.size() < kEntriesAtOnce || give();
+                                  }));
+  RETURN_IF_ERROR(followed);
+  if (!give()) {
+    return followed;
+  }
+  const std::lock_guard hold(mutex_);
+  current_ = asked;
+  return absl::OkStatus();
+}
+
+void LeaderLoop::Watch() {
+  absl::Status status = store_.leadership()->AwaitNews(kLookEvery);
+  status = status.ok() ? CatchUp() : status;
+  absl::StatusOr<LeaderRow> row = status.ok() ? store_.leadership()->Read() : status;
+  if (!row.ok()) {
+    Complain(row.status());
+    Pause(kAfterTrouble);
+    return;
+  }
+  complained_.clear();
+  const bool free = row->lease.count() <= 0;
+  {
+    const std::lock_guard hold(mutex_);
+    row_ = *std::move(row);
+    hand_over_ = false;
+  }
+  if (free) {
+    TakeLead();
+  }
+}
+
+void LeaderLoop::TakeLead() {
+  const Steady::time_point asked = Steady::now();
+  const absl::StatusOr<bool> taken = store_.leadership()->TryTake(
+      settings_.name, settings_.addresses, settings_.lease, /*force=*/false);
+  if (!taken.ok() || !*taken) {
+    Complain(taken.status());
+    return;
+  }
+  // Nobody else can add to the journal now.
+  absl::Status status = CatchUp();
+  status = status.ok() ? Await([this](Controller::Reply reply) {
+    controller_.Lead(std::move(reply));
+  })
+                       : status;
+  if (!status.ok()) {
+    log_.Error("leader", absl::StrCat("took the lead and cannot: ", std::string(status.message())));
+    store_.leadership()->Release("").IgnoreError();
+    Pause(kAfterTrouble);
+    return;
+  }
+  leads_ = true;
+  renewed_ = asked;
+  log_.Info("leader", absl::StrCat(settings_.name, " leads"));
+  led_();
+}
+
+void LeaderLoop::Hold() {
+  Pause(settings_.lease / 4);
+  bool hand_over = false;
+  std::string successor;
+  {
+    const std::lock_guard hold(mutex_);
+    if (stopping_) {
+      return;
+    }
+    hand_over = std::exchange(hand_over_, false);
+    successor = successor_;
+  }
+  if (hand_over) {
+    StepDown(absl::StrCat("handed over", successor.empty() ? "" : " to ", successor));
+    Complain(store_.leadership()->Release(successor));
+    return;
+  }
+  const Steady::time_point asked = Steady::now();
+  const absl::StatusOr<bool> renewed = store_.leadership()->Renew(settings_.lease);
+  if (renewed.ok() && *renewed && controller_.leads()) {
+    renewed_ = asked;
+    return;
+  }
+  if (renewed.ok()) {
+    StepDown("another controller leads");
+    return;
+  }
+  Complain(renewed.status());
+  if (Steady::now() - renewed_ > settings_.lease) {
+    StepDown("the database has not answered for as long as the lease is");
+  }
+}
+
+void LeaderLoop::StepDown(const std::string& why) {
+  log_.Warning("leader", absl::StrCat(settings_.name, " leads no more: ", why));
+  leads_ = false;
+  Complain(Await([&](Controller::Reply reply) { controller_.StepDown(std::move(reply)); }));
+}
+
+}  // namespace muster::daemon

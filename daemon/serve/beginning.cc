@@ -1,0 +1,53 @@
+#include "daemon/serve/beginning.h"
+
+#include <unistd.h>
+
+#include "daemon/access/access.h"
+#include "daemon/serve/policy_file.h"
+#include "scheduler/base/status.h"
+
+namespace muster::daemon {
+namespace {
+
+absl::Status ApplyConfigured(const DaemonConfig& config, Controller& controller) {
+  return config.file.empty()
+             ? absl::OkStatus()
+             : ApplyPolicyFile(config.file, controller, UserOf(geteuid()), config.network);
+}
+
+}  // namespace
+
+absl::StatusOr<JobSecrets> OpenSecrets(JobStore& store, const std::string& path) {
+  ASSIGN_OR_RETURN(JobSecrets own, JobSecrets::Open(path));
+  if (store.leadership() == nullptr) {
+    return own;
+  }
+  ASSIGN_OR_RETURN(const std::string agreed, store.leadership()->AgreeOnKey(own.ToText()));
+  return JobSecrets::FromText(agreed);
+}
+
+absl::Status Begin(const DaemonConfig& config, JobStore& store, Controller& controller) {
+  if (store.leadership() != nullptr) {
+    return controller.StartFollowing();
+  }
+  RETURN_IF_ERROR(controller.Start());
+  return ApplyConfigured(config, controller);
+}
+
+std::unique_ptr<LeaderLoop> Compete(const DaemonConfig& config, JobStore& store,
+                                    Controller& controller, const Server& server,
+                                    const Logger& log, LeadershipService& service) {
+  if (store.leadership() == nullptr) {
+    return nullptr;
+  }
+  const LeaderLoop::Settings settings{config.name, AdvertisedOf(server, config.name), config.lease};
+  auto loop = std::make_unique<LeaderLoop>(store, controller, log, settings, [&] {
+    if (const absl::Status applied = ApplyConfigured(config, controller); !applied.ok()) {
+      log.Error("musterd", std::string(applied.message()));
+    }
+  });
+  service.Use(loop.get());
+  return loop;
+}
+
+}  // namespace muster::daemon

@@ -1,0 +1,36 @@
+#pragma once
+
+// How a controller begins: alone at once, or as one of several, of which one leads.
+//
+// Thread promise: main's. Invariant: the configuration's policy is the controller's whenever it
+// begins to lead.
+
+#include <memory>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "daemon/controller/controller.h"
+#include "daemon/controller/job_secrets.h"
+#include "daemon/leading/leader_loop.h"
+#include "daemon/leading/leadership_service.h"
+#include "daemon/serve/config.h"
+#include "daemon/serve/server.h"
+#include "daemon/store/job_store.h"
+#include "scheduler/runtime/log.h"
+
+namespace muster::daemon {
+
+// The key in the file `path`, or that of the controllers that share the store.
+absl::StatusOr<JobSecrets> OpenSecrets(JobStore& store, const std::string& path);
+
+// Has the controller lead when nobody else can, else follow whoever does.
+absl::Status Begin(const DaemonConfig& config, JobStore& store, Controller& controller);
+
+// Has a controller that follows lead when it is its turn; null: it is alone. All that is referred
+// to outlives the loop.
+std::unique_ptr<LeaderLoop> Compete(const DaemonConfig& config, JobStore& store,
+                                    Controller& controller, const Server& server,
+                                    const Logger& log, LeadershipService& service);
+
+}  // namespace muster::daemon

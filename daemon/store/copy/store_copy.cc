@@ -1,0 +1,308 @@
+#include "daemon/store/copy/store_copy.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <optional>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
+#include "absl/strings/str_split.h"
+#include "daemon/store/database/engine.h"
+#include "daemon/store/database/schema.h"
+#include "daemon/store/postgres/postgres_engine.h"
+#include "daemon/store/sqlite/sqlite_engine.h"
+#include "scheduler/base/status.h"
+#include "scheduler/runtime/file.h"
+
+namespace muster::daemon {
+namespace {
+
+constexpr const char* kSqlite = "sqlite:";
+constexpr std::size_t kSqliteBytes = 7;
+constexpr std::int64_t kPageRows = 1000;
+constexpr std::chrono::hours kWhileCopying{24};
+
+// One end of a copy, held so that no controller begins to work on it.
+struct End {
+  std::optional<LockFile> lock;  // of a directory
+  std::string directory;
+  std::unique_ptr<StoreEngine> engine;
+};
+
+// A value of a row; text and bytes as they are, a number as its digits.
+using Value = std::optional<std::string>;
+using Row = std::vector<Value>;
+
+std::string DirectoryOf(const std::string& place) {
+  const std::string said = place.substr(kSqliteBytes);
+  return access((said + "/state.db").c_str(), F_OK) == 0 ? said : said + "/controller";
+}
+
+absl::StatusOr<End> OpenEnd(const std::string& place, const std::string& cluster, bool source) {
+  End end;
+  if (absl::StartsWith(place, kSqlite)) {
+    end.directory = DirectoryOf(place);
+    if (source && access((end.directory + "/state.db").c_str(), F_OK) != 0) {
+      return absl::NotFoundError(
+          absl::StrCat(place, ": no state.db there; name the state directory of a controller"));
+    }
+    RETURN_IF_ERROR(source ? absl::OkStatus()
+                           : EnsurePrivateDirectory(place.substr(kSqliteBytes)));
+    RETURN_IF_ERROR(EnsurePrivateDirectory(end.directory));
+    ASSIGN_OR_RETURN(end.lock, LockFile::Take(end.directory + "/lock"));
+    ASSIGN_OR_RETURN(end.engine, SqliteEngine::Open(end.directory));
+    return end;
+  }
+  if (!IsPostgresUrl(place)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(place, ": not a store: write sqlite:DIR or postgresql://…"));
+  }
+  ASSIGN_OR_RETURN(const PostgresPlace database, ReadPostgresUrl(place));
+  ASSIGN_OR_RETURN(end.engine, PostgresEngine::Open(database, cluster));
+  ASSIGN_OR_RETURN(const bool taken, end.engine->leadership()->TryTake(
+                                         "muster store copy", "", kWhileCopying, false));
+  if (!taken) {
+    ASSIGN_OR_RETURN(const LeaderRow row, end.engine->leadership()->Read());
+    return absl::FailedPreconditionError(
+        absl::StrCat(database.text, ": ", row.holder, " leads there: stop all controllers first"));
+  }
+  return end;
+}
+
+absl::Status Release(End& end) {
+  return end.engine->leadership() == nullptr ? absl::OkStatus()
+                                             : end.engine->leadership()->Release("");
+}
+
+// Rows of one table, page by page in the order of their keys.
+class Pages {
+ public:
+  Pages(Database& database, const TableOf& table)
+      : table_(table),
+        kinds_(table.kinds),
+        first_(database, absl::StrCat("SELECT ", table.columns, " FROM ", table.name,
+                                      " ORDER BY ", table.key, " LIMIT ?")),
+        next_(database, NextSql(table)) {
+    const std::vector<std::string> columns = absl::StrSplit(table.columns, ", ");
+    for (const std::string& name : std::vector<std::string>(absl::StrSplit(table.key, ", "))) {
+      keys_.push_back(static_cast<std::size_t>(
+          std::find(columns.begin(), columns.end(), name) - columns.begin()));
+    }
+  }
+
+  // Empty: there are no more.
+  absl::StatusOr<std::vector<Row>> Next() {
+    Statement& rows = last_.empty() ? first_ : next_;
+    rows.Reset();
+    int index = 0;
+    for (std::size_t i = 0; i < last_.size(); ++i) {
+      const std::string& value = *last_[i];
+      if (kinds_[keys_[i]] == 'i') {
+        rows.Bind(++index, std::int64_t{std::stoll(value)});
+      } else {
+        rows.Bind(++index, value);
+      }
+    }
+    rows.Bind(++index, kPageRows);
+    std::vector<Row> page;
+    while (true) {
+      ASSIGN_OR_RETURN(const bool more, rows.Next());
+      if (!more) {
+        break;
+      }
+      page.push_back(Read(rows));
+    }
+    if (!page.empty()) {
+      last_.clear();
+      for (const std::size_t key : keys_) {
+        last_.push_back(page.back()[key]);
+      }
+    }
+    return page;
+  }
+
+ private:
+  static std::string NextSql(const TableOf& table) {
+    const std::vector<std::string> key = absl::StrSplit(table.key, ", ");
+    const std::vector<const char*> marks(key.size(), "?");
+    return absl::StrCat("SELECT ", table.columns, " FROM ", table.name, " WHERE (", table.key,
+                        ") > (", absl::StrJoin(marks, ", "), ") ORDER BY ", table.key, " LIMIT ?");
+  }
+  Row Read(const Statement& rows) const {
+    Row row(kinds_.size());
+    for (std::size_t i = 0; i < kinds_.size(); ++i) {
+      const int column = static_cast<int>(i);
+      if (rows.IsNull(column)) {
+        continue;
+      }
+      row[i] = kinds_[i] == 'i'   ? std::to_string(rows.Integer(column))
+               : kinds_[i] == 't' ? std::string(rows.Text(column))
+                                  : std::string(rows.Bytes(column));
+    }
+    return row;
+  }
+
+  const TableOf& table_;
+  const std::string kinds_;
+  std::vector<std::size_t> keys_;  // places of the key's columns
+  std::vector<Value> last_;        // the key of the last row
+  Statement first_;
+  Statement next_;
+};
+
+absl::Status Insert(Statement& insert, const std::string& kinds, const Row& row) {
+  insert.Reset();
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const int index = static_cast<int>(i) + 1;
+    if (kinds[i] == 'i') {
+      insert.Bind(index, row[i].has_value() ? std::optional(std::int64_t{std::stoll(*row[i])})
+                                            : std::nullopt);
+    } else if (kinds[i] == 't') {
+      insert.Bind(index, row[i].value_or(""));
+    } else {
+      insert.Bind(index, Blob{*row[i]});
+    }
+  }
+  return insert.Execute();
+}
+
+absl::StatusOr<std::uint64_t> CopyTable(Database& from, Database& to, const TableOf& table) {
+  Pages pages(from, table);
+  const std::string kinds = table.kinds;
+  const std::vector<const char*> marks(kinds.size(), "?");
+  Statement insert(to, absl::StrCat("INSERT INTO ", table.name, " (", table.columns, ") VALUES (",
+                                    absl::StrJoin(marks, ", "), ")"));
+  Statement settle(to, "SELECT 1");  // hears what became of the rows sent until then
+  std::uint64_t copied = 0;
+  while (true) {
+    ASSIGN_OR_RETURN(const std::vector<Row> page, pages.Next());
+    if (page.empty()) {
+      return copied;
+    }
+    for (const Row& row : page) {
+      RETURN_IF_ERROR(Insert(insert, kinds, row));
+    }
+    RETURN_IF_ERROR(settle.Next().status());
+    settle.Reset();
+    copied += page.size();
+  }
+}
+
+// As both engines keep it: PostgreSQL's texts have no NUL.
+void Normalise(const std::string& kinds, Row* row) {
+  for (std::size_t i = 0; i < row->size(); ++i) {
+    if (kinds[i] == 't' && (*row)[i].has_value()) {
+      (*row)[i] = absl::StrReplaceAll(*(*row)[i], {{std::string(1, '\0'), "\xEF\xBF\xBD"}});
+    }
+  }
+}
+
+absl::Status CompareTable(Database& from, Database& to, const TableOf& table) {
+  Pages ours(from, table);
+  Pages theirs(to, table);
+  std::uint64_t number = 0;
+  while (true) {
+    ASSIGN_OR_RETURN(std::vector<Row> left, ours.Next());
+    ASSIGN_OR_RETURN(std::vector<Row> right, theirs.Next());
+    for (std::size_t i = 0; i < std::max(left.size(), right.size()); ++i) {
+      ++number;
+      const bool both = i < left.size() && i < right.size();
+      if (both) {
+        Normalise(table.kinds, &left[i]);
+        Normalise(table.kinds, &right[i]);
+      }
+      if (!both || left[i] != right[i]) {
+        return absl::DataLossError(
+            absl::StrCat(to.path(), ": row ", number, " of ", table.name, " is not that of ",
+                         from.path(), "; empty the target and copy again"));
+      }
+    }
+    if (left.empty()) {
+      return absl::OkStatus();
+    }
+  }
+}
+
+absl::Status CheckEmpty(Database& database) {
+  for (const TableOf& table : Tables()) {
+    ASSIGN_OR_RETURN(
+        const std::int64_t rows,
+        database.ReadInteger(absl::StrCat("SELECT count(*) FROM (SELECT 1 FROM ", table.name,
+                                          " LIMIT 1) AS found")));
+    if (rows != 0) {
+      return absl::FailedPreconditionError(
+          absl::StrCat(database.path(), ": holds rows already (", table.name,
+                       "): name an empty store"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// What the supervisors of running attempts know one another by.
+absl::Status CopyKey(End& from, End& to) {
+  std::string key;
+  if (from.engine->leadership() != nullptr) {
+    ASSIGN_OR_RETURN(key, from.engine->leadership()->AgreeOnKey(""));
+  } else if (const absl::StatusOr<std::string> file = ReadFile(from.directory + "/job.key");
+             file.ok()) {
+    key = absl::BytesToHexString(*file);
+  }
+  if (key.empty()) {
+    return absl::OkStatus();
+  }
+  return to.engine->leadership() != nullptr
+             ? to.engine->leadership()->AgreeOnKey(key).status()
+             : WriteFileAtomically(to.directory + "/job.key", absl::HexStringToBytes(key));
+}
+
+absl::StatusOr<CopyReport> CopyRows(StoreEngine& from, StoreEngine& to) {
+  CopyReport report;
+  ASSIGN_OR_RETURN(const std::unique_ptr<Database> reader, from.OpenReader());
+  Transaction snapshot(*reader);
+  RETURN_IF_ERROR(snapshot.Begin(Transaction::Kind::kRead));
+  {
+    Transaction transaction(to.writer());
+    RETURN_IF_ERROR(transaction.Begin(Transaction::Kind::kWrite));
+    RETURN_IF_ERROR(to.Fence());
+    for (const TableOf& table : Tables()) {
+      ASSIGN_OR_RETURN(const std::uint64_t rows, CopyTable(*reader, to.writer(), table));
+      report.tables.emplace_back(table.name, rows);
+    }
+    RETURN_IF_ERROR(transaction.Commit());
+  }
+  RETURN_IF_ERROR(to.CountOn());
+  for (const TableOf& table : Tables()) {
+    RETURN_IF_ERROR(CompareTable(*reader, to.writer(), table));
+  }
+  return report;
+}
+
+}  // namespace
+
+absl::StatusOr<CopyReport> CopyStore(const CopyRequest& request) {
+  if (request.from == request.to) {
+    return absl::InvalidArgumentError("--from and --to name the same store");
+  }
+  ASSIGN_OR_RETURN(End from, OpenEnd(request.from, request.cluster, true));
+  absl::StatusOr<End> to = OpenEnd(request.to, request.cluster, false);
+  absl::StatusOr<CopyReport> report = CopyReport();
+  if (!to.ok()) {
+    report = to.status();
+  } else {
+    const absl::Status empty = CheckEmpty(to->engine->writer());
+    report = empty.ok() ? CopyRows(*from.engine, *to->engine) : empty;
+    const absl::Status key = report.ok() ? CopyKey(from, *to) : absl::OkStatus();
+    const absl::Status released = Release(*to);
+    report = !key.ok() ? key : report.ok() && !released.ok() ? released : std::move(report);
+  }
+  const absl::Status released = Release(from);
+  return report.ok() && !released.ok() ? absl::StatusOr<CopyReport>(released) : report;
+}
+
+}  // namespace muster::daemon

@@ -1,0 +1,46 @@
+#pragma once
+
+// Model <-> the bytes of a message: what convert.h does, without the message.
+//
+// AppendWire never fails; ReadWire says which field holds what it should not. Thread promise: safe
+// from any thread.
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "scheduler/model/change/event.h"
+#include "scheduler/model/job/job.h"
+#include "scheduler/model/job/job_spec.h"
+#include "scheduler/model/machine/health.h"
+#include "scheduler/model/machine/node.h"
+#include "scheduler/model/policy/account.h"
+#include "scheduler/model/policy/policy_usage.h"
+#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/view/view.h"
+
+namespace muster {
+
+#define MUSTER_BYTES(TYPE)                                \
+  void AppendWire(const TYPE& value, std::string* bytes); \
+  absl::Status ReadWire(std::string_view bytes, TYPE* value);
+
+MUSTER_BYTES(Job)
+MUSTER_BYTES(Node)
+MUSTER_BYTES(NodeHealth)
+MUSTER_BYTES(HealthRecord)
+MUSTER_BYTES(JournalEntry)
+MUSTER_BYTES(JobDetail)
+MUSTER_BYTES(AttemptView)
+MUSTER_BYTES(PolicyChanged)
+MUSTER_BYTES(PolicyConfig)
+MUSTER_BYTES(Spent)
+MUSTER_BYTES(AccountUsage)
+MUSTER_BYTES(JobSpec)
+MUSTER_BYTES(Program)
+MUSTER_BYTES(JobView)
+MUSTER_BYTES(NodeView)
+
+#undef MUSTER_BYTES
+
+}  // namespace muster

@@ -1,0 +1,42 @@
+#pragma once
+
+// Whose turn it is in the order called prompt, in a snapshot of a cluster.
+//
+// The formulas are in core/prompt/prompt_order; here they are given what a cluster knows of a job:
+// since when it could start, how long it is thought to run, how its user stands in fair share, and
+// the points that the site gives. Thread promise: immutable once made. Invariants: integers only; a
+// better standing or more points never make a turn later.
+
+#include <cstdint>
+
+#include "scheduler/core/plan/queue/backlog.h"
+#include "scheduler/core/prompt/prompt_order.h"
+#include "scheduler/model/plan/snapshot.h"
+#include "scheduler/model/policy/share_standing.h"
+#include "scheduler/model/settings/policy_config.h"
+
+namespace muster::core {
+
+// The settings as the formulas take them, in milliseconds.
+PromptRules RulesOf(const PromptPolicy& policy);
+
+class PromptTurns {
+ public:
+  // REQUIRES: all outlive it.
+  PromptTurns(const Snapshot& snapshot, const PolicyConfig& config, const Backlog& backlog);
+
+  // It has waited for so long that it goes before all turns, the first that came first.
+  [[nodiscard]] bool IsImpatient(const WaitingJob& job) const;
+  // The smaller, the earlier. `points` are those of its priority beyond the usual, but for age and
+  // fair share: as time they are what age gives them for, else a second each.
+  [[nodiscard]] std::int64_t TurnOf(const WaitingJob& job, Factor standing,
+                                    std::int64_t points) const;
+
+ private:
+  const Snapshot& snapshot_;
+  const PromptRules rules_;
+  std::int64_t patience_ = 0;
+  std::int64_t point_ = 0;  // milliseconds that a thousand points are worth
+};
+
+}  // namespace muster::core

@@ -1,0 +1,198 @@
+#pragma once
+
+// What clients ask of the cluster, its nodes and its policy: each question once, as its method of
+// proto/controller.proto has it. What is kept beside the cluster's state (tunings, tokens) is here,
+// too.
+//
+// How they are written: job_questions.h. Thread promise: plain values.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "scheduler/model/change/reply.h"
+#include "scheduler/model/machine/health.h"
+#include "scheduler/model/machine/tuning.h"
+#include "scheduler/model/policy/policy.h"
+#include "scheduler/model/policy/policy_view.h"
+#include "scheduler/model/value/fields.h"
+#include "scheduler/model/value/time.h"
+#include "scheduler/model/view/shares.h"
+#include "scheduler/model/view/view.h"
+
+namespace muster {
+
+struct ClusterStatus {
+  std::string cluster;
+  std::string version;
+  std::uint64_t epoch = 0;
+  std::uint32_t nodes = 0;  // registered
+  std::uint32_t nodes_connected = 0;
+  std::uint32_t jobs_pending = 0;
+  std::uint32_t jobs_running = 0;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"cluster", &ClusterStatus::cluster},
+                Field{"version", &ClusterStatus::version}, Field{"epoch", &ClusterStatus::epoch},
+                Field{"nodes", &ClusterStatus::nodes},
+                Field{"nodes_connected", &ClusterStatus::nodes_connected},
+                Field{"jobs_pending", &ClusterStatus::jobs_pending},
+                Field{"jobs_running", &ClusterStatus::jobs_running});
+  }
+};
+
+struct Ping {
+  static constexpr const char* kMethod = "Ping";
+  using Reply = ClusterStatus;
+  static constexpr auto Fields(auto list) { return list(); }
+};
+
+// The nodes that were asked for.
+struct NodeList {
+  std::vector<NodeView> nodes;
+  std::vector<LargestGpuJob> largest;  // by model, when all are
+  static constexpr auto Fields(auto list) {
+    return list(Field{"nodes", &NodeList::nodes}, Field{"largest", &NodeList::largest});
+  }
+};
+
+struct ListNodes {
+  std::vector<std::string> names = {};  // empty: all
+  bool with_machine = false;
+
+  static constexpr const char* kMethod = "ListNodes";
+  using Reply = NodeList;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"names", &ListNodes::names}, Field{"with_machine", &ListNodes::with_machine});
+  }
+};
+
+struct ListHealth {
+  std::vector<std::string> names = {};  // empty: all
+  std::uint32_t history = 0;            // how many checks of each to tell, the newest first
+
+  static constexpr const char* kMethod = "ListHealth";
+  using Reply = std::vector<HealthView>;  // by name
+  static constexpr auto Fields(auto list) {
+    return list(Field{"names", &ListHealth::names}, Field{"history", &ListHealth::history});
+  }
+};
+
+struct PutTuning {
+  Tuning tuning;
+
+  static constexpr const char* kMethod = "PutTuning";
+  static constexpr bool kNow = true;
+  using Reply = Nothing;
+  static constexpr auto Fields(auto list) { return list(Field{"tuning", &PutTuning::tuning}); }
+};
+
+struct ListTunings {
+  std::string kernel;  // empty: all
+
+  static constexpr const char* kMethod = "ListTunings";
+  using Reply = std::vector<Tuning>;  // the newest first
+  static constexpr auto Fields(auto list) { return list(Field{"kernel", &ListTunings::kernel}); }
+};
+
+struct ListPolicy {
+  std::vector<PolicyKind> kinds = {};  // empty: all
+
+  static constexpr const char* kMethod = "ListPolicy";
+  using Reply = std::vector<PolicyView>;  // by kind and name
+  static constexpr auto Fields(auto list) { return list(Field{"kinds", &ListPolicy::kinds}); }
+};
+
+struct PolicyHistory {
+  std::vector<PolicyKind> kinds = {};  // empty: all
+  std::string name = {};               // empty: all
+  std::uint32_t limit = 0;             // 0: the controller's default
+
+  static constexpr const char* kMethod = "PolicyHistory";
+  using Reply = std::vector<PolicyChangeView>;  // newest first
+  static constexpr auto Fields(auto list) {
+    return list(Field{"kinds", &PolicyHistory::kinds}, Field{"name", &PolicyHistory::name},
+                Field{"limit", &PolicyHistory::limit});
+  }
+};
+
+// The account tree with all users' usage, running jobs charged up to now.
+struct ListShares {
+  std::string explain_user = {};  // whose runs to list too; empty: nobody's
+
+  static constexpr const char* kMethod = "ListShares";
+  using Reply = Shares;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"explain_user", &ListShares::explain_user});
+  }
+};
+
+struct TokenView {
+  std::string id;  // names it, and opens nothing
+  std::string user;
+  Time issued = kNoTime;
+  Time expires = kNoTime;
+  bool read_only = false;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"id", &TokenView::id}, Field{"user", &TokenView::user},
+                Field{"issued", &TokenView::issued}, Field{"expires", &TokenView::expires},
+                Field{"read_only", &TokenView::read_only});
+  }
+  friend bool operator==(const TokenView&, const TokenView&) = default;
+};
+
+struct NewToken {
+  std::string token;  // the answer is the only place where it stands
+  TokenView view;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"token", &NewToken::token}, Field{"view", &NewToken::view});
+  }
+};
+
+// A text that speaks for the caller for a while.
+struct CreateToken {
+  Duration lifetime{0};    // 0: the controller's default
+  bool read_only = false;  // for questions alone
+
+  static constexpr const char* kMethod = "CreateToken";
+  static constexpr bool kNow = true;  // tried again, it might make a second one
+  using Reply = NewToken;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"lifetime", &CreateToken::lifetime},
+                Field{"read_only", &CreateToken::read_only});
+  }
+};
+
+// Our own, or everybody's, by their ends.
+struct ListTokens {
+  bool all_users = false;  // an operator's
+
+  static constexpr const char* kMethod = "ListTokens";
+  using Reply = std::vector<TokenView>;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"all_users", &ListTokens::all_users});
+  }
+};
+
+struct RevokeToken {
+  std::string id;
+
+  static constexpr const char* kMethod = "RevokeToken";
+  static constexpr bool kNow = true;
+  using Reply = Nothing;
+  static constexpr auto Fields(auto list) { return list(Field{"id", &RevokeToken::id}); }
+};
+
+#define MUSTER_CLUSTER_QUESTIONS(X) \
+  X(Ping)                           \
+  X(ListNodes)                      \
+  X(ListHealth)                     \
+  X(PutTuning)                      \
+  X(ListTunings)                    \
+  X(ListPolicy)                     \
+  X(PolicyHistory)                  \
+  X(ListShares)                     \
+  X(CreateToken)                    \
+  X(ListTokens)                     \
+  X(RevokeToken)
+
+}  // namespace muster

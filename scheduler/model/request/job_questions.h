@@ -1,0 +1,103 @@
+#pragma once
+
+// What clients ask of jobs: each question once, as its method of proto/controller.proto has it.
+//
+// `kMethod` is the method, `Reply` the answer (a bare value or list is the first field of the
+// method's reply), and Fields() are those of the request; who may ask stands there beside the
+// method. Thread promise: plain values.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "scheduler/model/change/command.h"
+#include "scheduler/model/job/job_selector.h"
+#include "scheduler/model/value/fields.h"
+#include "scheduler/model/value/ids.h"
+#include "scheduler/model/value/time.h"
+#include "scheduler/model/view/explanation.h"
+#include "scheduler/model/view/view.h"
+
+namespace muster {
+
+struct JobFilter {
+  std::vector<std::string> states = {};  // names; empty: all
+  std::string user = {};                 // empty: all users'
+  std::vector<JobId> jobs = {};          // empty: all
+  bool fold = false;  // one view for all untouched elements of an array that wait for the same
+};
+
+// Those that are held in memory.
+struct ListJobs : JobFilter {
+  std::uint32_t limit = 0;  // the first so many, by id; 0: all
+
+  static constexpr const char* kMethod = "ListJobs";
+  using Reply = std::vector<JobView>;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"states", &JobFilter::states}, Field{"user", &JobFilter::user},
+                Field{"jobs", &JobFilter::jobs}, Field{"fold", &JobFilter::fold},
+                Field{"limit", &ListJobs::limit});
+  }
+};
+
+// Those that have ended.
+struct ListHistory : JobFilter {
+  Time since = kNoTime;     // ended at or after
+  std::uint32_t limit = 0;  // newest first; 0: the controller's default
+
+  static constexpr const char* kMethod = "ListHistory";
+  using Reply = std::vector<JobView>;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"states", &JobFilter::states}, Field{"user", &JobFilter::user},
+                Field{"jobs", &JobFilter::jobs}, Field{"since", &ListHistory::since},
+                Field{"limit", &ListHistory::limit});
+  }
+};
+
+// One, or all elements of an array.
+struct ShowJob {
+  JobSelector job;
+  bool with_script = false;  // with the batch script of a job of the caller's own
+
+  static constexpr const char* kMethod = "ShowJob";
+  using Reply = std::vector<JobDetail>;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &ShowJob::job}, Field{"with_script", &ShowJob::with_script});
+  }
+};
+
+struct ExplainJob {
+  JobSelector job;
+
+  static constexpr const char* kMethod = "Explain";
+  using Reply = JobExplanation;
+  static constexpr auto Fields(auto list) { return list(Field{"job", &ExplainJob::job}); }
+};
+
+// Where and when a job would start.
+struct StartForecast {
+  Time start = kNoTime;  // kNoTime: unknown
+  std::vector<std::string> nodes;
+  std::string reason;  // why not now
+  bool never = false;  // not on this cluster as it is
+  static constexpr auto Fields(auto list) {
+    return list(Field{"start", &StartForecast::start}, Field{"nodes", &StartForecast::nodes},
+                Field{"reason", &StartForecast::reason}, Field{"never", &StartForecast::never});
+  }
+  friend bool operator==(const StartForecast&, const StartForecast&) = default;
+};
+
+// A job like this; nothing is submitted.
+struct TestSubmit : SubmitJob {
+  static constexpr const char* kMethod = "TestSubmit";
+  using Reply = StartForecast;
+};
+
+#define MUSTER_JOB_QUESTIONS(X) \
+  X(ListJobs)                   \
+  X(ListHistory)                \
+  X(ShowJob)                    \
+  X(ExplainJob)                 \
+  X(TestSubmit)
+
+}  // namespace muster

@@ -1,0 +1,335 @@
+"""The page in a real browser: what it shows, that it lives, acts, and believes no name."""
+
+import contextlib
+import json
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+
+import cluster
+from cluster import BIN, Cluster, program, wait_until
+
+try:
+    from selenium import webdriver
+    from selenium.webdriver.chrome.options import Options
+    from selenium.webdriver.chrome.service import Service
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+except ImportError:
+    webdriver = None
+
+BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
+VIEWS = ("overview", "queue", "history", "plan", "nodes", "gpus", "shares", "alerts", "submit")
+HOSTILE = ("<img src=x onerror=hacked=1>", "<script>hacked=1</script>", "\u202eevil\u202d", "🔥" * 20, "a" * 200,
+           "\"'><svg onload=hacked=1>")
+
+
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+class Page:
+    """A browser of the test's own that shows the page at `port` with a token."""
+
+    def __init__(self, port, token, size=(1360, 900)):
+        self.base = f"http://127.0.0.1:{port}/"
+        self.directory = tempfile.mkdtemp(prefix="mit-browser-", dir="/tmp")
+        options = Options()
+        options.binary_location = BROWSER
+        for argument in ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage",
+                         "--disable-background-networking", "--disable-component-update", "--disable-sync",
+                         f"--user-data-dir={self.directory}", f"--window-size={size[0]},{size[1]}"):
+            options.add_argument(argument)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+        self.driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+        self.driver.get(self.base)
+        self.js("sessionStorage.setItem('session', arguments[0])", token)
+        self.driver.get(self.base + "#overview")
+        self.driver.refresh()
+        self.drawn("overview")
+
+    def close(self):
+        self.driver.quit()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def js(self, script, *arguments):
+        return self.driver.execute_script(script, *arguments)
+
+    def drawn(self, view):
+        wait_until(lambda: self.js("return document.getElementById('view').dataset.drawn") == view,
+                   lambda: f"{view} is drawn: {self.text()[:500]}")
+
+    def go(self, address):
+        self.js("location.hash = arguments[0]", address)
+        self.drawn(address.split("/")[0].split("?")[0])
+
+    def text(self):
+        return self.js("return document.getElementById('view').innerText")
+
+    def await_text(self, text, there=True):
+        wait_until(lambda: (text in self.text()) == there, lambda: f"{text!r} on the page: {self.text()[:1500]}")
+
+    def press(self, label, within="#view"):
+        """Clicks the button of that name once it is there."""
+        wait_until(lambda: self.js("""
+            const found = [...document.querySelectorAll(arguments[0] + ' button')]
+                .find((one) => one.textContent === arguments[1] && !one.closest('[hidden]'));
+            found?.click();
+            return Boolean(found)""", within, label), f"a button {label}")
+
+    def errors(self):
+        return [entry["message"] for entry in self.driver.get_log("browser")
+                if entry["level"] == "SEVERE" and "Failed to load resource" not in entry["message"]]
+
+
+@unittest.skipUnless(webdriver and BROWSER and DRIVER, "chromium, chromium-driver or python3-selenium is not installed")
+class PageTest(unittest.TestCase):
+    """A small cluster whose jobs really run."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = Cluster(nodes=2, topology=cluster.WIDE)
+        cls.addClassCleanup(cls.cluster.close)
+        door = f"unix:{cls.cluster.state}/gateway.sock"
+        cls.cluster.controller.arguments += ["--gateway-socket", door]
+        cls.cluster.start()
+        cls.port = free_port()
+        gateway = cls.cluster._daemon("muster-gateway", ["--controller", door, "--listen", f"127.0.0.1:{cls.port}"],
+                                      "muster-gateway")
+        gateway.start()
+        cls.addClassCleanup(gateway.stop)
+        cls.token = cls.cluster.must("token")
+        cls.page = Page(cls.port, cls.token)
+        cls.addClassCleanup(cls.page.close)
+
+    def tearDown(self):
+        self.assertEqual(self.page.errors(), [])
+        self.assertIsNone(self.page.js("return window.hacked ?? null"), "a name ran as a script")
+
+    def test_a_name_is_a_text_wherever_it_is_shown(self):
+        jobs = [self.cluster.submit("--hold", "--job-name", name, "--comment", name, "--wrap", "true") for name in HOSTILE]
+        self.page.go("queue")
+        for name in HOSTILE[:2]:
+            self.page.await_text(name)
+        for job in jobs:
+            self.page.go(f"job/{job}")
+            self.page.await_text("Why it waits")
+        self.page.go("overview")
+        self.assertEqual(self.page.js("return document.querySelectorAll('#view img, #view script, #view svg[onload]').length"), 0)
+        self.cluster.must("cancel", *jobs)
+
+    def test_no_script_or_style_but_our_files_counts(self):
+        self.page.go("queue")
+        self.page.js("""const script = document.createElement('script');
+            script.textContent = 'window.inserted = 1';
+            document.head.append(script);
+            document.getElementById('view').insertAdjacentHTML('beforeend', '<b style="color:red" onclick="1" id="styled">x</b>')""")
+        self.assertIsNone(self.page.js("return window.inserted ?? null"))
+        self.assertNotEqual(self.page.js("return getComputedStyle(document.getElementById('styled')).color"), "rgb(255, 0, 0)")
+        self.assertEqual(self.page.js("return document.cookie"), "")
+        self.assertTrue([message for message in self.page.errors() if "Content Security Policy" in message])
+
+    def test_it_lives_without_being_asked(self):
+        self.page.go("queue")
+        self.page.js("window.same = 1")
+        job = self.cluster.submit("--job-name", "comes-live", "--hold", "--wrap", "true")
+        self.page.await_text("comes-live")
+        self.cluster.must("cancel", job)
+        self.page.await_text("comes-live", there=False)
+        self.assertEqual(self.page.js("return document.getElementById('live').dataset.state"), "live")
+        self.assertEqual(self.page.js("return window.same"), 1, "without a reload")
+
+    def test_jobs_are_held_released_and_cancelled_from_it(self):
+        job = self.cluster.submit("--job-name", "acted-on", "-n", "100000", "--wrap", "true")
+        self.page.go(f"job/{job}")
+        self.page.press("Hold")
+        self.page.await_text("held")
+        self.page.press("Release")
+        wait_until(lambda: "held" not in self.cluster.must("explain", job), "it is released")
+        self.page.press("Cancel")
+        self.page.press("Back", "dialog")
+        self.page.press("Cancel")
+        self.page.press("Cancel", "dialog")
+        self.page.await_text("cancelled")
+        self.assertEqual(self.cluster.history()[job]["state"], "CANCELLED")
+
+    def test_several_are_cancelled_at_once(self):
+        jobs = [self.cluster.submit("--job-name", "heap", "--hold", "--wrap", "true") for _ in range(3)]
+        self.page.go("queue?q=heap")
+        wait_until(lambda: self.page.js("return document.querySelectorAll('.grid-inner .grid-row').length") == 3, "three rows")
+        self.page.js("document.querySelector('.grid-head input').click()")
+        self.page.press("Cancel", "#view .actions")
+        self.page.press("Cancel", "dialog")
+        wait_until(lambda: all(self.cluster.history().get(job, {}).get("state") == "CANCELLED" for job in jobs), "all are")
+
+    def test_a_node_is_drained_and_resumed(self):
+        self.page.go("node/node2")
+        self.page.press("Drain")
+        wait_until(lambda: self.page.js("return Boolean(document.querySelector('dialog[open] input'))"), "a reason is asked for")
+        self.page.driver.find_element(By.CSS_SELECTOR, "dialog input").send_keys("fan <b>")
+        self.page.press("Drain", "dialog")
+        self.page.await_text("fan <b>")
+        self.page.go("alerts")
+        self.page.await_text("node2")
+        self.page.go("node/node2")
+        self.page.press("Resume")
+        self.page.await_text("fan <b>", there=False)
+
+    def test_a_job_is_submitted_from_it_and_runs(self):
+        self.page.go("submit")
+        self.page.js("""const form = document.querySelector('form.submit');
+            form.script.value = '#!/bin/sh\\necho from-the-page\\n';
+            form.elements.name.value = 'from-page';
+            form.directory.value = arguments[0];""", self.cluster.work)
+        self.page.press("When would it start?")
+        self.page.await_text("It would start now.")
+        self.page.press("Submit")
+        self.page.drawn("job")
+        self.page.await_text("completed")
+        job = int(self.page.js("return location.hash").split("/")[1])
+        self.assertIn(b"from-the-page", cluster.read_file(os.path.join(self.cluster.work, f"muster-{job}.out")))
+
+    def test_a_running_job_shows_its_ranks_curves_and_time(self):
+        job = self.cluster.submit("--job-name", "busy", "-n", "2", "--time", "10", "--wrap", "muster run --state "
+                                  f"{self.cluster.state} -n 2 sh -c 'while :; do :; done'")
+        self.page.go(f"job/{job}")
+        wait_until(lambda: self.page.js("return document.querySelectorAll('.chart svg').length") >= 2,
+                   lambda: "curves: " + self.page.text()[:1500])
+        for text in ("Attempt 1", "CPUs busy", "Memory", "limit "):
+            self.page.await_text(text)
+        self.page.go("plan")
+        self.assertIn("1 running job", self.page.js("return document.querySelector('canvas').getAttribute('aria-label')"))
+        self.cluster.must("cancel", job)
+
+    def test_it_works_by_keys_alone(self):
+        job = self.cluster.submit("--job-name", "by-keys", "--hold", "--wrap", "true")
+        self.page.go("overview")
+        body = self.page.driver.find_element(By.TAG_NAME, "body")
+        body.send_keys("gq")
+        self.page.drawn("queue")
+        body.send_keys("/")
+        self.page.driver.switch_to.active_element.send_keys("by-keys")
+        wait_until(lambda: self.page.js("return document.querySelectorAll('.grid-inner .grid-row').length") == 1, "one row")
+        self.assertIn("q=by-keys", self.page.js("return location.hash"))
+        self.page.js("document.querySelector('.grid-body').focus()")
+        self.page.driver.switch_to.active_element.send_keys(Keys.ENTER)
+        self.page.drawn("job")
+        self.assertEqual(self.page.js("return location.hash"), f"#job/{job}")
+        self.page.driver.back()
+        self.page.drawn("queue")
+        self.assertEqual(self.page.js("return document.querySelector('input[type=search]').value"), "by-keys")
+        self.cluster.must("cancel", job)
+
+    def test_everything_has_a_name_and_fits_a_phone(self):
+        job = self.cluster.submit("--hold", "--wrap", "true")
+        phone = Page(self.port, self.token, size=(390, 844))
+        self.addCleanup(phone.close)
+        for view in (*VIEWS, f"job/{job}", "node/node1"):
+            for page in (phone, self.page):
+                page.go(view)
+                nameless = page.js("""return [...document.querySelectorAll('button, a[href], input, select, textarea, [role=img]')]
+                    .filter((one) => !(one.getAttribute('aria-label') || one.textContent.trim() || one.labels?.length || one.title))
+                    .map((one) => one.outerHTML.slice(0, 120))""")
+                self.assertEqual(nameless, [], view)
+                self.assertLessEqual(page.js("return document.documentElement.scrollWidth"),
+                                     page.js("return document.documentElement.clientWidth"), view)
+        self.cluster.must("cancel", job)
+
+    def test_a_controller_may_start_again_under_it(self):
+        self.page.go("queue")
+        self.cluster.controller.kill()
+        wait_until(lambda: self.page.js("return document.getElementById('live').dataset.state") == "lost", "it says so")
+        self.cluster.controller.start()
+        wait_until(lambda: self.page.js("return document.getElementById('live').dataset.state") == "live", "it is back")
+        job = self.cluster.submit("--job-name", "after-restart", "--hold", "--wrap", "true")
+        self.page.await_text("after-restart")
+        self.cluster.must("cancel", job)
+
+
+@unittest.skipUnless(webdriver and BROWSER and DRIVER, "chromium, chromium-driver or python3-selenium is not installed")
+class LargePageTest(unittest.TestCase):
+    """10,000 jobs on 1,000 nodes with 8 GPUs each: the real controller, with agents that are played."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.root = tempfile.mkdtemp(prefix="mit-large-", dir="/tmp")
+        cls.addClassCleanup(shutil.rmtree, cls.root, True)
+        state = os.path.join(cls.root, "state")
+        environment = {key: value for key, value in os.environ.items() if not key.startswith("MUSTER_")}
+        played = cluster.Daemon(os.path.join("..", "tests", "large_cluster"), [state, "1000", "8", "10000"],
+                                os.path.join(cls.root, "log"), environment)
+        played.start()
+        cls.addClassCleanup(played.stop)
+        cls.port = free_port()
+        gateway = cluster.Daemon("muster-gateway", ["--controller", f"unix:{state}/gateway.sock", "--listen",
+                                                    f"127.0.0.1:{cls.port}"], os.path.join(cls.root, "gateway.log"), environment)
+        gateway.start()
+        cls.addClassCleanup(gateway.stop)
+        cls.muster = [program("muster"), "token", "--state", state]
+        cls.token = subprocess.run(cls.muster, capture_output=True, text=True, check=True).stdout.strip()
+        cls.page = Page(cls.port, cls.token)
+        cls.addClassCleanup(cls.page.close)
+
+    def tearDown(self):
+        self.assertEqual(self.page.errors(), [])
+
+    def test_every_view_shows_all_of_it(self):
+        for view in VIEWS:
+            self.page.go(view)
+        self.page.go("queue")
+        self.page.await_text("10,000 jobs")
+        self.assertLess(self.page.js("return document.querySelectorAll('.grid-row').length"), 120, "only rows in sight")
+        self.page.go("nodes")
+        self.page.await_text("1,000 nodes")
+        self.page.go("gpus")
+        self.page.await_text("8,000 GPUs on 1,000 nodes")
+
+    def test_filters_work_on_what_is_here(self):
+        self.page.go("queue")
+        self.page.await_text("10,000 jobs")
+        self.page.js("""const search = document.querySelector('input[type=search]');
+            search.value = 'solver ada'; search.dispatchEvent(new Event('input'))""")
+        self.page.await_text(" of 10,000 jobs")
+        rows = self.page.js("return [...document.querySelectorAll('.grid-inner .grid-row')].map((row) => row.innerText)")
+        self.assertTrue(rows and all("solver" in row and "ada" in row for row in rows), rows[:3])
+        self.page.js("""const body = document.querySelector('.grid-body'); body.scrollTop = body.scrollHeight""")
+        self.page.go("queue?user=bob&state=PENDING")
+        self.assertIn("user=bob", self.page.js("return location.hash"))
+        wait_until(lambda: all("bob" in row for row in self.page.js(
+            "return [...document.querySelectorAll('.grid-inner .grid-row')].map((row) => row.innerText)")), "bob's alone")
+
+
+@unittest.skipUnless(webdriver and BROWSER and DRIVER, "chromium, chromium-driver or python3-selenium is not installed")
+class EmptyPageTest(unittest.TestCase):
+    """No job and no node at all; and whoever has no session."""
+
+    def test_every_view_says_that_there_is_nothing(self):
+        empty = Cluster(nodes=0)
+        self.addCleanup(empty.close)
+        door = f"unix:{empty.state}/gateway.sock"
+        empty.controller.arguments += ["--gateway-socket", door]
+        empty.start()
+        port = free_port()
+        gateway = empty._daemon("muster-gateway", ["--controller", door, "--listen", f"127.0.0.1:{port}"], "gateway")
+        gateway.start()
+        self.addCleanup(gateway.stop)
+        page = Page(port, empty.must("token", "--read-only"))
+        self.addCleanup(page.close)
+        for view in VIEWS:
+            page.go(view)
+        page.go("job/7")
+        page.await_text("no such job")
+        self.assertEqual(page.errors(), [])
+        page.js("sessionStorage.clear()")
+        page.driver.refresh()
+        page.await_text("muster web")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,216 @@
+"""A cluster with several controllers on one PostgreSQL database, faults of their lead, and the judgement of what came of
+them by what the jobs themselves wrote."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import threading
+import time
+
+from cluster import Cluster, PATIENCE, WIDE, program, start_time, wait_until
+from postgres import Postgres, Way
+
+CODES = 7  # job N ends with exit code N modulo this
+FAULTS = ("kill", "stop", "cut", "away", "handover")
+
+
+class Several(Cluster):
+    def __init__(self, controllers=2, nodes=1, lease="2s", synced=False):
+        self.postgres = Postgres(synced)
+        super().__init__(nodes=nodes, topology=WIDE)
+        settings = os.path.join(self.root, "muster.toml")
+        with open(settings, "w", encoding="utf-8") as file:
+            file.write(f'lease = "{lease}"\n')
+        self.controllers, self.ways = [], []
+        for i in range(controllers):
+            name = f"c{i + 1}"
+            self.ways.append(Way(self.postgres, os.path.join(self.root, "way-" + name)))
+            state = os.path.join(self.state, name)
+            self.controllers.append(self._daemon("musterd", [
+                "--state", state, "--listen", f"unix:{state}/socket", "--config", settings, "--name", name,
+                "--store", self.postgres.url(host=self.ways[i].directory)], name))
+            os.makedirs(state, mode=0o700)
+        alone = self.address
+        self.address = ",".join(f"unix:{self.state}/c{i + 1}/socket" for i in range(controllers))
+        for agent in self.agents:
+            agent.arguments = [self.address if word == alone else word for word in agent.arguments]
+        self.controller = self.controllers[0]
+
+    def start(self):
+        try:
+            for controller in self.controllers:
+                controller.start()
+            wait_until(self.leader, "nobody leads")
+            for agent in self.agents:
+                agent.start()
+        except BaseException:
+            self.close(check=False)
+            raise
+        return self
+
+    def command(self, *arguments):
+        verb, rest = arguments[0], list(arguments[1:])
+        return [program("muster"), verb, "--controller", self.address, *[str(a) for a in rest]]
+
+    def _rows(self, query, values=()):
+        for value in values:
+            query = query.replace("?", str(int(value)), 1)
+        return self.postgres.ask(query)
+
+    def standings(self):
+        """What each controller says, by name; those that do not answer are left out."""
+        done = self.muster("controller", "status", "--json")
+        return {row["name"]: row for row in json.loads(done.stdout)["controllers"] if row["answers"]}
+
+    def leader(self):
+        """The number of the controller that leads; None while none does. Numbers are from 1, for truth."""
+        for name, row in self.standings().items():
+            if row["leads"]:
+                return int(name[1:])
+        return None
+
+    def replay(self):
+        done = subprocess.run([program("muster"), "replay", self.postgres.url(), "--verify", "--json"], text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              timeout=PATIENCE, env=self.environment, check=False)
+        return json.loads(done.stdout)
+
+    def logs(self):
+        return "\n".join(f"--- {d.log}\n{d.last_words()}" for d in [*self.controllers, *self.agents])
+
+    def close(self, check=True):
+        try:
+            if check:
+                wait_until(self.leader, "nobody leads")
+                self.muster("cancel", "--all")
+                wait_until(lambda: not self.supervisors(), "supervisors are left")
+                replay = self.replay()
+                if not replay["same"]:
+                    raise AssertionError(f"replayed, it is not the same: {replay}")
+        finally:
+            for daemon in [*self.agents, *self.controllers]:
+                if daemon.process is not None and daemon.process.poll() is None:
+                    daemon.process.send_signal(signal.SIGCONT)
+            for controller in self.controllers[1:]:
+                controller.stop()
+            super().close(check=False)
+            for way in self.ways:
+                way.close()
+            self.postgres.close()
+
+
+class Clients:
+    """Who submit one after the other, until they are told to end."""
+
+    def __init__(self, cluster, script, count=3):
+        self.cluster, self.script = cluster, script
+        self.lock = threading.Lock()
+        self.acknowledged, self.refusals, self.times = [], [], []
+        self.ending = False
+        self.threads = [threading.Thread(target=self._submit, daemon=True) for _ in range(count)]
+        for thread in self.threads:
+            thread.start()
+
+    def _submit(self):
+        while not self.ending:
+            done = self.cluster.muster("submit", "--parsable", "-o", "/dev/null", self.script, patience=300)
+            with self.lock:
+                if done.returncode == 0:
+                    self.acknowledged.append(int(done.stdout))
+                    self.times.append(time.monotonic())
+                else:
+                    self.refusals.append(done.stderr)
+            time.sleep(0.05)
+
+    def end(self):
+        self.ending = True
+        for thread in self.threads:
+            thread.join()
+
+    def next_after(self, moment):
+        """When the next submission after that moment was acknowledged."""
+        def found():
+            with self.lock:
+                return next((at for at in self.times if at > moment), None)
+        return wait_until(found, lambda: f"nothing is accepted: {self.refusals[-3:]}; {self.cluster.logs()}", pause=0.01)
+
+
+class Campaign:
+    """Faults one after the other under a stream of submissions, with jobs that run from the first to the last."""
+
+    def __init__(self, seed, standing=8, away=5.0, controllers=2, synced=False):
+        self.draw = random.Random(seed)
+        self.away = away  # seconds that the database is
+        self.cluster = Several(controllers, nodes=2, synced=synced)
+        self.cluster.start()
+        self.taken = {fault: [] for fault in FAULTS}  # seconds until the next submission was accepted
+        script = self.cluster.script(self.cluster.gate() + f"\nfinish $((MUSTER_JOB_ID % {CODES}))")
+        first = self.cluster.submit("-a", f"0-{standing - 1}", "-o", "/dev/null", script)
+        self.standing = set(range(first, first + standing))
+        wait_until(lambda: self.standing <= set(self.cluster.begun()), "the standing jobs did not begin")
+        self.before = {job: start_time(pid) for job, pid in self.cluster.begun().items()}
+        self.clients = Clients(self.cluster, self.cluster.script(f"finish $((MUSTER_JOB_ID % {CODES}))"))
+
+    def strike(self, fault):
+        """One fault, and what was broken put right again."""
+        number = wait_until(self.cluster.leader, self.cluster.logs)
+        leader, way = self.cluster.controllers[number - 1], self.cluster.ways[number - 1]
+        moment = time.monotonic()
+
+        def another_leads():
+            found = self.cluster.leader()
+            return found is not None and found != number
+        if fault == "kill":
+            leader.kill()
+        elif fault == "stop":
+            os.kill(leader.process.pid, signal.SIGSTOP)
+            wait_until(another_leads, self.cluster.logs)
+        elif fault == "cut":
+            way.cut = True
+            wait_until(another_leads, self.cluster.logs)
+        elif fault == "away":
+            self.cluster.postgres.stop()
+            time.sleep(self.away)
+            self.cluster.postgres.start()
+            moment = time.monotonic()
+        else:
+            self.cluster.must("controller", "handover")
+        accepted = self.clients.next_after(moment)
+        self.taken[fault].append(accepted - moment)
+        if fault == "kill":
+            leader.start()
+        elif fault == "stop":
+            os.kill(leader.process.pid, signal.SIGCONT)
+        elif fault == "cut":
+            way.cut = False
+        wait_until(lambda: len(self.cluster.standings()) == len(self.cluster.controllers), self.cluster.logs)
+
+    def judge(self):
+        """[(promise, the cases in which it was broken)]."""
+        self.clients.end()
+        cluster = self.cluster
+        pids, twice = {}, []
+        for (job, attempt, node), lines in cluster.truth().items():
+            for word, value, _ in lines:
+                if word == "begin":
+                    if job in pids:
+                        twice.append((job, attempt, node))
+                    pids[job] = value
+        ended = [job for job in self.standing if start_time(pids.get(job, 0)) != self.before[job]]
+        cluster.open_gate(lambda: self.standing <= set(cluster.ended_by_themselves()))
+        expected = self.standing | set(self.clients.acknowledged)
+        cluster.wait_ended(*expected, patience=300)
+        rows, codes, given = cluster.history(), cluster.ended_by_themselves(), cluster.submitted()
+        wrong = [(job, row["state"], row["exit_code"], codes.get(job)) for job, row in sorted(rows.items())
+                 if (row["exit_code"], codes.get(job)) != (job % CODES, job % CODES)]
+        acknowledged = self.clients.acknowledged
+        return [
+            ("an acknowledged job was lost", sorted(expected - set(rows))),
+            ("a job began twice", twice),
+            ("an id was given out twice", sorted({job for job in given if given.count(job) > 1})),
+            ("an id was acknowledged twice", sorted({job for job in acknowledged if acknowledged.count(job) > 1})),
+            ("a running job ended", ended),
+            ("a job has another end than it wrote", wrong),
+        ]

@@ -1,0 +1,37 @@
+#include "cli/sheet/curve_sheet.h"
+
+#include <gtest/gtest.h>
+
+namespace muster::cli {
+namespace {
+
+UsageCurve Ramp(std::size_t points) {
+  UsageCurve curve{"7", {}};
+  for (std::size_t i = 0; i < points; ++i) {
+    UsagePoint point;
+    point.start = Time(std::chrono::hours(500'000) + std::chrono::seconds(10 * i));
+    point.span = std::chrono::seconds(10);
+    point.cpus = static_cast<double>(i);
+    curve.points.push_back(point);
+  }
+  return curve;
+}
+
+TEST(CurveSheetTest, DrawsWhatWasUsedAndLeavesOutWhatWasNot) {
+  EXPECT_EQ(PrintCurve(Ramp(8), Style()),
+            "job 7, 2027-01-15 08:00:00 to 2027-01-15 08:01:20\n"
+            "CPUs       ▁▂▃▄▅▆▇█  mean 3.50, at most 7.00\n");
+}
+
+TEST(CurveSheetTest, ManyPointsShareColumns) {
+  const std::string page = PrintCurve(Ramp(1'000), Style());
+  for (std::size_t begin = 0; begin < page.size();) {
+    const std::size_t end = page.find('\n', begin);
+    EXPECT_LE(end - begin, 120U);
+    begin = end + 1;
+  }
+  EXPECT_EQ(PrintCurve({"9", {}}, Style()), "job 9: no samples yet\n");
+}
+
+}  // namespace
+}  // namespace muster::cli

@@ -1,0 +1,75 @@
+#include "daemon/events/event_note.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace muster::daemon {
+namespace {
+
+using ::testing::ElementsAre;
+
+const NoteValue* Find(const EventNote& note, const std::string& key) {
+  for (const auto& [name, value] : note.data) {
+    if (key == name) {
+      return &value;
+    }
+  }
+  return nullptr;
+}
+
+TEST(EventNoteTest, ASubmissionSaysWhoseItIsAndNothingOfItsProgram) {
+  JobSubmitted event;
+  event.first = JobId(7);
+  event.count = 3;
+  event.token = "secret-token";
+  event.spec.name = "train";
+  event.spec.user = User{1000, 1000, "ada"};
+  event.spec.recorded = {"mail-type=END", "hint=nomultithread", "notify=https://x/"};
+  event.program.script = "secret-script";
+  const auto note = NoteOf(event);
+  ASSERT_TRUE(note.has_value());
+  EXPECT_STREQ(note->type, "muster.job.submitted");
+  EXPECT_TRUE(note->knows_job());
+  EXPECT_EQ(note->facts.user, "ada");
+  EXPECT_THAT(note->facts.notices, ElementsAre("mail-type=END", "notify=https://x/"));
+  for (const auto& [name, value] : note->data) {
+    const auto* text = std::get_if<std::string>(&value);
+    EXPECT_TRUE(text == nullptr || text->find("secret") == std::string::npos) << name;
+  }
+}
+
+TEST(EventNoteTest, AnEndSaysHow) {
+  JobEnded event;
+  event.job = JobId(8);
+  event.state = JobState::kFailed;
+  event.status = ExitStatus{3, 0};
+  event.more = 4;
+  const auto note = NoteOf(event);
+  ASSERT_TRUE(note.has_value());
+  EXPECT_FALSE(note->knows_job()) << "whose it is, the state says";
+  EXPECT_EQ(*Find(*note, "state"), NoteValue(std::string("FAILED")));
+  EXPECT_EQ(*Find(*note, "exit_code"), NoteValue(std::int64_t{3}));
+  EXPECT_EQ(*Find(*note, "count"), NoteValue(std::int64_t{5}));
+}
+
+TEST(EventNoteTest, WhatOnlyTheControllerNeedsIsNotTold) {
+  EXPECT_FALSE(NoteOf(HalfLifeSet()).has_value());
+  EXPECT_FALSE(NoteOf(AttemptAdvised()).has_value());
+  RunReported read;
+  read.report.fact = BindingRead();
+  EXPECT_FALSE(NoteOf(read).has_value());
+}
+
+TEST(EventNoteTest, AnElementIsCalledByItsArray) {
+  JobSpec spec;
+  spec.user.name = "ada";
+  Job job;
+  job.id = JobId(12);
+  job.submission = JobId(10);
+  job.array_index = 5;
+  job.spec = std::make_shared<const JobSpec>(spec);
+  EXPECT_EQ(FactsOf(job).label, "10_5");
+}
+
+}  // namespace
+}  // namespace muster::daemon

@@ -1,0 +1,106 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <future>
+
+#include "daemon/leading/leader_loop.h"
+#include "daemon/leading/leadership_service.h"
+#include "daemon/serve/beginning.h"
+#include "tests/unit/daemon/controller/controller_rig.h"
+
+namespace muster::daemon {
+namespace {
+
+using ::testing::HasSubstr;
+
+// A second controller that follows the first one's journal.
+class LeadingTest : public testing::ControllerTest {
+ protected:
+  void SetUp() override {
+    ControllerTest::SetUp();
+    other_ = std::make_unique<Controller>(*store_, door_, clock_, log_, PolicyConfig(), "test");
+    ASSERT_TRUE(other_->StartFollowing().ok());
+  }
+  void TearDown() override {
+    other_.reset();
+    ControllerTest::TearDown();
+  }
+  static absl::Status Await(const std::function<void(Controller::Reply)>& ask) {
+    std::promise<absl::Status> promise;
+    ask([&promise](const absl::Status& status) { promise.set_value(status); });
+    return promise.get_future().get();
+  }
+  absl::Status Follow() {
+    std::vector<JournalEntry> entries;
+    EXPECT_TRUE(store_
+                    ->ReadJournal(other_->followed().Next(),
+                                  [&](const JournalEntry& entry) {
+                                    entries.push_back(entry);
+                                    return true;
+                                  })
+                    .ok());
+    return Await([&](Controller::Reply reply) { other_->Follow(entries, std::move(reply)); });
+  }
+  // From here on the rig's functions speak to the one that followed.
+  void Change() { std::swap(controller_, other_); }
+
+  std::unique_ptr<Controller> other_;
+};
+
+TEST_F(LeadingTest, AFollowerHasTheLeadersStateAndRefusesChanges) {
+  const JobId job = Submit("one");
+  EXPECT_TRUE(Follow().ok());
+  EXPECT_TRUE(Follow().ok()) << "what is followed twice counts once";
+  Change();
+  EXPECT_FALSE(controller_->leads());
+  EXPECT_TRUE(Seen<bool>([job](const StateView& view) {
+    return view.state().FindJob(job) != nullptr && view.state().jobs().size() == 1;
+  }));
+  const absl::Status refused = Take(CancelJob{}).second;
+  EXPECT_TRUE(absl::IsUnavailable(refused)) << "so that callers try again, at another";
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("is a standby"));
+}
+
+TEST_F(LeadingTest, AFollowerThatLeadsBeginsTheNextEpochOnTheStateThatItHas) {
+  const JobId job = Submit("one");
+  const Epoch before = controller_->epoch();
+  ASSERT_TRUE(
+      Await([&](Controller::Reply reply) { controller_->StepDown(std::move(reply)); }).ok());
+  ASSERT_TRUE(Follow().ok());
+  ASSERT_TRUE(Await([&](Controller::Reply reply) { other_->Lead(std::move(reply)); }).ok());
+  Change();
+  EXPECT_TRUE(controller_->leads());
+  EXPECT_EQ(controller_->epoch(), before.Next());
+  EXPECT_EQ(Submit("one"), job) << "the token of the former leader's job";
+  EXPECT_EQ(Submit("two"), job.Next());
+}
+
+TEST_F(LeadingTest, AControllerAloneKeepsItsOwnKeyAndLeadsAtOnce) {
+  EXPECT_EQ(OpenSecrets(*store_, directory_ + "/job.key")->ToText(),
+            JobSecrets::Open(directory_ + "/job.key")->ToText());
+  EXPECT_EQ(JobSecrets::FromText(JobSecrets::Open(directory_ + "/job.key")->ToText())
+                ->Of(JobId(1), AttemptNumber(1)),
+            JobSecrets::Open(directory_ + "/job.key")->Of(JobId(1), AttemptNumber(1)));
+  EXPECT_FALSE(JobSecrets::FromText("00").ok());
+  EXPECT_TRUE(controller_->leads());
+}
+
+TEST_F(LeadingTest, AFollowerThatMissedAnEntryDoesNotLead) {
+  Submit("one");
+  EXPECT_FALSE(Await([&](Controller::Reply reply) { other_->Lead(std::move(reply)); }).ok());
+  EXPECT_FALSE(other_->leads());
+}
+
+TEST_F(LeadingTest, AControllerThatSteppedDownAnswersQuestionsAndChangesNothing) {
+  Submit("one");
+  ASSERT_TRUE(
+      Await([&](Controller::Reply reply) { controller_->StepDown(std::move(reply)); }).ok());
+  EXPECT_EQ(LiveJobs(), 1U);
+  SubmitJob command;
+  command.token = "two";
+  EXPECT_TRUE(absl::IsUnavailable(Take(std::move(command)).second));
+  EXPECT_EQ(LiveJobs(), 1U);
+}
+
+}  // namespace
+}  // namespace muster::daemon

@@ -1,0 +1,83 @@
+// Whether a job could run on the nodes that are known, if they were all there and empty.
+
+#include "scheduler/core/handle/submit/never_fits.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/scheduler/core/builders.h"
+
+namespace muster::core {
+namespace {
+
+using testing::Tasks;
+using testing::World;
+
+class NeverFitsTest : public ::testing::Test {
+ protected:
+  NeverFitsTest() {
+    world.AddNode("n1");
+    world.AddNode("n2");
+  }
+  Transition Submit(const JobSpec& spec, bool refuse) {
+    SubmitJob command{absl::StrCat(1'000'000 + ++tokens, std::string(25, 'a')),
+                      spec,
+                      testing::Script(),
+                      {},
+                      {},
+                      refuse};
+    command.spec.user = world.ada;
+    return world.Take(command);
+  }
+
+  World world;
+  int tokens = 0;
+};
+
+TEST_F(NeverFitsTest, WhatFitsOnEmptyNodesIsTakenWithoutARemark) {
+  world.Submit(Tasks(8));
+  world.Schedule();
+  EXPECT_FALSE(WhyNeverFits(world.state, world.Spec(Tasks(8))).has_value());
+  const Transition transition = Submit(world.Spec(Tasks(8)), true);
+  EXPECT_TRUE(transition.status.ok());
+  EXPECT_EQ(transition.remark, "");
+}
+
+TEST_F(NeverFitsTest, WhatIsTooLargeIsTakenWithARemarkOrRefused) {
+  const Transition taken = Submit(world.Spec(Tasks(9)), false);
+  EXPECT_TRUE(taken.status.ok());
+  EXPECT_EQ(taken.remark.rfind("never on this cluster: 2 nodes: ", 0), 0U) << taken.remark;
+  const Transition refused = Submit(world.Spec(Tasks(9)), true);
+  EXPECT_EQ(refused.status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_TRUE(refused.events.empty());
+}
+
+TEST_F(NeverFitsTest, DownAndDrainedNodesCountAsTheyMayComeBack) {
+  world.Take(DrainNode{"n1", true, "fan"});
+  world.Take(DrainNode{"n2", true, "fan"});
+  EXPECT_FALSE(WhyNeverFits(world.state, world.Spec(Tasks(8))).has_value());
+}
+
+TEST_F(NeverFitsTest, ANameOrAFeatureThatNoNodeHasIsSaid) {
+  ResourceRequest named = Tasks(1);
+  named.nodelist = {"n7"};
+  const auto why = WhyNeverFits(world.state, world.Spec(named));
+  ASSERT_TRUE(why.has_value());
+  EXPECT_NE(ToSentence(*why).find("n7"), std::string::npos);
+  named.nodelist = {"n2"};
+  EXPECT_FALSE(WhyNeverFits(world.state, world.Spec(named)).has_value());
+}
+
+TEST_F(NeverFitsTest, OneAlternativeThatFitsIsEnough) {
+  JobSpec spec = world.Spec(Tasks(9));
+  spec.alternatives = {{spec.request, spec.time_limit},
+                       {testing::Normal(Tasks(2)).request, spec.time_limit}};
+  EXPECT_FALSE(WhyNeverFits(world.state, spec).has_value());
+}
+
+TEST_F(NeverFitsTest, WithoutNodesNothingIsSaid) {
+  const World empty;
+  EXPECT_FALSE(WhyNeverFits(empty.state, empty.Spec(Tasks(9))).has_value());
+}
+
+}  // namespace
+}  // namespace muster::core

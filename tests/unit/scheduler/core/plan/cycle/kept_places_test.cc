@@ -1,0 +1,225 @@
+// The order called prompt on clusters: who overtakes whom, and that no promise is broken.
+#include "scheduler/core/plan/cycle/kept_places.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "tests/unit/scheduler/core/builders.h"
+#include "tests/unit/scheduler/core/playing.h"
+
+namespace muster::core {
+namespace {
+
+using testing::After;
+using testing::Playing;
+using testing::Tasks;
+
+ResourceRequest Nodes(std::uint32_t nodes) {
+  ResourceRequest request = Tasks(nodes, 4);
+  request.min_nodes = nodes;
+  return request;
+}
+
+Playing Prompt(const std::vector<testing::Shape>& nodes) {
+  Playing run(nodes);
+  run.config.priority.order = QueueRule::kPrompt;
+  return run;
+}
+
+TEST(KeptPlaces, AShortJobOvertakesALongOneThatWaits) {
+  Playing run = Prompt({{.cores = 4}});
+  run.Submit(Nodes(1), 1000);
+  run.Pass();
+  run.Submit(Nodes(1), 5000);
+  run.Submit(Nodes(1), 50);
+  run.RunDry();
+  EXPECT_EQ(run.Of(3).started, After(1000));
+  EXPECT_EQ(run.Of(2).started, After(1050));
+}
+
+TEST(KeptPlaces, APromiseIsWhatFirstComeFirstServedGivesAndTheSlack) {
+  Playing run = Prompt({{.cores = 4}});
+  run.config.prompt.slack = std::chrono::seconds(500);
+  run.Submit(Nodes(1), 1000);
+  run.Pass();
+  run.Submit(Nodes(1), 300);
+  run.Pass();
+  run.Submit(Nodes(1), 40);
+  run.Pass();
+  EXPECT_EQ(run.Of(2).by, After(1000 + 500));
+  constexpr int kMargin = 60;  // by which a place is longer than the limit
+  EXPECT_EQ(run.Of(3).by, After(1300 + kMargin + 500));
+}
+
+TEST(KeptPlaces, AWideJobStartsByItsPromiseHoweverManyShortOnesCome) {
+  Playing run = Prompt({{.cores = 4}, {.cores = 4}});
+  run.config.prompt.slack = std::chrono::seconds(900);
+  run.config.prompt.patience = std::chrono::hours(1000);
+  run.Submit(Nodes(1), 100);
+  run.Submit(Nodes(2), 100);
+  run.Pass();
+  ASSERT_EQ(run.Of(2).by, After(100 + 900));
+  for (int i = 0; i < 40; ++i) {
+    run.Submit(Nodes(1), 45);
+    run.Pass();
+    run.MoveTo(After(30 * (i + 1)));
+    run.Pass();
+  }
+  run.RunDry();
+  EXPECT_LE(run.Of(2).started, After(100 + 900));
+}
+
+TEST(KeptPlaces, WhoHasLostHisPatienceGoesFirst) {
+  Playing run = Prompt({{.cores = 4}});
+  run.config.prompt.patience = std::chrono::seconds(200);
+  run.config.prompt.backlog_permille = 0;
+  run.Submit(Nodes(1), 300);
+  run.Pass();
+  run.Submit(Nodes(1), 5000);
+  run.MoveTo(After(250));
+  run.Submit(Nodes(1), 50);
+  run.Pass();
+  run.RunDry();
+  EXPECT_EQ(run.Of(2).started, After(300));
+}
+
+TEST(KeptPlaces, AJobStartsEarlyInItsOwnPlaceOnNodesThatOnlyItKeeps) {
+  Playing run = Prompt({{.cores = 4}, {.cores = 4}});
+  run.config.prompt.slack = std::chrono::seconds(50);
+  run.Submit(Nodes(1), 1000, 100);
+  run.Submit(Nodes(2), 2000);
+  run.Pass();
+  run.Advance();
+  run.Pass();
+  EXPECT_EQ(run.Of(2).started, After(100)) << "its place, from 1050 on, is its own";
+}
+
+TEST(KeptPlaces, OthersPlacesMakeWayForTheFirstAsFarAsTheirPromisesAllow) {
+  Playing run = Prompt({{.cores = 4}, {.cores = 4}, {.cores = 4}});
+  run.config.prompt.slack = std::chrono::seconds(3000);
+  run.Submit(Nodes(1), 100);
+  run.Submit(Nodes(1), 100);
+  run.Submit(Nodes(1), 1000);
+  run.Pass();
+  run.Submit(Nodes(1), 9000);
+  run.Pass();
+  run.Submit(Nodes(2), 8000);
+  run.RunDry();
+  EXPECT_EQ(run.Of(5).started, After(100)) << "the place of job 4, from 3100 on, goes elsewhere";
+  EXPECT_LE(run.Of(4).started, run.Of(4).by);
+}
+
+TEST(KeptPlaces, PromisesOutliveTheLossOfThePlaces) {
+  Playing run = Prompt({{.cores = 4}, {.cores = 4}});
+  run.config.prompt.slack = std::chrono::seconds(900);
+  run.Submit(Nodes(1), 100);
+  run.Submit(Nodes(2), 100);
+  run.Pass();
+  run.ForgetPlaces();
+  run.Submit(Nodes(1), 3000);
+  run.Pass();
+  run.RunDry();
+  EXPECT_LE(run.Of(2).started, After(100 + 900));
+}
+
+TEST(KeptPlaces, AreNoMoreThanTheSettingsAllow) {
+  Playing run = Prompt({{.cores = 4}});
+  run.config.prompt.promises = 2;
+  run.Submit(Nodes(1), 1000);
+  for (int i = 0; i < 5; ++i) {
+    run.Submit(Nodes(1), 100);
+  }
+  run.Pass();
+  ASSERT_EQ(run.plan().promises.size(), 2U);
+  EXPECT_EQ(run.Of(2).started, After(0));
+  EXPECT_EQ(run.plan().promises[0].job, JobId(1)) << "those that came first";
+  EXPECT_EQ(run.plan().promises[1].job, JobId(3));
+  run.RunDry();
+  EXPECT_TRUE(run.Idle());
+}
+
+TEST(KeptPlaces, TheOlderOrderPromisesNothing) {
+  Playing run(std::vector<testing::Shape>{{.cores = 4}});
+  run.Submit(Nodes(1), 1000);
+  run.Submit(Nodes(1), 100);
+  run.Pass();
+  EXPECT_TRUE(run.plan().promises.empty());
+}
+
+// A random cluster, on which jobs arrive while others run; many end before their limits.
+Playing RandomLife() {
+  const auto nodes = *rc::gen::inRange<std::size_t>(1, 4);
+  std::vector<testing::Shape> shapes;
+  for (std::size_t i = 0; i < nodes; ++i) {
+    shapes.push_back({.cores = *rc::gen::inRange(1U, 5U), .gpus = *rc::gen::inRange(0U, 3U)});
+  }
+  Playing run = Prompt(shapes);
+  run.config.prompt.slack = std::chrono::seconds(*rc::gen::inRange(0, 4000));
+  run.config.prompt.patience = std::chrono::seconds(*rc::gen::inRange(0, 4000));
+  run.config.prompt.promises = *rc::gen::inRange(0U, 12U);
+  const auto jobs = *rc::gen::inRange(1, 14);
+  std::int64_t now = 0;
+  for (int i = 0; i < jobs; ++i) {
+    ResourceRequest request = Tasks(*rc::gen::inRange(1U, 5U), *rc::gen::inRange(1U, 3U));
+    if (*rc::gen::inRange(0, 3) == 0) {
+      request.gpus_per_task.count = 1;
+    }
+    if (*rc::gen::inRange(0, 3) == 0) {
+      request.min_nodes = request.tasks;
+    }
+    const auto limit = *rc::gen::inRange<std::int64_t>(1, 3000);
+    run.Submit(request, limit, *rc::gen::inRange<std::int64_t>(0, limit + 1));
+    run.Pass();
+    const auto until = now + *rc::gen::inRange<std::int64_t>(0, 800);
+    while (run.Advance(After(until))) {
+      run.Pass();
+    }
+    now = until;
+    run.MoveTo(After(now));
+    run.Pass();
+  }
+  return run;
+}
+
+RC_GTEST_PROP(KeptPlacesProperty, NoPromiseIsBrokenGivenTrueLimits, ()) {
+  Playing run = RandomLife();
+  run.RunDry();
+  for (const auto& [job, record] : run.records()) {
+    if (record.by != kNoTime) {
+      RC_ASSERT(record.started != kNoTime);
+      RC_ASSERT(record.started <= record.by);
+    }
+  }
+}
+
+RC_GTEST_PROP(KeptPlacesProperty, WhoWritesShortLimitsTakesNoMoreThanOneSlackFromAnother, ()) {
+  const auto nodes = *rc::gen::inRange<std::size_t>(1, 4);
+  Playing run = Prompt(std::vector<testing::Shape>(nodes, {.cores = 4}));
+  const auto slack = *rc::gen::inRange<std::int64_t>(0, 3000);
+  run.config.prompt.slack = std::chrono::seconds(slack);
+  run.config.prompt.patience = std::chrono::hours(1000);
+  const auto busy = *rc::gen::inRange<std::int64_t>(1, 2000);
+  run.Submit(Nodes(static_cast<std::uint32_t>(nodes)), busy);
+  run.Pass();
+  run.Submit(Nodes(*rc::gen::inRange(1U, static_cast<std::uint32_t>(nodes) + 1)), 500);
+  run.Pass();
+  const Time honest = run.Of(2).by;
+  RC_ASSERT(honest == After(busy + slack));
+  // He is killed at each limit and submits the same again.
+  const auto tries = *rc::gen::inRange(1, 30);
+  for (int i = 0; i < tries; ++i) {
+    run.Submit(Nodes(1), *rc::gen::inRange<std::int64_t>(1, 300));
+    run.Pass();
+    run.Advance();
+    run.Pass();
+  }
+  run.RunDry();
+  RC_ASSERT(run.Of(2).started <= honest);
+}
+
+}  // namespace
+}  // namespace muster::core

@@ -1,0 +1,39 @@
+#include "scheduler/model/job/exit_status.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace muster {
+namespace {
+
+TEST(UsageTest, PartsOfSeveralNodesAddUpButTheLargestProcessStaysTheLargest) {
+  Usage whole;
+  whole.user_cpu = Duration(10);
+  whole.peak_memory = Bytes(5);
+  whole.group_memory = Bytes(5);
+  Usage part;
+  part.user_cpu = Duration(3);
+  part.peak_memory = Bytes(4);
+  part.group_memory = Bytes(4);
+  part.gpu_memory = Bytes(7);
+  part.gpu_energy_mj = 9;
+  whole.Add(part);
+  EXPECT_EQ(whole.user_cpu, Duration(13));
+  EXPECT_EQ(whole.peak_memory, Bytes(5));
+  EXPECT_EQ(whole.group_memory, Bytes(9));
+  EXPECT_EQ(whole.gpu_memory, Bytes(7));
+  whole.Add(part);
+  EXPECT_EQ(whole.gpu_memory, Bytes(7)) << "of one GPU, be it on any node";
+  EXPECT_EQ(whole.gpu_energy_mj, 18U);
+}
+
+TEST(UsageTest, EveryAmountHasAPlaceOfItsOwnAndNoneIsLeftOut) {
+  std::set<std::size_t> places;
+  Usage::Amounts([&](auto... amount) { (places.insert(amount.place), ...); });
+  EXPECT_EQ(places.size(), kFieldCount<Usage>);
+  EXPECT_EQ(*places.rbegin(), kFieldCount<Usage> - 1);
+}
+
+}  // namespace
+}  // namespace muster
