@@ -217,6 +217,14 @@ std::string MemoryFor(const AgentOptions& options) {
   return FindMemory(geteuid(), runtime == nullptr ? "" : runtime).value_or("");
 }
 
+absl::StatusOr<StateDirectory> OpenState(const AgentOptions& options, const Logger& log) {
+  ASSIGN_OR_RETURN(StateDirectory state, StateDirectory::Open(options.state, MemoryFor(options)));
+  if (!state.loss().empty()) {
+    log.Error(kStartComponent, state.loss());
+  }
+  return state;
+}
+
 // What jobs here are held to. A machine that is only played is none to hold anybody to.
 NodeLimits MakeLimits(const AgentOptions& options, const Machine& machine, bool grouped,
                       LimitSet set) {
@@ -269,10 +277,7 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   IgnoreBrokenPipes();
   ASSIGN_OR_RETURN(const UniqueFd signals, BlockSignals({SIGTERM, SIGINT, SIGHUP}));
   RETURN_IF_ERROR(CheckKeys(options, clock, log));
-  ASSIGN_OR_RETURN(StateDirectory state, StateDirectory::Open(options.state, MemoryFor(options)));
-  if (!state.loss().empty()) {
-    log.Error(kStartComponent, state.loss());
-  }
+  ASSIGN_OR_RETURN(StateDirectory state, OpenState(options, log));
   ASSIGN_OR_RETURN(Machine machine, find_machine());
   ASSIGN_OR_RETURN(const std::unique_ptr<EventLoop> loop, EventLoop::Create());
   Outside outside(options, manager, *loop, clock, log);

@@ -322,6 +322,7 @@ void Attempts::Adopt(const AttemptKey& key, const absl::StatusOr<ProcessIdentity
     log_.Warning(kComponent, std::string(watched.message()), ToString(key.job));
     return;
   }
+  children_.AddIfOurs(claim->pid);  // of a start whose answer was lost
   attempts_.at(key).phase = phase;
   const bool epilog = phase == Phase::kClearing;
   log_.Info(kComponent,

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
+#include "scheduler/runtime/file.h"
 #include "scheduler/runtime/unique_fd.h"
 
 namespace muster::agent {
@@ -56,6 +57,15 @@ absl::StatusOr<pid_t> Children::SpawnOwn(const SpawnRequest& request) {
   ASSIGN_OR_RETURN(const pid_t pid, Spawn(request));
   supervisors_.insert(pid);
   return pid;
+}
+
+void Children::AddIfOurs(pid_t pid) {
+  const absl::StatusOr<std::string> text = ReadFile(absl::StrCat("/proc/", pid, "/stat"));
+  const absl::StatusOr<ProcessStat> stat =
+      text.ok() ? ParseProcessStat(*text) : absl::StatusOr<ProcessStat>(text.status());
+  if (stat.ok() && stat->parent_pid == getpid()) {
+    supervisors_.insert(pid);
+  }
 }
 
 void Children::Reap() {

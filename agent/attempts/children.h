@@ -39,6 +39,8 @@ class Children {
 
   // Takes a child that another process has made ours.
   void Add(pid_t pid) { supervisors_.insert(pid); }
+  // The same, of one that we may not have heard of, if it is our child.
+  void AddIfOurs(pid_t pid);
 
   // Of all that were started here.
   bool IsSupervisor(pid_t pid) const { return supervisors_.count(pid) != 0; }

@@ -4,10 +4,14 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "agent/supervisor/attempt/replace_file.h"
 #include "agent/supervisor/exchange/exchange_address.h"
 #include "agent/supervisor/mpi/loaded_step.h"
 #include "agent/supervisor/mpi/pmi_step.h"
@@ -15,6 +19,7 @@
 #include "agent/supervisor/pmix/pmix_process.h"
 #include "agent/supervisor/step/step.h"
 #include "scheduler/base/status.h"
+#include "scheduler/runtime/file.h"
 #include "scheduler/runtime/mac.h"
 
 namespace muster::agent {
@@ -99,7 +104,7 @@ absl::Status PmixSteps::Load() {
   if (user_ != nullptr && lchown(directory_.Pmix().c_str(), user_->uid, user_->gid) != 0) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot give away ", directory_.Pmix()));
   }
-  if (cgroup_ != nullptr && !group_.has_value()) {
+  if (cgroup_ != nullptr && !group_.has_value() && !order_.limits.set.held.empty()) {
     group_ = cgroup_->MakeStep("pmix", GroupLimits(), order_.limits.set);
   }
   const AttemptCgroup* const group = group_.has_value() ? &*group_ : cgroup_;
@@ -110,8 +115,32 @@ absl::Status PmixSteps::Load() {
   config.user = user_;
   config.cgroup = group == nullptr ? -1 : group->procs();
   config.cgroup_directory = group == nullptr ? -1 : group->directory_fd();
+  config.pattern = ReadPattern();
+  config.on_pattern = [this](const std::vector<std::string>& pattern) { KeepPattern(pattern); };
   ASSIGN_OR_RETURN(process_, PmixProcess::Start(loop_, std::move(config)));
   return absl::OkStatus();
+}
+
+// Each user's own: what one process of his has said, only processes of his believe.
+std::string PmixSteps::PatternPath() const {
+  return absl::StrCat(order_.pmix_patterns, ".", user_ == nullptr ? geteuid() : user_->uid);
+}
+
+std::vector<std::string> PmixSteps::ReadPattern() const {
+  const absl::StatusOr<std::string> text =
+      order_.pmix_patterns.empty() ? absl::StatusOr<std::string>("") : ReadFile(PatternPath());
+  return text.ok() ? absl::StrSplit(*text, '\n', absl::SkipEmpty()) : std::vector<std::string>();
+}
+
+void PmixSteps::KeepPattern(const std::vector<std::string>& pattern) const {
+  if (order_.pmix_patterns.empty()) {
+    return;
+  }
+  // Under a name of its own first: other attempts may learn the same just now.
+  const std::string draft = absl::StrCat(PatternPath(), ".", getpid());
+  if (ReplaceFile(draft, absl::StrJoin(pattern, "\n")).ok()) {
+    rename(draft.c_str(), PatternPath().c_str());
+  }
 }
 
 absl::StatusOr<std::unique_ptr<StepPmix>> PmixSteps::Make(const StepPlan& plan, PmixNews news) {

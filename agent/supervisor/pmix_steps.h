@@ -44,6 +44,9 @@ class PmixSteps {
   [[nodiscard]] std::string NameOf(const StepPlan& plan) const;
   [[nodiscard]] std::string NamespaceOf(const StepPlan& plan) const;
   absl::Status Load();
+  [[nodiscard]] std::string PatternPath() const;
+  [[nodiscard]] std::vector<std::string> ReadPattern() const;
+  void KeepPattern(const std::vector<std::string>& pattern) const;
   absl::StatusOr<std::unique_ptr<StepPmix>> Make(const StepPlan& plan, PmixNews news);
   absl::StatusOr<std::unique_ptr<StepPmix>> MakeTreeInput(const StepPlan& plan, PmixNews news);
   absl::StatusOr<std::unique_ptr<StepPmix>> MakePmi(const StepPlan& plan, PmixNews news);

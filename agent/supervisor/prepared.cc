@@ -3,17 +3,26 @@
 #include <linux/sched.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <string_view>
 #include <utility>
 
+#include "absl/status/status.h"
+#include "agent/supervisor/attempt/attempt_directory.h"
 #include "agent/supervisor/attempt/copy_request.h"
+#include "agent/supervisor/process_title.h"
+#include "agent/supervisor/rehearsal.h"
+#include "agent/supervisor/supervise.h"
+#include "scheduler/runtime/process.h"
+#include "scheduler/runtime/signals.h"
 
 namespace muster::agent {
 namespace {
@@ -73,6 +82,30 @@ std::optional<CopyPurpose> ServeCopies(int socket) {
       return std::nullopt;
     }
   }
+}
+
+// A copy is in the control group of the process that it is a copy of, and leaves without the
+// handlers that others have left for its end: it shares their memory, and has nothing to undo.
+int MakeCopies(int argc, char** argv) {
+  constexpr int kAgent = STDERR_FILENO + 1;
+  close_range(kAgent + 1, ~0U, 0);
+  umask(077);
+  HideMemory();
+  IgnoreBrokenPipes();
+  JoinOtherSupervisors();
+  const std::string program = argv[0];
+  const ProcessTitle title(argc, argv);
+  title.Show({program, "--prepared"});
+  if (const absl::Status status = Rehearse(); !status.ok()) {
+    std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
+    return 1;
+  }
+  const std::optional<CopyPurpose> purpose = ServeCopies(kAgent);
+  if (!purpose.has_value()) {
+    return 0;
+  }
+  title.Show({program, purpose->what, purpose->directory});
+  _exit(RunAttempt(AttemptDirectory(purpose->directory), purpose->what == "--epilog"));
 }
 
 }  // namespace muster::agent

@@ -24,4 +24,8 @@ struct CopyPurpose {
 // its purpose, and with none once the agent is gone.
 std::optional<CopyPurpose> ServeCopies(int socket);
 
+// The whole of such a process, whose arguments are main's; the agent is at its descriptor 3. A copy
+// does not come back.
+int MakeCopies(int argc, char** argv);
+
 }  // namespace muster::agent

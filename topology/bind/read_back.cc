@@ -2,13 +2,14 @@
 
 #include <fcntl.h>
 #include <linux/mempolicy.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <cstdint>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
@@ -18,19 +19,21 @@
 namespace muster::topology {
 namespace {
 
-constexpr std::size_t kPageBytes = 4096;
+constexpr std::size_t kLineBytesMax = 4096;
 constexpr std::size_t kEnvironBytesMax = std::size_t{8} << 20;
 
-// The head of a /proc file, at most `bytes_max` of it; empty when it cannot be read (the process
-// has ended, or is another user's by now).
-std::string ReadHead(const std::string& path, std::size_t bytes_max) {
+// The head of a /proc file, read in pieces until `enough`; empty when it cannot be read (the
+// process has ended, or is another user's by now). The kernel makes no more of it than it is asked
+// for.
+template <std::size_t kPieceBytes, class Enough>
+std::string ReadHead(const std::string& path, const Enough& enough) {
   const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) {
     return "";
   }
   std::string text;
-  std::array<char, kPageBytes> buffer = {};
-  while (text.size() < bytes_max) {
+  std::array<char, kPieceBytes> buffer;  // not set: most files fill a part
+  while (!enough(text)) {
     const ssize_t got = read(fd, buffer.data(), buffer.size());
     if (got <= 0) {
       break;
@@ -44,9 +47,10 @@ std::string ReadHead(const std::string& path, std::size_t bytes_max) {
 template <class Set, std::size_t kWords>
 Set FromWords(const std::array<std::uint64_t, kWords>& words) {
   Set set;
-  for (std::size_t i = 0; i < kWords * 64; ++i) {
-    if (((words.at(i / 64) >> (i % 64)) & 1U) != 0) {
-      set.Insert(static_cast<std::uint32_t>(i));
+  for (std::size_t word = 0; word < kWords; ++word) {
+    for (std::uint64_t left = words.at(word); left != 0; left &= left - 1) {
+      set.Insert(static_cast<std::uint32_t>(word * 64) +
+                 static_cast<std::uint32_t>(std::countr_zero(left)));
     }
   }
   return set;
@@ -73,19 +77,6 @@ std::string GpuText(const std::vector<std::string>& gpus) {
 }
 
 }  // namespace
-
-std::optional<CpuSet> CpusOfStatus(std::string_view status) {
-  constexpr std::string_view kKey = "\nCpus_allowed_list:";
-  const std::size_t at = status.find(kKey);
-  if (at == std::string_view::npos) {
-    return std::nullopt;
-  }
-  const std::size_t begin = at + kKey.size();
-  std::string list(status.substr(begin, status.find('\n', begin) - begin));
-  absl::StripAsciiWhitespace(&list);
-  absl::StatusOr<CpuSet> cpus = CpuSet::Parse(list);
-  return cpus.ok() ? std::optional<CpuSet>(*std::move(cpus)) : std::nullopt;
-}
 
 std::optional<std::string> PolicyOfNumaMaps(std::string_view maps) {
   const std::string line(maps.substr(0, maps.find('\n')));
@@ -116,16 +107,21 @@ std::optional<std::vector<std::string>> GpusOfEnviron(std::string_view environ_t
 }
 
 absl::StatusOr<ObservedBinding> ReadBack(pid_t pid) {
-  const std::string directory = absl::StrCat("/proc/", pid);
-  const std::string status = ReadHead(directory + "/status", 4 * kPageBytes);
-  if (status.empty()) {
+  KernelBinding said;
+  if (syscall(SYS_sched_getaffinity, pid, sizeof(said.cpus), said.cpus.data()) < 0) {
     return absl::NotFoundError(absl::StrCat("no process ", pid));
   }
   ObservedBinding found;
-  found.cpus = CpusOfStatus(status);
-  // One read of numa_maps is enough: the policy of the first mapping is the process's own.
-  found.mem_policy = PolicyOfNumaMaps(ReadHead(directory + "/numa_maps", 1));
-  found.gpus = GpusOfEnviron(ReadHead(directory + "/environ", kEnvironBytesMax));
+  found.cpus = FromWords<CpuSet>(said.cpus);
+  const std::string directory = absl::StrCat("/proc/", pid);
+  // The policy of the first mapping is the process's own; each further one costs a walk.
+  found.mem_policy =
+      PolicyOfNumaMaps(ReadHead<128>(directory + "/numa_maps", [](const std::string& text) {
+        return text.find('\n') != std::string::npos || text.size() > kLineBytesMax;
+      }));
+  found.gpus = GpusOfEnviron(ReadHead<std::size_t{1} << 16>(
+      directory + "/environ",
+      [](const std::string& text) { return text.size() >= kEnvironBytesMax; }));
   return found;
 }
 

@@ -3,7 +3,7 @@
 // What a process is really bound to, as the kernel says after its exec, and whether that is what
 // was planned.
 //
-// ReadBack asks /proc for the threads it may run on, its memory policy and the devices in its
+// ReadBack asks the kernel for the threads it may run on, its memory policy and the devices in its
 // environment; FromKernel turns what a child reported of itself before exec into the same form, for
 // processes that end too soon to be asked. Compare is a pure function. Thread promise: safe from
 // any thread.
@@ -39,8 +39,8 @@ struct PlannedBinding {
   bool one_memory_node = false;  // the machine has no other: memory cannot be elsewhere
 };
 
-// Reads /proc/PID/{status,numa_maps,environ}. NotFound when there is no such process; parts of a
-// process that has ended or is just now in exec are absent.
+// Asks for its threads and reads /proc/PID/{numa_maps,environ}. NotFound when there is no such
+// process; parts of a process that has ended or is just now in exec are absent.
 absl::StatusOr<ObservedBinding> ReadBack(pid_t pid);
 
 // The same from what the process reported of itself; `gpus` are what its environment was given.
@@ -49,8 +49,6 @@ ObservedBinding FromKernel(const KernelBinding& said, std::vector<std::string> g
 // The verdict and its text; sets cpus, mem_policy, gpus, verdict and text of the result only.
 RankBinding Compare(const PlannedBinding& plan, const ObservedBinding& found);
 
-// "Cpus_allowed_list" of the text of /proc/PID/status.
-std::optional<CpuSet> CpusOfStatus(std::string_view status);
 // The memory policy in the first line of /proc/PID/numa_maps.
 std::optional<std::string> PolicyOfNumaMaps(std::string_view maps);
 // The GPUs that the variables of all vendors list in the text of /proc/PID/environ; nothing when

@@ -57,9 +57,13 @@ constexpr std::array<std::string_view, 24> kStaleNames = {"RANK",
                                                           "MPI_LOCALRANKID"};
 
 bool IsStale(std::string_view name) {
-  return std::any_of(
-             kStalePrefixes.begin(), kStalePrefixes.end(),
-             [&](std::string_view prefix) { return name.substr(0, prefix.size()) == prefix; }) ||
+  if (name.empty()) {
+    return false;
+  }
+  return std::any_of(kStalePrefixes.begin(), kStalePrefixes.end(),
+                     [&](std::string_view prefix) {
+                       return name.front() == prefix.front() && name.starts_with(prefix);
+                     }) ||
          std::find(kStaleNames.begin(), kStaleNames.end(), name) != kStaleNames.end() ||
          std::any_of(topology::GpuLibraries().begin(), topology::GpuLibraries().end(),
                      [&](const topology::GpuLibrary* library) {
@@ -174,14 +178,20 @@ void SetComponents(const LaunchOrder& launch, Variables* variables) {
   }
 }
 
+// What the submitter has given; an empty value is none.
+std::string Given(const std::vector<std::string>& submitter, std::string_view name,
+                  const std::string& otherwise) {
+  std::string value = ValueIn(submitter, name).value_or("");
+  return value.empty() ? otherwise : value;
+}
+
 void SetCheckpoint(const SupervisorOrder& order, Variables* variables) {
   const LaunchOrder& launch = order.launch;
-  const Variables submitter(launch.program.environment);
   variables->Set("MUSTER_CHECKPOINT_DIR", CheckpointDirectoryOf(launch));
   // The submitter's own: nobody else sets them, so that they belong to no other job.
   for (const char* name : {"MUSTER_CHECKPOINT_LOCAL_DIR", "MUSTER_CHECKPOINT_INTERVAL"}) {
-    if (submitter.Has(name)) {
-      variables->Set(name, submitter.Get(name, ""));
+    if (std::optional<std::string> value = ValueIn(launch.program.environment, name)) {
+      variables->Set(name, *std::move(value));
     }
   }
   if (!order.checkpoint_hints.empty()) {
@@ -197,10 +207,9 @@ void SetCheckpoint(const SupervisorOrder& order, Variables* variables) {
 
 // Whether one of these options was given. Where the command line did not tell, all were.
 bool IsSaid(const Program& program, std::initializer_list<std::string_view> options) {
-  const Variables submitter(program.environment);
-  const std::vector<std::string> said =
-      absl::StrSplit(submitter.Get("MUSTER_SUBMIT_SAID", ""), ',');
-  return !submitter.Has("MUSTER_SUBMIT_SAID") ||
+  const std::optional<std::string> words = ValueIn(program.environment, "MUSTER_SUBMIT_SAID");
+  const std::vector<std::string> said = absl::StrSplit(words.value_or(""), ',');
+  return !words.has_value() ||
          std::any_of(options.begin(), options.end(), [&said](std::string_view option) {
            return std::find(said.begin(), said.end(), option) != said.end();
          });
@@ -208,10 +217,10 @@ bool IsSaid(const Program& program, std::initializer_list<std::string_view> opti
 
 // Where it was submitted, as the command line tells it; else as the submitter's shell does.
 void SetSubmission(const Program& program, Variables* variables) {
-  const Variables submitter(program.environment);
-  const std::string shell = submitter.Get("PWD", program.work_dir);
-  variables->SetTwins("SUBMIT_DIR", submitter.Get("MUSTER_SUBMIT_DIR", shell));
-  const std::string host = submitter.Get("MUSTER_SUBMIT_HOST", submitter.Get("HOSTNAME", ""));
+  const std::vector<std::string>& submitter = program.environment;
+  const std::string shell = Given(submitter, "PWD", program.work_dir);
+  variables->SetTwins("SUBMIT_DIR", Given(submitter, "MUSTER_SUBMIT_DIR", shell));
+  const std::string host = Given(submitter, "MUSTER_SUBMIT_HOST", Given(submitter, "HOSTNAME", ""));
   if (!host.empty()) {
     variables->SetTwins("SUBMIT_HOST", host);
   }
@@ -364,18 +373,15 @@ bool HasMpi(const Program& program, std::uint32_t ranks) {
   return program.mpi == MpiFlavour::kAuto ? ranks > 1 : program.mpi != MpiFlavour::kNone;
 }
 
-void SetRankNumbers(const SupervisorOrder& order, const StepContext& step, std::uint32_t local_rank,
-                    Variables* variables) {
+// Of all ranks of the step on the node.
+void SetStepNumbers(const SupervisorOrder& order, const StepContext& step, Variables* variables) {
   const Allocation& placement = *step.placement;
   const NodeAllocation& node = placement.nodes[step.node_index];
   const std::uint32_t world = RankCount(placement);
-  const std::uint32_t rank = node.ranks[local_rank].rank;
   std::vector<std::uint32_t> local_ranks;
   for (const RankPlacement& each : node.ranks) {
     local_ranks.push_back(each.rank);
   }
-  variables->SetTwins("PROCID", rank);
-  variables->SetTwins("LOCALID", local_rank);
   variables->SetTwins("NODEID", step.node_index);
   variables->SetTwins("STEP_ID", step.step.value());
   variables->SetTwins("STEPID", step.step.value());
@@ -393,12 +399,17 @@ void SetRankNumbers(const SupervisorOrder& order, const StepContext& step, std::
   variables->SetTwins("LAUNCH_NODE_IPADDR", LaunchAddress(*step.program));
   variables->Set("MASTER_ADDR", MasterAddress(order, placement));
   variables->Set("MASTER_PORT", step.master_port);
-  variables->Set("RANK", rank);
   variables->Set("WORLD_SIZE", world);
-  variables->Set("LOCAL_RANK", local_rank);
   variables->Set("LOCAL_WORLD_SIZE", node.ranks.size());
   variables->Set("NODE_RANK", step.node_index);
   variables->Set("GROUP_RANK", step.node_index);
+}
+
+void SetRankNumbers(std::uint32_t rank, std::uint32_t local_rank, Variables* variables) {
+  variables->SetTwins("PROCID", rank);
+  variables->SetTwins("LOCALID", local_rank);
+  variables->Set("RANK", rank);
+  variables->Set("LOCAL_RANK", local_rank);
 }
 
 }  // namespace
@@ -440,28 +451,36 @@ std::vector<std::string> BatchEnvironment(const SupervisorOrder& order, std::uin
   return variables.List();
 }
 
-std::vector<std::string> RankEnvironment(const SupervisorOrder& order, const StepContext& step,
-                                         std::uint32_t local_rank) {
-  const NodeAllocation& node = step.placement->nodes[step.node_index];
-  Variables variables(WithoutStaleVariables(step.program->environment));
-  SetIdentity(order, &variables);
-  const NodeAllocation* whole = FindNode(order.launch.allocation, node.name);
-  SetResources(order, *step.program, whole == nullptr ? node : *whole, &variables);
-  SetExtent(*step.placement, /*said=*/true, &variables);
-  SetGpus(order, node, &variables);
-  SetLaunchers(order, node, &variables);
-  SetElastic(order, whole == nullptr ? node : *whole, &variables);
-  const RankPlacement& rank = node.ranks[local_rank];
-  SetDevices(order, node, &rank, &variables);
-  SetRankNumbers(order, step, local_rank, &variables);
-  SetCpuBinding(node, rank, &variables);
-  const LauncherKind launcher = LauncherOf(step.program->environment);
+StepEnvironment::StepEnvironment(const SupervisorOrder& order, const StepContext& step)
+    : order_(order),
+      step_(step),
+      node_(step.placement->nodes[step.node_index]),
+      whole_(FindNode(order.launch.allocation, node_.name)),
+      shared_(WithoutStaleVariables(step.program->environment)) {
+  whole_ = whole_ == nullptr ? &node_ : whole_;
+  SetIdentity(order, &shared_);
+  SetResources(order, *step.program, *whole_, &shared_);
+  SetExtent(*step.placement, /*said=*/true, &shared_);
+  SetGpus(order, node_, &shared_);
+  SetLaunchers(order, node_, &shared_);
+  SetElastic(order, *whole_, &shared_);
+  SetStepNumbers(order, step, &shared_);
+  SetCpuBindings(node_, &shared_);
+}
+
+std::vector<std::string> StepEnvironment::Of(std::uint32_t local_rank) const {
+  Variables variables = shared_;
+  const RankPlacement& rank = node_.ranks[local_rank];
+  SetDevices(order_, node_, &rank, &variables);
+  SetRankNumbers(rank.rank, local_rank, &variables);
+  SetPlace(rank, &variables);
+  const LauncherKind launcher = LauncherOf(step_.program->environment);
   if (launcher == LauncherKind::kNone) {
-    SetOpenMp(order, rank, &variables);
+    SetOpenMp(order_, rank, &variables);
   } else {
-    SetDaemon(order, whole == nullptr ? node : *whole, launcher, &variables);
+    SetDaemon(order_, *whole_, launcher, &variables);
   }
-  variables.Set("PWD", step.program->work_dir);
+  variables.Set("PWD", step_.program->work_dir);
   return variables.List();
 }
 
@@ -469,7 +488,7 @@ std::vector<std::string> RankEnvironment(const SupervisorOrder& order, const Ste
 std::string CheckpointDirectoryOf(const LaunchOrder& launch) {
   const std::string usual =
       absl::StrCat(launch.program.work_dir, "/muster-", launch.job.value(), ".checkpoint");
-  return Variables(launch.program.environment).Get("MUSTER_SUBMIT_CHECKPOINT_DIR", usual);
+  return Given(launch.program.environment, "MUSTER_SUBMIT_CHECKPOINT_DIR", usual);
 }
 
 std::uint16_t DerivedPort(JobId job, StepId step) {

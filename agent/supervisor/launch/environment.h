@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "agent/supervisor/attempt/order_file.h"
+#include "agent/supervisor/variables/rank_variables.h"
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/machine/allocation.h"
 
@@ -36,9 +37,21 @@ std::vector<std::string> WithoutStaleVariables(const std::vector<std::string>& e
 // Of the batch script on the allocation's node `node_index`. Sorted by name.
 std::vector<std::string> BatchEnvironment(const SupervisorOrder& order, std::uint32_t node_index);
 
-// Of the rank at `local_rank` of the step's node. Sorted by name.
-std::vector<std::string> RankEnvironment(const SupervisorOrder& order, const StepContext& step,
-                                         std::uint32_t local_rank);
+// Of the ranks of a step on one node: what they share is made once.
+class StepEnvironment {
+ public:
+  // REQUIRES: the order, and what the step points to, outlive it.
+  StepEnvironment(const SupervisorOrder& order, const StepContext& step);
+  // Of the rank at `local_rank` of the step's node. Sorted by name.
+  [[nodiscard]] std::vector<std::string> Of(std::uint32_t local_rank) const;
+
+ private:
+  const SupervisorOrder& order_;
+  const StepContext step_;
+  const NodeAllocation& node_;
+  const NodeAllocation* whole_;  // what the job has of that node
+  Variables shared_;
+};
 
 // MUSTER_CHECKPOINT_DIR of its processes: the same for every attempt.
 std::string CheckpointDirectoryOf(const LaunchOrder& launch);

@@ -26,6 +26,12 @@ namespace {
 constexpr const char* kDefaultPath = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
 constexpr int kNotStarted = 127;
 constexpr int kChannel = STDERR_FILENO + 1;
+// Sanitizers keep notes on the stack that a child which shares it would leave behind.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSharesMemory = false;
+#else
+constexpr bool kSharesMemory = true;
+#endif
 
 // One message of the child; below PIPE_BUF, so it arrives whole.
 struct ChildMessage {
@@ -190,15 +196,51 @@ int Execute(const Prepared& prepared) {
   Fail(prepared.say, LaunchStage::kExec, Execute(prepared));
 }
 
-// As fork(), but the child is in the group from its first instruction: nothing of it is charged to
-// us, and no lock of the whole kernel is taken to move it. The child must not run a fork handler.
-pid_t ForkInto(int cgroup_directory) {
+// The call itself, without a frame of its own: a child that shares our memory goes on in the frame
+// of its caller, and must find ours whole when it has gone. Returns -errno.
+[[gnu::always_inline]] inline long Clone(clone_args* arguments) {
+#if defined(__x86_64__)
+  long result = SYS_clone3;
+  asm volatile("syscall"
+               : "+a"(result)
+               : "D"(arguments), "S"(sizeof(*arguments))
+               : "rcx", "r11", "memory");
+  return result;
+#elif defined(__aarch64__)
+  register long number asm("x8") = SYS_clone3;
+  register long first asm("x0") = reinterpret_cast<long>(arguments);
+  register long second asm("x1") = sizeof(*arguments);
+  asm volatile("svc #0" : "+r"(first) : "r"(second), "r"(number) : "memory");
+  return first;
+#else
+  arguments->flags &= ~static_cast<std::uint64_t>(CLONE_VM | CLONE_VFORK);
+  const long result = syscall(SYS_clone3, arguments, sizeof(*arguments));
+  return result < 0 ? -errno : result;
+#endif
+}
+
+// Starts the child in its control group from its first instruction: nothing of it is charged to us,
+// and no lock of the whole kernel is taken to move it. One that stays our own user runs in our
+// memory until its exec, as of vfork(): nothing is copied, and nobody but us could hold it up
+// there. One that becomes another user has a copy: he could stop it, and us with it. 0: it could
+// not be started like that.
+[[gnu::noinline]] pid_t StartChild(const Prepared& prepared, pid_t parent) {
+  const LaunchRequest& request = *prepared.request;
   clone_args arguments;
   std::memset(&arguments, 0, sizeof(arguments));
-  arguments.flags = CLONE_INTO_CGROUP;
   arguments.exit_signal = SIGCHLD;
-  arguments.cgroup = static_cast<std::uint64_t>(cgroup_directory);
-  return static_cast<pid_t>(syscall(SYS_clone3, &arguments, sizeof(arguments)));
+  if (prepared.in_cgroup) {
+    arguments.flags |= CLONE_INTO_CGROUP;
+    arguments.cgroup = static_cast<std::uint64_t>(request.cgroup_directory);
+  }
+  if (kSharesMemory && request.user == nullptr) {
+    arguments.flags |= CLONE_VM | CLONE_VFORK;
+  }
+  const long pid = Clone(&arguments);
+  if (pid == 0) {
+    RunChild(prepared, parent);
+  }
+  return pid < 0 ? 0 : static_cast<pid_t>(pid);
 }
 
 }  // namespace
@@ -224,11 +266,12 @@ absl::StatusOr<LaunchedChild> Launch(const LaunchRequest& request) {
   prepared.channel = channel.get();
   const pid_t parent = getpid();
   prepared.in_cgroup = request.cgroup_directory >= 0;
-  child.pid = prepared.in_cgroup ? ForkInto(request.cgroup_directory) : -1;
-  if (child.pid < 0) {
-    prepared.in_cgroup = false;  // an older kernel, or a group that takes nobody: it will say why
-    child.pid = fork();
+  child.pid = StartChild(prepared, parent);
+  if (child.pid != 0) {
+    return child;
   }
+  prepared.in_cgroup = false;  // an older kernel, or a group that takes nobody: it will say why
+  child.pid = fork();
   if (child.pid == 0) {
     RunChild(prepared, parent);
   }

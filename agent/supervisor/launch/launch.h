@@ -1,6 +1,6 @@
 #pragma once
 
-// Starting one bound process: fork from this small process, bind, exec, and learn how it went.
+// Starting one bound process: clone, bind, exec, and learn how it went.
 //
 // The child is born in its control group where the kernel can do that; else it enters it first.
 // Between fork and exec the child calls async-signal-safe functions only; everything is prepared

@@ -105,8 +105,11 @@ bool AttemptCgroup::Kill() const {
 }
 
 std::optional<std::string> AttemptCgroup::OutOfMemory() const {
-  return OutOfMemoryText(ReadCgroupFile(directory_, "memory.events"),
-                         ReadCgroupFile(directory_, "memory.events.local"),
+  const std::string events = ReadCgroupFile(directory_, "memory.events");
+  if (events.empty()) {
+    return std::nullopt;
+  }
+  return OutOfMemoryText(events, ReadCgroupFile(directory_, "memory.events.local"),
                          ReadCgroupFile(directory_, "memory.max"),
                          ReadCgroupFile(directory_, "memory.peak"));
 }

@@ -53,7 +53,7 @@ void DropLaunchersOpenMp(const Machine& machine, Variables* variables,
 }  // namespace
 
 LauncherKind LauncherOf(const std::vector<std::string>& environment) {
-  const std::string word = Variables(environment).Get("MUSTER_LAUNCHER", "");
+  const std::string word = ValueIn(environment, "MUSTER_LAUNCHER").value_or("");
   return word == "orted"              ? LauncherKind::kOpenMpi
          : word == "hydra"            ? LauncherKind::kHydra
          : word == "hydra-as-planned" ? LauncherKind::kHydraAsPlanned
@@ -151,7 +151,8 @@ std::vector<std::string> InnerRankEnvironment(const SupervisorOrder& order,
   variables.Set("LOCAL_WORLD_SIZE", inner.local_size);
   SetDevices(order, node, inner.place, &variables);
   if (inner.place != nullptr && !inner.bound) {
-    SetCpuBinding(node, *inner.place, &variables);
+    SetCpuBindings(node, &variables);
+    SetPlace(*inner.place, &variables);
     SetOpenMp(order, *inner.place, &variables);
   } else if (!inner.bound && !variables.Has("OMP_NUM_THREADS")) {
     // They share what there is.

@@ -15,7 +15,7 @@
 namespace muster::agent {
 
 // Raised when anything below changes; a module of another version is refused.
-inline constexpr uint32_t kPmixApiVersion = 4;
+inline constexpr uint32_t kPmixApiVersion = 5;
 inline constexpr const char* kPmixEntryPoint = "muster_pmix_api";
 inline constexpr const char* kPmixModuleName = "libmuster-pmix.so";
 
@@ -31,10 +31,6 @@ struct PmixErrorText {
 struct PmixServerOptions {
   const char* directory;
   const char* hostname;  // this node's name, as in node_names of the steps
-  // A memory file system such as /dev/shm, where each step gets a directory of its own for Open
-  // MPI's shared segments; "" leaves the place to Open MPI, which then names them by the namespace
-  // alone.
-  const char* shared_memory;
   // Removes the directories of a step that ended, with all that is in them, beside the caller:
   // ranks may have filled them. Called within end_step() and a start_step() that fails.
   void (*remove)(const char* const* directories, uint32_t count);
@@ -73,13 +69,8 @@ struct PmixStepOptions {
   // One per local rank in order of rank: a cpu list ("0-3,8"), or "" when the rank is not bound.
   const char* const* local_cpusets;
   uint32_t local_count;
-  // Not 0 when ranks share cores: they then yield while they wait.
-  uint32_t cores_shared;
-  // Not 0 to let Open MPI talk through host memory only. It then looks for no network hardware,
-  // which halves the time of MPI_Init; wrong for ranks that pass GPU buffers to MPI.
-  uint32_t host_memory_only;
-  // Not 0 when all nodes are this machine: ranks of different nodes then talk over the loopback.
-  uint32_t one_machine;
+  // A directory that is the step's own and goes with it, such as of Open MPI's segments; "": none.
+  const char* segments;
   PmixCallbacks callbacks;
 };
 
@@ -94,7 +85,7 @@ struct PmixApi {
   int32_t (*open_server)(const PmixServerOptions* options, PmixErrorText* error);
   // Registers a namespace and its local ranks; makes their session directories.
   int32_t (*start_step)(const PmixStepOptions* options, PmixErrorText* error);
-  // Hands every variable to be added to a local rank's environment to `sink`.
+  // Hands every variable that libpmix adds to a local rank's environment to `sink`.
   int32_t (*rank_env)(const char* nspace, uint32_t rank, PmixEnvSink sink, void* sink_context,
                       PmixErrorText* error);
   // Answers on_fence; `ok` 0 fails it. Unknown ids are ignored, as those of an ended step are.

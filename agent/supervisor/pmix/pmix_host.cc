@@ -1,6 +1,8 @@
 #include "agent/supervisor/pmix/pmix_host.h"
 
+#include <link.h>
 #include <linux/keyctl.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -16,19 +18,34 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
+#include "agent/supervisor/pmix/open_mpi_variables.h"
 #include "agent/supervisor/pmix/pmix_loader.h"
+#include "agent/supervisor/pmix/pmix_pattern.h"
+#include "agent/supervisor/pmix/pmix_relay.h"
+#include "agent/supervisor/pmix/pmix_shape.h"
 #include "agent/supervisor/pmix/pmix_wire.h"
+#include "scheduler/base/status.h"
 #include "scheduler/runtime/process.h"
+#include "scheduler/runtime/unique_fd.h"
 
 namespace muster::agent {
 namespace {
 
 constexpr int kBroken = 1;
 constexpr std::size_t kTextMax = 1000;
+// As pmix_server names itself, before the number of the process.
+constexpr const char* kServerPrefix = "muster.supervisor.";
+constexpr std::string_view kTcp = "tcp4://";
+// A rank calls once; what it has started may call, too.
+constexpr std::size_t kCallsPerRank = 4;
+constexpr std::size_t kFurtherCalls = 64;
 
 class PmixHost {
  public:
@@ -40,10 +57,24 @@ class PmixHost {
   int Run();
 
  private:
+  struct Served {
+    PmixStepConfig config;
+    std::unique_ptr<PmixStep> step;  // null: libpmix does not know it yet
+  };
+
   void Take(const wire::PmixRequest& request);
   void Open(const wire::PmixOpen& open);
   void Start(std::uint64_t number, const wire::PmixStart& start);
-  void FillStarted(std::uint64_t number, const wire::PmixStart& start, wire::PmixStarted* answer);
+  absl::Status StartStep(std::uint64_t number, const wire::PmixStart& start,
+                         wire::PmixStarted* answer);
+  // Tells the variables without libpmix, which comes when a rank calls.
+  absl::Status StartLater(Served* served, wire::PmixStarted* answer) const;
+  absl::Status StartNow(std::uint64_t number, Served* served, wire::PmixStarted* answer);
+  [[nodiscard]] std::vector<std::string> Learn(const Served& served) const;
+  absl::Status Load();
+  // A rank calls: from now on libpmix serves all steps.
+  absl::Status Answer();
+  void End(std::uint64_t number);
   PmixHandlers HandlersOf(std::uint64_t number);
   // From any thread.
   void Say(const wire::PmixReply& reply);
@@ -51,10 +82,44 @@ class PmixHost {
   const int socket_;
   const std::string module_dir_;
   std::mutex mutex_;  // one frame after the other
+  PmixServerConfig config_;
+  std::vector<std::string> pattern_;
+  UniqueFd door_;  // valid: ranks call there, and libpmix is not loaded
+  int port_ = 0;
   std::unique_ptr<PmixLoader> loader_;
   absl::Status opened_ = absl::FailedPreconditionError("PMIx was not opened");
-  std::map<std::uint64_t, std::unique_ptr<PmixStep>> steps_;
+  std::map<std::uint64_t, Served> steps_;
 };
+
+std::vector<std::uint32_t> LocalRanks(const PmixStepConfig& config) {
+  std::vector<std::uint32_t> ranks;
+  for (std::uint32_t rank = 0; rank < config.node_of_rank.size(); ++rank) {
+    if (config.node_of_rank[rank] == config.node_index) {
+      ranks.push_back(rank);
+    }
+  }
+  return ranks;
+}
+
+void AddVariables(const std::vector<std::string>& variables, wire::PmixStarted* answer) {
+  answer->add_ranks()->mutable_variables()->Assign(variables.begin(), variables.end());
+}
+
+// The file of libpmix that is loaded; "" where none is.
+std::string LoadedLibrary() {
+  std::string path;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* found) {
+        const std::string_view name = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+        if (name.find("/libpmix.so") == std::string_view::npos) {
+          return 0;
+        }
+        *static_cast<std::string*>(found) = name;
+        return 1;
+      },
+      &path);
+  return path;
+}
 
 void PmixHost::Say(const wire::PmixReply& reply) {
   std::string bytes;
@@ -117,46 +182,115 @@ PmixHandlers PmixHost::HandlersOf(std::uint64_t number) {
 }
 
 void PmixHost::Open(const wire::PmixOpen& open) {
-  PmixServerConfig config;
-  config.directory = open.directory();
-  config.hostname = open.hostname();
-  config.shared_memory = open.shared_memory();
-  auto loader = PmixLoader::Load({module_dir_}, config);
-  opened_ = loader.status();
-  loader_ = loader.ok() ? *std::move(loader) : nullptr;
+  config_.directory = open.directory();
+  config_.hostname = open.hostname();
+  config_.shared_memory = open.shared_memory();
+  pattern_.assign(open.pattern().begin(), open.pattern().end());
+  if (IsCurrentPmixPattern(pattern_)) {
+    absl::StatusOr<UniqueFd> door = OpenPmixDoor(&port_);
+    if (door.ok()) {
+      door_ = *std::move(door);
+      return;
+    }
+  }
+  opened_ = Load();
 }
 
-void PmixHost::FillStarted(std::uint64_t number, const wire::PmixStart& start,
-                           wire::PmixStarted* answer) {
-  const auto fail = [answer](const absl::Status& why) {
-    answer->set_error(std::string(why.message()).substr(0, kTextMax));
-  };
-  if (loader_ == nullptr) {
-    return fail(opened_);
+absl::Status PmixHost::Load() {
+  ASSIGN_OR_RETURN(loader_, PmixLoader::Load({module_dir_}, config_));
+  return absl::OkStatus();
+}
+
+absl::Status PmixHost::StartStep(std::uint64_t number, const wire::PmixStart& start,
+                                 wire::PmixStarted* answer) {
+  Served served;
+  served.config = StepOf(start);
+  RETURN_IF_ERROR(CheckPmixShape(served.config));
+  RETURN_IF_ERROR(door_.valid() ? StartLater(&served, answer) : StartNow(number, &served, answer));
+  steps_[number] = std::move(served);
+  return absl::OkStatus();
+}
+
+absl::Status PmixHost::StartLater(Served* served, wire::PmixStarted* answer) const {
+  PmixStepConfig& config = served->config;
+  config.segments = MakePmixSegments(config_.shared_memory, config.nspace);
+  PmixRankFacts facts{config.nspace, config_.directory,
+                      absl::StrCat(kServerPrefix, getpid(), ".0;tcp4://127.0.0.1:", port_), 0};
+  for (const std::uint32_t rank : LocalRanks(config)) {
+    facts.rank = rank;
+    std::vector<std::string> variables = FillPmixPattern(pattern_, facts);
+    const std::vector<std::string> more = OpenMpiVariables(config, rank);
+    variables.insert(variables.end(), more.begin(), more.end());
+    AddVariables(variables, answer);
   }
-  const PmixStepConfig config = StepOf(start);
-  auto step = loader_->StartStep(config, HandlersOf(number));
-  if (!step.ok()) {
-    return fail(step.status());
+  return absl::OkStatus();
+}
+
+absl::Status PmixHost::StartNow(std::uint64_t number, Served* served, wire::PmixStarted* answer) {
+  RETURN_IF_ERROR(opened_);
+  ASSIGN_OR_RETURN(served->step, loader_->StartStep(served->config, HandlersOf(number)));
+  for (const std::uint32_t rank : LocalRanks(served->config)) {
+    ASSIGN_OR_RETURN(const std::vector<std::string> variables, served->step->RankEnv(rank));
+    AddVariables(variables, answer);
   }
-  for (std::uint32_t rank = 0; rank < config.node_of_rank.size(); ++rank) {
-    if (config.node_of_rank[rank] != config.node_index) {
-      continue;
-    }
-    const auto variables = (*step)->RankEnv(rank);
-    if (!variables.ok()) {
-      return fail(variables.status());
-    }
-    answer->add_ranks()->mutable_variables()->Assign(variables->begin(), variables->end());
+  const std::vector<std::string> pattern = Learn(*served);
+  answer->mutable_pattern()->Assign(pattern.begin(), pattern.end());
+  return absl::OkStatus();
+}
+
+// What holds for the first and for the last rank here holds for all.
+std::vector<std::string> PmixHost::Learn(const Served& served) const {
+  const std::vector<std::uint32_t> ranks = LocalRanks(served.config);
+  const auto first = served.step->OwnVariables(ranks.front());
+  const auto last = served.step->OwnVariables(ranks.back());
+  if (!first.ok() || !last.ok()) {
+    return {};
   }
-  steps_[number] = *std::move(step);
+  PmixRankFacts facts{served.config.nspace, config_.directory, ServerIn(*first), ranks.front()};
+  const std::vector<std::string> pattern =
+      LearnPmixPattern(PmixLibraryAt(LoadedLibrary()), *first, facts);
+  facts.rank = ranks.back();
+  return FillPmixPattern(pattern, facts) == *last ? pattern : std::vector<std::string>();
+}
+
+absl::Status PmixHost::Answer() {
+  UniqueFd door = std::move(door_);
+  opened_ = Load();
+  RETURN_IF_ERROR(opened_);
+  std::string server;
+  std::size_t ranks = 0;
+  for (auto& [number, served] : steps_) {
+    ASSIGN_OR_RETURN(served.step, loader_->StartStep(served.config, HandlersOf(number)));
+    const std::vector<std::uint32_t> local = LocalRanks(served.config);
+    ASSIGN_OR_RETURN(const auto variables, served.step->OwnVariables(local.front()));
+    server = ServerIn(variables);
+    ranks += local.size();
+  }
+  const std::size_t scheme = server.find(kTcp);
+  if (scheme == std::string::npos) {
+    return absl::InternalError("libpmix does not say where it serves");
+  }
+  return StartPmixRelay(std::move(door), server.substr(scheme + kTcp.size()),
+                        kCallsPerRank * ranks + kFurtherCalls);
 }
 
 void PmixHost::Start(std::uint64_t number, const wire::PmixStart& start) {
   wire::PmixReply reply;
   reply.set_step(number);
-  FillStarted(number, start, reply.mutable_started());
+  const absl::Status status = StartStep(number, start, reply.mutable_started());
+  if (!status.ok()) {
+    reply.mutable_started()->Clear();
+    reply.mutable_started()->set_error(std::string(status.message()).substr(0, kTextMax));
+  }
   Say(reply);
+}
+
+void PmixHost::End(std::uint64_t number) {
+  const auto found = steps_.find(number);
+  if (found->second.step == nullptr && !found->second.config.segments.empty()) {
+    rmdir(found->second.config.segments.c_str());  // no rank has been there
+  }
+  steps_.erase(found);
 }
 
 void PmixHost::Take(const wire::PmixRequest& request) {
@@ -170,14 +304,24 @@ void PmixHost::Take(const wire::PmixRequest& request) {
   if (found == steps_.end()) {
     return;
   }
+  if (request.has_end()) {
+    return End(request.step());
+  }
+  if (found->second.step == nullptr && door_.valid() && request.has_ask()) {
+    // Another node's rank asks for what one of ours has published: it will have come by then.
+    if (!Answer().ok()) {
+      return;
+    }
+  }
+  PmixStep* const step = found->second.step.get();
+  if (step == nullptr) {
+    return;
+  }
   if (request.has_answer()) {
     const wire::PmixData& answer = request.answer();
-    found->second->FinishModex(answer.id(),
-                               answer.found() ? std::optional(answer.data()) : std::nullopt);
+    step->FinishModex(answer.id(), answer.found() ? std::optional(answer.data()) : std::nullopt);
   } else if (request.has_ask()) {
-    found->second->AskPublished(request.ask().rank(), request.ask().id());
-  } else if (request.has_end()) {
-    steps_.erase(found);
+    step->AskPublished(request.ask().rank(), request.ask().id());
   }
 }
 
@@ -186,6 +330,15 @@ int PmixHost::Run() {
   std::array<char, 1 << 16> buffer = {};
   int code = 0;
   while (true) {
+    std::array<pollfd, 2> ready = {pollfd{socket_, POLLIN, 0}, pollfd{door_.get(), POLLIN, 0}};
+    poll(ready.data(), door_.valid() ? 2 : 1, -1);
+    if (door_.valid() && ready[1].revents != 0 && !Answer().ok()) {
+      code = kBroken;  // the ranks could only wait
+      break;
+    }
+    if (ready[0].revents == 0) {
+      continue;
+    }
     const ssize_t got = recv(socket_, buffer.data(), buffer.size(), 0);
     if (got < 0 && errno == EINTR) {
       continue;
@@ -202,7 +355,9 @@ int PmixHost::Run() {
       }
     }
   }
-  steps_.clear();
+  while (!steps_.empty()) {
+    End(steps_.begin()->first);
+  }
   loader_.reset();
   return code;
 }

@@ -21,14 +21,11 @@ struct PmixJob {
   std::vector<uint32_t> node_of_rank;
   uint32_t universe_size = 0;
   std::vector<std::string> local_cpusets;
-  bool cores_shared = false;
   // The session directory of the step on this node; ranks have one each below it, named by their
   // number.
   std::string directory;
-  // Where Open MPI puts its shared segments; "" is where it likes.
+  // A directory that goes with the step; "": none.
   std::string segments;
-  bool host_memory_only = false;
-  bool one_machine = false;  // all of `nodes` are this one
 
   // The ranks of `node`, ascending.
   std::vector<uint32_t> RanksOf(uint32_t node) const;

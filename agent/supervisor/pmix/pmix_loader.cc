@@ -7,7 +7,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "agent/supervisor/pmix/open_mpi_variables.h"
 #include "agent/supervisor/pmix/pmix_api.h"
+#include "agent/supervisor/pmix/pmix_shape.h"
 #include "agent/supervisor/user_space/child_setup.h"
 #include "agent/supervisor/user_space/remove_tree.h"
 #include "scheduler/base/status.h"
@@ -133,22 +135,30 @@ absl::StatusOr<std::string> FindPmixModule(const std::vector<std::string>& direc
                    ": install muster-agent's pmix module or use --mpi=none"));
 }
 
-PmixStep::PmixStep(std::shared_ptr<Server> server, std::string nspace, PmixHandlers handlers)
-    : server_(std::move(server)), nspace_(std::move(nspace)), handlers_(std::move(handlers)) {}
+PmixStep::PmixStep(std::shared_ptr<Server> server, PmixStepConfig config, PmixHandlers handlers)
+    : server_(std::move(server)), config_(std::move(config)), handlers_(std::move(handlers)) {}
 
 PmixStep::~PmixStep() {
   if (started_) {
-    server_->api->end_step(nspace_.c_str(), all_exited_ ? 1 : 0);
+    server_->api->end_step(config_.nspace.c_str(), all_exited_ ? 1 : 0);
   }
 }
 
 absl::StatusOr<std::vector<std::string>> PmixStep::RankEnv(uint32_t rank) const {
-  std::vector<std::string> environment;
+  ASSIGN_OR_RETURN(std::vector<std::string> environment, OwnVariables(rank));
+  const std::vector<std::string> more = OpenMpiVariables(config_, rank);
+  environment.insert(environment.end(), more.begin(), more.end());
+  return environment;
+}
+
+absl::StatusOr<std::vector<std::string>> PmixStep::OwnVariables(uint32_t rank) const {
+  std::vector<std::string> variables;
   PmixErrorText error = {};
-  if (server_->api->rank_env(nspace_.c_str(), rank, AppendAssignment, &environment, &error) != 0) {
+  if (server_->api->rank_env(config_.nspace.c_str(), rank, AppendAssignment, &variables, &error) !=
+      0) {
     return Failure(error);
   }
-  return environment;
+  return variables;
 }
 
 void PmixStep::FinishFence(uint64_t id, const std::string& data) const {
@@ -161,7 +171,7 @@ void PmixStep::FinishModex(uint64_t id, const std::optional<std::string>& data) 
 }
 
 void PmixStep::AskPublished(uint32_t rank, uint64_t id) const {
-  server_->api->ask_modex(nspace_.c_str(), rank, id);
+  server_->api->ask_modex(config_.nspace.c_str(), rank, id);
 }
 
 absl::StatusOr<std::unique_ptr<PmixLoader>> PmixLoader::Load(
@@ -169,21 +179,28 @@ absl::StatusOr<std::unique_ptr<PmixLoader>> PmixLoader::Load(
   ASSIGN_OR_RETURN(const std::string path, FindPmixModule(directories));
   ASSIGN_OR_RETURN(const PmixApi* api, OpenModule(path));
   const PmixServerOptions options = {config.directory.c_str(), config.hostname.c_str(),
-                                     config.shared_memory.c_str(), RemoveBeside};
+                                     RemoveBeside};
   PmixErrorText error = {};
   if (api->open_server(&options, &error) != 0) {
     return Failure(error);
   }
-  return std::unique_ptr<PmixLoader>(new PmixLoader(std::make_shared<PmixStep::Server>(api)));
+  return std::unique_ptr<PmixLoader>(
+      new PmixLoader(std::make_shared<PmixStep::Server>(api), config.shared_memory));
 }
 
-absl::StatusOr<std::unique_ptr<PmixStep>> PmixLoader::StartStep(const PmixStepConfig& config,
+absl::StatusOr<std::unique_ptr<PmixStep>> PmixLoader::StartStep(const PmixStepConfig& wanted,
                                                                 PmixHandlers handlers) const {
-  std::unique_ptr<PmixStep> step(new PmixStep(server_, config.nspace, std::move(handlers)));
+  RETURN_IF_ERROR(CheckPmixShape(wanted));
+  std::unique_ptr<PmixStep> step(new PmixStep(server_, wanted, std::move(handlers)));
+  PmixStepConfig& config = step->config_;
+  const bool made = config.segments.empty();
+  if (made) {
+    config.segments = MakePmixSegments(shared_memory_, config.nspace);
+  }
   const std::vector<const char*> nodes = Pointers(config.nodes);
   const std::vector<const char*> cpusets = Pointers(config.local_cpusets);
   PmixStepOptions options = {};
-  options.nspace = step->nspace_.c_str();
+  options.nspace = config.nspace.c_str();
   options.node_names = nodes.data();
   options.node_count = static_cast<uint32_t>(nodes.size());
   options.node_index = config.node_index;
@@ -192,13 +209,14 @@ absl::StatusOr<std::unique_ptr<PmixStep>> PmixLoader::StartStep(const PmixStepCo
   options.universe_size = config.universe_size;
   options.local_cpusets = cpusets.data();
   options.local_count = static_cast<uint32_t>(cpusets.size());
-  options.cores_shared = config.cores_shared ? 1 : 0;
-  options.host_memory_only = config.host_memory_only ? 1 : 0;
-  options.one_machine = config.one_machine ? 1 : 0;
+  options.segments = config.segments.c_str();
   options.callbacks = {&step->handlers_, OnConnected, OnFinalized, OnAbort,
                        OnFence,          OnModex,     OnPublished};
   PmixErrorText error = {};
   if (server_->api->start_step(&options, &error) != 0) {
+    if (made) {
+      rmdir(config.segments.c_str());  // gone already where libpmix had a part of the step
+    }
     return Failure(error);
   }
   step->started_ = true;

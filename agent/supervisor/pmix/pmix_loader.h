@@ -18,28 +18,16 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "agent/supervisor/pmix/pmix_step_config.h"
 
 namespace muster::agent {
 
-// See PmixServerOptions: `directory` exists and is the ranks' user's, who we are.
+// See PmixServerOptions: `directory` exists and is the ranks' user's, who we are. `shared_memory`
+// is a memory file system, where each step gets a directory of its own for Open MPI's segments.
 struct PmixServerConfig {
   std::string directory;
   std::string hostname;  // this node's name, as in PmixStepConfig::nodes
   std::string shared_memory = "/dev/shm";
-};
-
-// See PmixStepOptions. Ranks are the indices of node_of_rank; `local_cpusets` has one cpu list
-// ("0-3", or "" for an unbound rank) per rank of this node.
-struct PmixStepConfig {
-  std::string nspace;  // used once in the process, for example "muster.42.0"
-  std::vector<std::string> nodes;
-  uint32_t node_index = 0;  // this node's position in `nodes`
-  std::vector<uint32_t> node_of_rank;
-  std::vector<std::string> local_cpusets;
-  uint32_t universe_size = 0;
-  bool cores_shared = false;
-  bool host_memory_only = false;
-  bool one_machine = false;
 };
 
 // What ranks say, on libpmix's thread; each may be empty.
@@ -64,6 +52,8 @@ class PmixStep {
   // caller drops the PMIX_* names that it inherited, and closes libpmix's descriptors: not all of
   // them are close-on-exec.
   absl::StatusOr<std::vector<std::string>> RankEnv(uint32_t rank) const;
+  // Those of them that are libpmix's.
+  absl::StatusOr<std::vector<std::string>> OwnVariables(uint32_t rank) const;
 
   // Answers on_fence: what every node brought, one after the other.
   void FinishFence(uint64_t id, const std::string& data) const;
@@ -79,10 +69,10 @@ class PmixStep {
  private:
   friend class PmixLoader;
   struct Server;
-  PmixStep(std::shared_ptr<Server> server, std::string nspace, PmixHandlers handlers);
+  PmixStep(std::shared_ptr<Server> server, PmixStepConfig config, PmixHandlers handlers);
 
   std::shared_ptr<Server> server_;
-  std::string nspace_;
+  PmixStepConfig config_;
   PmixHandlers handlers_;
   bool started_ = false;
   bool all_exited_ = false;
@@ -98,14 +88,17 @@ class PmixLoader {
   static absl::StatusOr<std::unique_ptr<PmixLoader>> Load(
       const std::vector<std::string>& directories, const PmixServerConfig& config);
 
-  // Registers a step; its ranks may be started once RankEnv() has given their environment.
-  absl::StatusOr<std::unique_ptr<PmixStep>> StartStep(const PmixStepConfig& config,
+  // Registers a step; its ranks may be started once RankEnv() has given their environment. Makes
+  // the directory of its segments, unless it has one.
+  absl::StatusOr<std::unique_ptr<PmixStep>> StartStep(const PmixStepConfig& wanted,
                                                       PmixHandlers handlers) const;
 
  private:
-  explicit PmixLoader(std::shared_ptr<PmixStep::Server> server) : server_(std::move(server)) {}
+  PmixLoader(std::shared_ptr<PmixStep::Server> server, std::string shared_memory)
+      : server_(std::move(server)), shared_memory_(std::move(shared_memory)) {}
 
   std::shared_ptr<PmixStep::Server> server_;
+  std::string shared_memory_;
 };
 
 }  // namespace muster::agent

@@ -54,12 +54,13 @@ std::vector<std::string> ServerEnvironment() {
 absl::StatusOr<std::shared_ptr<PmixProcess>> PmixProcess::Start(EventLoop& loop,
                                                                 PmixProcessConfig config) {
   RETURN_IF_ERROR(FindPmixModule({config.module_dir}).status());
-  std::shared_ptr<PmixProcess> process(new PmixProcess(loop, config.start_limit));
+  std::shared_ptr<PmixProcess> process(new PmixProcess(loop, config));
   RETURN_IF_ERROR(process->Launch(config));
   wire::PmixRequest request;
   request.mutable_open()->set_directory(config.server.directory);
   request.mutable_open()->set_hostname(config.server.hostname);
   request.mutable_open()->set_shared_memory(config.server.shared_memory);
+  request.mutable_open()->mutable_pattern()->Assign(config.pattern.begin(), config.pattern.end());
   process->Send(request);
   return process;
 }
@@ -149,6 +150,9 @@ absl::Status PmixProcess::Await(ServedStep* step) {
   const wire::PmixStarted& answer = started_->started();
   if (!answer.error().empty()) {
     return absl::InternalError(answer.error());
+  }
+  if (answer.pattern_size() > 0 && on_pattern_) {
+    on_pattern_({answer.pattern().begin(), answer.pattern().end()});
   }
   int local = 0;
   for (std::uint32_t rank = 0; rank < step->config_.node_of_rank.size(); ++rank) {

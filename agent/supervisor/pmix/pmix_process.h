@@ -39,6 +39,8 @@ struct PmixProcessConfig {
   int cgroup = -1;                // as in LaunchRequest
   int cgroup_directory = -1;
   Duration start_limit{8000};
+  std::vector<std::string> pattern;  // that was learned from an earlier one of that user, or none
+  std::function<void(const std::vector<std::string>&)> on_pattern;  // one was learned
 };
 
 struct PmixProcessHandlers {
@@ -102,7 +104,8 @@ class PmixProcess : public std::enable_shared_from_this<PmixProcess> {
     std::size_t size = 0;
   };
 
-  PmixProcess(EventLoop& loop, Duration limit) : loop_(loop), limit_(limit) {}
+  PmixProcess(EventLoop& loop, const PmixProcessConfig& config)
+      : loop_(loop), limit_(config.start_limit), on_pattern_(config.on_pattern) {}
   absl::Status Launch(const PmixProcessConfig& config);
   // Waits until the step has been answered.
   absl::Status Await(ServedStep* step);
@@ -119,6 +122,7 @@ class PmixProcess : public std::enable_shared_from_this<PmixProcess> {
 
   EventLoop& loop_;
   const Duration limit_;
+  const std::function<void(const std::vector<std::string>&)> on_pattern_;
   UniqueFd socket_;  // not valid: it has ended
   UniqueFd pidfd_;
   UniqueFd said_;    // of its launch

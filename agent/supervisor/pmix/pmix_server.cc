@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -94,81 +93,8 @@ std::vector<std::string> TakeEnvironment(char** environment) {
   return result;
 }
 
-// What Open MPI 4.1 needs beside PMIx's own variables. JSM_JSRUN_PORT makes it a direct launch:
-// with PMIx's variables alone each rank would start as a job of its own.
-void AddOpenMpi(const PmixJob& job, uint32_t rank, std::vector<std::string>& environment) {
-  const std::vector<uint32_t> local = job.RanksOf(job.node_index);
-  const auto place = std::find(local.begin(), local.end(), rank) - local.begin();
-  environment.emplace_back("JSM_JSRUN_PORT=1");
-  environment.push_back("OMPI_COMM_WORLD_RANK=" + std::to_string(rank));
-  environment.push_back("OMPI_COMM_WORLD_SIZE=" + std::to_string(job.node_of_rank.size()));
-  environment.push_back("OMPI_COMM_WORLD_LOCAL_RANK=" + std::to_string(place));
-  environment.push_back("OMPI_COMM_WORLD_LOCAL_SIZE=" + std::to_string(local.size()));
-  environment.push_back("OMPI_COMM_WORLD_NODE_RANK=" + std::to_string(place));
-  if (!job.segments.empty()) {
-    for (const char* component : {"btl_vader", "btl_sm", "osc_sm"}) {
-      environment.push_back("OMPI_MCA_" + std::string(component) +
-                            "_backing_directory=" + job.segments);
-    }
-  }
-  const bool alone = job.nodes.size() == 1;
-  if (job.host_memory_only && (alone || job.one_machine)) {
-    environment.emplace_back("OMPI_MCA_pml=ob1");
-    environment.emplace_back(alone ? "OMPI_MCA_btl=self,vader" : "OMPI_MCA_btl=self,vader,tcp");
-  }
-  if (!alone && job.one_machine) {
-    // Open MPI leaves the loopback out, which is all that some machines have.
-    environment.emplace_back("OMPI_MCA_btl_tcp_if_include=lo");
-  }
-  if (job.cores_shared) {
-    environment.emplace_back("OMPI_MCA_mpi_yield_when_idle=1");
-  }
-}
-
 [[noreturn]] void Refuse(const PmixJob& job, const std::string& why) {
   throw std::runtime_error("PMIx namespace " + job.nspace + ": " + why);
-}
-
-// PMIx writes the nodes' names into lists and ranges.
-void CheckNames(const PmixJob& job) {
-  std::set<std::string> seen;
-  for (const std::string& name : job.nodes) {
-    const bool plain = std::all_of(name.begin(), name.end(), [](unsigned char c) {
-      return std::isalnum(c) != 0 || c == '.' || c == '_' || c == '-';
-    });
-    if (name.empty() || !plain || !seen.insert(name).second) {
-      Refuse(
-          job,
-          "node '" + name +
-              "': MPI needs nodes with names of their own, of letters, digits, '.', '_' and '-'");
-    }
-  }
-}
-
-void CheckRanks(const PmixJob& job) {
-  const std::set<uint32_t> used(job.node_of_rank.begin(), job.node_of_rank.end());
-  if (used.size() != job.nodes.size()) {
-    Refuse(job, "a node without ranks");
-  }
-}
-
-void CheckShape(const PmixJob& job) {
-  if (job.nspace.empty() || job.nspace.size() > PMIX_MAX_NSLEN ||
-      job.nspace.find('/') != std::string::npos || job.nspace.front() == '.') {
-    throw std::runtime_error("PMIx namespace '" + job.nspace +
-                             "': give 1 to 255 characters, no slash, no leading dot");
-  }
-  const auto in_range = [&job](uint32_t node) { return node < job.nodes.size(); };
-  if (!std::all_of(job.node_of_rank.begin(), job.node_of_rank.end(), in_range)) {
-    Refuse(job, "a rank is on a node that is not listed");
-  }
-  const size_t local = job.RanksOf(job.node_index).size();
-  if (local == 0 || local != job.local_cpusets.size()) {
-    Refuse(job, std::to_string(local) + " ranks on this node but " +
-                    std::to_string(job.local_cpusets.size()) + " cpusets given");
-  }
-  CheckRanks(job);
-  CheckNames(job);
 }
 
 PmixJob ReadJob(const PmixStepOptions& options) {
@@ -179,10 +105,7 @@ PmixJob ReadJob(const PmixStepOptions& options) {
   job.node_of_rank.assign(options.node_of_rank, options.node_of_rank + options.rank_count);
   job.universe_size = options.universe_size;
   job.local_cpusets.assign(options.local_cpusets, options.local_cpusets + options.local_count);
-  job.cores_shared = options.cores_shared != 0;
-  job.host_memory_only = options.host_memory_only != 0;
-  job.one_machine = options.one_machine != 0;
-  CheckShape(job);
+  job.segments = options.segments;
   return job;
 }
 
@@ -217,26 +140,9 @@ void PmixServer::Open(const PmixServerOptions& options, pmix_server_module_t upc
   UpcallTable table = {upcalls};
   CheckPmix("PMIx_server_init", PMIx_server_init(&table.known, info.data(), info.size()));
   directory_ = options.directory;
-  shared_memory_ = options.shared_memory;
   remove_ = options.remove;
   opened_ = true;
   open_ = true;
-}
-
-// Open MPI derives the names of its segments from the namespace alone, so two clusters on one
-// machine would share them, and killed ranks leave them behind. A directory with a name of its own
-// cures both; without one ("") Open MPI still works.
-std::string PmixServer::MakeSegmentsDirectory(const PmixJob& job) const {
-  if (shared_memory_.empty()) {
-    return "";
-  }
-  // All users see this name: without the namespace's last part, which is its ranks' secret.
-  const std::string shown = job.nspace.substr(0, job.nspace.rfind('.'));
-  std::string path = shared_memory_ + "/" + shown + ".XXXXXX";
-  if (mkdtemp(path.data()) == nullptr) {
-    return "";
-  }
-  return path;
 }
 
 void PmixServer::Register(const PmixJob& job) {
@@ -266,7 +172,6 @@ void PmixServer::StartStep(const PmixStepOptions& options) {
   // libpmix makes the directory of an unused namespace again, now and then after we removed it: a
   // later step of the same name has one of its own.
   step.job.directory = directory_ + "/" + step.job.nspace + "." + std::to_string(next_directory_++);
-  step.job.segments = MakeSegmentsDirectory(step.job);
   const PmixJob job = step.job;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -295,7 +200,6 @@ std::vector<std::string> PmixServer::RankEnv(const std::string& nspace, uint32_t
   const pmix_status_t status = PMIx_server_setup_fork(&proc, &raw);
   std::vector<std::string> environment = TakeEnvironment(raw);
   CheckPmix("PMIx_server_setup_fork", status);
-  AddOpenMpi(job, rank, environment);
   return environment;
 }
 

@@ -76,12 +76,10 @@ class PmixServer {
   PmixServer() = default;
 
   void Register(const PmixJob& job);
-  std::string MakeSegmentsDirectory(const PmixJob& job) const;
 
   bool open_ = false;
   bool opened_ = false;  // once, ever: libpmix 4.2 aborts the process when it is initialised again
   std::string directory_;
-  std::string shared_memory_;
   void (*remove_)(const char* const* directories, uint32_t count) = nullptr;
   std::mutex mutex_;  // guards steps_ and waiting_ against the upcalls
   uint64_t next_id_ = 1;

@@ -64,6 +64,12 @@ absl::Status CheckStarted(const wire::PmixStarted& started, const PmixStepConfig
     return absl::InvalidArgumentError(absl::StrCat(
         "variables of ", started.ranks_size(), " ranks instead of ", step.local_cpusets.size()));
   }
+  if (started.pattern_size() > kVariablesMax) {
+    return absl::InvalidArgumentError("too long a pattern of variables");
+  }
+  for (const std::string& each : started.pattern()) {
+    RETURN_IF_ERROR(CheckVariable(each));
+  }
   for (const wire::PmixRankVariables& rank : started.ranks()) {
     if (rank.variables_size() > kVariablesMax) {
       return absl::InvalidArgumentError("too many variables of a rank");

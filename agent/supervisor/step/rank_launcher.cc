@@ -70,7 +70,8 @@ RankLauncher::~RankLauncher() {
 }
 
 void RankLauncher::MakeGroup() {
-  if (host_.cgroup != nullptr) {
+  // Where nothing is held, a group in the attempt's would serve nobody.
+  if (host_.cgroup != nullptr && !host_.order.limits.set.held.empty()) {
     const std::string name =
         plan_.step.valid() ? absl::StrCat("step.", plan_.step.value()) : "batch";
     group_ = host_.cgroup->MakeStep(name,
@@ -81,8 +82,15 @@ void RankLauncher::MakeGroup() {
   }
 }
 
-void RankLauncher::ChoosePort() {
-  port_ = ChoosePortOf(host_.order.launch.job, plan_.step, plan_.placement.nodes.size() == 1);
+void RankLauncher::PrepareRanks() {
+  StepContext surroundings;
+  surroundings.step = plan_.step;
+  surroundings.program = &plan_.program;
+  surroundings.placement = &plan_.placement;
+  surroundings.node_index = plan_.node_index;
+  surroundings.master_port =
+      ChoosePortOf(host_.order.launch.job, plan_.step, plan_.placement.nodes.size() == 1);
+  environment_ = std::make_unique<StepEnvironment>(host_.order, surroundings);
 }
 
 void RankLauncher::TakeProgram(const StepRank& rank, LaunchRequest* request) const {
@@ -92,13 +100,7 @@ void RankLauncher::TakeProgram(const StepRank& rank, LaunchRequest* request) con
     request->programs = {plan_.script};
     request->arguments.insert(request->arguments.begin(), plan_.script);
   } else {
-    StepContext surroundings;
-    surroundings.step = plan_.step;
-    surroundings.program = &program;
-    surroundings.placement = &plan_.placement;
-    surroundings.node_index = plan_.node_index;
-    surroundings.master_port = port_;
-    request->environment = RankEnvironment(host_.order, surroundings, ranks_.LocalNumberOf(rank));
+    request->environment = environment_->Of(ranks_.LocalNumberOf(rank));
     request->programs = ProgramPaths(program.argv.front(), request->environment);
   }
   if (plan_.restore.has_value()) {

@@ -9,10 +9,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "absl/status/status.h"
+#include "agent/supervisor/launch/environment.h"
 #include "agent/supervisor/launch/launch.h"
 #include "agent/supervisor/limits/cgroup.h"
 #include "agent/supervisor/mpi/step_pmix.h"
@@ -34,8 +36,9 @@ class RankLauncher {
 
   // Without a group of their own the ranks are in the attempt's itself.
   void MakeGroup();
-  // Where the ranks meet that ask for no MPI. Before the first of them starts.
-  void ChoosePort();
+  // What the ranks share, such as where those meet that ask for no MPI. Before the first of them
+  // starts.
+  void PrepareRanks();
   // `pmix` is null where the step has none; `terminal`: the standard streams are one.
   absl::Status Start(StepRank* rank, StepPmix* pmix, bool terminal);
   // What it has said up to now, which is all once it has ended.
@@ -58,8 +61,8 @@ class RankLauncher {
   const StepRanks& ranks_;
   const OnSettled on_settled_;
   const std::function<void()> on_heard_;
-  std::optional<AttemptCgroup> group_;  // in the attempt's
-  std::uint16_t port_ = 0;
+  std::optional<AttemptCgroup> group_;            // in the attempt's
+  std::unique_ptr<StepEnvironment> environment_;  // of the ranks; null: of a script
 };
 
 }  // namespace muster::agent

@@ -85,7 +85,7 @@ void Step::Opened(absl::Status status) {
     status = absl::CancelledError("it was told to end before it could begin");
   }
   if (status.ok() && plan_.step.valid()) {
-    launcher_.ChoosePort();
+    launcher_.PrepareRanks();
   }
   for (std::size_t i = 0; i < ranks_.all().size() && status.ok(); ++i) {
     status = streams_.OpenFor(ranks_.all()[i].get());

@@ -1,8 +1,8 @@
 #include "agent/supervisor/variables/rank_variables.h"
 
 #include <algorithm>
+#include <string_view>
 
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "agent/supervisor/variables/device_environment.h"
 
@@ -11,17 +11,17 @@ namespace {
 
 // "0x3": as the tools that read SLURM_CPU_BIND want it.
 std::string HexMask(const CpuSet& cpus) {
-  std::string digits;
+  constexpr std::string_view kDigits = "0123456789abcdef";
   const std::vector<std::uint32_t> members = cpus.Members();
-  const std::uint32_t nibbles = members.empty() ? 1 : members.back() / 4 + 1;
-  for (std::uint32_t nibble = nibbles; nibble-- > 0;) {
-    unsigned value = 0;
-    for (std::uint32_t bit = 0; bit < 4; ++bit) {
-      value |= cpus.Contains(nibble * 4 + bit) ? 1U << bit : 0U;
-    }
-    digits += absl::StrFormat("%x", value);
+  std::vector<unsigned> nibbles(members.empty() ? 1 : members.back() / 4 + 1, 0U);
+  for (const std::uint32_t member : members) {
+    nibbles[member / 4] |= 1U << (member % 4);
   }
-  return "0x" + digits;
+  std::string mask = "0x";
+  for (auto nibble = nibbles.rbegin(); nibble != nibbles.rend(); ++nibble) {
+    mask += kDigits[*nibble];
+  }
+  return mask;
 }
 
 }  // namespace
@@ -35,15 +35,19 @@ void SetDevices(const SupervisorOrder& order, const NodeAllocation& node, const 
   }
 }
 
-void SetCpuBinding(const NodeAllocation& node, const RankPlacement& rank, Variables* variables) {
+void SetCpuBindings(const NodeAllocation& node, Variables* variables) {
   std::vector<std::string> masks;
   for (const RankPlacement& each : node.ranks) {
     masks.push_back(HexMask(each.cpus));
   }
+  const std::string list = absl::StrJoin(masks, ",");
   variables->SetTwins("CPU_BIND_VERBOSE", std::string("quiet"));
   variables->SetTwins("CPU_BIND_TYPE", std::string("mask_cpu:"));
-  variables->SetTwins("CPU_BIND_LIST", absl::StrJoin(masks, ","));
-  variables->SetTwins("CPU_BIND", absl::StrCat("quiet,mask_cpu:", absl::StrJoin(masks, ",")));
+  variables->SetTwins("CPU_BIND_LIST", list);
+  variables->SetTwins("CPU_BIND", absl::StrCat("quiet,mask_cpu:", list));
+}
+
+void SetPlace(const RankPlacement& rank, Variables* variables) {
   variables->Set("MUSTER_CPUS", rank.cpus.ToList());
   variables->Set("MUSTER_MEM_NODES", rank.mem_nodes.ToList());
 }

@@ -7,7 +7,9 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -18,6 +20,17 @@
 #include "scheduler/model/machine/machine.h"
 
 namespace muster::agent {
+
+// The value of the last assignment to `name`; nothing: there is none.
+inline std::optional<std::string> ValueIn(const std::vector<std::string>& assignments,
+                                          std::string_view name) {
+  for (auto each = assignments.rbegin(); each != assignments.rend(); ++each) {
+    if (each->size() > name.size() && (*each)[name.size()] == '=' && each->starts_with(name)) {
+      return each->substr(name.size() + 1);
+    }
+  }
+  return std::nullopt;
+}
 
 class Variables {
  public:
@@ -64,8 +77,10 @@ class Variables {
 void SetDevices(const SupervisorOrder& order, const NodeAllocation& node, const RankPlacement* rank,
                 Variables* variables);
 
-// Where the rank runs, and all others of the node.
-void SetCpuBinding(const NodeAllocation& node, const RankPlacement& rank, Variables* variables);
+// Where all ranks of the node run, for each of them.
+void SetCpuBindings(const NodeAllocation& node, Variables* variables);
+// Where the rank itself does.
+void SetPlace(const RankPlacement& rank, Variables* variables);
 
 // OMP_PLACES for those threads: one place a core.
 std::string PlacesOf(const Machine& machine, const CpuSet& cpus);

@@ -68,9 +68,6 @@ TEST(ReadBackTest, NeverCallsAPlayedMachineVerified) {
 }
 
 TEST(ReadBackTest, ReadsTheFilesOfProc) {
-  EXPECT_EQ(CpusOfStatus("Name:\tx\nCpus_allowed:\tf\nCpus_allowed_list:\t0-3,8\nMems:\t1\n"),
-            (CpuSet::Of({0, 1, 2, 3, 8})));
-  EXPECT_EQ(CpusOfStatus("Name:\tx\n"), std::nullopt);
   EXPECT_EQ(PolicyOfNumaMaps("55d0 bind:0-1 file=/bin/cat mapped=2\n55e0 default\n"), "bind:0-1");
   EXPECT_EQ(PolicyOfNumaMaps(""), std::nullopt);
   using std::string_literals::operator""s;

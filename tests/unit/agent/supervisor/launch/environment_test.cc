@@ -73,7 +73,7 @@ std::vector<std::string> RankOf(const SupervisorOrder& order, std::uint32_t loca
   step.placement = &order.launch.allocation;
   step.node_index = 1;
   step.master_port = 23456;
-  return RankEnvironment(order, step, local_rank);
+  return StepEnvironment(order, step).Of(local_rank);
 }
 
 TEST(EnvironmentTest, NumbersRanksOverNodes) {
@@ -388,7 +388,7 @@ TEST(EnvironmentTest, AStepOnOneNodeSaysItsNodesUnlessItIsOneRankWithoutMpi) {
     step.step = StepId(1);
     step.program = &order.launch.program;
     step.placement = &one;
-    const std::vector<std::string> rank = RankEnvironment(order, step, 0);
+    const std::vector<std::string> rank = StepEnvironment(order, step).Of(0);
     return std::count(rank.begin(), rank.end(), "SLURM_NODELIST=node1");
   };
   EXPECT_EQ(says(), 1);

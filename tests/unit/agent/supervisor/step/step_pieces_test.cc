@@ -89,7 +89,7 @@ TEST_F(StepPiecesTest, ARankThatWasStartedIsHeardAndReadBack) {
   const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
   rank->input_fd = rank->output_fd = rank->error_fd = null.get();
   launcher.MakeGroup();
-  launcher.ChoosePort();
+  launcher.PrepareRanks();
   ASSERT_TRUE(launcher.Start(rank, nullptr, false).ok());
   EXPECT_GT(rank->pid, 0);
   ASSERT_TRUE(TurnUntil([&] { return heard > 0; }));

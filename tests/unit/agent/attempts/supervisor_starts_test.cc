@@ -1,0 +1,63 @@
+#include "agent/attempts/supervisor_starts.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "scheduler/runtime/file.h"
+#include "tests/unit/scheduler/runtime/temp_directory.h"
+
+namespace muster::agent {
+namespace {
+
+// With a program that only says how it was started, and cannot be prepared.
+class SupervisorStartsTest : public ::testing::Test {
+ protected:
+  SupervisorStartsTest() : log_(clock_, open("/dev/null", O_WRONLY), LogLevel::kError, false) {
+    std::ofstream(program_) << "#!/bin/sh\necho \"$1\" >> " << temp_ / "said"
+                            << "\nexit 3\n";
+    EXPECT_EQ(chmod(program_.c_str(), 0700), 0);
+    EXPECT_EQ(mkdir(directory_.path().c_str(), 0700), 0);
+  }
+  // Starts one and waits for its end.
+  std::string Start(SupervisorStarts& starts, const char* what) {
+    const absl::StatusOr<pid_t> pid = starts.Start(directory_, what);
+    EXPECT_TRUE(pid.ok()) << pid.status();
+    for (int i = 0; i < 2000; ++i) {
+      children_.Reap();
+      if (std::optional<std::string> end = children_.TakeEnd(*pid); end.has_value()) {
+        return *end;
+      }
+      usleep(5000);
+    }
+    return "";
+  }
+
+  const TempDirectory temp_;
+  const SystemClock clock_;
+  const Logger log_;
+  const std::string program_ = temp_ / "supervisor";
+  const AttemptDirectory directory_{temp_ / "1.1"};
+  Children children_;
+};
+
+TEST_F(SupervisorStartsTest, AProgramThatCannotBePreparedIsExecutedEachTime) {
+  SupervisorStarts starts(clock_, log_, children_, {.program = program_, .path_bytes = 100});
+  EXPECT_EQ(Start(starts, "--dir"), "exited with code 3");
+  usleep(100'000);  // by then the one that was to be prepared has ended
+  EXPECT_EQ(Start(starts, "--epilog"), "exited with code 3");
+  EXPECT_EQ(Start(starts, "--dir"), "exited with code 3");
+  EXPECT_EQ(ReadFile(temp_ / "said").value(), "--dir\n--prepared\n--epilog\n--dir\n")
+      << "and is not prepared again and again";
+}
+
+TEST_F(SupervisorStartsTest, AProgramThatIsNotThereIsAnError) {
+  SupervisorStarts starts(clock_, log_, children_, {.program = "/nonexistent", .path_bytes = 100});
+  EXPECT_FALSE(starts.Start(directory_).ok());
+}
+
+}  // namespace
+}  // namespace muster::agent
