@@ -8,6 +8,7 @@
 #include "cli/frame/output.h"
 #include "cli/frame/verbs.h"
 #include "cli/parse/number.h"
+#include "cli/parse/selector.h"
 #include "cli/sheet/event_text.h"
 #include "scheduler/base/status.h"
 

@@ -1,5 +1,6 @@
 #include "cli/notify/mail.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>

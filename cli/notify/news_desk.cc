@@ -13,7 +13,6 @@
 namespace muster::cli {
 namespace {
 
-using Json = nlohmann::json;
 
 struct Share {
   unsigned percent;
@@ -61,11 +60,11 @@ struct NewsDesk::Event {
 
   static Event Of(std::uint64_t number, const std::string& json) {
     Event event;
-    const Json read = Json::parse(json, nullptr, false);
+    const nlohmann::json read = nlohmann::json::parse(json, nullptr, false);
     if (!read.is_object() || !read.contains("data") || !read["data"].is_object()) {
       return event;
     }
-    const Json& data = read["data"];
+    const nlohmann::json& data = read["data"];
     event.number = number;
     event.json = json;
     event.type = read.value("type", "");

@@ -72,7 +72,7 @@ JobSource Notifier::Source() {
   JobSource source;
   source.show = [this](JobId job) -> absl::StatusOr<JobDetail> {
     ASSIGN_OR_RETURN(const std::vector<JobDetail> details,
-                     connection_.ShowJob(JobSelector{job, {}}));
+                     connection_.Call((ShowJob{JobSelector{job, {}}})));
     for (const JobDetail& detail : details) {
       if (detail.job.id == job) {
         return detail;
@@ -81,22 +81,22 @@ JobSource Notifier::Source() {
     return absl::NotFoundError(absl::StrCat("no job ", job.value()));
   };
   source.live = [this](JobId array) {
-    JobFilter filter;
+    ListJobs filter;
     filter.jobs = {array};
     filter.fold = true;
-    return connection_.ListJobs(filter);
+    return connection_.Call(filter);
   };
   source.ended = [this](JobId array) {
-    HistoryQuery query;
-    query.jobs.jobs = {array};
+    ListHistory query;
+    query.jobs = {array};
     query.limit = 1'000'000;
-    return connection_.ListHistory(query);
+    return connection_.Call(query);
   };
   return source;
 }
 
 absl::Status Notifier::Run(const std::function<void()>& reading) {
-  ASSIGN_OR_RETURN(const ClusterStatus status, connection_.Ping());
+  ASSIGN_OR_RETURN(const ClusterStatus status, connection_.Call(Ping{}));
   cluster_ = status.cluster;
   EventQuery query;
   query.follow = true;
@@ -218,10 +218,10 @@ void Notifier::Keep() {
 
 void Notifier::LookAround() {
   const Time now = clock_.Now();
-  const absl::StatusOr<NodeList> nodes = connection_.ListNodes({}, false);
-  JobFilter all;
+  const absl::StatusOr<NodeList> nodes = connection_.Call(ListNodes{});
+  ListJobs all;
   all.fold = true;
-  const absl::StatusOr<std::vector<JobView>> jobs = connection_.ListJobs(all);
+  const absl::StatusOr<std::vector<JobView>> jobs = connection_.Call(all);
   std::vector<Message> messages;
   std::vector<Alert> alerts;
   {

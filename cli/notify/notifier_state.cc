@@ -45,8 +45,10 @@ absl::StatusOr<NotifierState> ReadNotifierState(const std::string& path) {
 absl::Status WriteNotifierState(const std::string& path, const NotifierState& state) {
   nlohmann::json watched = nlohmann::json::array();
   for (const auto& [job, told] : state.watched) {
-    nlohmann::json row = {job};
-    row.insert(row.end(), told.begin(), told.end());
+    nlohmann::json row = nlohmann::json::array({job});
+    for (const std::uint32_t each : told) {
+      row.push_back(each);
+    }
     watched.push_back(std::move(row));
   }
   const nlohmann::json document = {

@@ -10,8 +10,8 @@
 namespace muster::cli {
 namespace {
 
-constexpr std::int64_t kHour = 3600;
-constexpr std::int64_t kNever = 24 * 3650 * kHour;
+constexpr std::int64_t kHourOfSlack = 3600;
+constexpr std::int64_t kNever = 24 * 3650 * kHourOfSlack;
 
 struct Parameter {
   std::int64_t core::PromptRules::*member;
@@ -22,9 +22,9 @@ const std::array<Parameter, kTuneParameters>& Parameters() {
   static const std::array<Parameter, kTuneParameters> kAll = {{
       {&core::PromptRules::stretch_permille, {0, 1000, 2000, 5000, 10'000, 20'000, 50'000}},
       {&core::PromptRules::slack,
-       {0, kHour, 4 * kHour, 12 * kHour, 24 * kHour, 48 * kHour, 96 * kHour}},
+       {0, kHourOfSlack, 4 * kHourOfSlack, 12 * kHourOfSlack, 24 * kHourOfSlack, 48 * kHourOfSlack, 96 * kHourOfSlack}},
       {&core::PromptRules::patience,
-       {kHour, 4 * kHour, 8 * kHour, 16 * kHour, 32 * kHour, 64 * kHour, kNever}},
+       {kHourOfSlack, 4 * kHourOfSlack, 8 * kHourOfSlack, 16 * kHourOfSlack, 32 * kHourOfSlack, 64 * kHourOfSlack, kNever}},
       {&core::PromptRules::backlog_permille, {0, 250, 500, 1000, 2000}},
   }};
   return kAll;
@@ -32,7 +32,7 @@ const std::array<Parameter, kTuneParameters>& Parameters() {
 
 // As a configuration says it: "24h", "90s".
 std::string SpanText(std::int64_t seconds) {
-  return seconds % kHour == 0 ? absl::StrCat(seconds / kHour, "h") : absl::StrCat(seconds, "s");
+  return seconds % kHourOfSlack == 0 ? absl::StrCat(seconds / kHourOfSlack, "h") : absl::StrCat(seconds, "s");
 }
 
 bool IsPrompt(const TuneSettings& settings) {

@@ -413,6 +413,4 @@ void Controller::Dispatch(const std::vector<Effect>& effects, bool of_new_job) {
   }
 }
 
-}
-
 }  // namespace muster::daemon

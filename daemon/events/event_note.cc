@@ -224,6 +224,10 @@ struct Teller {
     return AboutNode("muster.node.health_checked", event.node, event.time,
                      {{"check", Number(event.record.number)}, {"text", event.record.text}});
   }
+  std::optional<EventNote> operator()(const StartPromised& event) const {
+    return AboutJob("muster.job.promised", event.job, event.time,
+                    {{"latest_start", std::int64_t{event.by.time_since_epoch().count()}}});
+  }
   std::optional<EventNote> operator()(const AttemptAdvised& /*event*/) const {
     return std::nullopt;
   }
