@@ -20,7 +20,7 @@
 #include "absl/status/status.h"
 #include "agent/attempts/attempts.h"
 #include "agent/attempts/notification_socket.h"
-#include "agent/attempts/state_directory.h"
+#include "agent/attempts/place/state_directory.h"
 #include "agent/link/controller_link.h"
 #include "agent/link/order_check.h"
 #include "agent/link/outbox.h"

@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/agent.h"
-#include "agent/attempts/memory_place.h"
+#include "agent/attempts/place/memory_place.h"
 #include "agent/node/criu_feature.h"
 #include "agent/node/discovered_features.h"
 #include "agent/supervisor/criu/criu_run.h"

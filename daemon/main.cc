@@ -18,7 +18,6 @@
 #include "daemon/controller/controller.h"
 #include "daemon/controller/job_secrets.h"
 #include "daemon/door/acceptor.h"
-#include "daemon/door/framed_door.h"
 #include "daemon/leading/leadership_service.h"
 #include "daemon/serve/beginning.h"
 #include "daemon/serve/config.h"
@@ -35,10 +34,6 @@
 
 namespace muster::daemon {
 namespace {
-
-constexpr int kExitRefused = 1;
-constexpr int kExitUsage = 2;
-constexpr int kExitStoreLost = 74;  // EX_IOERR: the store may have lost data; restart after looking
 
 absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logger& log,
                  const Clock& clock) {
@@ -73,10 +68,7 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   LiveUsage usage;
   AgentService agents(controller, sessions, {config.cluster, clock, gate, *signer, usage});
   ClientService clients(controller, *accounting, *store, config.cluster, gate, usage, tokens.get());
-  FramedDoor frames([&clients](const std::string& method, const std::string& request,
-                               FramedDoor::Answer answer) {
-    ServeFrame(clients, method, request, std::move(answer));
-  });
+  FramedDoor frames(FramesFor(clients));
   RETURN_IF_ERROR(frames.Start());
   LeadershipService leadership(controller, gate, config.name);
   ASSIGN_OR_RETURN(const std::unique_ptr<Server> server,
@@ -117,9 +109,7 @@ int main(int argc, char** argv) {
                           muster::Logger::ToStandardError(clock), clock);
   if (!status.ok()) {
     std::fprintf(stderr, "musterd: %s\n", std::string(status.message()).c_str());
-    return absl::IsDataLoss(status)          ? muster::daemon::kExitStoreLost
-           : absl::IsInvalidArgument(status) ? muster::daemon::kExitUsage
-                                             : muster::daemon::kExitRefused;
+    return muster::daemon::ExitCodeOf(status);
   }
   return 0;
 }

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "agent/attempts/attempt_key.h"
+#include "agent/attempts/place/attempt_key.h"
 #include "agent/attempts/children.h"
 #include "agent/supervisor/attempt/attempt_directory.h"
 #include "scheduler/model/value/ids.h"

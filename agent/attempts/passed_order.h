@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "agent/attempts/attempt_key.h"
+#include "agent/attempts/place/attempt_key.h"
 #include "proto/agent.pb.h"
 #include "scheduler/model/value/ids.h"
 #include "scheduler/model/value/time.h"

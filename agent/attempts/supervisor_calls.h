@@ -12,9 +12,9 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "agent/attempts/attempt_key.h"
+#include "agent/attempts/place/attempt_key.h"
 #include "agent/attempts/control_call.h"
-#include "agent/attempts/state_directory.h"
+#include "agent/attempts/place/state_directory.h"
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/log.h"
 

@@ -12,8 +12,8 @@
 #include <functional>
 #include <map>
 
-#include "agent/attempts/attempt_key.h"
-#include "agent/attempts/state_directory.h"
+#include "agent/attempts/place/attempt_key.h"
+#include "agent/attempts/place/state_directory.h"
 #include "agent/supervisor/attempt/journal.h"
 #include "scheduler/model/job/report.h"
 #include "scheduler/runtime/log.h"

@@ -20,9 +20,9 @@
 #include <string>
 #include <vector>
 
-#include "agent/attempts/attempt_key.h"
+#include "agent/attempts/place/attempt_key.h"
 #include "agent/attempts/running_attempt.h"
-#include "agent/attempts/state_directory.h"
+#include "agent/attempts/place/state_directory.h"
 #include "agent/supervisor/attempt/sampled_usage.h"
 #include "scheduler/model/machine/machine.h"
 #include "scheduler/runtime/clock.h"

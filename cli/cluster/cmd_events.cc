@@ -4,12 +4,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
-#include "cli/controller/event_watch.h"
+#include "cli/controller/streams/event_watch.h"
 #include "cli/frame/output.h"
 #include "cli/frame/verbs.h"
 #include "cli/parse/number.h"
 #include "cli/parse/selector.h"
-#include "cli/sheet/event_text.h"
+#include "cli/sheet/timeline/event_text.h"
 #include "scheduler/base/status.h"
 
 namespace muster::cli {

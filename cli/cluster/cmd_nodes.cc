@@ -1,7 +1,7 @@
 #include <unistd.h>
 
-#include "cli/controller/documents.h"
-#include "cli/controller/node_query.h"
+#include "cli/controller/query/documents.h"
+#include "cli/controller/query/node_query.h"
 #include "cli/frame/output.h"
 #include "cli/frame/verbs.h"
 #include "cli/sheet/node_table.h"

@@ -7,7 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "cli/cluster/policy_words.h"
 #include "cli/controller/controller.h"
-#include "cli/controller/documents.h"
+#include "cli/controller/query/documents.h"
 #include "cli/frame/output.h"
 #include "cli/frame/verbs.h"
 #include "cli/parse/number.h"

@@ -1,8 +1,8 @@
 #include <unistd.h>
 
 #include "absl/strings/str_cat.h"
-#include "cli/controller/documents.h"
-#include "cli/controller/node_query.h"
+#include "cli/controller/query/documents.h"
+#include "cli/controller/query/node_query.h"
 #include "cli/frame/output.h"
 #include "cli/frame/verbs.h"
 #include "cli/place/picture.h"

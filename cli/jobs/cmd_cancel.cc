@@ -2,7 +2,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
-#include "cli/controller/job_query.h"
+#include "cli/controller/query/job_query.h"
 #include "cli/frame/verbs.h"
 #include "cli/parse/selector.h"
 #include "cli/parse/signal.h"

@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
-#include "cli/controller/documents.h"
-#include "cli/controller/job_query.h"
+#include "cli/controller/query/documents.h"
+#include "cli/controller/query/job_query.h"
 #include "cli/frame/output.h"
 #include "cli/frame/verbs.h"
 #include "cli/jobs/job_columns.h"

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
-#include "cli/controller/submit_stream.h"
+#include "cli/controller/streams/submit_stream.h"
 #include "cli/frame/verbs.h"
 #include "cli/jobs/submit/batch_file.h"
 #include "cli/jobs/submit/submission.h"

@@ -5,7 +5,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "cli/controller/event_watch.h"
+#include "cli/controller/streams/event_watch.h"
 #include "cli/frame/json_output.h"
 #include "cli/notify/http_post.h"
 #include "cli/notify/mail.h"

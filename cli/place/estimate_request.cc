@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "cli/controller/node_query.h"
+#include "cli/controller/query/node_query.h"
 #include "cli/parse/number.h"
 #include "cli/parse/request/resources.h"
 #include "cli/parse/scaled_number.h"

@@ -1,6 +1,7 @@
 #include "daemon/client/framed_calls.h"
 
 #include <atomic>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -71,9 +72,11 @@ class FramedCall final : public grpc::ServerCallbackUnary {
 
 }  // namespace
 
-void ServeFrame(ClientService& service, const std::string& method, const std::string& request,
-                FramedDoor::Answer answer) {
-  FramedCall::Begin(service, method, request, std::move(answer));
+FramedDoor::Serve FramesFor(ClientService& service) {
+  return [&service](const std::string& method, const std::string& request,
+                    FramedDoor::Answer answer) {
+    FramedCall::Begin(service, method, request, std::move(answer));
+  };
 }
 
 }  // namespace muster::daemon

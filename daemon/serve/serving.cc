@@ -56,6 +56,14 @@ void Reload(const DaemonConfig& config, Controller& controller, const Logger& lo
 
 }  // namespace
 
+int ExitCodeOf(const absl::Status& status) {
+  constexpr int kRefused = 1;
+  constexpr int kStoreLost = 74;
+  return absl::IsDataLoss(status) ? kStoreLost
+         : absl::IsInvalidArgument(status) ? kExitUsage
+                                           : kRefused;
+}
+
 void SayReady(int fd) {
   if (fd >= 0) {
     [[maybe_unused]] const ssize_t written = write(fd, "ready\n", 6);

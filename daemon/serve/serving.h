@@ -18,6 +18,11 @@
 
 namespace muster::daemon {
 
+constexpr int kExitUsage = 2;
+// The exit code of a controller that ended so: 1, kExitUsage, or 74 (EX_IOERR) when the store may
+// have lost data, and nobody is to start us again before somebody has looked.
+int ExitCodeOf(const absl::Status& status);
+
 // Tells whoever started us that we serve: a line on the descriptor, which is closed; below 0:
 // nobody.
 void SayReady(int fd);

@@ -3,9 +3,6 @@
 #include <cstdint>
 #include <cstring>
 
-#include "absl/strings/str_format.h"
-#include "scheduler/base/utf8.h"
-
 namespace muster {
 
 bool IsPrintableAscii(std::string_view text) {
@@ -28,20 +25,6 @@ std::size_t AsciiWords(std::string_view text) {
     }
   }
   return at;
-}
-
-std::string AsUtf8(std::string_view text) {
-  std::string repaired;
-  while (!text.empty()) {
-    const std::string_view character = FirstCharacter(text);
-    text.remove_prefix(character.size());
-    if (IsUtf8(character)) {
-      repaired += character;
-    } else {
-      absl::StrAppendFormat(&repaired, "\\x%02x", static_cast<unsigned char>(character.front()));
-    }
-  }
-  return repaired;
 }
 
 }  // namespace muster

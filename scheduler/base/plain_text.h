@@ -1,11 +1,10 @@
 #pragma once
 
-// Most text is plain ASCII: found out in one pass, and the rest repaired.
+// Most text is plain ASCII: found out in one pass.
 //
 // Pure. Thread promise: safe from any thread.
 
 #include <cstddef>
-#include <string>
 #include <string_view>
 
 namespace muster {
@@ -15,8 +14,5 @@ bool IsPrintableAscii(std::string_view text);
 
 // How many of the first bytes are ASCII's, in whole words of eight.
 std::size_t AsciiWords(std::string_view text);
-
-// `text` with bytes that are not UTF-8 as "\x1b", and all else as it is.
-std::string AsUtf8(std::string_view text);
 
 }  // namespace muster

@@ -111,4 +111,18 @@ std::string Printable(std::string_view text) {
   return printable;
 }
 
+std::string AsUtf8(std::string_view text) {
+  std::string repaired;
+  while (!text.empty()) {
+    const std::string_view character = FirstCharacter(text);
+    text.remove_prefix(character.size());
+    if (IsUtf8(character)) {
+      repaired += character;
+    } else {
+      absl::StrAppendFormat(&repaired, "\\x%02x", static_cast<unsigned char>(character.front()));
+    }
+  }
+  return repaired;
+}
+
 }  // namespace muster

@@ -23,6 +23,9 @@ char32_t DecodeCharacter(std::string_view bytes);
 // change the direction of writing (Unicode, "Bidi_Control").
 bool IsControlCharacter(char32_t c);
 
+// `text` with bytes that are not UTF-8 as "\x1b", and all else as it is.
+std::string AsUtf8(std::string_view text);
+
 // `text` with such characters and with bytes that are not UTF-8 as "\x1b".
 std::string Printable(std::string_view text);
 

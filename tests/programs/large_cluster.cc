@@ -35,8 +35,23 @@
 #include "scheduler/runtime/log.h"
 #include "scheduler/runtime/signals.h"
 
-namespace muster::daemon {
+namespace muster {
 namespace {
+
+using daemon::Acceptor;
+using daemon::Accounting;
+using daemon::AgentGateway;
+using daemon::ClientService;
+using daemon::Controller;
+using daemon::Gate;
+using daemon::JobSecrets;
+using daemon::JobStore;
+using daemon::LiveUsage;
+using daemon::Order;
+using daemon::Server;
+using daemon::StorePlace;
+using daemon::TlsFiles;
+using daemon::TokenBook;
 
 constexpr std::uint32_t kCores = 64;
 
@@ -165,7 +180,7 @@ absl::Status Serve(const std::string& state, std::uint32_t nodes, std::uint32_t 
   RETURN_IF_ERROR(EnsurePrivateDirectory(state));
   const std::string directory = state + "/controller";
   ASSIGN_OR_RETURN(const std::unique_ptr<JobStore> store, JobStore::Open(directory));
-  ASSIGN_OR_RETURN(const std::unique_ptr<Accounting> accounting, Accounting::Open(directory));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Accounting> accounting, Accounting::Open(*store));
   ASSIGN_OR_RETURN(const auto tokens, TokenBook::Open(directory, "large", clock));
   Acceptor acceptor(log, clock);
   const Gate gate(log, "", nullptr, 0, &acceptor, nullptr, tokens.get());
@@ -198,7 +213,7 @@ absl::Status Serve(const std::string& state, std::uint32_t nodes, std::uint32_t 
 }
 
 }  // namespace
-}  // namespace muster::daemon
+}  // namespace muster
 
 int main(int argc, char** argv) {
   muster::KeepOpenSslToTheEnd();
@@ -212,7 +227,7 @@ int main(int argc, char** argv) {
   };
   const int ready_fd = argc > 6 ? std::atoi(argv[6]) : -1;
   const absl::Status status =
-      muster::daemon::Serve(argv[1], number(2), number(3), number(4), ready_fd);
+      muster::Serve(argv[1], number(2), number(3), number(4), ready_fd);
   if (!status.ok()) {
     std::fprintf(stderr, "large_cluster: %s\n", status.ToString().c_str());
     return 1;

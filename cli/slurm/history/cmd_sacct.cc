@@ -6,7 +6,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "cli/controller/job_query.h"
+#include "cli/controller/query/job_query.h"
 #include "cli/slurm/document/envelope.h"
 #include "cli/slurm/document/job_document.h"
 #include "cli/slurm/frame/cluster.h"

@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
-#include "cli/controller/job_query.h"
+#include "cli/controller/query/job_query.h"
 #include "cli/parse/begin_time.h"
 #include "cli/parse/number.h"
 #include "cli/slurm/document/envelope.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cli/controller/job_choice.h"
+#include "cli/controller/query/job_choice.h"
 #include "cli/frame/environment.h"
 #include "cli/slurm/frame/words.h"
 #include "cli/slurm/history/account_fields.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cli/controller/job_query.h"
+#include "cli/controller/query/job_query.h"
 #include "cli/sheet/job_table.h"
 #include "cli/slurm/format/batch_word.h"
 #include "cli/slurm/format/cell.h"

@@ -7,7 +7,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/time/time.h"
 #include "cli/controller/address.h"
-#include "cli/controller/metrics/metric_calls.h"
+#include "cli/controller/streams/metric_calls.h"
 #include "cli/slurm/document/envelope.h"
 #include "cli/slurm/format/amounts.h"
 #include "cli/slurm/frame/cluster.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
-#include "cli/controller/job_choice.h"
-#include "cli/controller/job_query.h"
+#include "cli/controller/query/job_choice.h"
+#include "cli/controller/query/job_query.h"
 #include "cli/parse/selector.h"
 #include "cli/slurm/format/job_words.h"
 #include "cli/slurm/frame/cluster.h"

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
-#include "cli/controller/job_query.h"
+#include "cli/controller/query/job_query.h"
 #include "cli/sheet/job_table.h"
 #include "cli/slurm/document/envelope.h"
 #include "cli/slurm/document/job_document.h"

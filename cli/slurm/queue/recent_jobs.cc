@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "cli/controller/job_query.h"
+#include "cli/controller/query/job_query.h"
 #include "cli/sheet/job_table.h"
 #include "cli/slurm/frame/watching.h"
 #include "scheduler/base/status.h"

@@ -9,7 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "cli/controller/connection.h"
-#include "cli/controller/job_choice.h"
+#include "cli/controller/query/job_choice.h"
 
 namespace muster::cli::slurm {
 

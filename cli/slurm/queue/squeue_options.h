@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cli/controller/job_choice.h"
+#include "cli/controller/query/job_choice.h"
 #include "cli/frame/environment.h"
 #include "cli/slurm/frame/words.h"
 #include "cli/slurm/queue/job_fields.h"

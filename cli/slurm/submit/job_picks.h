@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cli/controller/job_choice.h"
+#include "cli/controller/query/job_choice.h"
 #include "cli/slurm/frame/words.h"
 
 namespace muster::cli::slurm {

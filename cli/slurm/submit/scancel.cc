@@ -12,7 +12,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "cli/controller/job_query.h"
+#include "cli/controller/query/job_query.h"
 #include "cli/page/text.h"
 #include "cli/parse/selector.h"
 #include "cli/parse/signal.h"

@@ -66,6 +66,30 @@ absl::Status CheckFit(const ClusterState& state, const JobSpec& spec, const std:
   return absl::OkStatus();
 }
 
+// A heterogeneous job, of which no component may be misfit alone.
+Transition TakeGroup(const ClusterState& state, const SubmitJob& command, Time now,
+                     const PolicyConfig& config) {
+  absl::StatusOr<JobSubmitted> group = AcceptGroup(state, command, now, config);
+  if (!group.ok()) {
+    return Refused(group.status());
+  }
+  Transition transition;
+  absl::Status fits = CheckFit(state, group->spec, "component 0: ", command, transition);
+  for (std::size_t i = 0; i < group->components.size(); ++i) {
+    fits.Update(CheckFit(state, group->components[i].spec, absl::StrCat("component ", i + 1, ": "),
+                         command, transition));
+  }
+  if (!fits.ok()) {
+    return Refused(std::move(fits));
+  }
+  transition.job = group->first;
+  if (MayMatter(group->spec)) {
+    transition.effects.emplace_back(Replan{});
+  }
+  transition.events.emplace_back(*std::move(group));
+  return transition;
+}
+
 Transition On(const ClusterState& state, const SubmitJob& command, Time now,
               const PolicyConfig& config) {
   if (absl::Status token = CheckToken(command.token); !token.ok()) {
@@ -77,24 +101,7 @@ Transition On(const ClusterState& state, const SubmitJob& command, Time now,
     return transition;
   }
   if (!command.components.empty()) {
-    absl::StatusOr<JobSubmitted> group = AcceptGroup(state, command, now, config);
-    if (!group.ok()) {
-      return Refused(group.status());
-    }
-    absl::Status fits = CheckFit(state, group->spec, "component 0: ", command, transition);
-    for (std::size_t i = 0; i < group->components.size(); ++i) {
-      fits.Update(CheckFit(state, group->components[i].spec,
-                           absl::StrCat("component ", i + 1, ": "), command, transition));
-    }
-    if (!fits.ok()) {
-      return Refused(std::move(fits));
-    }
-    transition.job = group->first;
-    if (MayMatter(group->spec)) {
-      transition.effects.emplace_back(Replan{});
-    }
-    transition.events.emplace_back(*std::move(group));
-    return transition;
+    return TakeGroup(state, command, now, config);
   }
   JobSpec asked = command.spec;
   if (absl::Status begun = BeginNew(config, asked); !begun.ok()) {

@@ -1,4 +1,4 @@
-#include "agent/attempts/attempt_key.h"
+#include "agent/attempts/place/attempt_key.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "agent/attempts/state_directory.h"
+#include "agent/attempts/place/state_directory.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 
 #include <filesystem>
 
-#include "agent/attempts/memory_place.h"
+#include "agent/attempts/place/memory_place.h"
 #include "scheduler/runtime/process.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 

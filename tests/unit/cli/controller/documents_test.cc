@@ -1,4 +1,4 @@
-#include "cli/controller/documents.h"
+#include "cli/controller/query/documents.h"
 
 #include <gtest/gtest.h>
 

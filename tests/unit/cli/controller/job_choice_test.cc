@@ -1,4 +1,4 @@
-#include "cli/controller/job_choice.h"
+#include "cli/controller/query/job_choice.h"
 
 #include <gtest/gtest.h>
 

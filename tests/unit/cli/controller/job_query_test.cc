@@ -1,4 +1,4 @@
-#include "cli/controller/job_query.h"
+#include "cli/controller/query/job_query.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "cli/sheet/curve_sheet.h"
+#include "cli/sheet/timeline/curve_sheet.h"
 
 #include <gtest/gtest.h>
 

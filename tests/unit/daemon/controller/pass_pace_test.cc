@@ -1,4 +1,4 @@
-#include "daemon/controller/pass_pace.h"
+#include "daemon/controller/cycle/pass_pace.h"
 
 #include <gtest/gtest.h>
 

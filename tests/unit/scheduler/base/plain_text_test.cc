@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "scheduler/base/utf8.h"
+
 namespace muster {
 namespace {
 

@@ -1,6 +1,6 @@
 // What is read of the controller's metrics.
 
-#include "cli/controller/metrics/metric_calls.h"
+#include "cli/controller/streams/metric_calls.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/controller/job_choice.h"
+#include "cli/controller/query/job_choice.h"
 #include "cli/slurm/history/account_fields.h"
 #include "cli/slurm/history/sacct_options.h"
 #include "tests/unit/cli/slurm/recorded.h"

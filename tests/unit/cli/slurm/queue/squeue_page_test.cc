@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/controller/job_choice.h"
+#include "cli/controller/query/job_choice.h"
 #include "cli/sheet/job_table.h"
 #include "cli/slurm/queue/job_fields.h"
 #include "cli/slurm/queue/job_order.h"

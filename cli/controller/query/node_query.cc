@@ -1,4 +1,4 @@
-#include "cli/controller/node_query.h"
+#include "cli/controller/query/node_query.h"
 
 #include <algorithm>
 #include <iostream>

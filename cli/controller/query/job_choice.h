@@ -28,4 +28,11 @@ struct JobChoice {
 
 bool Chooses(const JobChoice& choice, const JobView& job);
 
+// Whether the selector names the job.
+bool Names(const JobSelector& selector, const JobView& job);
+
+// The jobs of `jobs` that `selectors` name (all, when there are none).
+std::vector<JobView> Select(const std::vector<JobView>& jobs,
+                            const std::vector<JobSelector>& selectors);
+
 }  // namespace muster::cli

@@ -1,4 +1,4 @@
-#include "agent/attempts/state_directory.h"
+#include "agent/attempts/place/state_directory.h"
 
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -15,7 +15,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "agent/attempts/memory_place.h"
+#include "agent/attempts/place/memory_place.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/process.h"
 

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "cli/controller/connection.h"
-#include "cli/controller/job_choice.h"
+#include "cli/controller/query/job_choice.h"
 #include "cli/frame/verb.h"
 #include "cli/parse/selector.h"
 #include "scheduler/model/view/view.h"
@@ -46,9 +46,6 @@ absl::StatusOr<std::vector<std::string>> ParseStates(const std::string& text);
 // now-2hours, 2h, 90m, 3d.
 absl::StatusOr<Time> ParseSince(const std::string& text, Time now, absl::TimeZone zone);
 
-// The jobs of `jobs` that `selectors` name (all, when there are none).
-std::vector<JobView> Select(const std::vector<JobView>& jobs,
-                            const std::vector<JobSelector>& selectors);
 // The selectors that name none of `jobs`, as the user would write them.
 std::vector<std::string> Missing(const std::vector<JobView>& jobs,
                                  const std::vector<JobSelector>& selectors);

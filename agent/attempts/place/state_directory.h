@@ -24,7 +24,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "agent/attempts/attempt_key.h"
+#include "agent/attempts/place/attempt_key.h"
 #include "agent/supervisor/attempt/attempt_directory.h"
 #include "scheduler/model/value/ids.h"
 #include "scheduler/runtime/file.h"

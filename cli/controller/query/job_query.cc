@@ -1,4 +1,4 @@
-#include "cli/controller/job_query.h"
+#include "cli/controller/query/job_query.h"
 
 #include <unistd.h>
 
@@ -16,19 +16,6 @@
 
 namespace muster::cli {
 namespace {
-
-bool Names(const JobSelector& selector, const JobView& job) {
-  if (selector.component.has_value()) {
-    return job.het_size > 0 && job.het_job == selector.job && job.het_offset == *selector.component;
-  }
-  if (selector.elements.empty()) {
-    return job.id == selector.job || job.array_job_id == selector.job;
-  }
-  return job.array_job_id == selector.job &&
-         std::any_of(
-             selector.elements.begin(), selector.elements.end(),
-             [&job](std::uint32_t element) { return job.array_task_id == absl::StrCat(element); });
-}
 
 constexpr std::int64_t kSecondsOfDay = 86'400;
 
@@ -209,18 +196,6 @@ absl::StatusOr<JobQuery> ReadJobQuery(Invocation& invocation) {
     query.filter.jobs.push_back(NamedId(selector));
   }
   return query;
-}
-
-std::vector<JobView> Select(const std::vector<JobView>& jobs,
-                            const std::vector<JobSelector>& selectors) {
-  std::vector<JobView> selected;
-  std::copy_if(jobs.begin(), jobs.end(), std::back_inserter(selected),
-               [&selectors](const JobView& job) {
-                 return selectors.empty() ||
-                        std::any_of(selectors.begin(), selectors.end(),
-                                    [&job](const JobSelector& one) { return Names(one, job); });
-               });
-  return selected;
 }
 
 std::vector<std::string> Missing(const std::vector<JobView>& jobs,

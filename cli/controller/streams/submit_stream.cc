@@ -1,4 +1,4 @@
-#include "cli/controller/submit_stream.h"
+#include "cli/controller/streams/submit_stream.h"
 
 #include <grpcpp/grpcpp.h>
 

@@ -1,4 +1,4 @@
-#include "daemon/controller/waiting_reasons.h"
+#include "daemon/controller/cycle/waiting_reasons.h"
 
 #include <algorithm>
 #include <iterator>

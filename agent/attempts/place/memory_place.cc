@@ -1,4 +1,4 @@
-#include "agent/attempts/memory_place.h"
+#include "agent/attempts/place/memory_place.h"
 
 #include <linux/magic.h>
 #include <pwd.h>

@@ -1,4 +1,4 @@
-#include "cli/controller/documents.h"
+#include "cli/controller/query/documents.h"
 
 #include "cli/frame/json_output.h"
 #include "cli/sheet/checkpoint_table.h"

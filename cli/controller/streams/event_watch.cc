@@ -1,4 +1,4 @@
-#include "cli/controller/event_watch.h"
+#include "cli/controller/streams/event_watch.h"
 
 #include <chrono>
 #include <memory>

@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "cli/controller/address.h"
 #include "cli/parse/selector.h"
-#include "cli/sheet/curve_sheet.h"
+#include "cli/sheet/timeline/curve_sheet.h"
 
 namespace muster::cli {
 

@@ -1,10 +1,9 @@
-#include "cli/controller/job_choice.h"
+#include "cli/controller/query/job_choice.h"
 
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "cli/controller/job_query.h"
 
 namespace muster::cli {
 namespace {
@@ -28,6 +27,31 @@ std::vector<std::string> LicenseNames(const std::string& licenses) {
 }
 
 }  // namespace
+
+bool Names(const JobSelector& selector, const JobView& job) {
+  if (selector.component.has_value()) {
+    return job.het_size > 0 && job.het_job == selector.job && job.het_offset == *selector.component;
+  }
+  if (selector.elements.empty()) {
+    return job.id == selector.job || job.array_job_id == selector.job;
+  }
+  return job.array_job_id == selector.job &&
+         std::any_of(
+             selector.elements.begin(), selector.elements.end(),
+             [&job](std::uint32_t element) { return job.array_task_id == absl::StrCat(element); });
+}
+
+std::vector<JobView> Select(const std::vector<JobView>& jobs,
+                            const std::vector<JobSelector>& selectors) {
+  std::vector<JobView> selected;
+  std::copy_if(jobs.begin(), jobs.end(), std::back_inserter(selected),
+               [&selectors](const JobView& job) {
+                 return selectors.empty() ||
+                        std::any_of(selectors.begin(), selectors.end(),
+                                    [&job](const JobSelector& one) { return Names(one, job); });
+               });
+  return selected;
+}
 
 bool Chooses(const JobChoice& choice, const JobView& job) {
   return (Has(choice.users, job.user) || Has(choice.users, absl::StrCat(job.uid))) &&

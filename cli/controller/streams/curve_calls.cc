@@ -1,4 +1,4 @@
-#include "cli/controller/curve_calls.h"
+#include "cli/controller/streams/curve_calls.h"
 
 #include <chrono>
 #include <memory>

@@ -1,4 +1,4 @@
-#include "cli/sheet/event_text.h"
+#include "cli/sheet/timeline/event_text.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

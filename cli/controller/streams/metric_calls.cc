@@ -1,4 +1,4 @@
-#include "cli/controller/metrics/metric_calls.h"
+#include "cli/controller/streams/metric_calls.h"
 
 #include <memory>
 #include <numeric>
