@@ -10,7 +10,6 @@
 #include "cli/controller/channel.h"
 #include "cli/controller/controllers.h"
 #include "cli/controller/reach.h"
-#include "cli/controller/reach.h"
 #include "proto/controller.grpc.pb.h"
 #include "proto/convert/convert.h"
 #include "proto/convert/methods.h"
@@ -62,9 +61,12 @@ absl::StatusOr<typename Request::Reply> Connection::Ask(const Request& request) 
   const bool brief = ChangesNothing<Request>() || requires {
     Request::kNow;
   };
+  const bool repeatable = ChangesNothing<Request>() || requires {
+    request.token;
+  };
   ASSIGN_OR_RETURN(const std::string answer,
-                   channel_->controllers.Call(Request::kMethod, asked,
-                                        brief ? patience_.reading : patience_.changing));
+                   channel_->controllers.Call(Request::kMethod, asked, repeatable,
+                                              brief ? patience_.reading : patience_.changing));
   typename Request::Reply reply{};
   if (const absl::Status read = ReadReply<Request>(answer, &reply); !read.ok()) {
     return BadReply(std::string(read.message()));

@@ -51,7 +51,7 @@ void Controllers::Seek() {
 }
 
 absl::StatusOr<std::string> Controllers::Call(const char* method, const std::string& request,
-                                              milliseconds patience) {
+                                              bool repeatable, milliseconds patience) {
   if (all_.size() == 1) {
     return all_.front()->Call(method, request, patience);
   }
@@ -63,7 +63,8 @@ absl::StatusOr<std::string> Controllers::Call(const char* method, const std::str
     }
     absl::StatusOr<std::string> reply = all_[at_]->Call(method, request, milliseconds(0));
     const bool again =
-        absl::IsUnavailable(reply.status()) || absl::IsDeadlineExceeded(reply.status());
+        absl::IsUnavailable(reply.status()) ||
+        (repeatable && absl::IsDeadlineExceeded(reply.status()));
     if (!again || clock.SteadyNow() >= give_up) {
       return reply;
     }

@@ -27,8 +27,9 @@ class Controllers {
   // An error: an address that gRPC cannot take.
   absl::Status Open();
   // Makes one unary call ("Submit") while `patience` lasts: the bytes of its request, those of its
-  // reply.
-  absl::StatusOr<std::string> Call(const char* method, const std::string& request,
+  // reply. `repeatable`: made twice it has one effect, so that of several controllers the next may
+  // be asked when one has not answered in time.
+  absl::StatusOr<std::string> Call(const char* method, const std::string& request, bool repeatable,
                                    std::chrono::milliseconds patience);
   // The one to open a stream to.
   CallChannel& Leader();

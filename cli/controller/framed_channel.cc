@@ -12,6 +12,9 @@
 namespace muster::cli {
 namespace {
 
+// What daemon/door/framed_door takes, less room for its numbers.
+constexpr std::size_t kRequestBytesMax = (std::size_t{16} << 20U) - 64;
+
 constexpr std::string_view kMagic = "MUSTER1\n";
 constexpr std::size_t kNumberBytes = 4;
 constexpr unsigned kByteBits = 8;
@@ -92,6 +95,9 @@ int FramedChannel::Connect() {
 
 FramedChannel::Answer FramedChannel::Call(std::string_view method, std::string_view request,
                                           std::chrono::milliseconds timeout) {
+  if (method.size() + request.size() > kRequestBytesMax) {
+    return {.outcome = Outcome::kForeign, .code = 0, .text = "", .reply = ""};  // gRPC refuses it
+  }
   Line line;
   {
     const std::lock_guard<std::mutex> lock(mutex_);

@@ -5,6 +5,15 @@
 #include "absl/strings/str_cat.h"
 
 namespace muster::cli {
+namespace {
+
+// Of a URL its host alone: the rest may be a secret.
+std::string Place(const std::string& to) {
+  const std::size_t scheme = to.find("://");
+  return scheme == std::string::npos ? to : to.substr(0, to.find('/', scheme + 3));
+}
+
+}  // namespace
 
 Deliveries::Waits Deliveries::UsualWaits() {
   using std::chrono::minutes;
@@ -69,7 +78,7 @@ void Deliveries::Work() {
     const bool again = !done.ok() && !absl::IsInvalidArgument(done) && item.tries <= waits_.size();
     if (!done.ok()) {
       log_.Warning("notifier",
-                   absl::StrCat(item.delivery.id, " to ", item.delivery.to, ", try ", item.tries,
+                   absl::StrCat(item.delivery.id, " to ", Place(item.delivery.to), ", try ", item.tries,
                                 again ? ": " : ", given up: ", std::string(done.message())));
     }
     mutex_.Lock();

@@ -140,10 +140,16 @@ void NewsDesk::EndArray(const Event& event, std::vector<Message>& messages) {
   message.subject =
       absl::StrCat("array ", event.array.value(), " ", event.name, " has ended: ", sums);
   messages.push_back(std::move(message));
+  // That its end was told stays known for a while: elements' ends that came together follow.
+  constexpr std::size_t kRemembered = 10'000;
+  const std::string end = absl::StrCat(event.array.value(), " ", NewsName(News::kEnd));
   std::erase_if(state_.arrays,
-                [prefix = absl::StrCat(event.array.value(), " ")](const std::string& told) {
-                  return absl::StartsWith(told, prefix);
+                [&end, prefix = absl::StrCat(event.array.value(), " ")](const std::string& told) {
+                  return told != end && absl::StartsWith(told, prefix);
                 });
+  while (state_.arrays.size() > kRemembered) {
+    state_.arrays.erase(state_.arrays.begin());
+  }
 }
 
 void NewsDesk::End(const Event& event, Time now, std::vector<Message>& messages) {

@@ -199,6 +199,10 @@ absl::Status ReadGres(const std::string& value, ResourceRequest* request) {
   std::vector<std::string> others;
   std::string gpus;
   for (const std::string& item : std::vector<std::string>(absl::StrSplit(value, ','))) {
+    if (item.substr(0, item.find(':')) == "mps" || item.substr(0, item.find(':')) == "shard") {
+      return absl::InvalidArgumentError(
+          absl::StrCat(Quote(item), " is a part of a GPU: ask for it with --gpu-share"));
+    }
     if (item != "gpu" && !absl::StartsWith(item, "gpu:")) {
       others.push_back(item);
     } else if (gpus.empty()) {

@@ -106,6 +106,9 @@ void AddProgram(JobStore& store, bool with_script, JobDetail& detail) {
     }
   }
   detail.batch = detail.batch || !program->script.empty();
+  if (detail.batch && detail.stdout_path.empty() && detail.job.het_size == 0) {
+    detail.stdout_path = absl::StrCat("muster-", detail.job.label, ".out");  // as supervisors name it
+  }
   if (with_script) {
     detail.script = program->script;
   }
@@ -114,7 +117,6 @@ void AddProgram(JobStore& store, bool with_script, JobDetail& detail) {
       lives ? IntervalText(program->environment, detail.checkpoint_interval) : "";
 }
 
-// A waiting job: what each node lacks. A placed one: what it got where.
 // Why the job is where it is. REQUIRES: it has an attempt.
 Explanation ExplainPlacement(const StateView& state_view, const Job& job) {
   Explanation explanation;
@@ -263,6 +265,7 @@ void FinishShowJob(const Backend& backend, const Call<ShowJob>& call, const Show
         AddProgram(backend.store, asked.with_script, detail);
       } else {
         detail.checkpoint_interval.clear();
+        detail.recorded.clear();  // addresses of mail and webhooks among them, which may be secrets
       }
       shown.push_back(std::move(detail));
     }
@@ -337,14 +340,19 @@ Controller::Reply ExplainWait(const Backend& backend, const Call<ExplainJob>& ca
   answer->job = ViewIn(state_view, job);
   answer->estimate = job.estimate;
   answer->promised = job.promised;
+  const Reason reason = state_view.ReasonOf(job.id);
   const std::shared_ptr<const Plan> plan =
       state_view.plan() != nullptr ? state_view.plan() : std::make_shared<const Plan>();
   const auto snapshot = core::BuildSnapshot(state_view.state(), state_view.now(), plan.get(),
                                             backend.controller.policy()->network);
-  return [backend, call, answer, snapshot, plan, id = job.id](const absl::Status& status) {
-    call.Aside(backend.reader, [backend, call, answer, snapshot, plan, id, status] {
+  return [backend, call, answer, snapshot, plan, reason,
+          id = job.id](const absl::Status& status) {
+    call.Aside(backend.reader, [backend, call, answer, snapshot, plan, reason, id, status] {
       const std::shared_ptr<const PolicyConfig> policy = backend.controller.policy();
       AddExplanation(core::ExplainWaiting(*snapshot, id, *plan, *policy), *answer);
+      if (reason.kind == ReasonKind::kJobHeldUser) {
+        answer->summary = ToSentence(reason);  // no cycle has looked at it, and none needs to
+      }
       answer->suggestions = core::SuggestChanges(*snapshot, id, *policy);
       call.Finish(status, *answer);
     });

@@ -34,6 +34,10 @@ void Controller::LookAtHealth() {
 void Controller::Keep(Tuning tuning, Reply kept) {
   auto shared = std::make_shared<std::pair<Tuning, Reply>>(std::move(tuning), std::move(kept));
   const bool queued = queue_.Push([this, shared] {
+    if (const absl::Status refused = Degraded(); !refused.ok()) {
+      group_.after.push_back([shared, refused](const absl::Status&) { shared->second(refused); });
+      return;
+    }
     shared->first.time = clock_.Now();
     group_.batch.tunings.push_back(std::move(shared->first));
     group_.after.push_back(shared->second);

@@ -10,7 +10,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  const absl::StatusOr<muster::cli::JobSelector> selector = muster::cli::ParseSelector(text);
+  const absl::StatusOr<muster::JobSelector> selector = muster::cli::ParseSelector(text);
   if (selector.ok() && (!selector->job.valid() ||
                         !std::is_sorted(selector->elements.begin(), selector->elements.end()))) {
     return 1;

@@ -90,6 +90,8 @@ class NetworkTest(ClusterTest):
     def test_the_map_is_there_again_after_a_crash(self):
         self.cluster.controller.kill()
         self.cluster.controller.start()
+        wait_until(lambda: all(node["state"].upper() != "DOWN" for node in
+                               json.loads(self.cluster.must("nodes", "--json"))["nodes"]), "all nodes are back")
         self.fill("node2")
         job = self.cluster.submit("-N", 2, "-n", 4, "--wrap", "sleep 1000")
         self.assertEqual(self.nodes_of(job), ["node3", "node4"])

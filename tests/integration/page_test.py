@@ -6,6 +6,7 @@ import os
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -13,6 +14,7 @@ import unittest
 import cluster
 from cluster import BIN, Cluster, program, wait_until
 
+sys.path.append("/usr/lib/python3/dist-packages")  # Debian's, also for another python3
 try:
     from selenium import webdriver
     from selenium.webdriver.chrome.options import Options
@@ -196,7 +198,7 @@ class PageTest(unittest.TestCase):
         self.assertIn(b"from-the-page", cluster.read_file(os.path.join(self.cluster.work, f"muster-{job}.out")))
 
     def test_a_running_job_shows_its_ranks_curves_and_time(self):
-        job = self.cluster.submit("--job-name", "busy", "-n", "2", "--time", "10", "--wrap", "muster run --state "
+        job = self.cluster.submit("--job-name", "busy", "-n", "2", "--time", "10", "--wrap", f"{program('muster')} run --state "
                                   f"{self.cluster.state} -n 2 sh -c 'while :; do :; done'")
         self.page.go(f"job/{job}")
         wait_until(lambda: self.page.js("return document.querySelectorAll('.chart svg').length") >= 2,

@@ -176,7 +176,8 @@ class Campaign:
             self.cluster.postgres.start()
             moment = time.monotonic()
         else:
-            self.cluster.must("controller", "handover")
+            # A standby that has just begun may not have followed far enough to take over.
+            wait_until(lambda: self.cluster.muster("controller", "handover").returncode == 0, self.cluster.logs)
         accepted = self.clients.next_after(moment)
         self.taken[fault].append(accepted - moment)
         if fault == "kill":

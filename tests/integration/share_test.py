@@ -4,7 +4,7 @@ a crash, priority by it, preemption with real processes, and jobs with several r
 import json
 import unittest
 
-from cluster import ClusterTest, Cluster, WIDE
+from cluster import ClusterTest, Cluster, WIDE, wait_until
 
 
 class ShareTest(ClusterTest):
@@ -66,6 +66,7 @@ class ShareTest(ClusterTest):
         greedy = self.cluster.submit("-A", "physics", "-n", 128, "-t", 5, "--wrap", "true")
         modest = self.cluster.submit("-A", "chemistry", "-n", 128, "-t", 5, "--wrap", "true")
         self.cluster.wait_reason(modest, "")
+        wait_until(lambda: self.cluster.queue()[modest]["priority"] > 0, "the next scheduling cycle reckons it")
         rows = self.cluster.queue()
         self.assertGreater(rows[modest]["priority"], rows[greedy]["priority"])
         self.assertIn("fairshare", self.cluster.must("explain", greedy))

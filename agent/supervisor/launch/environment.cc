@@ -56,8 +56,12 @@ constexpr std::array<std::string_view, 24> kStaleNames = {"RANK",
                                                           "MPI_LOCALNRANKS",
                                                           "MPI_LOCALRANKID"};
 
+// Settings of Slurm's commands, which no job sets.
+constexpr std::array<std::string_view, 4> kSettings = {"SLURM_TIME_FORMAT", "SLURM_CONF",
+                                                       "SLURM_CLUSTERS", "SLURM_BITSTR_LEN"};
+
 bool IsStale(std::string_view name) {
-  if (name.empty()) {
+  if (name.empty() || std::find(kSettings.begin(), kSettings.end(), name) != kSettings.end()) {
     return false;
   }
   return std::any_of(kStalePrefixes.begin(), kStalePrefixes.end(),

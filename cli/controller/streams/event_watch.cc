@@ -6,6 +6,7 @@
 
 #include "cli/controller/channel.h"
 #include "cli/controller/connection.h"
+#include "cli/controller/controllers.h"
 #include "proto/controller.grpc.pb.h"
 #include "scheduler/base/status.h"
 
@@ -42,14 +43,14 @@ absl::Status ReadEvents(const Address& address, const EventQuery& query,
                         const EventReader& reader) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
   RETURN_IF_ERROR(connection->Call(Ping{}).status());
-  ASSIGN_OR_RETURN(const std::shared_ptr<grpc::Channel> channel, OpenChannel(address));
-  const auto stub = wire::Controller::NewStub(channel);
+  Controllers controllers(address);
   wire::WatchEventsRequest request;
   request.set_from(query.from);
   request.set_job(query.job.value());
   request.set_user(query.user);
   request.set_follow(query.follow);
   while (true) {
+    ASSIGN_OR_RETURN(wire::Controller::Stub* const stub, controllers.Leader().OpenGrpc());
     bool enough = false;
     const absl::Status read = ReadOnce(*stub, request, reader, enough);
     // Cut off for being slow, or the controller went away: the journal knows where we were.

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "cli/controller/channel.h"
+#include "cli/controller/controllers.h"
 #include "proto/controller.grpc.pb.h"
 #include "proto/convert/convert.h"
 #include "scheduler/base/status.h"
@@ -70,10 +71,10 @@ grpc::Status Stream(ManyStub& stub, std::size_t count, const Get& get, const Tel
 absl::Status SubmitAll(const Address& address, std::size_t count, const Get& get, const Tell& tell,
                        Patience patience) {
   const SystemClock clock;
+  Controllers controllers(address);
   SteadyTime give_up = clock.SteadyNow() + patience.changing;
   for (std::size_t answered = 0; true;) {
-    ASSIGN_OR_RETURN(const std::shared_ptr<grpc::Channel> channel, OpenChannel(address));
-    const auto stub = wire::Controller::NewStub(channel);
+    ASSIGN_OR_RETURN(ManyStub* const stub, controllers.Leader().OpenGrpc());
     const std::size_t before = answered;
     const grpc::Status status = Stream(*stub, count, get, tell, &answered);
     if (answered == count) {

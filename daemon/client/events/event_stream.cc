@@ -111,7 +111,8 @@ void EventStream::OnPast(const absl::StatusOr<Past>& past) {
     return;
   }
   Deliver(past->events, past->next);
-  if (!writing_ && !finished_ && !past->at_end) {
+  // At the end of the journal, too: what was published meanwhile woke nobody.
+  if (!writing_ && !finished_ && (!past->at_end || query_.follow)) {
     PumpLocked();
   }
 }

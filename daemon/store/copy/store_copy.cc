@@ -26,7 +26,8 @@ namespace {
 constexpr const char* kSqlite = "sqlite:";
 constexpr std::size_t kSqliteBytes = 7;
 constexpr std::int64_t kPageRows = 1000;
-constexpr std::chrono::hours kWhileCopying{24};
+// Another may lead after a copy that was cut off; one that goes on is fenced off then.
+constexpr std::chrono::minutes kWhileCopying{10};
 
 // One end of a copy, held so that no controller begins to work on it.
 struct End {

@@ -45,7 +45,8 @@ class SupervisorStartsTest : public ::testing::Test {
 };
 
 TEST_F(SupervisorStartsTest, AProgramThatCannotBePreparedIsExecutedEachTime) {
-  SupervisorStarts starts(clock_, log_, children_, {.program = program_, .path_bytes = 100});
+  SupervisorStarts starts(clock_, log_, children_,
+                          {.program = program_, .environment = {}, .path_bytes = 100});
   EXPECT_EQ(Start(starts, "--dir"), "exited with code 3");
   usleep(100'000);  // by then the one that was to be prepared has ended
   EXPECT_EQ(Start(starts, "--epilog"), "exited with code 3");
@@ -55,7 +56,8 @@ TEST_F(SupervisorStartsTest, AProgramThatCannotBePreparedIsExecutedEachTime) {
 }
 
 TEST_F(SupervisorStartsTest, AProgramThatIsNotThereIsAnError) {
-  SupervisorStarts starts(clock_, log_, children_, {.program = "/nonexistent", .path_bytes = 100});
+  SupervisorStarts starts(clock_, log_, children_,
+                          {.program = "/nonexistent", .environment = {}, .path_bytes = 100});
   EXPECT_FALSE(starts.Start(directory_).ok());
 }
 

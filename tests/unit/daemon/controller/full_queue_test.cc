@@ -209,29 +209,29 @@ TEST_F(ManySelectorsTest, ACallNamesTenThousandAtMostAndNothingOfALargerOneIsTak
       EXPECT_THAT(status.error_message(), HasSubstr("more than 10000 jobs and elements"));
     };
     grpc::ClientContext hold;
-    wire::HoldReply held;
+    wire::ChangeReply held;
     expect_refused(stub->Hold(&hold, Naming<wire::HoldRequest>(elements), &held));
     grpc::ClientContext cancel;
     wire::CancelReply cancelled;
     expect_refused(stub->Cancel(&cancel, Naming<wire::CancelRequest>(elements), &cancelled));
     grpc::ClientContext requeue;
-    wire::RequeueReply requeued;
+    wire::ChangeReply requeued;
     expect_refused(stub->Requeue(&requeue, Naming<wire::RequeueRequest>(elements), &requeued));
     grpc::ClientContext update;
-    wire::UpdateReply updated;
+    wire::ChangeReply updated;
     expect_refused(stub->Update(&update, Naming<wire::UpdateRequest>(elements), &updated));
     grpc::ClientContext signal;
     wire::SignalReply signalled;
     expect_refused(stub->Signal(&signal, Naming<wire::SignalRequest>(elements), &signalled));
     grpc::ClientContext suspend;
-    wire::SuspendReply suspended;
+    wire::ChangeReply suspended;
     expect_refused(stub->Suspend(&suspend, Naming<wire::SuspendRequest>(elements), &suspended));
   }
 }
 
 TEST_F(ManySelectorsTest, EachOfTenThousandIsAnswered) {
   grpc::ClientContext context;
-  wire::HoldReply reply;
+  wire::ChangeReply reply;
   ASSERT_TRUE(Stub()->Hold(&context, Naming<wire::HoldRequest>(10'000), &reply).ok());
   EXPECT_EQ(reply.errors_size(), 10'000);
 }
@@ -244,7 +244,7 @@ TEST_F(ManySelectorsTest, ManyCallsAtOnceLeaveTheControllerWhole) {
       const auto stub = Stub();
       for (int call = 0; call < 4; ++call) {
         grpc::ClientContext context;
-        wire::HoldReply reply;
+        wire::ChangeReply reply;
         const grpc::Status status = stub->Hold(&context, Naming<wire::HoldRequest>(10'000), &reply);
         EXPECT_TRUE(status.ok() || status.error_code() == grpc::StatusCode::UNAVAILABLE)
             << status.error_message();

@@ -13,7 +13,7 @@ class PastEventsTest : public testing::ControllerTest {
  protected:
   void SetUp() override {
     ControllerTest::SetUp();
-    accounting_ = Accounting::Open(directory_).value();
+    accounting_ = Accounting::Open(*store_).value();
   }
 
   Past Read(std::uint64_t from) {

@@ -3,9 +3,13 @@
 #include <gmock/gmock.h>
 #include <grpcpp/test/default_reactor_test_peer.h>
 
+#include <functional>
 #include <future>
+#include <string>
 #include <thread>
 
+#include "proto/controller.pb.h"
+#include "proto/convert/client_service.h"
 #include "tests/unit/daemon/controller/controller_rig.h"
 
 namespace muster::daemon {
@@ -13,13 +17,23 @@ namespace {
 
 class PageHandlerTest : public testing::ControllerTest {
  protected:
-  grpc::Status Answer(const std::function<void(const Call&)>& serve) {
+  // What the method answers; its reply, when it is good, is in `reply`.
+  template <class Reply>
+  grpc::Status Answer(const char* method, const std::function<void(const AnyCall&)>& serve,
+                      Reply* reply) {
     grpc::CallbackServerContext context;
     const grpc::testing::DefaultReactorTestPeer peer(&context);
-    serve(Call{gate_, Caller{Role::kOwner, User{1000, 1000, "someone"}}, "Test", peer.reactor()});
+    grpc::ByteBuffer bytes;
+    serve(AnyCall{gate_, Caller{Role::kOwner, User{1000, 1000, "someone"}}, ClientMethod(method),
+                  peer.reactor(), &bytes});
     const auto until = std::chrono::steady_clock::now() + testing::kPatience;
     while (!peer.test_status_set() && std::chrono::steady_clock::now() < until) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    if (peer.test_status_set() && peer.test_status().ok()) {
+      grpc::Slice slice;
+      EXPECT_TRUE(bytes.DumpToSingleSlice(&slice).ok());
+      EXPECT_TRUE(reply->ParseFromArray(slice.begin(), static_cast<int>(slice.size())));
     }
     return peer.test_status();
   }
@@ -34,8 +48,9 @@ TEST_F(PageHandlerTest, ACurveIsWhatNodesReported) {
   wire::ShowCurveRequest request;
   request.mutable_job()->set_job(1);
   wire::ShowCurveReply reply;
+  const auto ask = [&](const AnyCall& call) { page.ShowCurve(call, request.SerializeAsString()); };
   const grpc::Status none =
-      Answer([&](const Call& call) { page.ShowCurve(call, request, &reply); });
+      Answer("ShowCurve", ask, &reply);
   EXPECT_EQ(none.error_code(), grpc::StatusCode::NOT_FOUND);
   const NodeId node = Register();
   const JobId job = Submit("0123456789abcdef0123456789abcdef");
@@ -50,7 +65,7 @@ TEST_F(PageHandlerTest, ACurveIsWhatNodesReported) {
   });
   looked.get_future().wait();
   request.mutable_job()->set_job(job.value());
-  EXPECT_TRUE(Answer([&](const Call& call) { page.ShowCurve(call, request, &reply); }).ok());
+  EXPECT_TRUE(Answer("ShowCurve", ask, &reply).ok());
   ASSERT_EQ(reply.curves_size(), 1);
   double seconds = 0;
   for (const wire::CurvePoint& point : reply.curves(0).points()) {
@@ -83,7 +98,8 @@ TEST_F(PageHandlerTest, ThePlanNamesWhoIsPromisedWhichNodes) {
   const auto until = std::chrono::steady_clock::now() + testing::kPatience;
   while (reply.jobs_size() == 0 && std::chrono::steady_clock::now() < until) {
     reply.Clear();
-    ASSERT_TRUE(Answer([&](const Call& call) { page.ShowPlan(call, {}, &reply); }).ok());
+    ASSERT_TRUE(
+        Answer("ShowPlan", [&](const AnyCall& call) { page.ShowPlan(call); }, &reply).ok());
   }
   ASSERT_EQ(reply.jobs_size(), 1);
   EXPECT_EQ(reply.jobs(0).name(), "wide");
