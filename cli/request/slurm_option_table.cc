@@ -99,12 +99,17 @@ Given StepMemory(const std::string& value) {
 // --gres: what each node gives; craynetwork and its like with 0 are none.
 Given Gres(const std::string& value) {
   std::vector<std::string> items;
+  int gpus = 0;
   for (const std::string& each : std::vector<std::string>(absl::StrSplit(value, ','))) {
     const std::string name =
         absl::StartsWith(each, "gres/") || absl::StartsWith(each, "gres:") ? each.substr(5) : each;
     if (!name.empty() && name != "none" && name != "NONE" && !absl::EndsWith(name, ":0")) {
       items.push_back(name);
+      gpus += name == "gpu" || absl::StartsWith(name, "gpu:") ? 1 : 0;
     }
+  }
+  if (gpus > 1) {
+    return absl::InvalidArgumentError(kGres);
   }
   return items.empty() ? Own() : Own{{"gres", absl::StrJoin(items, ",")}};
 }

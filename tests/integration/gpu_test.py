@@ -158,7 +158,7 @@ class GpuTest(ClusterTest):
                                  (["--gpu-share=0.5", "--exclusive"], "--exclusive"),
                                  (["--gpu-bind=closest"], "asks for no GPUs"),
                                  (["--gpu-bind=nearest"], "is not one of"),
-                                 (["--gres=mps:10"], "is not gpu")):
+                                 (["--gres=mps:10"], "ask for it with --gpu-share")):
             done = self.cluster.muster("submit", *arguments, "--wrap", "true")
             self.assertNotEqual(done.returncode, 0, arguments)
             self.assertRegex(done.stderr, r"\A[^\n]+\n\Z")

@@ -131,7 +131,7 @@ for = "0s"
     @unittest.skipUnless(shutil.which("msmtp"), "msmtp is not installed")
     def test_a_mail_arrives_though_the_first_two_tries_fail_and_says_why(self):
         job = self.submit("--mail-type", "ALL", "--mail-user", "ada", "--job-name", "träin\u202e", "--wrap", "exit 3")
-        mail = self.await_mail(f"job {job} ")
+        mail = self.await_mail("has begun")
         end = self.await_mail("has ended: FAILED, exit code 3")
         self.assertEqual(end["To"], "ada@site.example")
         self.assertEqual(end["Auto-Submitted"], "auto-generated")

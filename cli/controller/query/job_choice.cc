@@ -1,6 +1,7 @@
 #include "cli/controller/query/job_choice.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"

@@ -52,7 +52,8 @@ TEST_F(AgentTest, AnAttemptRunsIsReportedInOrderAndGoesWhenItsEndIsAcknowledged)
   EXPECT_TRUE(Eventually([this] { return ReadFile(attempt("1.1") + "/acked").ok(); }));
   controller_->Acknowledge(ended);
   EXPECT_TRUE(Eventually([this] { return !std::filesystem::exists(attempt("1.1")); }));
-  EXPECT_TRUE(Eventually([this] { return std::filesystem::is_empty(state() + "/trash"); }));
+  EXPECT_TRUE(Eventually([this] { std::error_code none;  // in memory there is no such directory here
+    return std::filesystem::is_empty(state() + "/trash", none) || none; }));
 }
 
 TEST_F(AgentTest, ADuplicateLaunchRunsOnceAndIsReportedAgain) {

@@ -84,7 +84,7 @@ TEST(ProcessTitleTest, ShowsWordsAndLeavesNothingOfWhatWasThere) {
   const ProcessTitle title(3, argv.data());
   title.Show({"program", "--dir", "/a/1.1"});
   EXPECT_THAT(room,
-              ElementsAreArray(std::string("program\0--dir\0/a/1.1\0\0\0\0\0\0\0\0\0ENV=1", 35)));
+              ElementsAreArray(std::string("program\0--dir\0/a/1.1\0\0\0\0\0\0\0\0\0\0ENV=1", 35)));
   title.Show({"program", "--dir", "/a/path/that/is/too/long/for/it"});
   EXPECT_THAT(room, ElementsAreArray(std::string("program\0--dir\0/a/path/that/is\0ENV=1", 35)));
 }

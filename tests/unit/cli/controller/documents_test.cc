@@ -145,7 +145,7 @@ TEST(Documents, AJobInFullIsTheJobWithMoreKeys) {
   EXPECT_EQ(rank["found_cpus"], "0-7");
 }
 
-TEST(Documents, AnExplanationHasItsSevenKeys) {
+TEST(Documents, AnExplanationHasItsNineKeys) {
   JobExplanation explanation;
   explanation.job = samples::QueueJobs()[0];
   explanation.summary = "placed on node1";
@@ -156,7 +156,8 @@ TEST(Documents, AnExplanationHasItsSevenKeys) {
   explanation.allocation.nodes = {part};
   const Json document = Json::parse(ExplanationDocument(explanation));
   EXPECT_EQ(Keys(document), (std::vector<std::string>{"job", "summary", "nodes", "allocation",
-                                                      "suggestions", "priority", "placement"}));
+                                                      "suggestions", "priority", "placement",
+                                                      "estimate", "promised"}));
   EXPECT_EQ(document["job"]["exit_code"], nullptr);
   EXPECT_EQ(document["nodes"][0], Json({{"node", "node1"}, {"fits", true}, {"text", "idle"}}));
   EXPECT_EQ(document["allocation"]["nodes"][0]["cpus"], "0-2");

@@ -90,7 +90,7 @@ TEST_F(NewsDeskTest, AnArrayIsToldOfAsAWhole) {
   ASSERT_EQ(told.size(), 1U);
   EXPECT_THAT(told[0].subject, HasSubstr("2 COMPLETED, 1 FAILED"));
   EXPECT_THAT(told[0].text, HasSubstr("5_2"));
-  EXPECT_TRUE(state_.arrays.empty());
+  EXPECT_EQ(state_.arrays, (std::set<std::string>{"5 END"})) << "and is not told again";
   const std::string each =
       R"(,"array_job":5,"state":"COMPLETED","notices":["mail-type=END,ARRAY_TASKS"])";
   EXPECT_EQ(desk_.Hear(5, Event("muster.job.ended", each), kNow).size(), 1U);

@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/agents/agent_sessions.h"
 #include "daemon/client/client_service.h"
+#include "daemon/leading/leadership_service.h"
 #include "daemon/serve/server.h"
 #include "proto/convert/convert.h"
 #include "scheduler/runtime/file.h"
@@ -210,8 +211,9 @@ class SecuredTest : public ::testing::Test {
         *controller_, *sessions_, AgentService::Setting{"test", clock_, *gate_, *signer_, usage_});
     clients_ = std::make_unique<ClientService>(*controller_, *accounting_, *store_, "test", *gate_,
                                                usage_, tokens_.get());
-    auto server = Server::Start(*acceptor_, {"127.0.0.1:0"}, tls_, {agents_.get(), clients_.get()},
-                                {}, door_, "unix:" + directory_ + "/gateway.sock");
+    leadership_ = std::make_unique<LeadershipService>(*controller_, *gate_, "test");
+    auto server = Server::Start(*acceptor_, {"127.0.0.1:0"}, tls_,
+                                {agents_.get(), clients_.get(), leadership_.get()}, {}, door_, "unix:" + directory_ + "/gateway.sock");
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
   }
@@ -230,6 +232,7 @@ class SecuredTest : public ::testing::Test {
   std::unique_ptr<Controller> controller_;
   LiveUsage usage_;
   std::unique_ptr<AgentService> agents_;
+  std::unique_ptr<LeadershipService> leadership_;
   std::unique_ptr<ClientService> clients_;
 };
 

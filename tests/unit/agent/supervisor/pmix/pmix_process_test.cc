@@ -186,6 +186,10 @@ TEST(PmixHost, SaysWhyItCannotServeAndEndsWithItsSupervisor) {
   AppendFrame(request, &said);
   request.set_step(1);
   request.mutable_start()->set_nspace("muster.1.1.0");
+  request.mutable_start()->add_nodes("node1");
+  request.mutable_start()->add_node_of_rank(0);
+  request.mutable_start()->add_local_cpusets("0");
+  request.mutable_start()->set_universe_size(1);
   AppendFrame(request, &said);
   ASSERT_EQ(write(ends[0], said.data(), said.size()), static_cast<ssize_t>(said.size()));
   PmixFrameReader reader;

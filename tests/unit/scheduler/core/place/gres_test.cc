@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "scheduler/core/handle/submit/validate.h"
 #include "scheduler/core/policy/limits.h"
 #include "tests/unit/scheduler/core/builders.h"
 
@@ -115,7 +116,7 @@ TEST_F(GresTest, ALimitCountsIt) {
   qos.limits.max_tres_per_job = *ParseTres("gres/scratch=2");
   PolicyBook book;
   Put(book, qos);
-  JobSpec spec = world.Spec(Asks("scratch:3"));
+  JobSpec spec = Normalise(world.Spec(Asks("scratch:3")), PolicyConfig()).value();
   spec.qos = "small";
   const std::vector<Reason> broken = CheckJobLimits(book, LeastAsk(spec, ""));
   ASSERT_EQ(broken.size(), 1U);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "scheduler/core/handle/submit/validate.h"
 #include "tests/unit/scheduler/core/builders.h"
 
 namespace muster::core {
@@ -29,6 +30,10 @@ class NeverFitsTest : public ::testing::Test {
     return world.Take(command);
   }
 
+  static JobSpec Normal(JobSpec spec) {
+    return Normalise(std::move(spec), PolicyConfig()).value();
+  }
+
   World world;
   int tokens = 0;
 };
@@ -36,7 +41,7 @@ class NeverFitsTest : public ::testing::Test {
 TEST_F(NeverFitsTest, WhatFitsOnEmptyNodesIsTakenWithoutARemark) {
   world.Submit(Tasks(8));
   world.Schedule();
-  EXPECT_FALSE(WhyNeverFits(world.state, world.Spec(Tasks(8))).has_value());
+  EXPECT_FALSE(WhyNeverFits(world.state, Normal(world.Spec(Tasks(8)))).has_value());
   const Transition transition = Submit(world.Spec(Tasks(8)), true);
   EXPECT_TRUE(transition.status.ok());
   EXPECT_EQ(transition.remark, "");
@@ -54,29 +59,29 @@ TEST_F(NeverFitsTest, WhatIsTooLargeIsTakenWithARemarkOrRefused) {
 TEST_F(NeverFitsTest, DownAndDrainedNodesCountAsTheyMayComeBack) {
   world.Take(DrainNode{"n1", true, "fan"});
   world.Take(DrainNode{"n2", true, "fan"});
-  EXPECT_FALSE(WhyNeverFits(world.state, world.Spec(Tasks(8))).has_value());
+  EXPECT_FALSE(WhyNeverFits(world.state, Normal(world.Spec(Tasks(8)))).has_value());
 }
 
 TEST_F(NeverFitsTest, ANameOrAFeatureThatNoNodeHasIsSaid) {
   ResourceRequest named = Tasks(1);
   named.nodelist = {"n7"};
-  const auto why = WhyNeverFits(world.state, world.Spec(named));
+  const auto why = WhyNeverFits(world.state, Normal(world.Spec(named)));
   ASSERT_TRUE(why.has_value());
   EXPECT_NE(ToSentence(*why).find("n7"), std::string::npos);
   named.nodelist = {"n2"};
-  EXPECT_FALSE(WhyNeverFits(world.state, world.Spec(named)).has_value());
+  EXPECT_FALSE(WhyNeverFits(world.state, Normal(world.Spec(named))).has_value());
 }
 
 TEST_F(NeverFitsTest, OneAlternativeThatFitsIsEnough) {
   JobSpec spec = world.Spec(Tasks(9));
   spec.alternatives = {{spec.request, spec.time_limit},
                        {testing::Normal(Tasks(2)).request, spec.time_limit}};
-  EXPECT_FALSE(WhyNeverFits(world.state, spec).has_value());
+  EXPECT_FALSE(WhyNeverFits(world.state, Normal(spec)).has_value());
 }
 
 TEST_F(NeverFitsTest, WithoutNodesNothingIsSaid) {
   const World empty;
-  EXPECT_FALSE(WhyNeverFits(empty.state, empty.Spec(Tasks(9))).has_value());
+  EXPECT_FALSE(WhyNeverFits(empty.state, Normal(empty.Spec(Tasks(9)))).has_value());
 }
 
 }  // namespace
