@@ -142,7 +142,7 @@ TEST(Completion, OffersVerbsAndShownOptions) {
       script,
       HasSubstr("cancel) words='--help --all --signal --batch --full "));
   EXPECT_THAT(script, HasSubstr(" --ntasks-per-node "));
-  EXPECT_THAT(script, testing::Not(HasSubstr("--mail-type")));
+  EXPECT_THAT(script, testing::Not(HasSubstr("--contiguous")));
 }
 
 TEST(Up, TopologiesAreSplitOutsideParentheses) {
