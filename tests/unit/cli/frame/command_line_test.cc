@@ -138,9 +138,10 @@ TEST(CommandLine, HelpHasAPurposeAndExamples) {
 TEST(Completion, OffersVerbsAndShownOptions) {
   const std::string script = BashCompletion({SubmitVerb(), CancelVerb()});
   EXPECT_THAT(script, HasSubstr("compgen -W 'submit cancel'"));
-  EXPECT_THAT(
-      script,
-      HasSubstr("cancel) words='--help --all --signal --batch --full "));
+  EXPECT_THAT(script,
+              HasSubstr("cancel) words='--help --all --signal --batch --full --me --user --account "
+                        "--partition --qos --name --nodelist --reservation --states --controller "
+                        "--state'"));
   EXPECT_THAT(script, HasSubstr(" --ntasks-per-node "));
   EXPECT_THAT(script, testing::Not(HasSubstr("--contiguous")));
 }
