@@ -125,10 +125,10 @@ absl::Status SendMail(const std::string& program, const Mail& mail, Time now,
   const absl::Status written = WriteAll(write_end.get(), MailText(mail, now));
   write_end.reset();
   ASSIGN_OR_RETURN(const int status, Await(pid, patience));
-  RETURN_IF_ERROR(written);
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-    return absl::OkStatus();
+    return written;
   }
+  // Whoever refuses a message may do so before reading it: its code says more than the broken pipe.
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   const std::string text = absl::StrCat(program, " ended with ", code);
   return IsForGood(code) ? absl::InvalidArgumentError(text) : absl::UnavailableError(text);

@@ -14,6 +14,7 @@
 #include "cli/notify/notifier.h"
 #include "cli/notify/notifier_config.h"
 #include "cli/notify/notifier_state.h"
+#include "scheduler/runtime/signals.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
 namespace muster::cli {
@@ -138,10 +139,24 @@ TEST(MailTest, TheMachinesSendmailGetsItOnItsInput) {
   std::string line;
   std::getline(args, line);
   EXPECT_EQ(line, "-i -f muster -- ada@example.org");
+  IgnoreBrokenPipes();  // as the notifier does: these end without reading
   std::ofstream(program) << "#!/bin/sh\nexit 75\n";
   EXPECT_TRUE(absl::IsUnavailable(SendMail(program, mail, kNow, std::chrono::seconds(20))));
   std::ofstream(program) << "#!/bin/sh\nexit 67\n";
   EXPECT_TRUE(absl::IsInvalidArgument(SendMail(program, mail, kNow, std::chrono::seconds(20))));
+}
+
+TEST(MailTest, WhatRefusesALongMessageUnreadIsAskedWhy) {
+  const TempDirectory directory;
+  const std::string program = directory / "sendmail";
+  std::ofstream(program) << "#!/bin/sh\nexec <&-\nexit 67\n";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  IgnoreBrokenPipes();
+  constexpr std::size_t kMoreThanAPipeHolds = 1 << 20;
+  const Mail mail{"muster", "ada@example.org", "hello", std::string(kMoreThanAPipeHolds, 'x'), "id"};
+  EXPECT_TRUE(absl::IsInvalidArgument(SendMail(program, mail, kNow, std::chrono::seconds(20))));
+  std::ofstream(program) << "#!/bin/sh\nexec <&-\nexit 0\n";
+  EXPECT_FALSE(SendMail(program, mail, kNow, std::chrono::seconds(20)).ok());
 }
 
 TEST(HttpPostTest, PrivateNetworksAreKnown) {
