@@ -178,7 +178,7 @@ void Agent::HeardAt(SteadyTime said) {
 void Agent::TakeSigned(const wire::SignedOrder& order) {
   const absl::StatusOr<wire::OrderBody> opened = check_.Open(order, clock_.Now());
   if (!opened.ok()) {
-    // The controller orders anew what should be under way, once we are back.
+    // The controller orders again what should be under way, once we are back.
     log_.Error(kComponent,
                absl::StrCat("an order was refused: ", std::string(opened.status().message()),
                             "; connecting again"));

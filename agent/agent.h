@@ -44,7 +44,7 @@ class Agent final : public ControllerLink::Owner {
     std::vector<std::string> features;
     std::vector<std::string> discovered;  // further features, which no reload changes
     std::uint32_t weight = 0;
-    std::function<void(const std::string& standing)> ready;  // called at each Welcome
+    std::function<void(const std::string& status)> ready;  // called at each Welcome
     ControllerLink::Config link;
     Attempts::Config attempts;
     HealthCheck::Config health;

@@ -75,9 +75,9 @@ class Outside {
         expiry_(options.tls.certificate, clock.Now()) {}
 
   // At each welcome of the controller's.
-  void Ready(const std::string& standing) {
+  void Ready(const std::string& status) {
     AnnounceReady(std::exchange(ready_fd_, -1));
-    manager_.Ready(standing);
+    manager_.Ready(status);
   }
 
   // Stops the loop at SIGTERM and SIGINT; reads the file again at SIGHUP.
@@ -297,7 +297,7 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   config.discovered =
       DiscoveredFeatures(machine, FlagsOfThisProcessor(), HasGpuAwareMpi(""), !criu.empty());
   config.weight = options.weight;
-  config.ready = [&outside](const std::string& standing) { outside.Ready(standing); };
+  config.ready = [&outside](const std::string& status) { outside.Ready(status); };
   config.link = {.address = options.controller, .tls = options.tls, .node = options.name};
   config.users = {geteuid(), options.min_uid, !options.tls.empty()};
   config.attempts.supervisor = options.supervisor;

@@ -113,7 +113,7 @@ int muster_checkpoint_open_together(const muster_checkpoint_options* options,
                                     const muster_checkpoint_group* group,
                                     muster_checkpoint** session, char* error, size_t error_size);
 
-/* A restart that was not confirmed counts as one that went well: the program came to its end. */
+/* A restart that was not confirmed counts as one that went well: the program ended. */
 void muster_checkpoint_close(muster_checkpoint* session);
 /* Of the last call that failed; valid until the next call. */
 const char* muster_checkpoint_error(const muster_checkpoint* session);

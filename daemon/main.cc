@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/access/access.h"
-#include "daemon/access/token_book.h"
+#include "daemon/access/token_store.h"
 #include "daemon/agents/agent_sessions.h"
 #include "daemon/agents/live_usage.h"
 #include "daemon/client/client_service.h"
@@ -54,7 +54,7 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
                    OrderSigner::Open(state + "/order.key", config.tls.key));
   Acceptor acceptor(log, clock);
   HandshakeLog handshakes(log, clock, &acceptor);
-  ASSIGN_OR_RETURN(const auto tokens, TokenBook::Open(state, config.cluster, clock));
+  ASSIGN_OR_RETURN(const auto tokens, TokenStore::Open(state, config.cluster, clock));
   const auto munge = MungeAuthenticator::Open(config.munge_socket, config.tls.certificate, log,
                                               &handshakes, tokens.get());
   UserBudget budget(config.budget, config.policy.operator_uid, clock);

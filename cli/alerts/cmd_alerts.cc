@@ -1,8 +1,8 @@
 #include <unistd.h>
 
 #include "absl/strings/str_cat.h"
-#include "cli/alerts/alert_book.h"
 #include "cli/alerts/alert_rules.h"
+#include "cli/alerts/alert_table.h"
 #include "cli/controller/controller.h"
 #include "cli/frame/json_output.h"
 #include "cli/frame/output.h"
@@ -72,10 +72,10 @@ absl::StatusOr<int> Alerts(const Invocation& invocation) {
   for (auto& [name, setting] : at_once) {
     setting.hold = Duration(0);
   }
-  AlertBook book(at_once);
+  AlertTable table(at_once);
   const Time now = SystemClock().Now();
-  book.Look(nodes.nodes, jobs, now);
-  const std::vector<Alert> found = book.Take(now);
+  table.Look(nodes.nodes, jobs, now);
+  const std::vector<Alert> found = table.Take(now);
   if (!invocation.Has("json")) {
     RETURN_IF_ERROR(
         WriteOut(RuleTable(settings, found, StyleFor(invocation.environment, STDOUT_FILENO))));

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
-#include "cli/controller/standing.h"
+#include "cli/controller/controller_status.h"
 #include "cli/frame/json_output.h"
 #include "cli/frame/verbs.h"
 #include "scheduler/base/status.h"
@@ -20,20 +20,20 @@ constexpr std::chrono::seconds kTakesOverWithin{15};
 
 struct Asked {
   Address address;
-  absl::StatusOr<ControllerStanding> standing;
+  absl::StatusOr<ControllerStatus> status;
 };
 
 std::vector<Asked> AskAll(const Address& address) {
   std::vector<Asked> asked;
   for (const Address& each : AllOf(address)) {
-    asked.push_back({each, ReadStanding(each)});
+    asked.push_back({each, ReadControllerStatus(each)});
   }
   return asked;
 }
 
 const Asked* LeaderOf(const std::vector<Asked>& asked) {
   for (const Asked& one : asked) {
-    if (one.standing.ok() && one.standing->leads) {
+    if (one.status.ok() && one.status->leads) {
       return &one;
     }
   }
@@ -43,17 +43,17 @@ const Asked* LeaderOf(const std::vector<Asked>& asked) {
 Json DocumentOf(const std::vector<Asked>& asked) {
   Json controllers = Json::array();
   for (const Asked& one : asked) {
-    Json row = {{"address", one.address.text}, {"answers", one.standing.ok()}};
-    if (one.standing.ok()) {
-      row["name"] = one.standing->name;
-      row["leads"] = one.standing->leads;
-      row["leader"] = one.standing->leader;
-      row["leader_addresses"] = one.standing->leader_addresses;
-      row["epoch"] = one.standing->epoch;
-      row["version"] = one.standing->version;
-      row["age_ms"] = one.standing->age.count();
+    Json row = {{"address", one.address.text}, {"answers", one.status.ok()}};
+    if (one.status.ok()) {
+      row["name"] = one.status->name;
+      row["leads"] = one.status->leads;
+      row["leader"] = one.status->leader;
+      row["leader_addresses"] = one.status->leader_addresses;
+      row["epoch"] = one.status->epoch;
+      row["version"] = one.status->version;
+      row["age_ms"] = one.status->age.count();
     } else {
-      row["error"] = std::string(one.standing.status().message());
+      row["error"] = std::string(one.status.status().message());
     }
     controllers.push_back(std::move(row));
   }
@@ -61,19 +61,18 @@ Json DocumentOf(const std::vector<Asked>& asked) {
 }
 
 std::string LineOf(const Asked& one) {
-  if (!one.standing.ok()) {
-    return absl::StrCat(one.address.text, ": ", std::string(one.standing.status().message()), "\n");
+  if (!one.status.ok()) {
+    return absl::StrCat(one.address.text, ": ", std::string(one.status.status().message()), "\n");
   }
-  const ControllerStanding& standing = *one.standing;
-  const std::string who = absl::StrCat(one.address.text, ": ", standing.name);
-  if (standing.leads) {
-    return absl::StrCat(who, " leads, epoch ", standing.epoch, "\n");
+  const ControllerStatus& status = *one.status;
+  const std::string who = absl::StrCat(one.address.text, ": ", status.name);
+  if (status.leads) {
+    return absl::StrCat(who, " leads, epoch ", status.epoch, "\n");
   }
   const std::string leader =
-      standing.leader.empty()
-          ? "nobody leads"
-          : absl::StrCat(standing.leader, " leads at ", standing.leader_addresses);
-  return absl::StrCat(who, " is a standby, ", standing.age.count(), " ms behind; ", leader, "\n");
+      status.leader.empty() ? "nobody leads"
+                            : absl::StrCat(status.leader, " leads at ", status.leader_addresses);
+  return absl::StrCat(who, " is a standby, ", status.age.count(), " ms behind; ", leader, "\n");
 }
 
 absl::StatusOr<int> ShowStatus(const Invocation& invocation, const Address& address) {
@@ -100,14 +99,15 @@ absl::StatusOr<int> DoHandOver(const Address& address, const std::string& to) {
   const auto give_up = std::chrono::steady_clock::now() + kTakesOverWithin;
   while (std::chrono::steady_clock::now() < give_up) {
     std::this_thread::sleep_for(kStandingEvery);
-    const absl::StatusOr<ControllerStanding> now = ReadStanding(leader->address);
-    if (now.ok() && !now->leader.empty() && now->leader != leader->standing->name) {
+    const absl::StatusOr<ControllerStatus> now = ReadControllerStatus(leader->address);
+    if (now.ok() && !now->leader.empty() && now->leader != leader->status->name) {
       std::printf("%s leads\n", now->leader.c_str());
       return 0;
     }
-    if (now.ok() && now->leads && now->epoch != leader->standing->epoch) {
+    if (now.ok() && now->leads && now->epoch != leader->status->epoch) {
       return absl::UnavailableError(absl::StrCat(
-          now->name, " leads again: ", to.empty() ? "there was no standby" : to + " was not there"));
+          now->name,
+          " leads again: ", to.empty() ? "there was no standby" : to + " was not there"));
     }
   }
   return absl::UnavailableError("nobody took over; see muster controller status");

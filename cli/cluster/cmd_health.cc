@@ -37,7 +37,7 @@ Json VerdictJson(const HealthVerdict& verdict) {
           {"class_median", compared ? Json(Unit(verdict.median)) : Json(nullptr)},
           {"scaled_mad", compared ? Json(Unit(verdict.spread)) : Json(nullptr)},
           {"samples", verdict.samples},
-          {"verdict", Name(verdict.standing)}};
+          {"verdict", Name(verdict.status)}};
 }
 
 Json RecordJson(const HealthRecord& record) {
@@ -47,7 +47,7 @@ Json RecordJson(const HealthRecord& record) {
   }
   return {{"number", record.number},          {"kind", Name(record.kind)},
           {"cause", Name(record.cause)},      {"outcome", Name(record.outcome)},
-          {"verdict", Name(record.standing)}, {"time", ToJson(record.time)},
+          {"verdict", Name(record.status)},   {"time", ToJson(record.time)},
           {"took", ToJson(record.took)},      {"text", record.text},
           {"components", std::move(verdicts)}};
 }
@@ -129,13 +129,13 @@ absl::StatusOr<std::vector<HealthView>> AwaitAll(Connection& connection, Ordered
   return std::vector<HealthView>();
 }
 
-// 1 when a check found something, or came to nothing.
+// 1 when a check found something, or had no result.
 int CodeOf(const std::vector<HealthView>& nodes) {
   return std::all_of(nodes.begin(), nodes.end(),
                      [](const HealthView& node) {
                        const HealthRecord& record = node.history.front();
                        return record.outcome == HealthOutcome::kMeasured &&
-                              record.standing <= HealthStatus::kGood;
+                              record.status <= HealthStatus::kGood;
                      })
              ? 0
              : 1;

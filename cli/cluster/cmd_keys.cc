@@ -130,7 +130,7 @@ absl::Status Revoke(const Request& request) {
       {role == "agent" ? CertificateRole::kAgent : CertificateRole::kClient, request.names.back()});
 }
 
-const char* StandingOf(const KeptCertificate& kept, Time now) {
+const char* StatusOf(const KeptCertificate& kept, Time now) {
   return kept.revoked                              ? "revoked"
          : kept.facts.expires <= now               ? "expired"
          : kept.of_old_authority                   ? "old authority"
@@ -149,16 +149,16 @@ absl::Status List(const Request& request) {
   Json rows = Json::array();
   for (const KeptCertificate& kept : all) {
     const CertificateSubject& subject = kept.facts.subject;
-    const char* standing = StandingOf(kept, request.now);
-    const bool good = std::string(standing) == "good";
+    const char* status = StatusOf(kept, request.now);
+    const bool good = std::string(status) == "good";
     table.Add({{Name(subject.role)},
                {subject.name.empty() ? "-" : subject.name},
-               {standing, good ? Paint::kPlain : Paint::kYellow},
+               {status, good ? Paint::kPlain : Paint::kYellow},
                {MomentText(kept.facts.expires, request.style.zone)},
                {kept.facts.serial}});
     rows.push_back({{"role", Name(subject.role)},
                     {"name", subject.name},
-                    {"state", standing},
+                    {"state", status},
                     {"expires", FormatIsoTime(kept.facts.expires)},
                     {"serial", kept.facts.serial},
                     {"path", kept.path}});

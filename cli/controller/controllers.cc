@@ -2,8 +2,8 @@
 
 #include <thread>
 
+#include "cli/controller/controller_status.h"
 #include "cli/controller/reach.h"
-#include "cli/controller/standing.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
 
@@ -39,11 +39,11 @@ void Controllers::Seek() {
   for (std::size_t i = 0; i < all_.size(); ++i) {
     const absl::StatusOr<std::shared_ptr<grpc::Channel>> channel =
         all_[i]->MayConnect() ? all_[i]->OpenChannel() : absl::UnavailableError("");
-    const absl::StatusOr<ControllerStanding> standing =
-        channel.ok() ? ReadStanding(*channel) : channel.status();
-    if (standing.ok()) {
+    const absl::StatusOr<ControllerStatus> status =
+        channel.ok() ? ReadControllerStatus(*channel) : channel.status();
+    if (status.ok()) {
       at_ = i;
-      if (standing->leads) {
+      if (status->leads) {
         return;
       }
     }
@@ -62,9 +62,8 @@ absl::StatusOr<std::string> Controllers::Call(const char* method, const std::str
       Seek();
     }
     absl::StatusOr<std::string> reply = all_[at_]->Call(method, request, milliseconds(0));
-    const bool again =
-        absl::IsUnavailable(reply.status()) ||
-        (repeatable && absl::IsDeadlineExceeded(reply.status()));
+    const bool again = absl::IsUnavailable(reply.status()) ||
+                       (repeatable && absl::IsDeadlineExceeded(reply.status()));
     if (!again || clock.SteadyNow() >= give_up) {
       return reply;
     }

@@ -20,7 +20,7 @@ bool IsCarriable(std::string_view entry) {
   return equals != std::string_view::npos && equals > 0 && IsUtf8(entry);
 }
 
-// True for what a job's surroundings set, which a new job gets anew.
+// True for what a job's own environment sets, which a new job gets from its own.
 bool IsGivenByJob(std::string_view name) {
   constexpr std::array<std::string_view, 7> kPrefixes = {"MUSTER_",
                                                          "SLURM_",

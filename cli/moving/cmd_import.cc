@@ -8,7 +8,7 @@
 #include "cli/moving/moved_settings.h"
 #include "cli/moving/settings_import.h"
 #include "scheduler/base/status.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/settings/scheduler_config.h"
 #include "scheduler/runtime/config_file.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/settings/policy_tables.h"
@@ -45,10 +45,10 @@ absl::Status ImportTopology(const std::string& path, MovedSettings* settings) {
 // What musterd would say of it.
 absl::Status CheckWritten(const std::string& text) {
   ASSIGN_OR_RETURN(ConfigFile file, ConfigFile::Parse(text, kWritten));
-  PolicyConfig policy;
+  SchedulerConfig policy;
   RETURN_IF_ERROR(ReadSettings(file, policy));
   ASSIGN_OR_RETURN(const std::vector<PolicyObject> objects, ReadPolicy(file));
-  return CheckPolicyFile(file, PolicyBook(), objects);
+  return CheckPolicyFile(file, SitePolicy(), objects);
 }
 
 absl::StatusOr<int> Import(const Invocation& invocation) {

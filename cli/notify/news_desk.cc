@@ -13,7 +13,6 @@
 namespace muster::cli {
 namespace {
 
-
 struct Share {
   unsigned percent;
   News news;
@@ -91,7 +90,7 @@ std::string NewsDesk::SheetOf(JobId job, Time now) const {
              : absl::StrCat("More is not known: ", std::string(detail.status().message()), "\n");
 }
 
-// Whether this is the first that is told of the array as a whole.
+// Whether this is the first message about the array as a whole.
 bool NewsDesk::FirstOfArray(const Event& event, News news) {
   return state_.arrays.insert(absl::StrCat(event.array.value(), " ", NewsName(news))).second;
 }

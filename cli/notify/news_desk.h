@@ -2,7 +2,7 @@
 
 // From events to who is told what.
 //
-// An array is told of as a whole, unless its user asked for ARRAY_TASKS: once when its first
+// An array is one message, unless its user asked for ARRAY_TASKS: once when its first
 // element begins, once when its last has ended. Thread promise: one owner; it may wait for the
 // controller. Invariant: an event makes at most one message, and a share of a time limit one.
 

@@ -54,7 +54,7 @@ Notifier::Notifier(const NotifierConfig& config, const Address& address, Connect
       state_(std::move(state)),
       kept_(state_),
       desk_(Source(), state_),
-      book_(config.alerts),
+      site_(config.alerts),
       deliveries_(log, Deliveries::UsualWaits()) {}
 
 Notifier::~Notifier() {
@@ -130,7 +130,7 @@ void Notifier::Hear(std::uint64_t number, const std::string& json) {
     const MutexLock lock(&mutex_);
     const Time now = clock_.Now();
     state_.next = number;
-    book_.Hear(json, now);
+    site_.Hear(json, now);
     messages = desk_.Hear(number, json, now);
   }
   Send(messages);
@@ -228,8 +228,8 @@ void Notifier::LookAround() {
     const MutexLock lock(&mutex_);
     messages = desk_.LookAtClocks(now);
     if (nodes.ok() && jobs.ok()) {
-      book_.Look(nodes->nodes, *jobs, now);
-      alerts = book_.Take(now);
+      site_.Look(nodes->nodes, *jobs, now);
+      alerts = site_.Take(now);
     }
   }
   Send(messages);

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "cli/alerts/alert_book.h"
+#include "cli/alerts/alert_table.h"
 #include "cli/controller/address.h"
 #include "cli/controller/connection.h"
 #include "cli/notify/deliveries.h"
@@ -64,7 +64,7 @@ class Notifier {
   NotifierState state_ ABSL_GUARDED_BY(mutex_);
   NotifierState kept_ ABSL_GUARDED_BY(mutex_);
   NewsDesk desk_ ABSL_GUARDED_BY(mutex_);
-  AlertBook book_ ABSL_GUARDED_BY(mutex_);
+  AlertTable site_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   Deliveries deliveries_;
   std::thread watcher_;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the notifier must know after a restart: its place in the events, and what it has told of
+// What the notifier must know after a restart: its place in the events, and what it has sent
 // jobs that still run.
 //
 // Thread promise: plain values; files are replaced whole. Invariant: a file that cannot be read is
@@ -20,7 +20,7 @@ struct NotifierState {
   std::uint64_t next = 0;  // the first event that is not done; 0: those to come
   // Jobs whose time limit is watched, and the shares (50, 80, 90) that were told.
   std::map<std::uint64_t, std::set<unsigned>> watched;
-  std::set<std::string> arrays;  // "10 BEGIN": what was told of an array as a whole
+  std::set<std::string> arrays;  // "10 BEGIN": what was sent of an array as a whole
   friend bool operator==(const NotifierState&, const NotifierState&) = default;
 };
 

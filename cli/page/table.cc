@@ -64,7 +64,7 @@ std::vector<std::size_t> Table::Widths(const Style& style, bool header, std::siz
     widths.push_back(width);
     total += width;
   }
-  // The last columns give way first: they hold sentences.
+  // The last columns shrink first: they hold sentences.
   for (std::size_t i = columns_.size(); style.width != 0 && total > style.width && i-- > 0;) {
     const std::size_t least = columns_[i].least;
     if (least != 0 && widths[i] > least) {

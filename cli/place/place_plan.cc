@@ -177,7 +177,7 @@ absl::StatusOr<PlaceOptions> ReadPlaceOptions(const Invocation& invocation) {
   ASSIGN_OR_RETURN(JobRequest request,
                    ReadJobOptions(invocation.values, {}, JobVerb::kSubmit,
                                   {.now = Time(), .zone = absl::UTCTimeZone()}));
-  ASSIGN_OR_RETURN(options.spec, core::Normalise(std::move(request.spec), PolicyConfig()));
+  ASSIGN_OR_RETURN(options.spec, core::Normalise(std::move(request.spec), SchedulerConfig()));
   return options;
 }
 
@@ -225,7 +225,7 @@ PlaceOutcome PlanPlacement(const PlaceCluster& cluster, const JobSpec& spec) {
   job.submission = job.id;
   job.spec = std::make_shared<const JobSpec>(spec);
   snapshot.waiting.push_back(std::move(job));
-  Plan plan = core::MakePlan(snapshot, PolicyConfig());
+  Plan plan = core::MakePlan(snapshot, SchedulerConfig());
   PlaceOutcome outcome;
   if (!plan.starts.empty()) {
     outcome.allocation = std::move(plan.starts.front().allocation);

@@ -201,7 +201,7 @@ bool MayDiffer(const std::string& name) {
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
-// One alternative: the request with these options said anew.
+// One alternative: the request with these options instead.
 absl::Status ReadAlternative(const std::string& text, const Moment& moment, JobRequest* request) {
   const std::vector<std::string> words =
       absl::StrSplit(text, absl::ByAnyChar(" \t"), absl::SkipEmpty());

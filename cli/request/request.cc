@@ -161,7 +161,7 @@ absl::Status AddExportFile(JobRequest* request) {
   return absl::OkStatus();
 }
 
-// What the supervisor and the accounting are told of the submission, in the environment too.
+// What the supervisor and the accounting know of the submission, in the environment too.
 absl::Status AddSubmission(bool new_job, JobRequest* request) {
   std::vector<std::string>& assignments = request->exports.assignments;
   assignments.push_back("MUSTER_SUBMIT_SAID=" + absl::StrJoin(request->said, ","));

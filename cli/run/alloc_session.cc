@@ -22,7 +22,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kAllocWaitingPause{400};    // a job that starts at once is not told of
+constexpr milliseconds kAllocWaitingPause{400};    // no word of a job that starts at once
 constexpr milliseconds kNodesPatience{1'000};      // for the controller's word before it
 constexpr milliseconds kAllocEndPatience{10'000};  // for the controller's word after the command
 constexpr int kShellSignalBase = 128;

@@ -18,7 +18,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr milliseconds kSecondInterrupt{1'000};
-constexpr milliseconds kWaitingPause{400};       // a job that starts at once is not told of
+constexpr milliseconds kWaitingPause{400};       // no word of a job that starts at once
 constexpr milliseconds kJobEndPatience{10'000};  // for the controller's word after the step's end
 constexpr milliseconds kOutputPatience{10'000};  // for the step's output after the job's end
 constexpr milliseconds kWordPatience{60'000};    // for the controller's word on ranks that are lost

@@ -62,11 +62,11 @@ absl::StatusOr<int> Share(const Invocation& invocation) {
     return 0;
   }
   const bool ranked = shares.Rule().fairshare == FairshareRule::kFairTree;
-  const ShareStandings standings = core::Standings(shares, shares.Rule());
+  const ShareStatuses statuses = core::ShareStatusesOf(shares, shares.Rule());
   RETURN_IF_ERROR(WriteOut(
       invocation.Has("json")
-          ? ShareDocument(shares, standings, shares.algorithm)
-          : PrintShares(shares, standings,
+          ? ShareDocument(shares, statuses, shares.algorithm)
+          : PrintShares(shares, statuses,
                         {.at = shares.now, .half_life = shares.half_life, .level_fs = ranked},
                         style)));
   return 0;

@@ -9,14 +9,14 @@
 #include <string>
 
 #include "scheduler/model/policy/account.h"
-#include "scheduler/model/policy/share_standing.h"
+#include "scheduler/model/policy/share_status.h"
 
 namespace muster::cli {
 
 // {"algorithm":"fair-tree","users":[{"user","account","norm_shares","norm_usage","level_fs",
 // "fairshare","effectv_usage","rank"}],"accounts":[{"account","parent","norm_shares","norm_usage",
 // "level_fs","effectv_usage"}]}. `algorithm` is fair-tree or classic.
-std::string ShareDocument(const AccountTree& tree, const ShareStandings& standings,
+std::string ShareDocument(const AccountTree& tree, const ShareStatuses& statuses,
                           const std::string& algorithm);
 
 }  // namespace muster::cli

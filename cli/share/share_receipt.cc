@@ -19,7 +19,7 @@ struct Receipt {
   std::string account;
   UsageReceipt usage;
   std::vector<ChargedRun> runs;
-  ShareStanding standing;
+  ShareStatus status;
   std::uint32_t rank_without = 0;  // if it had used nothing
   std::size_t ranks = 0;
 };
@@ -31,7 +31,7 @@ std::string Decimal(std::uint64_t millionths) {
   return text.ends_with('.') ? text.substr(0, text.size() - 1) : text;
 }
 
-Receipt ReceiptOf(const Shares& shares, std::size_t position, const ShareStandings& standings) {
+Receipt ReceiptOf(const Shares& shares, std::size_t position, const ShareStatuses& statuses) {
   const Association& association = shares.associations[position];
   Receipt receipt;
   receipt.account = association.account;
@@ -43,20 +43,20 @@ Receipt ReceiptOf(const Shares& shares, std::size_t position, const ShareStandin
     }
   }
   receipt.usage = core::MakeReceipt(association.usage, receipt.runs, shares.now, shares.half_life);
-  receipt.standing = standings.associations[position];
+  receipt.status = statuses.associations[position];
   AccountTree without = shares;
   without.associations[position].usage = DecayedUsage();
-  receipt.rank_without = core::Standings(without, shares.Rule()).associations[position].rank;
+  receipt.rank_without = core::ShareStatusesOf(without, shares.Rule()).associations[position].rank;
   receipt.ranks = shares.associations.size();
   return receipt;
 }
 
 absl::StatusOr<std::vector<Receipt>> ReceiptsOf(const Shares& shares, const std::string& user) {
-  const ShareStandings standings = core::Standings(shares, shares.Rule());
+  const ShareStatuses statuses = core::ShareStatusesOf(shares, shares.Rule());
   std::vector<Receipt> receipts;
   for (std::size_t i = 0; i < shares.associations.size(); ++i) {
     if (shares.associations[i].user == user) {
-      receipts.push_back(ReceiptOf(shares, i, standings));
+      receipts.push_back(ReceiptOf(shares, i, statuses));
     }
   }
   if (receipts.empty()) {
@@ -67,14 +67,14 @@ absl::StatusOr<std::vector<Receipt>> ReceiptsOf(const Shares& shares, const std:
 }
 
 std::string CostLine(const Receipt& receipt, bool ranked) {
-  const std::string fairshare = absl::StrFormat("%.6f", receipt.standing.fairshare);
+  const std::string fairshare = absl::StrFormat("%.6f", receipt.status.fairshare);
   if (!ranked) {
     return absl::StrCat("  fairshare ", fairshare, "\n");
   }
-  const std::uint32_t lost = receipt.rank_without - receipt.standing.rank;
-  return absl::StrCat("  fairshare ", fairshare, ": rank ", receipt.standing.rank, " of ",
+  const std::uint32_t lost = receipt.rank_without - receipt.status.rank;
+  return absl::StrCat("  fairshare ", fairshare, ": rank ", receipt.status.rank, " of ",
                       receipt.ranks,
-                      receipt.rank_without > receipt.standing.rank
+                      receipt.rank_without > receipt.status.rank
                           ? absl::StrCat("; without this usage ", receipt.rank_without,
                                          ", it costs ", lost, lost == 1 ? " rank" : " ranks")
                           : "; this usage costs no rank",
@@ -139,8 +139,8 @@ absl::StatusOr<std::string> ReceiptsDocument(const Shares& shares, const std::st
     list.push_back({{"account", receipt.account},
                     {"total", Decimal(receipt.usage.total.value())},
                     {"earlier", Decimal(receipt.usage.earlier.value())},
-                    {"fairshare", receipt.standing.fairshare},
-                    {"rank", ranked ? Json(receipt.standing.rank) : Json(nullptr)},
+                    {"fairshare", receipt.status.fairshare},
+                    {"rank", ranked ? Json(receipt.status.rank) : Json(nullptr)},
                     {"rank_without", ranked ? Json(receipt.rank_without) : Json(nullptr)},
                     {"ranks", receipt.ranks},
                     {"runs", std::move(runs)}});

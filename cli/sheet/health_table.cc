@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::uint64_t kFailure = 1'000'000;  // of FailureTally
 
-Paint PaintOf(HealthStatus standing) {
-  switch (standing) {
+Paint PaintOf(HealthStatus status) {
+  switch (status) {
     case HealthStatus::kUnjudged:
       return Paint::kFaint;
     case HealthStatus::kGood:
@@ -58,7 +58,7 @@ std::string PrintVerdicts(const HealthRecord& record, const Style& style) {
                {compared ? core::Thousandths(3 * verdict.spread) : "-"},
                {compared ? absl::StrCat(verdict.samples) : "-"},
                {RoofShare(verdict.figure)},
-               {Name(verdict.standing), PaintOf(verdict.standing)}});
+               {Name(verdict.status), PaintOf(verdict.status)}});
   }
   return table.Print(style);
 }
@@ -69,20 +69,20 @@ std::string PrintHistory(const std::vector<HealthRecord>& history, Time now, con
                {.title = "KIND"},
                {.title = "WHY"},
                {.title = "TOOK", .right = true},
-               {.title = "CAME TO", .right = false, .least = 20}});
+               {.title = "RESULT", .right = false, .least = 20}});
   for (const HealthRecord& record : history) {
     const bool measured = record.outcome == HealthOutcome::kMeasured;
-    const std::string text = record.standing >= HealthStatus::kSuspect
-                                 ? core::TextOf(record.verdicts, record.standing)
+    const std::string text = record.status >= HealthStatus::kSuspect
+                                 ? core::TextOf(record.verdicts, record.status)
                                  : record.text;
     table.Add({{absl::StrCat(record.number)},
                {Ago(record.time, now)},
                {Name(record.kind)},
                {Name(record.cause)},
                {PreciseText(record.took)},
-               {absl::StrCat(measured ? Name(record.standing) : Name(record.outcome),
+               {absl::StrCat(measured ? Name(record.status) : Name(record.outcome),
                              text.empty() ? "" : ": ", text),
-                measured ? PaintOf(record.standing) : Paint::kPlain}});
+                measured ? PaintOf(record.status) : Paint::kPlain}});
   }
   return table.Print(style);
 }
@@ -111,8 +111,8 @@ const char* Name(HealthCause cause) {
   return "";
 }
 
-const char* Name(HealthStatus standing) {
-  switch (standing) {
+const char* Name(HealthStatus status) {
+  switch (status) {
     case HealthStatus::kUnjudged:
       return "not judged";
     case HealthStatus::kGood:
@@ -147,7 +147,7 @@ std::string PrintHealthTable(const std::vector<HealthView>& nodes, Time now, con
   for (const HealthView& node : nodes) {
     const bool checked = node.health.last.number > 0;
     table.Add({{node.node},
-               {StateOf(node), PaintOf(node.health.last.standing)},
+               {StateOf(node), PaintOf(node.health.last.status)},
                {Ago(node.health.last.time, now)},
                {checked ? Name(node.health.last.kind) : "-"},
                {absl::StrCat(node.class_nodes)},

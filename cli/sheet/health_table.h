@@ -21,7 +21,7 @@ std::string PrintHealthPage(const HealthView& node, Time now, const Style& style
 // "quick", "burn-in"; "boot", "schedule", …; "good", "slow", "failed", "not judged"; "measured", …
 const char* Name(HealthKind kind);
 const char* Name(HealthCause cause);
-const char* Name(HealthStatus standing);
+const char* Name(HealthStatus status);
 const char* Name(HealthOutcome outcome);
 
 }  // namespace muster::cli

@@ -19,9 +19,8 @@ std::string Fraction(double value) {
 
 class ShareTable {
  public:
-  ShareTable(const AccountTree& tree, const ShareStandings& standings,
-             const ShareTableChoice& choice)
-      : tree_(tree), standings_(standings), choice_(choice), table_(Columns()) {
+  ShareTable(const AccountTree& tree, const ShareStatuses& statuses, const ShareTableChoice& choice)
+      : tree_(tree), standings_(statuses), choice_(choice), table_(Columns()) {
     for (std::size_t i = 0; i < tree.accounts.size(); ++i) {
       if (tree.accounts[i].name != kRootAccount) {
         accounts_[tree.accounts[i].parent].push_back(i);
@@ -68,19 +67,19 @@ class ShareTable {
     return absl::StrCat(core::ShownAt(usage, choice_.at, choice_.half_life).value() / 1'000'000);
   }
 
-  std::string LevelText(const ShareStanding& standing) const {
-    return choice_.level_fs ? Fraction(standing.level_fs) : "";
+  std::string LevelText(const ShareStatus& status) const {
+    return choice_.level_fs ? Fraction(status.level_fs) : "";
   }
 
-  void Add(const Head& head, const ShareStanding& standing, const std::string& fairshare,
+  void Add(const Head& head, const ShareStatus& status, const std::string& fairshare,
            const std::string& level_fs) {
     table_.Add({{.text = head.account},
                 {.text = head.user},
                 {.text = head.shares},
-                {.text = Fraction(standing.norm_shares)},
-                {.text = UsageText(standing.usage)},
-                {.text = Fraction(standing.norm_usage)},
-                {.text = Fraction(standing.effectv_usage)},
+                {.text = Fraction(status.norm_shares)},
+                {.text = UsageText(status.usage)},
+                {.text = Fraction(status.norm_usage)},
+                {.text = Fraction(status.effectv_usage)},
                 {.text = fairshare},
                 {.text = level_fs}});
   }
@@ -89,9 +88,9 @@ class ShareTable {
     const std::string indent(depth, ' ');
     for (const std::size_t i : users_[account]) {
       const Association& user = tree_.associations[i];
-      const ShareStanding& standing = standings_.associations[i];
-      Add({absl::StrCat(indent, account), user.user, SharesText(user.shares)}, standing,
-          Fraction(standing.fairshare), LevelText(standing));
+      const ShareStatus& status = standings_.associations[i];
+      Add({absl::StrCat(indent, account), user.user, SharesText(user.shares)}, status,
+          Fraction(status.fairshare), LevelText(status));
     }
     for (const std::size_t i : accounts_[account]) {
       const Account& below = tree_.accounts[i];
@@ -102,7 +101,7 @@ class ShareTable {
   }
 
   const AccountTree& tree_;
-  const ShareStandings& standings_;
+  const ShareStatuses& standings_;
   const ShareTableChoice choice_;
   Table table_;
   Index accounts_;  // by parent
@@ -111,9 +110,9 @@ class ShareTable {
 
 }  // namespace
 
-std::string PrintShares(const AccountTree& tree, const ShareStandings& standings,
+std::string PrintShares(const AccountTree& tree, const ShareStatuses& statuses,
                         const ShareTableChoice& choice, const Style& style) {
-  return ShareTable(tree, standings, choice).Print(style);
+  return ShareTable(tree, statuses, choice).Print(style);
 }
 
 }  // namespace muster::cli

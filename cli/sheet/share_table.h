@@ -10,7 +10,7 @@
 
 #include "cli/page/style.h"
 #include "scheduler/model/policy/account.h"
-#include "scheduler/model/policy/share_standing.h"
+#include "scheduler/model/policy/share_status.h"
 #include "scheduler/model/value/time.h"
 
 namespace muster::cli {
@@ -22,8 +22,8 @@ struct ShareTableChoice {
   bool level_fs = true;
 };
 
-// REQUIRES: the standings are the tree's.
-std::string PrintShares(const AccountTree& tree, const ShareStandings& standings,
+// REQUIRES: the statuses are the tree's.
+std::string PrintShares(const AccountTree& tree, const ShareStatuses& statuses,
                         const ShareTableChoice& choice, const Style& style);
 
 }  // namespace muster::cli

@@ -135,15 +135,15 @@ double GpuUtilisation(const SimulateOutcome& outcome) {
 
 std::string ClusterText(const SimulateOptions& options, const SimulateOutcome& outcome) {
   const sim::ClusterResult& cluster = *outcome.cluster;
-  const PolicyConfig& config = options.cluster->config;
+  const SchedulerConfig& config = options.cluster->config;
   std::string text = absl::StrCat(
       "cluster   ", NodesOf(*options.cluster), " nodes, ", cluster.schedule.processors,
       " hardware threads, ", cluster.gpus, " GPUs",
       cluster.gpus == 0 ? ""
                         : absl::StrFormat(", %.4f of their time held", GpuUtilisation(outcome)),
       "\npolicy    ", options.policy, ": the code that schedules live, backfilling ",
-      Name(config.backfill), "; estimates ", Name(options.run.estimates), "\npasses    ",
-      cluster.passes, "\n");
+      Name(config.backfill), "; estimates ", Name(options.run.estimates), "\ncycles    ",
+      cluster.cycles, "\n");
   if (cluster.refused > 0) {
     absl::StrAppend(&text, "refused   ", cluster.refused, ", the first: ", cluster.first_refusal,
                     "\n");
@@ -161,7 +161,7 @@ Json ClusterJson(const SimulateOptions& options, const SimulateOutcome& outcome)
           {"nodes", NodesOf(*options.cluster)},
           {"gpus", cluster.gpus},
           {"gpu_utilisation", GpuUtilisation(outcome)},
-          {"passes", cluster.passes},
+          {"passes", cluster.cycles},
           {"refused", cluster.refused},
           {"first_refusal", cluster.first_refusal},
           {"preemptions", cluster.preemptions},

@@ -106,7 +106,8 @@ absl::StatusOr<Machine> ReadMachine(ConfigFile& file, const std::string& path) {
 }
 
 // network = "FILE", beside the cluster's file unless it says where.
-absl::Status ReadNetworkKey(const std::string& directory, ConfigFile& file, PolicyConfig& config) {
+absl::Status ReadNetworkKey(const std::string& directory, ConfigFile& file,
+                            SchedulerConfig& config) {
   std::string name;
   RETURN_IF_ERROR(file.ReadString("network", &name));
   if (name.empty()) {
@@ -173,7 +174,7 @@ absl::StatusOr<sim::ClusterRun> ReadCluster(ConfigFile& file, const std::string&
   RETURN_IF_ERROR(ReadNetworkKey(directory, file, run.config));
   RETURN_IF_ERROR(ReadFailureKeys(file, directory, &run));
   ASSIGN_OR_RETURN(run.policy, ReadPolicy(file));
-  RETURN_IF_ERROR(CheckPolicyFile(file, PolicyBook(), run.policy));
+  RETURN_IF_ERROR(CheckPolicyFile(file, SitePolicy(), run.policy));
   return run;
 }
 
@@ -239,7 +240,7 @@ absl::StatusOr<std::optional<sim::ClusterRun>> ReadClusterRun(const Invocation& 
   return run;
 }
 
-absl::Status SetClusterPolicy(const std::string& name, PolicyConfig& config) {
+absl::Status SetClusterPolicy(const std::string& name, SchedulerConfig& config) {
   if (name == "muster") {
     return absl::OkStatus();
   }

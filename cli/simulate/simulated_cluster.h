@@ -35,6 +35,6 @@ absl::StatusOr<sim::ClusterRun> ReadCluster(ConfigFile& file, const std::string&
 absl::StatusOr<std::string> AlikeNodesText(const Invocation& invocation);
 
 // The name of a policy (muster, prompt, fcfs, easy, conservative) into settings.
-absl::Status SetClusterPolicy(const std::string& name, PolicyConfig& config);
+absl::Status SetClusterPolicy(const std::string& name, SchedulerConfig& config);
 
 }  // namespace muster::cli

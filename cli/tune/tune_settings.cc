@@ -22,9 +22,11 @@ const std::array<Parameter, kTuneParameters>& Parameters() {
   static const std::array<Parameter, kTuneParameters> kAll = {{
       {&core::PromptRules::stretch_permille, {0, 1000, 2000, 5000, 10'000, 20'000, 50'000}},
       {&core::PromptRules::slack,
-       {0, kHourOfSlack, 4 * kHourOfSlack, 12 * kHourOfSlack, 24 * kHourOfSlack, 48 * kHourOfSlack, 96 * kHourOfSlack}},
+       {0, kHourOfSlack, 4 * kHourOfSlack, 12 * kHourOfSlack, 24 * kHourOfSlack, 48 * kHourOfSlack,
+        96 * kHourOfSlack}},
       {&core::PromptRules::patience,
-       {kHourOfSlack, 4 * kHourOfSlack, 8 * kHourOfSlack, 16 * kHourOfSlack, 32 * kHourOfSlack, 64 * kHourOfSlack, kNever}},
+       {kHourOfSlack, 4 * kHourOfSlack, 8 * kHourOfSlack, 16 * kHourOfSlack, 32 * kHourOfSlack,
+        64 * kHourOfSlack, kNever}},
       {&core::PromptRules::backlog_permille, {0, 250, 500, 1000, 2000}},
   }};
   return kAll;
@@ -32,7 +34,8 @@ const std::array<Parameter, kTuneParameters>& Parameters() {
 
 // As a configuration says it: "24h", "90s".
 std::string SpanText(std::int64_t seconds) {
-  return seconds % kHourOfSlack == 0 ? absl::StrCat(seconds / kHourOfSlack, "h") : absl::StrCat(seconds, "s");
+  return seconds % kHourOfSlack == 0 ? absl::StrCat(seconds / kHourOfSlack, "h")
+                                     : absl::StrCat(seconds, "s");
 }
 
 bool IsPrompt(const TuneSettings& settings) {
@@ -56,7 +59,7 @@ std::vector<TuneSettings> LivePolicies() {
   return {Named("prompt"), Named("conservative"), Named("easy"), Named("fcfs")};
 }
 
-TuneSettings SettingsOf(const PolicyConfig& config) {
+TuneSettings SettingsOf(const SchedulerConfig& config) {
   if (config.priority.order != QueueRule::kPrompt) {
     return Named(config.backfill == Backfill::kNone   ? "fcfs"
                  : config.backfill == Backfill::kEasy ? "easy"

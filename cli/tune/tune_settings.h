@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/settings/scheduler_config.h"
 #include "scheduler/simulator/flat/flat_simulation.h"
 
 namespace muster::cli {
@@ -22,7 +22,7 @@ struct TuneSettings {
 // The policies that a live scheduler can be set to, the order called prompt as by default.
 std::vector<TuneSettings> LivePolicies();
 // What a controller with this configuration does.
-TuneSettings SettingsOf(const PolicyConfig& config);
+TuneSettings SettingsOf(const SchedulerConfig& config);
 
 // All that it is, in one word: a name in files of results.
 std::string KeyOf(const TuneSettings& settings);

@@ -17,7 +17,7 @@ constexpr milliseconds kReadyPatience{20'000};
 constexpr milliseconds kStopPatience{10'000};
 constexpr milliseconds kPauseMin{200};
 constexpr milliseconds kPauseMax{10'000};
-constexpr std::chrono::seconds kSettled{30};  // a daemon that ran so long starts anew at kPauseMin
+constexpr std::chrono::seconds kSettled{30};  // a daemon that ran so long starts again at kPauseMin
 
 }  // namespace
 

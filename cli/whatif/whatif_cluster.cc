@@ -99,7 +99,7 @@ absl::StatusOr<std::string> Make(const SettingChange& change, ConfigFile* file,
                      "submitted with");
   }
   if (key == kPolicy) {
-    PolicyConfig config;
+    SchedulerConfig config;
     RETURN_IF_ERROR(SetClusterPolicy(change.value, config));
     if (config.priority.weight_fairshare > 0) {
       return WeighFairshareAlone(config.priority.weight_fairshare, file);

@@ -57,7 +57,7 @@ struct Row {
 
 std::vector<const ServiceDescriptor*> Services() {
   return {wire::PingRequest::descriptor()->file()->FindServiceByName("Controller"),
-          wire::ReadStandingRequest::descriptor()->file()->FindServiceByName("Leadership"),
+          wire::ReadControllerStatusRequest::descriptor()->file()->FindServiceByName("Leadership"),
           wire::AgentMessage::descriptor()->file()->FindServiceByName("AgentLink")};
 }
 

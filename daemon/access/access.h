@@ -19,7 +19,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "daemon/access/token_book.h"
+#include "daemon/access/token_store.h"
 #include "scheduler/model/job/job_spec.h"
 
 namespace muster::daemon {

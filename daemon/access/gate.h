@@ -15,7 +15,7 @@
 #include "daemon/access/access.h"
 #include "daemon/access/munge_authenticator.h"
 #include "daemon/access/revocation_list.h"
-#include "daemon/access/token_book.h"
+#include "daemon/access/token_store.h"
 #include "daemon/access/user_budget.h"
 #include "daemon/door/acceptor.h"
 #include "scheduler/runtime/log.h"
@@ -34,7 +34,7 @@ class Gate {
   // null, and outlive the gate.
   Gate(const Logger& log, std::string revoked, MungeAuthenticator* munge, uid_t min_uid,
        Acceptor* acceptor = nullptr, UserBudget* budget = nullptr,
-       const TokenBook* tokens = nullptr)
+       const TokenStore* tokens = nullptr)
       : log_(log),
         revoked_(std::move(revoked)),
         munge_(munge),
@@ -69,7 +69,7 @@ class Gate {
   const uid_t min_uid_;
   Acceptor* const acceptor_;
   UserBudget* const budget_;
-  const TokenBook* const tokens_;
+  const TokenStore* const tokens_;
 };
 
 }  // namespace muster::daemon

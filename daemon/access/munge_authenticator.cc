@@ -26,7 +26,7 @@ std::shared_ptr<MungeAuthenticator> MungeAuthenticator::Open(const std::string& 
                                                              const std::string& certificate,
                                                              const Logger& log,
                                                              HandshakeLog* refusals,
-                                                             const TokenBook* tokens) {
+                                                             const TokenStore* tokens) {
   if (certificate.empty()) {
     return nullptr;
   }

@@ -23,7 +23,7 @@
 
 #include "absl/status/status.h"
 #include "daemon/access/handshake_log.h"
-#include "daemon/access/token_book.h"
+#include "daemon/access/token_store.h"
 #include "scheduler/runtime/identity/munge.h"
 #include "scheduler/runtime/log.h"
 #include "scheduler/runtime/mutex.h"
@@ -43,10 +43,10 @@ class MungeAuthenticator final : public grpc::AuthMetadataProcessor {
   static std::shared_ptr<MungeAuthenticator> Open(const std::string& socket,
                                                   const std::string& certificate, const Logger& log,
                                                   HandshakeLog* refusals,
-                                                  const TokenBook* tokens = nullptr);
+                                                  const TokenStore* tokens = nullptr);
   // `munge` null: no credential is taken.
   MungeAuthenticator(std::shared_ptr<const Munge> munge, std::string certificate,
-                     HandshakeLog* refusals, const TokenBook* tokens = nullptr)
+                     HandshakeLog* refusals, const TokenStore* tokens = nullptr)
       : munge_(std::move(munge)),
         certificate_(std::move(certificate)),
         refusals_(refusals),
@@ -83,7 +83,7 @@ class MungeAuthenticator final : public grpc::AuthMetadataProcessor {
   const std::shared_ptr<const Munge> munge_;
   const std::string certificate_;
   HandshakeLog* const refusals_;
-  const TokenBook* const tokens_;
+  const TokenStore* const tokens_;
   mutable std::atomic<int> threads_ = 0;
   Mutex mutex_;
   std::deque<std::string> own_ ABSL_GUARDED_BY(mutex_);

@@ -3,7 +3,7 @@
 // What jobs used over time: their nodes' samples, thinned as they age.
 //
 // Each job has three rows of points, of ten seconds, a minute and ten minutes, each for so long;
-// all its nodes are added up. In memory alone: a controller that starts anew begins anew. Thread
+// all its nodes are added up. In memory alone: a restarted controller begins with none. Thread
 // promise: one owner, LiveUsage, which locks. Invariants: (1) a job has at most kPointsOfJob
 // points, all jobs together kPointsMax; for more the curve that was added to longest ago goes; (2)
 // what was used between two samples is spread over the points between them, so that the sum over a

@@ -7,7 +7,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "scheduler/core/state/books/checkpoint_account.h"
+#include "scheduler/core/state/tables/checkpoint_account.h"
 
 namespace muster::daemon {
 namespace {

@@ -10,7 +10,7 @@ namespace muster::daemon {
 
 ClientService::ClientService(Controller& controller, Accounting& accounting, JobStore& store,
                              std::string cluster, const Gate& gate, const LiveUsage& usage,
-                             TokenBook* tokens)
+                             TokenStore* tokens)
     : methods_(gate),
       metrics_(controller, cluster, methods_.timings(), reader_),
       page_(controller, usage),
@@ -24,16 +24,13 @@ ClientService::ClientService(Controller& controller, Accounting& accounting, Job
   ServePolicyQuestions(methods_, backend);
   ServeTunings(methods_, backend);
   ServeTokens(methods_, tokens, reader_);
-  methods_.ServeMessages("ReadMetrics",
-                         [this](const AnyCall& call, std::string_view) {
-                           metrics_.ReadMetrics(call);
-                         });
+  methods_.ServeMessages(
+      "ReadMetrics", [this](const AnyCall& call, std::string_view) { metrics_.ReadMetrics(call); });
   methods_.ServeMessages("ShowCurve", [this](const AnyCall& call, std::string_view request) {
     page_.ShowCurve(call, request);
   });
-  methods_.ServeMessages("ShowPlan", [this](const AnyCall& call, std::string_view) {
-    page_.ShowPlan(call);
-  });
+  methods_.ServeMessages("ShowPlan",
+                         [this](const AnyCall& call, std::string_view) { page_.ShowPlan(call); });
   methods_.CheckComplete();
   EnterByDoor();
 }

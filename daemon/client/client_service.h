@@ -15,7 +15,6 @@
 #include "daemon/client/events/event_handler.h"
 #include "daemon/client/outside/metrics_handler.h"
 #include "daemon/client/outside/page_handler.h"
-#include "daemon/client/outside/page_handler.h"
 #include "daemon/client/outside/token_handler.h"
 #include "daemon/client/stream_handler.h"
 #include "daemon/controller/controller.h"
@@ -35,7 +34,7 @@ class ClientService final : public StreamingService {
   // Everything that is referred to outlives the service. `tokens` may be null.
   ClientService(Controller& controller, Accounting& accounting, JobStore& store,
                 std::string cluster, const Gate& gate, const LiveUsage& usage,
-                TokenBook* tokens = nullptr);
+                TokenStore* tokens = nullptr);
 
   using Context = grpc::CallbackServerContext;
   StreamHandler::Submissions* SubmitMany(Context* context) override;

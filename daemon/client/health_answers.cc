@@ -15,14 +15,14 @@ constexpr std::uint32_t kChecksMost = 1000;
 
 HealthView ViewOf(const core::ClusterState& state, const Node& node, Time now) {
   HealthView view;
-  const core::HealthTable& book = state.health();
+  const core::HealthTable& table = state.health();
   view.node = node.name;
-  view.health = book.Of(node.id);
+  view.health = table.Of(node.id);
   view.health.node = node.id;
   view.state = core::HealthWord(view.health);
-  view.class_nodes = static_cast<std::uint32_t>(book.ClassOf(node.id).size());
-  view.tally = book.TallyOf(node.id);
-  view.sick_permille = view.tally.failures == 0 ? 0 : book.SickPermilleOf(node.id, now);
+  view.class_nodes = static_cast<std::uint32_t>(table.ClassOf(node.id).size());
+  view.tally = table.TallyOf(node.id);
+  view.sick_permille = view.tally.failures == 0 ? 0 : table.SickPermilleOf(node.id, now);
   return view;
 }
 

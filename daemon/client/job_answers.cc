@@ -107,7 +107,8 @@ void AddProgram(JobStore& store, bool with_script, JobDetail& detail) {
   }
   detail.batch = detail.batch || !program->script.empty();
   if (detail.batch && detail.stdout_path.empty() && detail.job.het_size == 0) {
-    detail.stdout_path = absl::StrCat("muster-", detail.job.label, ".out");  // as supervisors name it
+    detail.stdout_path =
+        absl::StrCat("muster-", detail.job.label, ".out");  // as supervisors name it
   }
   if (with_script) {
     detail.script = program->script;
@@ -274,8 +275,7 @@ void FinishShowJob(const Backend& backend, const Call<ShowJob>& call, const Show
 }
 
 void AnswerShowJob(const Backend& backend, const Call<ShowJob>& call, const ShowJob& asked) {
-  backend.controller.Look([backend, call,
-                           asked](const StateView& state_view) -> Controller::Reply {
+  backend.controller.Look([backend, call, asked](const StateView& state_view) -> Controller::Reply {
     const JobSelector& selector = asked.job;
     auto details = std::make_shared<std::vector<JobDetail>>();
     if (IsTooMany(state_view.state(), selector)) {
@@ -345,10 +345,9 @@ Controller::Reply ExplainWait(const Backend& backend, const Call<ExplainJob>& ca
       state_view.plan() != nullptr ? state_view.plan() : std::make_shared<const Plan>();
   const auto snapshot = core::BuildSnapshot(state_view.state(), state_view.now(), plan.get(),
                                             backend.controller.policy()->network);
-  return [backend, call, answer, snapshot, plan, reason,
-          id = job.id](const absl::Status& status) {
+  return [backend, call, answer, snapshot, plan, reason, id = job.id](const absl::Status& status) {
     call.Aside(backend.reader, [backend, call, answer, snapshot, plan, reason, id, status] {
-      const std::shared_ptr<const PolicyConfig> policy = backend.controller.policy();
+      const std::shared_ptr<const SchedulerConfig> policy = backend.controller.policy();
       AddExplanation(core::ExplainWaiting(*snapshot, id, *plan, *policy), *answer);
       if (reason.kind == ReasonKind::kJobHeldUser) {
         answer->summary = ToSentence(reason);  // no cycle has looked at it, and none needs to

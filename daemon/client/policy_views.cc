@@ -1,7 +1,7 @@
 #include "daemon/client/policy_views.h"
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/core/state/books/usage_keys.h"
+#include "scheduler/core/state/tables/usage_keys.h"
 #include "scheduler/model/policy/policy_text.h"
 
 namespace muster::daemon {
@@ -103,14 +103,14 @@ PolicyView ViewOf(const core::ClusterState& state, const PolicyObject& object, T
 
 std::vector<PolicyView> PolicyViewsOf(const core::ClusterState& state, PolicyKind kind, Time now) {
   std::vector<PolicyView> views;
-  for (const PolicyObject& object : ObjectsOf(state.policy().book())) {
+  for (const PolicyObject& object : ObjectsOf(state.policy().site())) {
     if (KindOf(object) == kind) {
       views.push_back(ViewOf(state, object, now));
     }
   }
   const bool partitions = kind == PolicyKind::kPartition && views.empty();
   const bool qos =
-      kind == PolicyKind::kQos && FindQos(state.policy().book(), kImpliedQos) == nullptr;
+      kind == PolicyKind::kQos && FindQos(state.policy().site(), kImpliedQos) == nullptr;
   if (partitions || qos) {
     PolicyView implied =
         ViewOf(state, MakePolicyObject(kind, partitions ? kImpliedPartition : kImpliedQos), now);

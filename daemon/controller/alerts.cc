@@ -38,11 +38,11 @@ std::optional<std::string> Alerts::Heed(const std::vector<OverlookedJob>& overlo
                                         Version version,
                                         const std::function<std::string(NodeId)>& name_of) {
   const std::vector<OverlookedJob> alerts = watchdog_.Heed(overlooked);
-  std::set<JobId> standing;
+  std::set<JobId> open;
   for (const OverlookedJob& alert : watchdog_.alerts()) {
-    standing.insert(alert.job);
+    open.insert(alert.job);
   }
-  std::erase_if(texts_, [&](const auto& entry) { return !standing.contains(entry.first); });
+  std::erase_if(texts_, [&](const auto& entry) { return !open.contains(entry.first); });
   if (alerts.empty()) {
     return std::nullopt;
   }
@@ -55,7 +55,7 @@ std::optional<std::string> Alerts::Heed(const std::vector<OverlookedJob>& overlo
     std::string& text = texts_[alert.job];
     text = absl::StrCat(
         "it fits on idle resources of ", nodes, ", and ", core::Watchdog::kPatience + 1,
-        " passes in a row left it waiting: a defect of the planner; report it with ", path,
+        " cycles in a row left it waiting: a defect of the planner; report it with ", path,
         " (muster replay shows what is in it)");
     log_->Warning("controller", absl::StrCat("job ", alert.job.value(), ": ", text));
   }

@@ -1,10 +1,10 @@
 #pragma once
 
 // Alerts: what the watchdog reported of jobs that the planner leaves waiting though they fit
-// (promise 8), for the log, `show` and `explain`, with a replay bundle of the pass that left them.
+// (promise 8), for the log, `show` and `explain`, with a replay bundle of the cycle that left them.
 //
 // Thread promise: one owner, the controller's thread; WriteReplayBundle from any. Invariants: (1) a
-// job is reported once, and forgotten when a pass no longer overlooks it; (2) at most kBundlesKept
+// job is reported once, and forgotten when a cycle no longer overlooks it; (2) at most kBundlesKept
 // bundles lie in the directory, the newest.
 
 #include <functional>
@@ -28,7 +28,7 @@ class Alerts {
   Alerts() = default;
   Alerts(std::string directory, const Logger& log) : directory_(std::move(directory)), log_(&log) {}
 
-  // Takes in what a pass on `version` overlooked. When that makes a new alert: where the pass's
+  // Takes in what a cycle on `version` overlooked. When that makes a new alert: where the cycle's
   // bundle is to go.
   std::optional<std::string> Heed(const std::vector<OverlookedJob>& overlooked, Version version,
                                   const std::function<std::string(NodeId)>& name_of);

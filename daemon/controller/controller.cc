@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kGroupMax = 512;
 constexpr auto kSweep = std::chrono::seconds(1);
-constexpr std::size_t kPassesHeldBack = 256;
+constexpr std::size_t kCyclesHeldBack = 256;
 
 absl::Status TooBusy() {
   return absl::UnavailableError("the controller is stopping, or has too much to do");
@@ -44,15 +44,15 @@ std::uint32_t StateView::PriorityOf(JobId job) const {
 }
 
 Controller::Controller(JobStore& store, AgentGateway& agents, const Clock& clock, const Logger& log,
-                       PolicyConfig policy, std::string cluster, JobSecrets secrets)
+                       SchedulerConfig policy, std::string cluster, JobSecrets secrets)
     : store_(store),
       agents_(agents),
       clock_(clock),
       log_(log),
-      policy_(std::make_shared<const PolicyConfig>(std::move(policy))),
+      policy_(std::make_shared<const SchedulerConfig>(std::move(policy))),
       orders_(store, cluster, std::move(secrets)),
       alerts_(store.directory() + "/alerts", log),
-      make_plan_([](std::shared_ptr<const Snapshot> snapshot, const PolicyConfig& config,
+      make_plan_([](std::shared_ptr<const Snapshot> snapshot, const SchedulerConfig& config,
                     core::PlannerMemory& memory) {
         return core::MakePlan(std::move(snapshot), config, memory);
       }),
@@ -107,13 +107,13 @@ void Controller::Refuse(Reply reply) {
   }
 }
 
-std::shared_ptr<const PolicyConfig> Controller::policy() const {
+std::shared_ptr<const SchedulerConfig> Controller::policy() const {
   const std::lock_guard<std::mutex> lock(policy_mutex_);
   return policy_;
 }
 
-void Controller::Configure(PolicyConfig policy, ConfigurePolicy command, Done done) {
-  const auto settings = std::make_shared<const PolicyConfig>(std::move(policy));
+void Controller::Configure(SchedulerConfig policy, ConfigurePolicy command, Done done) {
+  const auto settings = std::make_shared<const SchedulerConfig>(std::move(policy));
   auto shared = std::make_shared<std::pair<Command, Done>>(std::move(command), std::move(done));
   const bool queued = queue_.Push(
       [this, settings, shared] { DoConfigure(settings, shared->first, shared->second); });
@@ -122,7 +122,7 @@ void Controller::Configure(PolicyConfig policy, ConfigurePolicy command, Done do
   }
 }
 
-void Controller::DoConfigure(const std::shared_ptr<const PolicyConfig>& policy,
+void Controller::DoConfigure(const std::shared_ptr<const SchedulerConfig>& policy,
                              const Command& command, const Done& done) {
   if (Degraded().ok() && core::Handle(state_, command, clock_.Now(), *policy).status.ok()) {
     Use(policy);
@@ -132,15 +132,15 @@ void Controller::DoConfigure(const std::shared_ptr<const PolicyConfig>& policy,
 
 void Controller::UseNetwork(std::shared_ptr<const Network> network) {
   queue_.PushOwn([this, network = std::move(network)] {
-    PolicyConfig other = *policy_;
+    SchedulerConfig other = *policy_;
     other.network = network;
-    Use(std::make_shared<const PolicyConfig>(std::move(other)));
+    Use(std::make_shared<const SchedulerConfig>(std::move(other)));
     pace_.Want();
   });
 }
 
 // The settings in force from now on; the log is told what of their network is not there.
-void Controller::Use(std::shared_ptr<const PolicyConfig> policy) {
+void Controller::Use(std::shared_ptr<const SchedulerConfig> policy) {
   map_ = NetworkMap(policy->network);
   for (const std::string& remark : map_.Remarks(state_.nodes())) {
     log_.Warning("controller", remark);
@@ -214,15 +214,15 @@ void Controller::EveryFewMoments() {
   LookAtHealth();
 }
 
-// Hands the group to the writer; its answers leave when it is durable. Passes wait for the next
+// Hands the group to the writer; its answers leave when it is durable. Cycles wait for the next
 // event, so that they cost no commit of their own, unless they are many.
-void Controller::Finish(bool all_passes) {
-  std::vector<PassRecord> held_back;
-  if (group_.batch.entries.empty() && group_.batch.passes.size() < kPassesHeldBack && !all_passes) {
-    held_back.swap(group_.batch.passes);
+void Controller::Finish(bool all_cycles) {
+  std::vector<CycleRecord> held_back;
+  if (group_.batch.entries.empty() && group_.batch.cycles.size() < kCyclesHeldBack && !all_cycles) {
+    held_back.swap(group_.batch.cycles);
   }
   if (group_.batch.empty() && group_.after.empty()) {
-    group_.batch.passes.swap(held_back);
+    group_.batch.cycles.swap(held_back);
     return;
   }
   for (const JobId id : group_.jobs) {
@@ -243,7 +243,7 @@ void Controller::Finish(bool all_passes) {
   }
   GatherHealth();
   Group group = std::exchange(group_, Group());
-  group_.batch.passes = std::move(held_back);
+  group_.batch.cycles = std::move(held_back);
   for (const EndedAttempt& ended : group.batch.attempts) {
     meters_.Note(ended.attempt);
   }

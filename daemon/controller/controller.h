@@ -23,12 +23,12 @@
 
 #include "absl/status/status.h"
 #include "daemon/controller/alerts.h"
+#include "daemon/controller/cycle/cycle_pace.h"
+#include "daemon/controller/cycle/waiting_reasons.h"
 #include "daemon/controller/meters.h"
 #include "daemon/controller/network_map.h"
 #include "daemon/controller/orders.h"
-#include "daemon/controller/cycle/pass_pace.h"
 #include "daemon/controller/task_queue.h"
-#include "daemon/controller/cycle/waiting_reasons.h"
 #include "daemon/controller/worker.h"
 #include "daemon/events/event_feed.h"
 #include "daemon/events/event_note.h"
@@ -39,7 +39,7 @@
 #include "scheduler/core/plan/planner_memory.h"
 #include "scheduler/core/plan/snapshot_builder.h"
 #include "scheduler/core/prompt/job_estimates.h"
-#include "scheduler/model/plan/pass_record.h"
+#include "scheduler/model/plan/cycle_record.h"
 #include "scheduler/model/view/view.h"
 #include "scheduler/runtime/log.h"
 
@@ -66,7 +66,7 @@ class StateView {
   [[nodiscard]] const core::ClusterState& state() const { return state_; }
   [[nodiscard]] Time now() const { return now_; }
   [[nodiscard]] const std::shared_ptr<const Plan>& plan() const { return plan_; }
-  // Why the job waits, as the last pass saw it.
+  // Why the job waits, as the last cycle saw it.
   [[nodiscard]] Reason ReasonOf(JobId job) const;
   // How many jobs from `job` on, of `most`, wait for what it does.
   [[nodiscard]] std::uint32_t AlikeFrom(JobId job, std::uint32_t most) const {
@@ -92,11 +92,11 @@ class Controller {
   // Called after each durable change of the job; `allocation` is null while it has none.
   using Watcher = std::function<void(const JobView& view, const Allocation* allocation)>;
   // What makes the plans: MakePlan, but in tests of what happens when it errs.
-  using Planner = std::function<Plan(std::shared_ptr<const Snapshot>, const PolicyConfig&,
+  using Planner = std::function<Plan(std::shared_ptr<const Snapshot>, const SchedulerConfig&,
                                      core::PlannerMemory&)>;
 
   Controller(JobStore& store, AgentGateway& agents, const Clock& clock, const Logger& log,
-             PolicyConfig policy, std::string cluster, JobSecrets secrets = {});
+             SchedulerConfig policy, std::string cluster, JobSecrets secrets = {});
   ~Controller();
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
@@ -124,7 +124,7 @@ class Controller {
   // What happens, for those outside.
   [[nodiscard]] EventFeed& events() { return events_; }
   // The settings in force.
-  [[nodiscard]] std::shared_ptr<const PolicyConfig> policy() const;
+  [[nodiscard]] std::shared_ptr<const SchedulerConfig> policy() const;
   // The term of this controller, or of the one that it follows.
   [[nodiscard]] Epoch epoch() const { return Epoch(epoch_); }
   // Set when the loop ended because the store may have lost data.
@@ -140,7 +140,7 @@ class Controller {
   [[nodiscard]] bool HasRoomFor(std::size_t commands) const;
   // Makes other settings those in force, and `input` what the configuration says; neither when the
   // input is refused.
-  void Configure(PolicyConfig policy, ConfigurePolicy command, Done done);
+  void Configure(SchedulerConfig policy, ConfigurePolicy command, Done done);
   // Keeps a tuning; no part of the state.
   void Keep(Tuning tuning, Reply kept);
   // Makes another network that of the settings in force; null for none.
@@ -178,11 +178,11 @@ class Controller {
   static absl::Status ForCallers(const absl::Status& status);
   void Loop();
   void Refuse(Reply reply);
-  void Finish(bool all_passes = false);
+  void Finish(bool all_cycles = false);
   void DoTake(const Command& command, const Done& done);
-  void DoConfigure(const std::shared_ptr<const PolicyConfig>& policy, const Command& command,
+  void DoConfigure(const std::shared_ptr<const SchedulerConfig>& policy, const Command& command,
                    const Done& done);
-  void Use(std::shared_ptr<const PolicyConfig> policy);
+  void Use(std::shared_ptr<const SchedulerConfig> policy);
   void Apply(std::vector<Event> events);
   [[nodiscard]] std::optional<EventNote> NoteFor(const Event& event) const;
   void NoteEnd(const JobEnded& end);
@@ -192,10 +192,10 @@ class Controller {
   [[nodiscard]] EndedAttempt EndedAttemptOf(const Job& job, Time end) const;
   void Touch(const Event& event);
   void Dispatch(const std::vector<Effect>& effects, bool of_new_job = false);
-  // A pass that was made: on what, by which settings, with what result.
-  struct Pass {
+  // A cycle that was made: on what, by which settings, with what result.
+  struct Cycle {
     std::shared_ptr<const Snapshot> snapshot;
-    std::shared_ptr<const PolicyConfig> config;
+    std::shared_ptr<const SchedulerConfig> config;
     bool follows = false;
     std::uint64_t state_loads = 0;
     std::shared_ptr<const Plan> plan;
@@ -206,10 +206,10 @@ class Controller {
   };
 
   void MaybePlan();
-  void OnPass(const Pass& pass);
+  void OnCycle(const Cycle& cycle);
   void TellOfReasons(const WaitingReasons& before);
   // Tells of jobs that the planner leaves though they fit (promise 8).
-  void Heed(const Pass& pass);
+  void Heed(const Cycle& cycle);
   [[nodiscard]] StateView Look() const { return {state_, waiting_, plan_, alerts_, clock_.Now()}; }
   void TellWatchers(JobId job);
   void NotifyWatchers(JobId job, const JobView& view, const Allocation* allocation);
@@ -222,7 +222,7 @@ class Controller {
   const Clock& clock_;
   const Logger& log_;
   mutable std::mutex policy_mutex_;  // changed on the loop's thread, read by readers' too
-  std::shared_ptr<const PolicyConfig> policy_;
+  std::shared_ptr<const SchedulerConfig> policy_;
 
   // Owned by the loop's thread.
   core::ClusterState state_;
@@ -235,8 +235,8 @@ class Controller {
   Alerts alerts_;
   core::SnapshotBuilder snapshots_;
   Planner make_plan_;
-  std::uint64_t state_loads_ = 0;  // a pass on a state from before the last one is void
-  PassPace pace_;
+  std::uint64_t state_loads_ = 0;  // a cycle on a state from before the last one is void
+  CyclePace pace_;
   bool planning_ = false;
   std::multimap<JobId, std::weak_ptr<const Watcher>> watchers_;
   absl::Status degraded_;

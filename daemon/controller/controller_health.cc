@@ -7,14 +7,14 @@
 namespace muster::daemon {
 
 void Controller::GatherHealth() {
-  const core::HealthTable& book = state_.health();
+  const core::HealthTable& table = state_.health();
   for (const NodeId id : group_.health) {
-    if (const auto found = book.nodes().find(id); found != book.nodes().end()) {
+    if (const auto found = table.nodes().find(id); found != table.nodes().end()) {
       group_.batch.health.push_back(found->second);
     }
   }
   for (const NodeId id : group_.tallies) {
-    if (const auto found = book.tallies().find(id); found != book.tallies().end()) {
+    if (const auto found = table.tallies().find(id); found != table.tallies().end()) {
       group_.batch.tallies.push_back(found->second);
     }
   }

@@ -135,7 +135,7 @@ void Controller::StepDown(Reply durable) {
 void Controller::Depose() {
   leads_ = false;
   followed_ = state_.version().value();
-  group_.batch.passes.clear();
+  group_.batch.cycles.clear();
   ForgetPlans();
   waiting_ = WaitingReasons();
   agents_.CloseAll();
@@ -211,7 +211,8 @@ absl::Status Controller::ForCallers(const absl::Status& status) {
 absl::Status Controller::Degraded() const {
   if (!leads_) {
     return absl::UnavailableError(
-        "this controller is a standby: name all controllers with --controller A,B; muster controller "
+        "this controller is a standby: name all controllers with --controller A,B; muster "
+        "controller "
         "status says which leads");
   }
   if (degraded_.ok() || (!stale_ && std::chrono::steady_clock::now() >= try_again_)) {

@@ -29,7 +29,7 @@ void Controller::Watch(JobId job, std::weak_ptr<const Watcher> watcher, Reply fo
   }
 }
 
-// What readers are told of an event that is about to happen to the state.
+// What readers get of an event that is about to happen to the state.
 std::optional<EventNote> Controller::NoteFor(const Event& event) const {
   std::optional<EventNote> note = NoteOf(event);
   if (note.has_value() && !note->knows_job()) {

@@ -26,7 +26,7 @@ const Attempt* FindAttempt(const core::ClusterState& state, JobId id, AttemptNum
   return there ? &*job->attempt : nullptr;
 }
 
-// What the nodes of a component are told of all components; nothing for a plain job.
+// What the nodes of a component must know of all components; nothing for a plain job.
 std::vector<ComponentExtent> ExtentsOf(const core::ClusterState& state, const Job& job) {
   std::vector<ComponentExtent> extents;
   if (IsComponent(job)) {
@@ -47,7 +47,7 @@ JobId ProgramOf(const LaunchOrder& order) {
 }  // namespace
 
 std::optional<PreparedOrder> Orders::Prepare(const core::ClusterState& state, const Effect& effect,
-                                             Time now, const PolicyConfig& config) const {
+                                             Time now, const SchedulerConfig& config) const {
   using Result = std::optional<PreparedOrder>;
   return std::visit(
       Overloaded{
@@ -57,7 +57,7 @@ std::optional<PreparedOrder> Orders::Prepare(const core::ClusterState& state, co
           },
           [&](const Terminate& end) -> Result {
             const Job* job = state.FindJob(end.job);
-            const Duration grace = job != nullptr ? core::KillGraceOf(state.policy().book(),
+            const Duration grace = job != nullptr ? core::KillGraceOf(state.policy().site(),
                                                                       *job->spec, end.cause, config)
                                                   : Duration(0);
             return PreparedOrder{
@@ -128,7 +128,7 @@ std::optional<PreparedOrder> Orders::PrepareStep(const core::ClusterState& state
 
 std::optional<PreparedOrder> Orders::PrepareLaunch(const core::ClusterState& state,
                                                    const Launch& launch, Time now,
-                                                   const PolicyConfig& config) const {
+                                                   const SchedulerConfig& config) const {
   const Attempt* attempt = FindAttempt(state, launch.job, launch.attempt);
   if (attempt == nullptr) {
     return std::nullopt;

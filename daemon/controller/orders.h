@@ -23,7 +23,7 @@
 #include "scheduler/model/change/effect.h"
 #include "scheduler/model/job/order.h"
 #include "scheduler/model/machine/health.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/settings/scheduler_config.h"
 
 namespace muster::daemon {
 
@@ -46,7 +46,7 @@ class Orders {
 
   // Nothing for Replan, and for what the state no longer knows.
   std::optional<PreparedOrder> Prepare(const core::ClusterState& state, const Effect& effect,
-                                       Time now, const PolicyConfig& config) const;
+                                       Time now, const SchedulerConfig& config) const;
   // Puts the program in. NotFound when the store has none: then the job cannot be launched.
   absl::Status Complete(PreparedOrder& prepared) const;
 
@@ -58,7 +58,7 @@ class Orders {
   static Key KeyOf(JobId job, StepId step);
   [[nodiscard]] std::optional<PreparedOrder> PrepareLaunch(const core::ClusterState& state,
                                                            const Launch& launch, Time now,
-                                                           const PolicyConfig& config) const;
+                                                           const SchedulerConfig& config) const;
   [[nodiscard]] std::optional<PreparedOrder> PrepareStep(const core::ClusterState& state,
                                                          const LaunchStep& launch, Time now) const;
   [[nodiscard]] std::shared_ptr<const Program> Find(const Key& key) const;

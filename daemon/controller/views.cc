@@ -5,10 +5,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/handle/nodes/health_handlers.h"
-#include "scheduler/core/state/books/attempt.h"
-#include "scheduler/core/state/books/checkpoint_account.h"
-#include "scheduler/core/state/books/usage_keys.h"
 #include "scheduler/core/state/job_group.h"
+#include "scheduler/core/state/tables/attempt.h"
+#include "scheduler/core/state/tables/checkpoint_account.h"
+#include "scheduler/core/state/tables/usage_keys.h"
 #include "scheduler/model/job/inner_ranks.h"
 
 namespace muster::daemon {

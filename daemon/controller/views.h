@@ -15,7 +15,7 @@
 
 namespace muster::daemon {
 
-// `reason` may be null: no pass has looked at the job.
+// `reason` may be null: no cycle has looked at the job.
 JobView ViewOf(const Job& job, const Reason* reason);
 // The job as it is once `end` has happened to it.
 JobView ViewOf(const Job& job, const JobEnded& end);

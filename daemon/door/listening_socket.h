@@ -32,7 +32,7 @@ absl::StatusOr<std::vector<UniqueFd>> ListenOn(const std::string& address);
 // serves there.
 absl::StatusOr<std::string> AddressOfPassed(const UniqueFd& socket);
 
-// What connections inherit from the socket that they came to: no delay of small writes, an end of
+// What connections inherit from the listening socket: no delay of small writes, an end of
 // those whose other side is gone; and accept4 does not block.
 void Prepare(const UniqueFd& socket);
 

@@ -28,7 +28,7 @@ namespace muster::daemon {
 class EventFeed {
  public:
   static constexpr std::size_t kEventsMax = 16'384;
-  // Notes that wait to be made into JSON; of more the ring is given up and begins anew.
+  // Notes that wait to be made into JSON; of more the ring is emptied.
   static constexpr std::size_t kNotesMax = 65'536;
   static constexpr std::chrono::microseconds kPaceLeast{5'000};
   static constexpr std::chrono::microseconds kPaceOfEach{250};

@@ -1,6 +1,6 @@
 #pragma once
 
-// From an event of the journal to what readers outside are told of it.
+// Turns an event of the journal into what readers outside get.
 //
 // Thread promise: pure. Invariants: what only the program of a job knows (its script, environment,
 // token) is in no note; a note says whose job it is of before it leaves.

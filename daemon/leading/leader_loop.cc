@@ -52,23 +52,24 @@ LeaderLoop::~LeaderLoop() {
   }
 }
 
-Standing LeaderLoop::standing() const {
-  Standing standing;
-  standing.name = settings_.name;
-  standing.leads = controller_.leads();
+LeadStatus LeaderLoop::status() const {
+  LeadStatus status;
+  status.name = settings_.name;
+  status.leads = controller_.leads();
   const std::lock_guard hold(mutex_);
-  standing.leader = standing.leads ? settings_.name : row_.lease.count() > 0 ? row_.holder : "";
-  standing.leader_addresses =
-      standing.leads ? settings_.addresses : row_.lease.count() > 0 ? row_.addresses : "";
-  if (!standing.leads) {
-    standing.age = std::chrono::duration_cast<milliseconds>(Steady::now() - current_);
+  status.leader = status.leads ? settings_.name : row_.lease.count() > 0 ? row_.holder : "";
+  status.leader_addresses = status.leads             ? settings_.addresses
+                            : row_.lease.count() > 0 ? row_.addresses
+                                                     : "";
+  if (!status.leads) {
+    status.age = std::chrono::duration_cast<milliseconds>(Steady::now() - current_);
   }
-  return standing;
+  return status;
 }
 
 absl::Status LeaderLoop::HandOver(const std::string& to) {
   if (!controller_.leads()) {
-    const std::string leader = standing().leader;
+    const std::string leader = status().leader;
     return absl::FailedPreconditionError(
         absl::StrCat(settings_.name, " does not lead",
                      leader.empty() ? "" : absl::StrCat(": ask ", leader, ", which does")));
@@ -126,11 +127,11 @@ absl::Status LeaderLoop::CatchUp() {
     });
     return followed.ok();
   };
-  RETURN_IF_ERROR(ReadJournalRows(*reader_, controller_.followed().Next(),
-                                  [&](const JournalEntry& entry) {
-                                    entries.push_back(entry);
-                                    return entries.size() < kEntriesAtOnce || give();
-                                  }));
+  RETURN_IF_ERROR(
+      ReadJournalRows(*reader_, controller_.followed().Next(), [&](const JournalEntry& entry) {
+        entries.push_back(entry);
+        return entries.size() < kEntriesAtOnce || give();
+      }));
   RETURN_IF_ERROR(followed);
   if (!give()) {
     return followed;
@@ -171,10 +172,9 @@ void LeaderLoop::TakeLead() {
   }
   // Nobody else can add to the journal now.
   absl::Status status = CatchUp();
-  status = status.ok() ? Await([this](Controller::Reply reply) {
-    controller_.Lead(std::move(reply));
-  })
-                       : status;
+  status = status.ok()
+               ? Await([this](Controller::Reply reply) { controller_.Lead(std::move(reply)); })
+               : status;
   if (!status.ok()) {
     log_.Error("leader", absl::StrCat("took the lead and cannot: ", std::string(status.message())));
     store_.leadership()->Release("").IgnoreError();

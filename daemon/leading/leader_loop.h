@@ -4,7 +4,7 @@
 //
 // As a standby it reads the journal as it grows and gives it to the controller; when the leader's
 // lease is over, it takes the lead, reads the rest, and has the controller begin an epoch. As the
-// leader it renews its lease. Thread promise: standing and HandOver from any thread. Invariants:
+// leader it renews its lease. Thread promise: status and HandOver from any thread. Invariants:
 // (1) the controller leads only after the store has given us the lead and every entry before it was
 // applied; (2) the destructor ends the lease, so that another may lead at once.
 
@@ -26,11 +26,11 @@
 namespace muster::daemon {
 
 // Who leads, as one controller knows it.
-struct Standing {
+struct LeadStatus {
   std::string name;  // of that controller
   bool leads = false;
-  std::string leader;            // empty: nobody that it knows of
-  std::string leader_addresses;  // by commas
+  std::string leader;                // empty: nobody that it knows of
+  std::string leader_addresses;      // by commas
   std::chrono::milliseconds age{0};  // what a standby shows was so long ago at most
 };
 
@@ -49,7 +49,7 @@ class LeaderLoop {
   LeaderLoop& operator=(const LeaderLoop&) = delete;
   ~LeaderLoop();
 
-  [[nodiscard]] Standing standing() const;
+  [[nodiscard]] LeadStatus status() const;
   // Has the controller lead no more, and `to` ("": any standby) take over. FailedPrecondition when
   // it does not lead.
   absl::Status HandOver(const std::string& to);
@@ -75,7 +75,7 @@ class LeaderLoop {
   std::unique_ptr<Database> reader_;
   bool leads_ = false;
   Steady::time_point renewed_;
-  std::string complained_;  // the trouble that the log was told of
+  std::string complained_;  // the trouble that was logged
 
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable wake_;

@@ -6,29 +6,29 @@
 namespace muster::daemon {
 namespace {
 
-constexpr const char* kReadStanding = "/muster.wire.Leadership/ReadStanding";
+constexpr const char* kReadControllerStatus = "/muster.wire.Leadership/ReadControllerStatus";
 constexpr const char* kHandOver = "/muster.wire.Leadership/HandOver";
 
 }  // namespace
 
-grpc::ServerUnaryReactor* LeadershipService::ReadStanding(
-    Context* context, const wire::ReadStandingRequest* /*request*/,
-    wire::ReadStandingReply* reply) {
+grpc::ServerUnaryReactor* LeadershipService::ReadControllerStatus(
+    Context* context, const wire::ReadControllerStatusRequest* /*request*/,
+    wire::ReadControllerStatusReply* reply) {
   grpc::ServerUnaryReactor* const reactor = context->DefaultReactor();
-  const absl::StatusOr<Caller> caller = gate_.Admit(*context, kReadStanding);
+  const absl::StatusOr<Caller> caller = gate_.Admit(*context, kReadControllerStatus);
   if (caller.ok()) {
     const LeaderLoop* const loop = loop_;
-    const Standing standing =
-        loop != nullptr ? loop->standing()
-                        : Standing{name_, controller_.leads(), controller_.leads() ? name_ : "", "",
-                                   std::chrono::milliseconds(0)};
-    reply->set_name(standing.name);
-    reply->set_leads(standing.leads);
-    reply->set_leader(standing.leader);
-    reply->set_leader_addresses(standing.leader_addresses);
+    const LeadStatus status =
+        loop != nullptr ? loop->status()
+                        : LeadStatus{name_, controller_.leads(), controller_.leads() ? name_ : "",
+                                     "", std::chrono::milliseconds(0)};
+    reply->set_name(status.name);
+    reply->set_leads(status.leads);
+    reply->set_leader(status.leader);
+    reply->set_leader_addresses(status.leader_addresses);
     reply->set_epoch(controller_.epoch().value());
     reply->set_version(controller_.followed().value());
-    reply->set_age(static_cast<std::uint64_t>(standing.age.count()));
+    reply->set_age(static_cast<std::uint64_t>(status.age.count()));
   }
   reactor->Finish(ToGrpc(caller.status()));
   return reactor;

@@ -23,8 +23,9 @@ class LeadershipService final : public wire::Leadership::CallbackService {
   void Use(LeaderLoop* loop) { loop_ = loop; }
 
   using Context = grpc::CallbackServerContext;
-  grpc::ServerUnaryReactor* ReadStanding(Context* context, const wire::ReadStandingRequest* request,
-                                         wire::ReadStandingReply* reply) override;
+  grpc::ServerUnaryReactor* ReadControllerStatus(Context* context,
+                                                 const wire::ReadControllerStatusRequest* request,
+                                                 wire::ReadControllerStatusReply* reply) override;
   grpc::ServerUnaryReactor* HandOver(Context* context, const wire::HandOverRequest* request,
                                      wire::HandOverReply* reply) override;
 

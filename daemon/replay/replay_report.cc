@@ -110,12 +110,12 @@ absl::StatusOr<DirectoryReplay> ReplayDirectory(
         }
         return true;
       },
-      [&](const PassRecord& pass) {
-        gather.Add(replay.Check(pass));
+      [&](const CycleRecord& cycle) {
+        gather.Add(replay.Check(cycle));
         return true;
       }));
   result.entries = replay.entries();
-  result.passes = replay.passes();
+  result.cycles = replay.cycles();
   result.starts = replay.starts();
   result.starts_unchecked = replay.starts_unchecked();
   result.promises = replay.promises();
@@ -163,13 +163,13 @@ absl::StatusOr<BundleReplay> ReplayBundleFile(const std::string& path) {
 std::string PrintReplay(const DirectoryReplay& replay) {
   std::string text = absl::StrCat(
       Counted(replay.entries, "journal entry", "journal entries"), ", ",
-      Counted(replay.passes, "pass", "passes"), " made again, ",
+      Counted(replay.cycles, "cycle", "cycles"), " made again, ",
       Counted(replay.starts, "start", "starts"), " compared: ",
       replay.same() ? "no difference" : Counted(replay.differences, "difference", "differences"),
       "\n");
   if (replay.starts_unchecked > 0) {
     absl::StrAppend(&text, Counted(replay.starts_unchecked, "start", "starts"),
-                    " not compared: from before passes were kept\n");
+                    " not compared: from before cycles were kept\n");
   }
   text += PrintPromises(replay.promises);
   for (const core::ReplayDifference& difference : replay.first) {
@@ -182,7 +182,7 @@ std::string PrintReplay(const DirectoryReplay& replay) {
 
 std::string PrintReplay(const BundleReplay& replay) {
   std::string text = absl::StrCat(
-      "a pass of Muster ", replay.program, " on version ", replay.version.value(), ", ",
+      "a cycle of Muster ", replay.program, " on version ", replay.version.value(), ", ",
       TimeText(replay.now), ": ", Counted(replay.nodes, "node", "nodes"), ", ",
       Counted(replay.waiting, "entry", "entries"), " waiting, ",
       Counted(replay.running, "job", "jobs"), " running\n", "plan ", HashText(replay.recorded),
@@ -205,7 +205,7 @@ std::string ReplayDocument(const DirectoryReplay& replay) {
              {"text", difference.text}});
   }
   const Json document = {{"entries", replay.entries},
-                         {"passes", replay.passes},
+                         {"passes", replay.cycles},
                          {"starts", replay.starts},
                          {"starts_unchecked", replay.starts_unchecked},
                          {"promises", PromiseDocument(replay.promises)},

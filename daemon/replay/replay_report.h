@@ -1,6 +1,6 @@
 #pragma once
 
-// Replays as a person or a program asks for them: a state directory, or one pass out of a bundle.
+// Replays as a person or a program asks for them: a state directory, or one cycle out of a bundle.
 //
 // Thread promise: pure but for the files read. Invariants: nothing is written to what is read.
 
@@ -16,9 +16,9 @@ namespace muster::daemon {
 
 struct DirectoryReplay {
   std::uint64_t entries = 0;
-  std::uint64_t passes = 0;            // made again
-  std::uint64_t starts = 0;            // that a pass made again has
-  std::uint64_t starts_unchecked = 0;  // from before passes were kept
+  std::uint64_t cycles = 0;            // made again
+  std::uint64_t starts = 0;            // that a cycle made again has
+  std::uint64_t starts_unchecked = 0;  // from before cycles were kept
   core::PromiseReport promises;
   std::uint64_t differences = 0;
   std::vector<core::ReplayDifference> first;  // of them, at most kDifferencesShown
@@ -26,7 +26,7 @@ struct DirectoryReplay {
 };
 inline constexpr std::size_t kDifferencesShown = 10;
 
-// Applies the journal from its beginning, makes every pass again, and compares the state with what
+// Applies the journal from its beginning, makes every cycle again, and compares the state with what
 // the rows beside the journal say. `progress(done, all)` is called now and then with entries.
 absl::StatusOr<DirectoryReplay> ReplayDirectory(
     const std::string& directory,
@@ -41,7 +41,7 @@ struct BundleReplay {
   std::size_t running = 0;
   std::uint64_t recorded = 0;  // the plan's hash
   std::uint64_t made = 0;      // made again
-  // A job that the pass left though it fits.
+  // A job that the cycle left though it fits.
   struct Left {
     JobId job;
     std::vector<std::string> nodes;

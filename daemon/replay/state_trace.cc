@@ -84,7 +84,7 @@ absl::Status WriteStateTrace(const std::string& directory,
     }
     return status.ok();
   };
-  RETURN_IF_ERROR(reader->Read(visit, [](const PassRecord&) { return true; }));
+  RETURN_IF_ERROR(reader->Read(visit, [](const CycleRecord&) { return true; }));
   RETURN_IF_ERROR(status);
   return write(pending);
 }

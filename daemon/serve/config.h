@@ -14,7 +14,7 @@
 #include "absl/status/statusor.h"
 #include "daemon/access/user_budget.h"
 #include "daemon/serve/server.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/settings/scheduler_config.h"
 
 namespace muster::daemon {
 
@@ -32,7 +32,7 @@ struct DaemonConfig {
   std::string gateway;  // "unix:PATH" of the socket on which tokens alone count; empty: none
   BudgetLimits budget;  // of each user's calls
   std::string network;  // --network: goes before the one that the file names
-  PolicyConfig policy;
+  SchedulerConfig policy;
   std::string file;  // where these settings are from; empty: the command line alone
   int ready_fd = -1;
   bool help = false;

@@ -17,11 +17,11 @@ namespace muster::daemon {
 namespace {
 
 // What the controller holds now.
-PolicyBook BookOf(Controller& controller) {
-  std::promise<PolicyBook> promise;
+SitePolicy BookOf(Controller& controller) {
+  std::promise<SitePolicy> promise;
   controller.Look([&promise](const StateView& snapshot) -> Controller::Reply {
-    return [&promise, book = snapshot.state().policy().book()](const absl::Status&) {
-      promise.set_value(book);
+    return [&promise, site = snapshot.state().policy().site()](const absl::Status&) {
+      promise.set_value(site);
     };
   });
   return promise.get_future().get();

@@ -5,7 +5,7 @@
 // Made on the controller's thread, written on the store's. Thread promise: plain values, moved from
 // one thread to the other. Invariants: (1) `entries` follow the last committed version without a
 // gap; (2) `jobs` and `nodes` are the values after the last entry; (3) a job is in at most one of
-// `jobs` and `ended`; (4) `passes` are in the order in which they were made.
+// `jobs` and `ended`; (4) `cycles` are in the order in which they were made.
 
 #include <optional>
 #include <string>
@@ -15,7 +15,7 @@
 #include "scheduler/model/job/job.h"
 #include "scheduler/model/machine/node.h"
 #include "scheduler/model/machine/tuning.h"
-#include "scheduler/model/plan/pass_record.h"
+#include "scheduler/model/plan/cycle_record.h"
 #include "scheduler/model/policy/account.h"
 #include "scheduler/model/policy/policy_usage.h"
 #include "scheduler/model/value/ids.h"
@@ -47,13 +47,13 @@ struct Batch {
   std::vector<Node> nodes;          // changed
   std::vector<Spent> spent;         // changed
   std::vector<AccountUsage> usage;  // changed
-  std::vector<PassRecord> passes;
+  std::vector<CycleRecord> cycles;
   std::vector<NodeHealth> health;     // changed
   std::vector<FailureTally> tallies;  // changed
 
   std::vector<Tuning> tunings;
 
-  [[nodiscard]] bool empty() const { return entries.empty() && passes.empty() && tunings.empty(); }
+  [[nodiscard]] bool empty() const { return entries.empty() && cycles.empty() && tunings.empty(); }
 };
 
 }  // namespace muster::daemon

@@ -17,8 +17,8 @@
 namespace muster::daemon {
 namespace {
 
-constexpr std::int64_t kSchemaWithPasses = 5;
-constexpr std::int64_t kPassesAtOnce = 4096;
+constexpr std::int64_t kSchemaWithCycles = 5;
+constexpr std::int64_t kCyclesAtOnce = 4096;
 
 absl::StatusOr<std::string> FileIn(const std::string& directory) {
   for (const char* name : {"/state.db", "/controller/state.db"}) {
@@ -33,8 +33,8 @@ absl::StatusOr<std::string> FileIn(const std::string& directory) {
 
 }  // namespace
 
-JournalReader::JournalReader(std::unique_ptr<Database> entries, std::unique_ptr<Database> passes)
-    : entries_(std::move(entries)), passes_(std::move(passes)) {}
+JournalReader::JournalReader(std::unique_ptr<Database> entries, std::unique_ptr<Database> cycles)
+    : entries_(std::move(entries)), cycles_(std::move(cycles)) {}
 
 absl::StatusOr<std::unique_ptr<JournalReader>> JournalReader::Open(const std::string& place) {
   if (!IsPostgresUrl(place)) {
@@ -43,9 +43,9 @@ absl::StatusOr<std::unique_ptr<JournalReader>> JournalReader::Open(const std::st
   ASSIGN_OR_RETURN(const PostgresPlace database, ReadPostgresUrl(place));
   ASSIGN_OR_RETURN(std::unique_ptr<Database> entries,
                    PostgresDatabase::Open(database, "muster reader"));
-  ASSIGN_OR_RETURN(std::unique_ptr<Database> passes,
+  ASSIGN_OR_RETURN(std::unique_ptr<Database> cycles,
                    PostgresDatabase::Open(database, "muster reader"));
-  std::unique_ptr<JournalReader> reader(new JournalReader(std::move(entries), std::move(passes)));
+  std::unique_ptr<JournalReader> reader(new JournalReader(std::move(entries), std::move(cycles)));
   ASSIGN_OR_RETURN(reader->last_, ReadVersion(*reader->entries_));
   return reader;
 }
@@ -55,69 +55,69 @@ absl::StatusOr<std::unique_ptr<JournalReader>> JournalReader::OpenFile(
   ASSIGN_OR_RETURN(const std::string path, FileIn(directory));
   ASSIGN_OR_RETURN(std::unique_ptr<Database> entries,
                    SqliteDatabase::Open(path, SqliteDatabase::Mode::kReadOnly));
-  ASSIGN_OR_RETURN(std::unique_ptr<Database> passes,
+  ASSIGN_OR_RETURN(std::unique_ptr<Database> cycles,
                    SqliteDatabase::Open(path, SqliteDatabase::Mode::kReadOnly));
   RETURN_IF_ERROR(CheckSchema(*entries));
-  std::unique_ptr<JournalReader> reader(new JournalReader(std::move(entries), std::move(passes)));
+  std::unique_ptr<JournalReader> reader(new JournalReader(std::move(entries), std::move(cycles)));
   ASSIGN_OR_RETURN(const std::int64_t schema, reader->entries_->ReadInteger("PRAGMA user_version"));
-  reader->has_passes_ = schema >= kSchemaWithPasses;
+  reader->has_cycles_ = schema >= kSchemaWithCycles;
   ASSIGN_OR_RETURN(reader->last_, ReadVersion(*reader->entries_));
   return reader;
 }
 
-absl::StatusOr<std::shared_ptr<const PolicyConfig>> JournalReader::Settings(std::uint64_t hash) {
+absl::StatusOr<std::shared_ptr<const SchedulerConfig>> JournalReader::Settings(std::uint64_t hash) {
   if (settings_ != nullptr && settings_hash_ == hash) {
     return settings_;
   }
-  Statement row(*passes_, "SELECT payload FROM settings WHERE hash = ?");
+  Statement row(*cycles_, "SELECT payload FROM settings WHERE hash = ?");
   row.Start(hash);
   ASSIGN_OR_RETURN(const bool found, row.Next());
-  const std::string where = absl::StrCat(passes_->path(), ": settings ", absl::Hex(hash));
+  const std::string where = absl::StrCat(cycles_->path(), ": settings ", absl::Hex(hash));
   if (!found) {
     return Unreadable(where, "not there");
   }
-  PolicyConfig config;
+  SchedulerConfig config;
   RETURN_IF_ERROR(Decode(row.Bytes(0), where, &config));
   settings_hash_ = hash;
-  settings_ = std::make_shared<const PolicyConfig>(std::move(config));
+  settings_ = std::make_shared<const SchedulerConfig>(std::move(config));
   return settings_;
 }
 
-absl::StatusOr<std::vector<PassRecord>> JournalReader::ReadPasses(std::int64_t* after) {
-  std::vector<PassRecord> passes;
-  if (!has_passes_) {
-    return passes;
+absl::StatusOr<std::vector<CycleRecord>> JournalReader::ReadCycles(std::int64_t* after) {
+  std::vector<CycleRecord> cycles;
+  if (!has_cycles_) {
+    return cycles;
   }
-  Statement rows(*passes_,
+  Statement rows(*cycles_,
                  "SELECT id, version, time, hash, follows, settings FROM passes "
                  "WHERE id > ? ORDER BY id LIMIT ?");
-  rows.Start(*after, kPassesAtOnce);
+  rows.Start(*after, kCyclesAtOnce);
   while (true) {
     ASSIGN_OR_RETURN(const bool more, rows.Next());
     if (!more) {
-      return passes;
+      return cycles;
     }
     *after = rows.Integer(0);
-    passes.push_back(PassRecord{Version(rows.Unsigned(1)), Time(Duration(rows.Integer(2))),
-                                rows.Unsigned(3), rows.Integer(4) != 0, nullptr});
-    ASSIGN_OR_RETURN(passes.back().config, Settings(rows.Unsigned(5)));
+    cycles.push_back(CycleRecord{Version(rows.Unsigned(1)), Time(Duration(rows.Integer(2))),
+                                 rows.Unsigned(3), rows.Integer(4) != 0, nullptr});
+    ASSIGN_OR_RETURN(cycles.back().config, Settings(rows.Unsigned(5)));
   }
 }
 
 absl::Status JournalReader::Read(const std::function<bool(const JournalEntry&)>& visit_entry,
-                                 const std::function<bool(const PassRecord&)>& visit_pass) {
-  std::vector<PassRecord> passes;
+                                 const std::function<bool(const CycleRecord&)>& visit_cycle) {
+  std::vector<CycleRecord> cycles;
   std::size_t place = 0;
   std::int64_t after = 0;
-  std::optional<PassRecord> next;
+  std::optional<CycleRecord> next;
   const auto move_on = [&]() -> absl::Status {
     next.reset();
-    if (place == passes.size()) {
-      ASSIGN_OR_RETURN(passes, ReadPasses(&after));
+    if (place == cycles.size()) {
+      ASSIGN_OR_RETURN(cycles, ReadCycles(&after));
       place = 0;
     }
-    if (place < passes.size()) {
-      next = passes[place++];
+    if (place < cycles.size()) {
+      next = cycles[place++];
     }
     return absl::OkStatus();
   };
@@ -136,7 +136,7 @@ absl::Status JournalReader::Read(const std::function<bool(const JournalEntry&)>&
     expected = expected.Next();
     bool go_on = visit_entry(entry);
     while (go_on && next.has_value() && next->version == entry.version) {
-      go_on = visit_pass(*next);
+      go_on = visit_cycle(*next);
       status = move_on();
       go_on = go_on && status.ok();
     }

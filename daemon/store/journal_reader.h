@@ -1,9 +1,9 @@
 #pragma once
 
-// A store read from outside, as a story: every journal entry and every pass, in order.
+// A store read from outside, as a story: every journal entry and every cycle, in order.
 //
 // For replays: needs no lock, writes nothing, and sees what was committed when it was opened, be a
-// controller at work there or not. Thread promise: belongs to one thread. Invariants: a pass comes
+// controller at work there or not. Thread promise: belongs to one thread. Invariants: a cycle comes
 // after the entry of its version and before the next.
 
 #include <functional>
@@ -16,7 +16,7 @@
 #include "daemon/store/database/database.h"
 #include "scheduler/model/change/event.h"
 #include "scheduler/model/change/state_image.h"
-#include "scheduler/model/plan/pass_record.h"
+#include "scheduler/model/plan/cycle_record.h"
 
 namespace muster::daemon {
 
@@ -28,7 +28,7 @@ class JournalReader {
 
   // Calls both for all there is, until one returns false.
   absl::Status Read(const std::function<bool(const JournalEntry&)>& visit_entry,
-                    const std::function<bool(const PassRecord&)>& visit_pass);
+                    const std::function<bool(const CycleRecord&)>& visit_cycle);
 
   // The state that the rows beside the journal say, at last().
   absl::StatusOr<StateImage> ReadImage();
@@ -37,17 +37,17 @@ class JournalReader {
   [[nodiscard]] Version last() const { return last_; }
 
  private:
-  JournalReader(std::unique_ptr<Database> entries, std::unique_ptr<Database> passes);
+  JournalReader(std::unique_ptr<Database> entries, std::unique_ptr<Database> cycles);
   static absl::StatusOr<std::unique_ptr<JournalReader>> OpenFile(const std::string& directory);
-  absl::StatusOr<std::vector<PassRecord>> ReadPasses(std::int64_t* after);
-  absl::StatusOr<std::shared_ptr<const PolicyConfig>> Settings(std::uint64_t hash);
+  absl::StatusOr<std::vector<CycleRecord>> ReadCycles(std::int64_t* after);
+  absl::StatusOr<std::shared_ptr<const SchedulerConfig>> Settings(std::uint64_t hash);
 
   const std::unique_ptr<Database> entries_;
-  const std::unique_ptr<Database> passes_;  // another connection: two readings go on at once
-  bool has_passes_ = true;                  // false: written before they were kept
+  const std::unique_ptr<Database> cycles_;  // another connection: two readings go on at once
+  bool has_cycles_ = true;                  // false: written before they were kept
   Version last_;
   std::uint64_t settings_hash_ = 0;
-  std::shared_ptr<const PolicyConfig> settings_;  // of that hash
+  std::shared_ptr<const SchedulerConfig> settings_;  // of that hash
 };
 
 }  // namespace muster::daemon

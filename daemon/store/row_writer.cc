@@ -120,8 +120,8 @@ absl::Status RowWriter::Write(const Batch& batch) {
   for (const AccountUsage& usage : batch.usage) {
     RETURN_IF_ERROR(WriteUsage(usage));
   }
-  for (const PassRecord& pass : batch.passes) {
-    RETURN_IF_ERROR(WritePass(pass));
+  for (const CycleRecord& cycle : batch.cycles) {
+    RETURN_IF_ERROR(WriteCycle(cycle));
   }
   for (const NodeHealth& health : batch.health) {
     RETURN_IF_ERROR(WriteHealth(health));
@@ -363,22 +363,23 @@ absl::Status RowWriter::WriteUsage(const AccountUsage& usage) {
 }
 
 // The settings go into a row of their own, once.
-absl::Status RowWriter::WritePass(const PassRecord& pass) {
-  if (settings_ != pass.config) {
-    const std::uint64_t print = Fingerprint().Add(*pass.config).value();
+absl::Status RowWriter::WriteCycle(const CycleRecord& cycle) {
+  if (settings_ != cycle.config) {
+    const std::uint64_t print = Fingerprint().Add(*cycle.config).value();
     find_settings_.Start(print);
     ASSIGN_OR_RETURN(const bool known, find_settings_.Next());
     find_settings_.Reset();
     if (!known) {
-      Encode(*pass.config, &payload_);
+      Encode(*cycle.config, &payload_);
       RETURN_IF_ERROR(insert_settings_.Run(print, Blob{payload_}));
     }
-    settings_ = pass.config;
+    settings_ = cycle.config;
     settings_print_ = print;
   }
   const std::uint64_t settings = settings_print_;
-  return insert_pass_.Run(pass.version.value(), std::int64_t{pass.now.time_since_epoch().count()},
-                          pass.hash, pass.follows ? 1 : 0, settings);
+  return insert_cycle_.Run(cycle.version.value(),
+                           std::int64_t{cycle.now.time_since_epoch().count()}, cycle.hash,
+                           cycle.follows ? 1 : 0, settings);
 }
 
 }  // namespace muster::daemon

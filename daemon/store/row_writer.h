@@ -40,15 +40,15 @@ class RowWriter {
   absl::Status WritePolicy(const PolicyChanged& event);
   absl::Status WriteSpent(const Spent& spent);
   absl::Status WriteUsage(const AccountUsage& usage);
-  absl::Status WritePass(const PassRecord& pass);
+  absl::Status WriteCycle(const CycleRecord& cycle);
   absl::Status WriteHealth(const NodeHealth& health);
   absl::Status WriteTally(const FailureTally& tally);
   absl::Status WriteCheck(const HealthChecked& event);
   absl::Status WriteTuning(const Tuning& tuning);
 
   Database& database_;
-  std::string payload_;                           // reused, to save an allocation a row
-  std::shared_ptr<const PolicyConfig> settings_;  // of the last pass
+  std::string payload_;                              // reused, to save an allocation a row
+  std::shared_ptr<const SchedulerConfig> settings_;  // of the last cycle
   std::uint64_t settings_print_ = 0;
   Statement insert_entry_{database_, "INSERT INTO journal VALUES (?, ?, ?, ?, ?)"};
   Statement insert_submission_{database_, "INSERT INTO submissions VALUES (?, ?, ?, ?, ?, ?, ?)"};
@@ -113,9 +113,9 @@ class RowWriter {
                         "ON CONFLICT (kind, name) DO UPDATE SET payload = excluded.payload"};
   Statement find_settings_{database_, "SELECT 1 FROM settings WHERE hash = ?"};
   Statement insert_settings_{database_, "INSERT INTO settings VALUES (?, ?)"};
-  Statement insert_pass_{database_,
-                         "INSERT INTO passes (version, time, hash, follows, settings) "
-                         "VALUES (?, ?, ?, ?, ?)"};
+  Statement insert_cycle_{database_,
+                          "INSERT INTO passes (version, time, hash, follows, settings) "
+                          "VALUES (?, ?, ?, ?, ?)"};
   Statement put_health_{database_,
                         "INSERT INTO node_health VALUES (?, ?) "
                         "ON CONFLICT (node) DO UPDATE SET payload = excluded.payload"};
@@ -137,10 +137,11 @@ class RowWriter {
   Statement put_meta_{database_,
                       "INSERT INTO meta VALUES (?, ?) "
                       "ON CONFLICT (key) DO UPDATE SET value = excluded.value"};
-  Statement raise_meta_{database_,
-                        "INSERT INTO meta VALUES (?, ?) "
-                        "ON CONFLICT (key) DO UPDATE SET value = CASE WHEN excluded.value > meta.value "
-                        "THEN excluded.value ELSE meta.value END"};
+  Statement raise_meta_{
+      database_,
+      "INSERT INTO meta VALUES (?, ?) "
+      "ON CONFLICT (key) DO UPDATE SET value = CASE WHEN excluded.value > meta.value "
+      "THEN excluded.value ELSE meta.value END"};
 };
 
 }  // namespace muster::daemon

@@ -16,7 +16,7 @@
 #include "scheduler/model/machine/node.h"
 #include "scheduler/model/policy/account.h"
 #include "scheduler/model/policy/policy_usage.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/settings/scheduler_config.h"
 #include "scheduler/model/view/view.h"
 
 namespace muster {
@@ -33,7 +33,7 @@ MUSTER_BYTES(JournalEntry)
 MUSTER_BYTES(JobDetail)
 MUSTER_BYTES(AttemptView)
 MUSTER_BYTES(PolicyChanged)
-MUSTER_BYTES(PolicyConfig)
+MUSTER_BYTES(SchedulerConfig)
 MUSTER_BYTES(Spent)
 MUSTER_BYTES(AccountUsage)
 MUSTER_BYTES(JobSpec)

@@ -33,7 +33,7 @@ using google::protobuf::FileDescriptor;
 using google::protobuf::MethodDescriptor;
 using google::protobuf::ServiceDescriptor;
 
-// "PolicyBook_PartitionsEntry": as the C++ class, or for an entry of a map as a tag of our own.
+// "SitePolicy_PartitionsEntry": as the C++ class, or for an entry of a map as a tag of our own.
 std::string NameOf(const Descriptor& message) {
   return message.containing_type() == nullptr
              ? message.name()

@@ -126,10 +126,10 @@ absl::StatusOr<std::vector<PolicyObject>> ReadPolicy(ConfigFile& file) {
   return objects;
 }
 
-absl::Status CheckPolicyFile(const ConfigFile& file, const PolicyBook& book,
+absl::Status CheckPolicyFile(const ConfigFile& file, const SitePolicy& site,
                              const std::vector<PolicyObject>& objects) {
-  PolicyBook merged;
-  for (const PolicyObject& object : ObjectsOf(book)) {
+  SitePolicy merged;
+  for (const PolicyObject& object : ObjectsOf(site)) {
     if (!IsConfigured(object)) {
       Put(merged, object);
     }

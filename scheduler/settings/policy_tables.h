@@ -18,8 +18,8 @@ namespace muster {
 // The objects that the file names; marks their keys as known.
 absl::StatusOr<std::vector<PolicyObject>> ReadPolicy(ConfigFile& file);
 
-// What is wrong with the objects among those of `book`, with the line that says it; OK otherwise.
-absl::Status CheckPolicyFile(const ConfigFile& file, const PolicyBook& book,
+// What is wrong with the objects among those of `policy`, with the line that says it; OK otherwise.
+absl::Status CheckPolicyFile(const ConfigFile& file, const SitePolicy& site,
                              const std::vector<PolicyObject>& objects);
 
 }  // namespace muster

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kWeightMax = 4'000'000'000;
 
-// One of several names, each standing for a value.
+// One of several names, each status for a value.
 template <class T, std::size_t N>
 absl::Status ReadName(ConfigFile& file, const std::string& key,
                       const std::array<std::pair<const char*, T>, N>& names, T& value) {

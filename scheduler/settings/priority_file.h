@@ -8,7 +8,7 @@
 // and leaves the config unusable, not half-meant: the caller drops it.
 
 #include "absl/status/status.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/settings/scheduler_config.h"
 #include "scheduler/runtime/config_file.h"
 
 namespace muster {

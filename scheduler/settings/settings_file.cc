@@ -33,7 +33,7 @@ absl::Status ReadLicenses(ConfigFile& file, std::vector<LicenseCount>& licenses)
 }
 
 // [policy] backfill = "none" | "easy" | "conservative" | "hybrid", reservations = N.
-absl::Status ReadBackfill(ConfigFile& file, PolicyConfig& policy) {
+absl::Status ReadBackfill(ConfigFile& file, SchedulerConfig& policy) {
   std::string name = Name(policy.backfill);
   RETURN_IF_ERROR(file.ReadString("policy.backfill", &name));
   const std::optional<Backfill> backfill = BackfillNamed(name);
@@ -118,7 +118,7 @@ absl::Status ReadPrompt(ConfigFile& file, PromptPolicy& prompt) {
 }
 
 // [policy] kill_grace = "30s", kill_grace_max = "10m": what a job gets, and the most it may ask.
-absl::Status ReadKillGrace(ConfigFile& file, PolicyConfig& policy) {
+absl::Status ReadKillGrace(ConfigFile& file, SchedulerConfig& policy) {
   RETURN_IF_ERROR(file.ReadDuration("policy.kill_grace", &policy.kill_grace));
   policy.kill_grace_max = std::max(policy.kill_grace_max, policy.kill_grace);
   RETURN_IF_ERROR(file.ReadDuration("policy.kill_grace_max", &policy.kill_grace_max));
@@ -131,7 +131,7 @@ absl::Status ReadKillGrace(ConfigFile& file, PolicyConfig& policy) {
 
 }  // namespace
 
-absl::Status ReadSettings(ConfigFile& file, PolicyConfig& policy) {
+absl::Status ReadSettings(ConfigFile& file, SchedulerConfig& policy) {
   RETURN_IF_ERROR(file.ReadDuration("policy.default_time_limit", &policy.default_time_limit));
   RETURN_IF_ERROR(ReadKillGrace(file, policy));
   auto elements = static_cast<std::int64_t>(policy.array_elements_max);

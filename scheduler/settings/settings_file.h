@@ -7,11 +7,11 @@
 // unusable, not half-meant: the caller drops them.
 
 #include "absl/status/status.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/settings/scheduler_config.h"
 #include "scheduler/runtime/config_file.h"
 
 namespace muster {
 
-absl::Status ReadSettings(ConfigFile& file, PolicyConfig& policy);
+absl::Status ReadSettings(ConfigFile& file, SchedulerConfig& policy);
 
 }  // namespace muster

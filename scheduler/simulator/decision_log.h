@@ -2,11 +2,11 @@
 
 // The decisions of a simulation in a file, so that one that was stopped need not make them again.
 //
-// A simulation that is given a log asks it at each pass: Next() gives the decision that an earlier
+// A simulation that is given a log asks it at each cycle: Next() gives the decision that an earlier
 // run of the same simulation made, and once there are no more the scheduler decides and Add() keeps
 // it. What happens between decisions (arrivals, ends, rows) follows from them and is gone through
 // again, so results are those of a run that was never stopped. Between instants, when WantsState()
-// says so, AddState() ends a block with what the scheduler itself remembers from pass to pass;
+// says so, AddState() ends a block with what the scheduler itself remembers from cycle to cycle;
 // blocks are what a killed run leaves: a block that is not whole counts for nothing.
 //
 // The file: "muster decisions 1\n"; what is simulated, one line; then blocks, each its content's

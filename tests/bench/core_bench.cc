@@ -1,4 +1,4 @@
-// How long the core's decisions take: a pass, a snapshot, a submission. Run by hand, on an idle
+// How long the core's decisions take: a cycle, a snapshot, a submission. Run by hand, on an idle
 // machine; nodes have 64 cores in 8 NUMA nodes and 4 GPUs.
 #include <benchmark/benchmark.h>
 #include <malloc.h>
@@ -48,7 +48,7 @@ Machine BigMachine() {
 }
 
 void Must(core::ClusterState& state, const Command& command) {
-  const core::Transition transition = core::Handle(state, command, kNow, PolicyConfig());
+  const core::Transition transition = core::Handle(state, command, kNow, SchedulerConfig());
   if (!transition.status.ok()) {
     std::cerr << transition.status << '\n';
     std::abort();
@@ -96,14 +96,14 @@ void SubmitMany(core::ClusterState& state, std::int64_t jobs) {
   }
 }
 
-// A pass that starts what fits: range(0) jobs wait, range(1) nodes are idle.
+// A cycle that starts what fits: range(0) jobs wait, range(1) nodes are idle.
 void PassOnIdleCluster(benchmark::State& bench) {
   core::ClusterState state = Cluster(bench.range(1));
   SubmitMany(state, bench.range(0));
   const auto snapshot = core::BuildSnapshot(state, kNow);
   std::size_t starts = 0;
   for (auto _ : bench) {
-    starts = core::MakePlan(*snapshot, PolicyConfig()).starts.size();
+    starts = core::MakePlan(*snapshot, SchedulerConfig()).starts.size();
   }
   bench.counters["starts"] = static_cast<double>(starts);
 }
@@ -116,18 +116,18 @@ BENCHMARK(PassOnIdleCluster)
     ->Args({1000, 16384})
     ->Args({10000, 16384});
 
-// A pass in which nothing fits: every node has one core left, the head wants two on one node.
+// A cycle in which nothing fits: every node has one core left, the head wants two on one node.
 void PassOnFullCluster(benchmark::State& bench) {
   core::ClusterState state = Cluster(bench.range(1));
   JobSpec filler = SpecOf(static_cast<std::uint32_t>(bench.range(1)), 63);
   Must(state, SubmitJob{"filler", std::move(filler), Script()});
-  Must(state, TakePlan{core::MakePlan(*core::BuildSnapshot(state, kNow), PolicyConfig())});
+  Must(state, TakePlan{core::MakePlan(*core::BuildSnapshot(state, kNow), SchedulerConfig())});
   for (std::int64_t i = 0; i < bench.range(0); ++i) {
     Must(state, SubmitJob{absl::StrCat("t", i), SpecOf(1, 2), Script()});
   }
   const auto snapshot = core::BuildSnapshot(state, kNow);
   for (auto _ : bench) {
-    benchmark::DoNotOptimize(core::MakePlan(*snapshot, PolicyConfig()));
+    benchmark::DoNotOptimize(core::MakePlan(*snapshot, SchedulerConfig()));
   }
 }
 BENCHMARK(PassOnFullCluster)
@@ -145,7 +145,7 @@ core::ClusterState BusyCluster(std::int64_t nodes) {
     spec.request.gpus_per_task.count = i % 3 == 0 ? 2 : 0;
     Must(state, SubmitJob{absl::StrCat("f", i), std::move(spec), Script()});
   }
-  Must(state, TakePlan{core::MakePlan(*core::BuildSnapshot(state, kNow), PolicyConfig())});
+  Must(state, TakePlan{core::MakePlan(*core::BuildSnapshot(state, kNow), SchedulerConfig())});
   return state;
 }
 
@@ -166,9 +166,9 @@ void SubmitShapes(core::ClusterState& state, std::int64_t jobs, std::int64_t use
   }
 }
 
-// Passes on the snapshot that reserve for the first range(2) jobs.
+// Cycles on the snapshot that reserve for the first range(2) jobs.
 void MeasurePass(benchmark::State& bench, const Snapshot& snapshot) {
-  PolicyConfig config;
+  SchedulerConfig config;
   config.backfill = Backfill::kConservative;
   config.reservations_max = static_cast<std::uint32_t>(bench.range(2));
   Plan plan;
@@ -179,7 +179,7 @@ void MeasurePass(benchmark::State& bench, const Snapshot& snapshot) {
   bench.counters["reservations"] = static_cast<double>(plan.reservations.size());
 }
 
-// A pass over range(0) jobs of 500 shapes on range(1) busy nodes that reserves for the first
+// A cycle over range(0) jobs of 500 shapes on range(1) busy nodes that reserves for the first
 // range(2).
 void PassWithReservations(benchmark::State& bench) {
   core::ClusterState state = BusyCluster(bench.range(1));
@@ -257,14 +257,14 @@ std::size_t HeapBytes() {
   return mallinfo2().uordblks + mallinfo2().hblkhd;
 }
 
-// The pass after one job has ended, by way of what the passes before found: range(0) jobs of 500
-// shapes on range(1) busy nodes, the first range(2) with reservations. CPU time of the pass alone;
+// The cycle after one job has ended, by way of what the cycles before found: range(0) jobs of 500
+// shapes on range(1) busy nodes, the first range(2) with reservations. CPU time of the cycle alone;
 // beside it that of a whole pass on the last snapshot, that of a snapshot, brought up to date and
 // made anew, and what is remembered.
 void PassAfterOneEnd(benchmark::State& bench) {
   core::ClusterState state = BusyCluster(bench.range(1));
   SubmitShapes(state, bench.range(0));
-  PolicyConfig config;
+  SchedulerConfig config;
   config.backfill = Backfill::kConservative;
   config.reservations_max = static_cast<std::uint32_t>(bench.range(2));
   core::PlannerMemory memory;
@@ -321,7 +321,7 @@ void OneJobOnATree(benchmark::State& bench) {
   filler.request.min_nodes = filler.request.max_nodes = filler.request.tasks;
   filler.time_limit = std::chrono::hours(1);
   Must(state, SubmitJob{"filler", std::move(filler), Script()});
-  Must(state, TakePlan{core::MakePlan(*core::BuildSnapshot(state, kNow), PolicyConfig())});
+  Must(state, TakePlan{core::MakePlan(*core::BuildSnapshot(state, kNow), SchedulerConfig())});
   const std::shared_ptr<const Network> network = bench.range(2) != 0 ? TreeOf(state) : nullptr;
   core::SnapshotBuilder snapshots;
   core::PlannerMemory memory;
@@ -338,7 +338,7 @@ void OneJobOnATree(benchmark::State& bench) {
     const auto snapshot = snapshots.Build(state, kNow + std::chrono::seconds(i), nullptr, network);
     const double before = CpuSeconds();
     builds.push_back(before - build);
-    const Plan plan = core::MakePlan(snapshot, PolicyConfig(), memory);
+    const Plan plan = core::MakePlan(snapshot, SchedulerConfig(), memory);
     times.push_back(CpuSeconds() - before);
     bench.SetIterationTime(times.back());
     if (plan.starts.size() != 1) {
@@ -374,7 +374,7 @@ void PassWithPriorities(benchmark::State& bench) {
   core::ClusterState state = BusyCluster(bench.range(1));
   SubmitShapes(state, bench.range(0), 100);
   const auto snapshot = core::BuildSnapshot(state, kNow);
-  PolicyConfig config;
+  SchedulerConfig config;
   PriorityConfig& priority = config.priority;
   priority.weight_age = priority.weight_fairshare = priority.weight_job_size = 1000;
   priority.weight_qos = priority.weight_cpu = priority.weight_gpu = 1000;
@@ -388,7 +388,7 @@ BENCHMARK(PassWithPriorities)
     ->Args({10000, 16384})
     ->Args({100000, 16384});
 
-// A pass in which one job on range(0) full nodes has another give way.
+// A cycle in which one job on range(0) full nodes has another give way.
 void PassWithPreemption(benchmark::State& bench) {
   core::ClusterState state = Cluster(bench.range(0));
   const User root{0, 0, "root"};
@@ -399,14 +399,14 @@ void PassWithPreemption(benchmark::State& bench) {
   for (std::int64_t i = 0; i < 4 * bench.range(0); ++i) {
     Must(state, SubmitJob{absl::StrCat("f", i), filler, Script()});
   }
-  Must(state, TakePlan{core::MakePlan(*core::BuildSnapshot(state, kNow), PolicyConfig())});
+  Must(state, TakePlan{core::MakePlan(*core::BuildSnapshot(state, kNow), SchedulerConfig())});
   JobSpec job = SpecOf(1, 32);
   job.qos = "high";
   Must(state, SubmitJob{"t", job, Script()});
   const auto snapshot = core::BuildSnapshot(state, kNow);
   std::size_t victims = 0;
   for (auto _ : bench) {
-    const Plan plan = core::MakePlan(*snapshot, PolicyConfig());
+    const Plan plan = core::MakePlan(*snapshot, SchedulerConfig());
     victims = plan.preemptions.empty() ? 0 : plan.preemptions[0].victims.size();
   }
   bench.counters["victims"] = static_cast<double>(victims);
@@ -431,7 +431,7 @@ void MemoryOfWaitingJobs(benchmark::State& bench) {
     }
     bytes = static_cast<double>(HeapBytes() - before);
     const auto snapshot = core::BuildSnapshot(state, kNow);
-    const Plan plan = core::MakePlan(*snapshot, PolicyConfig());
+    const Plan plan = core::MakePlan(*snapshot, SchedulerConfig());
     planned = static_cast<double>(HeapBytes() - before);
   }
   bench.counters["bytes_each"] = bytes / static_cast<double>(bench.range(0));
@@ -493,7 +493,7 @@ void TakeAPlan(benchmark::State& bench) {
   for (std::int64_t i = 0; i < bench.range(0); ++i) {
     Must(waiting, SubmitJob{absl::StrCat("t", i), SpecOf(1, 1), Script()});
   }
-  const TakePlan take{core::MakePlan(*core::BuildSnapshot(waiting, kNow), PolicyConfig())};
+  const TakePlan take{core::MakePlan(*core::BuildSnapshot(waiting, kNow), SchedulerConfig())};
   for (auto _ : bench) {
     bench.PauseTiming();
     auto state = std::make_unique<core::ClusterState>(waiting);

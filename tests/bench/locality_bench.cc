@@ -56,7 +56,7 @@ WaitingJob Waiting(std::uint64_t id, std::uint32_t gpus) {
   spec.request.gpus_per_task.count = 1;
   WaitingJob job;
   job.id = job.submission = JobId(id);
-  job.spec = std::make_shared<const JobSpec>(*core::Normalise(spec, PolicyConfig()));
+  job.spec = std::make_shared<const JobSpec>(*core::Normalise(spec, SchedulerConfig()));
   return job;
 }
 
@@ -109,7 +109,7 @@ void MeasureLocality(const std::shared_ptr<const Machine>& machine) {
     snapshot.version = Version(snapshot.version.value() + 1);
     snapshot.waiting.assign(queue.begin(), queue.begin() + static_cast<std::ptrdiff_t>(
                                                                std::min(queue.size(), kWindow)));
-    const Plan plan = core::MakePlan(snapshot, PolicyConfig());
+    const Plan plan = core::MakePlan(snapshot, SchedulerConfig());
     for (const PlannedStart& start : plan.starts) {
       for (const NodeAllocation& part : start.allocation.nodes) {
         core::AddLocality(*machine, part, locality);
@@ -158,7 +158,7 @@ void MeasureDecisions(const std::shared_ptr<const Machine>& machine, std::uint32
     for (int i = 0; i < 200; ++i) {
       snapshot.waiting = {Waiting(1, 1U << (Random(seed) % 4))};
       const auto begin = std::chrono::steady_clock::now();
-      const Plan plan = core::MakePlan(snapshot, PolicyConfig());
+      const Plan plan = core::MakePlan(snapshot, SchedulerConfig());
       const std::chrono::duration<double, std::milli> took =
           std::chrono::steady_clock::now() - begin;
       if (plan.starts.empty() && plan.waiting.empty()) {

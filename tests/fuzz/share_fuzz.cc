@@ -15,13 +15,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!tree.ok()) {
     return tree.status().message().find('\n') == std::string::npos ? 0 : 1;
   }
-  const auto is_odd = [](const muster::ShareStanding& standing) {
-    return !(standing.fairshare >= 0 && standing.fairshare <= 1);
+  const auto is_odd = [](const muster::ShareStatus& status) {
+    return !(status.fairshare >= 0 && status.fairshare <= 1);
   };
-  for (const muster::ShareStandings& standings :
+  for (const muster::ShareStatuses& statuses :
        {muster::core::FairTree(*tree), muster::core::ClassicFairshare(*tree)}) {
-    if (standings.associations.size() != tree->associations.size() ||
-        std::any_of(standings.associations.begin(), standings.associations.end(), is_odd)) {
+    if (statuses.associations.size() != tree->associations.size() ||
+        std::any_of(statuses.associations.begin(), statuses.associations.end(), is_odd)) {
       return 1;
     }
   }

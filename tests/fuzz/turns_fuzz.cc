@@ -80,7 +80,7 @@ class FuzzedCluster {
           return submit;
         });
       default:
-        return Pass();
+        return RunCycle();
     }
   }
   [[nodiscard]] bool holds() const { return holds_; }
@@ -118,7 +118,7 @@ class FuzzedCluster {
     }
   }
 
-  void Pass() {
+  void RunCycle() {
     now_ += std::chrono::seconds(1);
     const auto snapshot = core::SnapshotBuilder().Build(state_, now_, nullptr, config_.network);
     Take(TakePlan{core::MakePlan(*snapshot, config_)});
@@ -129,7 +129,7 @@ class FuzzedCluster {
     holds_ = false;
   }
 
-  const PolicyConfig config_;
+  const SchedulerConfig config_;
   core::ClusterState state_;
   Time now_{std::chrono::seconds(1'000'000)};
   int tokens_ = 0;

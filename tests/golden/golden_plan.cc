@@ -28,7 +28,7 @@ int Run(const char* scenario, const char* expected) {
     std::cerr << scenario << ": " << snapshot.status().message() << "\n";
     return 2;
   }
-  const std::string got = Describe(*snapshot, core::MakePlan(*snapshot, PolicyConfig()));
+  const std::string got = Describe(*snapshot, core::MakePlan(*snapshot, SchedulerConfig()));
   if (expected == nullptr) {
     std::cout << got;
     return 0;

@@ -16,7 +16,7 @@
 #include "scheduler/core/handle/submit/validate.h"
 #include "scheduler/core/plan/queue/queue_order.h"
 #include "scheduler/model/job/array.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/settings/scheduler_config.h"
 
 namespace muster::golden {
 namespace {
@@ -149,7 +149,7 @@ absl::Status ReadJob(Words& words, JobId& next, Snapshot& snapshot) {
     const auto [first, last] = ReadPair(parts.first);
     spec.array = ArraySpec{{{first, last, 1}}, ReadPair(parts.second).first};
   }
-  ASSIGN_OR_RETURN(spec, core::Normalise(std::move(spec), PolicyConfig()));
+  ASSIGN_OR_RETURN(spec, core::Normalise(std::move(spec), SchedulerConfig()));
   const auto shared = std::make_shared<const JobSpec>(spec);
   const JobId submission = next;
   const std::uint64_t count = spec.array.has_value() ? ElementCount(*spec.array) : 1;

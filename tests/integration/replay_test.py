@@ -74,7 +74,7 @@ class ReplayTest(ClusterTest):
         done = subprocess.run([program("muster"), "replay", self.cluster.state], text=True,
                               capture_output=True, timeout=PATIENCE, check=False)
         self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stdout, r"(?m)^  version \d+, \d+-.*Z: a pass made plan [0-9a-f]{16}, "
+        self.assertRegex(done.stdout, r"(?m)^  version \d+, \d+-.*Z: a cycle made plan [0-9a-f]{16}, "
                                       r"made again it is [0-9a-f]{16}$")
         self.change("UPDATE passes SET time = time - 86400000, hash = hash - 1")
 

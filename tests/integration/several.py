@@ -59,14 +59,14 @@ class Several(Cluster):
             query = query.replace("?", str(int(value)), 1)
         return self.postgres.ask(query)
 
-    def standings(self):
+    def statuses(self):
         """What each controller says, by name; those that do not answer are left out."""
         done = self.muster("controller", "status", "--json")
         return {row["name"]: row for row in json.loads(done.stdout)["controllers"] if row["answers"]}
 
     def leader(self):
         """The number of the controller that leads; None while none does. Numbers are from 1, for truth."""
-        for name, row in self.standings().items():
+        for name, row in self.statuses().items():
             if row["leads"]:
                 return int(name[1:])
         return None
@@ -140,16 +140,16 @@ class Clients:
 class Campaign:
     """Faults one after the other under a stream of submissions, with jobs that run from the first to the last."""
 
-    def __init__(self, seed, standing=8, away=5.0, controllers=2, synced=False):
+    def __init__(self, seed, status=8, away=5.0, controllers=2, synced=False):
         self.draw = random.Random(seed)
         self.away = away  # seconds that the database is
         self.cluster = Several(controllers, nodes=2, synced=synced)
         self.cluster.start()
         self.taken = {fault: [] for fault in FAULTS}  # seconds until the next submission was accepted
         script = self.cluster.script(self.cluster.gate() + f"\nfinish $((MUSTER_JOB_ID % {CODES}))")
-        first = self.cluster.submit("-a", f"0-{standing - 1}", "-o", "/dev/null", script)
-        self.standing = set(range(first, first + standing))
-        wait_until(lambda: self.standing <= set(self.cluster.begun()), "the standing jobs did not begin")
+        first = self.cluster.submit("-a", f"0-{status - 1}", "-o", "/dev/null", script)
+        self.status = set(range(first, first + status))
+        wait_until(lambda: self.status <= set(self.cluster.begun()), "the status jobs did not begin")
         self.before = {job: start_time(pid) for job, pid in self.cluster.begun().items()}
         self.clients = Clients(self.cluster, self.cluster.script(f"finish $((MUSTER_JOB_ID % {CODES}))"))
 
@@ -186,7 +186,7 @@ class Campaign:
             os.kill(leader.process.pid, signal.SIGCONT)
         elif fault == "cut":
             way.cut = False
-        wait_until(lambda: len(self.cluster.standings()) == len(self.cluster.controllers), self.cluster.logs)
+        wait_until(lambda: len(self.cluster.statuses()) == len(self.cluster.controllers), self.cluster.logs)
 
     def judge(self):
         """[(promise, the cases in which it was broken)]."""
@@ -199,9 +199,9 @@ class Campaign:
                     if job in pids:
                         twice.append((job, attempt, node))
                     pids[job] = value
-        ended = [job for job in self.standing if start_time(pids.get(job, 0)) != self.before[job]]
-        cluster.open_gate(lambda: self.standing <= set(cluster.ended_by_themselves()))
-        expected = self.standing | set(self.clients.acknowledged)
+        ended = [job for job in self.status if start_time(pids.get(job, 0)) != self.before[job]]
+        cluster.open_gate(lambda: self.status <= set(cluster.ended_by_themselves()))
+        expected = self.status | set(self.clients.acknowledged)
         cluster.wait_ended(*expected, patience=300)
         rows, codes, given = cluster.history(), cluster.ended_by_themselves(), cluster.submitted()
         wrong = [(job, row["state"], row["exit_code"], codes.get(job)) for job, row in sorted(rows.items())

@@ -20,7 +20,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "daemon/access/token_book.h"
+#include "daemon/access/token_store.h"
 #include "daemon/agents/live_usage.h"
 #include "daemon/client/client_service.h"
 #include "daemon/controller/controller.h"
@@ -51,7 +51,7 @@ using daemon::Order;
 using daemon::Server;
 using daemon::StorePlace;
 using daemon::TlsFiles;
-using daemon::TokenBook;
+using daemon::TokenStore;
 
 constexpr std::uint32_t kCores = 64;
 
@@ -181,11 +181,11 @@ absl::Status Serve(const std::string& state, std::uint32_t nodes, std::uint32_t 
   const std::string directory = state + "/controller";
   ASSIGN_OR_RETURN(const std::unique_ptr<JobStore> store, JobStore::Open(directory));
   ASSIGN_OR_RETURN(const std::unique_ptr<Accounting> accounting, Accounting::Open(*store));
-  ASSIGN_OR_RETURN(const auto tokens, TokenBook::Open(directory, "large", clock));
+  ASSIGN_OR_RETURN(const auto tokens, TokenStore::Open(directory, "large", clock));
   Acceptor acceptor(log, clock);
   const Gate gate(log, "", nullptr, 0, &acceptor, nullptr, tokens.get());
   PlayedAgents agents;
-  Controller controller(*store, agents, clock, log, PolicyConfig(), "large");
+  Controller controller(*store, agents, clock, log, SchedulerConfig(), "large");
   agents.Use(&controller);
   RETURN_IF_ERROR(controller.Start());
   RETURN_IF_ERROR(TakeAll(controller, Registrations(nodes, gpus)));
@@ -226,8 +226,7 @@ int main(int argc, char** argv) {
     return static_cast<std::uint32_t>(std::strtoul(argv[i], nullptr, 10));
   };
   const int ready_fd = argc > 6 ? std::atoi(argv[6]) : -1;
-  const absl::Status status =
-      muster::Serve(argv[1], number(2), number(3), number(4), ready_fd);
+  const absl::Status status = muster::Serve(argv[1], number(2), number(3), number(4), ready_fd);
   if (!status.ok()) {
     std::fprintf(stderr, "large_cluster: %s\n", status.ToString().c_str());
     return 1;

@@ -124,8 +124,8 @@ int64_t BlockOfB(int64_t columns, int64_t depth) {
   return RoundedUp(columns, TileColumns()) * depth;
 }
 
-// Memory that is kept from one product to the next: to take it anew, and to touch its pages for the
-// first time, would cost a small product as much as its arithmetic.
+// Memory that is kept from one product to the next: to take it again, and to touch its pages for
+// the first time, would cost a small product as much as its arithmetic.
 float* Kept(std::optional<Aligned<float>>* memory, int64_t size) {
   if (!memory->has_value() || (*memory)->size() < size) {
     memory->emplace(size);

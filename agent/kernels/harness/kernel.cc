@@ -43,12 +43,12 @@ Json StepTimesJson(const Measured& measured) {
           {"median", summary.median / measured.steps * 1e9}};
 }
 
-Standing StandingOf(const Measured& measured, const Peaks& peaks) {
+RooflinePoint RooflinePointOf(const Measured& measured, const Peaks& peaks) {
   Peaks roof = peaks;
   if (!measured.memory_roof) {
     roof.bytes_per_s = 0;
   }
-  return kernels::StandingOf(measured.flop, measured.bytes, BestSeconds(measured), roof);
+  return kernels::RooflinePointOf(measured.flop, measured.bytes, BestSeconds(measured), roof);
 }
 
 struct Outcome {
@@ -145,7 +145,7 @@ std::vector<Measured> Measure(const std::vector<Operation>& operations,
 }
 
 Json MeasuredJson(const Measured& measured, const Peaks& peaks) {
-  const Standing standing = StandingOf(measured, peaks);
+  const RooflinePoint point = RooflinePointOf(measured, peaks);
   Json json = {{"name", measured.name}, {"flop", measured.flop}, {"bytes", measured.bytes}};
   json["arithmetic_intensity"] =
       measured.bytes > 0 ? Json(measured.flop / measured.bytes) : Json(nullptr);
@@ -154,17 +154,16 @@ Json MeasuredJson(const Measured& measured, const Peaks& peaks) {
   json["gflop_per_s"] = RateJson(Rates(measured, measured.flop));
   json["nanoseconds_per_step"] = measured.steps > 0 ? StepTimesJson(measured) : Json(nullptr);
   json["memory_roof"] = measured.memory_roof;
-  json["roofline"] = standing.bound == Bound::kUnknown
-                         ? Json(nullptr)
-                         : Json({{"bound", ToText(standing.bound)},
-                                 {"floor_seconds", standing.floor_seconds},
-                                 {"share", standing.share}});
+  json["roofline"] = point.bound == Bound::kUnknown ? Json(nullptr)
+                                                    : Json({{"bound", ToText(point.bound)},
+                                                            {"floor_seconds", point.floor_seconds},
+                                                            {"share", point.share}});
   return json;
 }
 
 std::string MeasuredText(const Measured& measured, const Peaks& peaks) {
   const Summary seconds = Summarise(measured.seconds);
-  const Standing standing = StandingOf(measured, peaks);
+  const RooflinePoint point = RooflinePointOf(measured, peaks);
   std::array<char, 320> text{};
   std::string line;
   std::snprintf(text.data(), text.size(), "%-14s best %.6f s, median %.6f s, spread %.1f %%",
@@ -180,9 +179,9 @@ std::string MeasuredText(const Measured& measured, const Peaks& peaks) {
                   measured.flop / BestSeconds(measured) * 1e-9);
     line += text.data();
   }
-  if (standing.bound != Bound::kUnknown) {
-    std::snprintf(text.data(), text.size(), "; %.0f %% of the %s roof", 100 * standing.share,
-                  ToText(standing.bound));
+  if (point.bound != Bound::kUnknown) {
+    std::snprintf(text.data(), text.size(), "; %.0f %% of the %s roof", 100 * point.share,
+                  ToText(point.bound));
     line += text.data();
   }
   if (measured.steps > 0) {

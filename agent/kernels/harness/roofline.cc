@@ -34,17 +34,17 @@ void Keep(const std::string& file, const std::string& key, const Peaks& peaks) {
 
 }  // namespace
 
-Standing StandingOf(double flop, double bytes, double seconds, const Peaks& peaks) {
+RooflinePoint RooflinePointOf(double flop, double bytes, double seconds, const Peaks& peaks) {
   const double compute = peaks.flop_per_s > 0 ? flop / peaks.flop_per_s : 0;
   const double memory = peaks.bytes_per_s > 0 ? bytes / peaks.bytes_per_s : 0;
-  Standing standing;
-  standing.floor_seconds = std::max(compute, memory);
-  if (standing.floor_seconds > 0) {
+  RooflinePoint point;
+  point.floor_seconds = std::max(compute, memory);
+  if (point.floor_seconds > 0) {
     const Bound mover = peaks.links ? Bound::kLink : Bound::kMemory;
-    standing.bound = compute > memory ? Bound::kCompute : mover;
-    standing.share = standing.floor_seconds / seconds;
+    point.bound = compute > memory ? Bound::kCompute : mover;
+    point.share = point.floor_seconds / seconds;
   }
-  return standing;
+  return point;
 }
 
 const char* ToText(Bound bound) {

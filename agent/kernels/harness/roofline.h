@@ -24,14 +24,14 @@ struct Peaks {
 enum class Bound { kMemory, kCompute, kLink, kUnknown };
 
 // Where an operation stands under the roof.
-struct Standing {
+struct RooflinePoint {
   Bound bound = Bound::kUnknown;
   double floor_seconds = 0;  // no run is shorter
   double share = 0;          // floor over the time taken: 1 is the roof
 };
 
 // `flop` and `bytes` of one repeat that took `seconds` > 0. An unknown peak bounds nothing.
-Standing StandingOf(double flop, double bytes, double seconds, const Peaks& peaks);
+RooflinePoint RooflinePointOf(double flop, double bytes, double seconds, const Peaks& peaks);
 
 const char* ToText(Bound bound);
 

@@ -39,7 +39,7 @@ CheckpointDuty::CheckpointDuty(EventLoop& loop, const Clock& clock, const Logger
       handlers_(std::move(handlers)),
       timers_(loop) {}
 
-// Without its pages the job runs as well: its programs are told of none then.
+// Without its pages the job runs as well: its programs are given none then.
 void CheckpointDuty::MakePages(SupervisorOrder* order) {
   const auto made = [this](const absl::Status& status) {
     if (!status.ok()) {

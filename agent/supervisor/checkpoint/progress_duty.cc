@@ -37,7 +37,7 @@ void ProgressDuty::Begin(const JobUser* user) {
   }
 }
 
-// For a job that names none. Without it the job is told of no progress but what else it shows.
+// For a job that names none. Without it the job shows no progress but what its output does.
 void ProgressDuty::MakeFile() const {
   if (order_.progress_file.empty()) {
     return;

@@ -65,10 +65,10 @@ absl::StatusOr<std::unique_ptr<CriuCheckpoints>> CriuCheckpoints::Open(
   const std::string path =
       absl::StrCat(CheckpointDirectory(place.order), "/criu-", launch.job.value());
   // Of another job: one that had the number before this cluster's.
-  const bool anew = launch.attempt.value() <= 1;
+  const bool first = launch.attempt.value() <= 1;
   const auto make = [&]() -> absl::StatusOr<Brought> {
     ASSIGN_OR_RETURN(const CriuImages images, CriuImages::Make(path, geteuid()));
-    if (anew) {
+    if (first) {
       images.RemoveGenerations();
     }
     RETURN_IF_ERROR(images.WriteScript(launch.program.script));

@@ -1,7 +1,7 @@
 #pragma once
 
 // What the supervisor does with CRIU for its attempt: saves the batch script's processes when a
-// checkpoint is due and when the attempt ends, and begins a script that cannot be restored anew.
+// checkpoint is due and when the attempt ends, and starts again a script that cannot be restored.
 //
 // Without Prepare(), as for most jobs, it only passes ends on. Thread promise: the loop's thread.
 // Invariants: (1) amid a dump no process is sent a signal, because it is not itself then, unless

@@ -42,7 +42,7 @@ class EndWarning {
   void Plan(Duration used, Duration left, Duration slow);
   // It is not known when it ends.
   void Forget();
-  // Something was measured anew.
+  // Something was measured again.
   void TakeSlow(Duration slow);
 
   [[nodiscard]] const std::optional<Sent>& sent() const { return sent_; }

@@ -372,7 +372,7 @@ std::string LaunchAddress(const Program& program) {
   return local ? "127.0.0.1" : program.io.address.substr(0, colon);
 }
 
-// Whether the ranks are told of each other through a PMI.
+// Whether the ranks find each other through a PMI.
 bool HasMpi(const Program& program, std::uint32_t ranks) {
   return program.mpi == MpiFlavour::kAuto ? ranks > 1 : program.mpi != MpiFlavour::kNone;
 }

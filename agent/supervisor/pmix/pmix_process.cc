@@ -306,7 +306,7 @@ void PmixProcess::Lose(const std::string& why) {
   });
 }
 
-// Of one that never came to the point where it could answer.
+// Of one that never could answer.
 std::string PmixProcess::WhyItEnded() const {
   std::array<char, 4096> bytes = {};
   const ssize_t got = read(said_.get(), bytes.data(), bytes.size());

@@ -1,6 +1,6 @@
 #pragma once
 
-// A step as PMIx is told of it.
+// Describes a step to PMIx.
 //
 // Thread promise: plain values. Invariant: ranks are the indices of `node_of_rank`.
 

@@ -113,7 +113,7 @@ absl::Status RankStreams::Take(absl::StatusOr<Brought> brought) {
                    : brought.status();
   }
   std::vector<UniqueFd>& opened = brought->descriptors;
-  // First of all, so that `muster run` hears why nothing else came to be.
+  // First of all, so that `muster run` hears why nothing else was started.
   if (watched) {
     if (opened.empty()) {
       return absl::InternalError("no connection was brought");

@@ -1,6 +1,6 @@
 #pragma once
 
-// What a user asks to be told of a job: --mail-type, --mail-user, --notify.
+// Which messages a user wants about a job: --mail-type, --mail-user, --notify.
 //
 // They stand in the job as it was submitted, and the notifier reads them in its events; the
 // scheduler does nothing with them. Pure; errors as in number.h. Thread promise: safe from any

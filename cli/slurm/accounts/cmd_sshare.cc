@@ -72,7 +72,9 @@ bool IsIn(const std::vector<std::string>& list, const std::string& name) {
 class ShareRows {
  public:
   ShareRows(const Shares& shares, const ShareChoice& choice)
-      : shares_(shares), standings_(core::Standings(shares, shares.Rule())), choice_(choice) {}
+      : shares_(shares),
+        standings_(core::ShareStatusesOf(shares, shares.Rule())),
+        choice_(choice) {}
 
   std::vector<std::vector<std::string>> Make() {
     if (!choice_.users_only && choice_.accounts.empty()) {
@@ -84,14 +86,14 @@ class ShareRows {
 
  private:
   void Add(const std::string& account, const std::string& user, const std::string& raw,
-           const ShareStanding& standing, bool whole) {
+           const ShareStatus& status, bool whole) {
     const bool ranked = shares_.Rule().fairshare == FairshareRule::kFairTree;
     const std::uint64_t usage =
-        core::ShownAt(standing.usage, shares_.now, shares_.half_life).value() / 1'000'000;
-    rows_.push_back(
-        {account, "", Share(standing.effectv_usage), whole ? "" : Share(standing.fairshare), "",
-         ranked && !raw.empty() ? Share(standing.level_fs) : "", Share(standing.norm_shares),
-         Share(standing.norm_usage), "", raw, absl::StrCat(usage), "", user});
+        core::ShownAt(status.usage, shares_.now, shares_.half_life).value() / 1'000'000;
+    rows_.push_back({account, "", Share(status.effectv_usage), whole ? "" : Share(status.fairshare),
+                     "", ranked && !raw.empty() ? Share(status.level_fs) : "",
+                     Share(status.norm_shares), Share(status.norm_usage), "", raw,
+                     absl::StrCat(usage), "", user});
   }
 
   void AddBelow(const std::string& account, std::size_t depth) {
@@ -122,7 +124,7 @@ class ShareRows {
   }
 
   const Shares& shares_;
-  const ShareStandings standings_;
+  const ShareStatuses standings_;
   const ShareChoice& choice_;
   std::vector<std::vector<std::string>> rows_;
 };

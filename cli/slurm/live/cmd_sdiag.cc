@@ -186,7 +186,7 @@ int RunSdiag(const Call& call) {
     return Fail(call, std::string(document.status().message()));
   }
   if (words->Has("reset")) {
-    return Fail(call, "--reset: the figures begin anew with the controller");
+    return Fail(call, "--reset: the figures start again with the controller");
   }
   const absl::StatusOr<Figures> figures = FetchFigures(call, *words);
   if (!figures.ok()) {

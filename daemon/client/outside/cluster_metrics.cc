@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "scheduler/core/handle/nodes/health_handlers.h"
-#include "scheduler/core/state/books/usage_keys.h"
+#include "scheduler/core/state/tables/usage_keys.h"
 
 namespace muster::daemon {
 namespace {
@@ -160,11 +160,11 @@ void AddWork(const Meters& meters, const std::map<std::string, Timings>& calls, 
                         "From a job's submission to its first start"),
             meters.wait);
   Page::Add(
-      page.Family(wire::METRIC_KIND_HISTOGRAM, "muster_cycle_seconds", "One pass of the planner"),
+      page.Family(wire::METRIC_KIND_HISTOGRAM, "muster_cycle_seconds", "One cycle of the planner"),
       meters.cycle);
   const Timings::Reading cycles = meters.cycle.Read();
-  page.Gauge("muster_cycle_last_seconds", "The newest pass of the planner", cycles.last);
-  page.Gauge("muster_cycle_longest_seconds", "The longest pass of the planner", cycles.most);
+  page.Gauge("muster_cycle_last_seconds", "The newest cycle of the planner", cycles.last);
+  page.Gauge("muster_cycle_longest_seconds", "The longest cycle of the planner", cycles.most);
   page.Gauge("muster_controller_start_seconds", "When the controller began, since 1970",
              Seconds(meters.since_ms));
   Page::Add(page.Family(wire::METRIC_KIND_HISTOGRAM, "muster_commit_seconds",

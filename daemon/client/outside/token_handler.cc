@@ -15,19 +15,19 @@ std::optional<uid_t> EndsTokensOf(const Caller& caller) {
   return IsOperator(caller) ? std::nullopt : std::optional<uid_t>(caller.user.uid);
 }
 
-void TakeCreateToken(TokenBook& tokens, Worker& reader, const Call<CreateToken>& call,
+void TakeCreateToken(TokenStore& tokens, Worker& reader, const Call<CreateToken>& call,
                      const CreateToken& asked) {
   call.Aside(reader, [&tokens, call, asked] {
     const std::chrono::milliseconds lifetime =
-        asked.lifetime.count() == 0 ? std::chrono::milliseconds(TokenBook::kLifetimeDefault)
+        asked.lifetime.count() == 0 ? std::chrono::milliseconds(TokenStore::kLifetimeDefault)
                                     : std::chrono::milliseconds(asked.lifetime);
-    const absl::StatusOr<TokenBook::Minted> made =
+    const absl::StatusOr<TokenStore::Minted> made =
         tokens.Mint(call.caller.user, lifetime, asked.read_only);
     call.Finish(made.status(), made.ok() ? NewToken{made->token, ViewOf(made->grant)} : NewToken());
   });
 }
 
-void AnswerListTokens(const TokenBook& tokens, const Call<ListTokens>& call,
+void AnswerListTokens(const TokenStore& tokens, const Call<ListTokens>& call,
                       const ListTokens& asked) {
   const bool may = IsOperator(call.caller) && call.caller.role != Role::kReader;
   if (asked.all_users && !may) {
@@ -47,7 +47,7 @@ void AnswerListTokens(const TokenBook& tokens, const Call<ListTokens>& call,
 
 }  // namespace
 
-void ServeTokens(Methods& methods, TokenBook* tokens, Worker& reader) {
+void ServeTokens(Methods& methods, TokenStore* tokens, Worker& reader) {
   const auto has = [tokens](const AnyCall& call) {
     if (tokens == nullptr) {
       call.Refuse(absl::UnimplementedError("this controller makes no tokens"));

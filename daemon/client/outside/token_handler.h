@@ -7,12 +7,12 @@
 // ends everybody's, with a token that only reads nobody's but their own.
 
 #include "daemon/access/methods.h"
-#include "daemon/access/token_book.h"
+#include "daemon/access/token_store.h"
 #include "daemon/controller/worker.h"
 
 namespace muster::daemon {
 
 // `tokens` may be null: this controller has none. Both outlive the answers.
-void ServeTokens(Methods& methods, TokenBook* tokens, Worker& reader);
+void ServeTokens(Methods& methods, TokenStore* tokens, Worker& reader);
 
 }  // namespace muster::daemon

@@ -21,7 +21,7 @@ class WaitingReasons {
  public:
   WaitingReasons() = default;
   explicit WaitingReasons(std::shared_ptr<const Plan> plan);
-  // Nothing, or 0, when the pass did not leave the job waiting.
+  // Nothing, or 0, when the cycle did not leave the job waiting.
   [[nodiscard]] std::optional<Reason> ReasonOf(JobId job) const;
   [[nodiscard]] std::uint32_t PriorityOf(JobId job) const;
   // How many jobs from `job` on, of `most`, wait for what it does.

@@ -21,7 +21,7 @@ using google::protobuf::MethodDescriptor;
 constexpr std::size_t kStreamsOfConnection = 100;
 constexpr std::size_t kEventConnectionsMax = 16;
 constexpr int kReplyBytesMax = 256 << 20;
-// As daemon/access/token_book.h has it, which the controller's process alone may include.
+// As daemon/access/token_store.h has it, which the controller's process alone may include.
 constexpr const char* kTokenKey = "muster-token";
 
 grpc::ByteBuffer Packed(const Message& message) {

@@ -136,7 +136,7 @@ constexpr const char* kVersion4 = R"sql(
 ALTER TABLE attempts ADD COLUMN suspended INTEGER NOT NULL DEFAULT 0;
 )sql";
 
-// The passes, so that each decision can be made again from the journal.
+// The cycles, so that each decision can be made again from the journal.
 constexpr const char* kVersion5 = R"sql(
 CREATE TABLE settings (
   hash    INTEGER PRIMARY KEY,
@@ -217,7 +217,6 @@ constexpr std::array<Migration, 9> kMigrations = {{{1, kVersion1},
                                                    {8, kVersion8},
                                                    {9, kVersion9}}};
 
-
 // A parent before those whose rows name it.
 constexpr std::array<TableOf, 16> kTables = {{
     {"journal", "version, time, kind, job, payload", "iitib", "version"},
@@ -225,7 +224,8 @@ constexpr std::array<TableOf, 16> kTables = {{
     {"programs", "submission, payload", "ib", "submission"},
     {"jobs", "id, submission, payload", "iib", "id"},
     {"history",
-     "id, submission, array_index, \"user\", account, name, state, submitted, started, ended, nodes, "
+     "id, submission, array_index, \"user\", account, name, state, submitted, started, ended, "
+     "nodes, "
      "cpus, memory, gpus, exit_code, exit_signal, user_cpu_ms, system_cpu_ms, peak_memory, detail",
      "iiittttiiitiiiiiiiib", "id"},
     {"attempts",
@@ -235,7 +235,8 @@ constexpr std::array<TableOf, 16> kTables = {{
      "iiiitiiiiitiiitbttii", "job, number"},
     {"steps",
      "job, attempt, step, version, token, name, started, ended, exit_code, exit_signal, "
-     "user_cpu_ms, system_cpu_ms, peak_memory, queued, nodes, tasks, cpus, gpus, open, text, failed",
+     "user_cpu_ms, system_cpu_ms, peak_memory, queued, nodes, tasks, cpus, gpus, open, text, "
+     "failed",
      "iiiittiiiiiiiitiiiiti", "job, attempt, step"},
     {"nodes", "id, name, payload", "itb", "id"},
     {"meta", "key, value", "ti", "key"},

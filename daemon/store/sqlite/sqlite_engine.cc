@@ -69,7 +69,7 @@ absl::StatusOr<std::unique_ptr<Database>> SqliteEngine::OpenReader() {
 
 absl::Status SqliteEngine::CheckpointAbove(std::uint64_t bytes) {
   if (log_bytes_ < checked_bytes_) {
-    checked_bytes_ = 0;  // the log began anew
+    checked_bytes_ = 0;  // the log was truncated
   }
   if (log_bytes_ - checked_bytes_ <= bytes) {
     return absl::OkStatus();

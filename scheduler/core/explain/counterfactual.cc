@@ -16,7 +16,7 @@
 #include "scheduler/core/plan/queue/queue_priority.h"
 #include "scheduler/core/plan/queue/waiting_jobs.h"
 #include "scheduler/core/policy/permission.h"
-#include "scheduler/core/state/books/usage_keys.h"
+#include "scheduler/core/state/tables/usage_keys.h"
 
 namespace muster::core {
 namespace {
@@ -28,14 +28,14 @@ struct Variant {
   Change change;
 };
 
-// The snapshot without the jobs behind this one, in the order in which a pass looks at them.
+// The snapshot without the jobs behind this one, in the order in which a cycle looks at them.
 struct Ahead {
   Snapshot snapshot;
   std::size_t components = 1;  // the last so many that wait are the job
 };
 
 // Nothing when the job is not there.
-std::optional<Ahead> UpTo(const Snapshot& snapshot, JobId job, const PolicyConfig& config) {
+std::optional<Ahead> UpTo(const Snapshot& snapshot, JobId job, const SchedulerConfig& config) {
   std::vector<std::uint32_t> totals;
   std::vector<WaitingJob> queue;
   for (const QueueEntry& turn : QueuePriority(snapshot, config).Order(&totals)) {
@@ -71,8 +71,8 @@ std::optional<Ahead> UpTo(const Snapshot& snapshot, JobId job, const PolicyConfi
 }
 
 // Of the job that is asked for; `job` is it, or one of its components.
-Forecast ForecastOfLast(const Ahead& ahead, JobId job, const PolicyConfig& config) {
-  PolicyConfig all = config;
+Forecast ForecastOfLast(const Ahead& ahead, JobId job, const SchedulerConfig& config) {
+  SchedulerConfig all = config;
   all.backfill = Backfill::kConservative;
   all.priority = PriorityConfig();  // they stand in order
   const std::vector<WaitingJob>& waiting = ahead.snapshot.waiting;
@@ -190,7 +190,7 @@ std::vector<Variant> OtherPartitions(const Snapshot& snapshot, const JobSpec& sp
     return variants;
   }
   const std::vector<std::string> named = PartitionNames(spec);
-  for (const auto& [name, partition] : snapshot.policy->book->partitions) {
+  for (const auto& [name, partition] : snapshot.policy->site->partitions) {
     if (std::find(named.begin(), named.end(), name) != named.end() ||
         !MayUsePartition(partition, spec).ok()) {
       continue;
@@ -208,7 +208,7 @@ bool IsSooner(Time start, Time than) {
 // Plans with one variant after the other in place of one component's request.
 class Trial {
  public:
-  Trial(Ahead ahead, std::size_t component, Time as_it_is, const PolicyConfig& config)
+  Trial(Ahead ahead, std::size_t component, Time as_it_is, const SchedulerConfig& config)
       : ahead_(std::move(ahead)),
         place_(ahead_.snapshot.waiting.size() - ahead_.components + component),
         prefix_(ahead_.components > 1 ? absl::StrCat("component ", component, ": ") : ""),
@@ -248,20 +248,20 @@ class Trial {
   Ahead ahead_;
   const std::size_t place_;
   const std::string prefix_;
-  const PolicyConfig& config_;
+  const SchedulerConfig& config_;
   const std::shared_ptr<const JobSpec> spec_;
   const Time as_it_is_;
 };
 
 }  // namespace
 
-Forecast ForecastOf(const Snapshot& snapshot, JobId job, const PolicyConfig& config) {
+Forecast ForecastOf(const Snapshot& snapshot, JobId job, const SchedulerConfig& config) {
   const std::optional<Ahead> ahead = UpTo(snapshot, job, config);
   return ahead.has_value() ? ForecastOfLast(*ahead, job, config) : Forecast();
 }
 
 std::vector<Suggestion> SuggestChanges(const Snapshot& snapshot, JobId job,
-                                       const PolicyConfig& config) {
+                                       const SchedulerConfig& config) {
   std::vector<Suggestion> suggestions;
   const std::optional<Ahead> ahead = UpTo(snapshot, job, config);
   if (!ahead.has_value()) {

@@ -5,14 +5,14 @@
 // Each is found by planning again, on the same snapshot, with that one thing changed; later jobs
 // are left out, since they cannot delay it. A heterogeneous job is one job here, whichever of its
 // components is named: it starts when all do. Thread promise: pure; takes as long as several
-// passes. Invariants: every suggested change starts the job earlier than its present request.
+// cycles. Invariants: every suggested change starts the job earlier than its present request.
 
 #include <vector>
 
 #include "scheduler/model/plan/explanation.h"
 #include "scheduler/model/plan/reason.h"
 #include "scheduler/model/plan/snapshot.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/settings/scheduler_config.h"
 
 namespace muster::core {
 
@@ -24,11 +24,11 @@ struct Forecast {
 };
 
 // Of a job that is not in the snapshot: nothing.
-Forecast ForecastOf(const Snapshot& snapshot, JobId job, const PolicyConfig& config);
+Forecast ForecastOf(const Snapshot& snapshot, JobId job, const SchedulerConfig& config);
 
 // The changes that help, the earliest start first, of a heterogeneous job's components each for
 // itself ("component 1: --ntasks=2"). Empty for a job that is not in the snapshot.
 std::vector<Suggestion> SuggestChanges(const Snapshot& snapshot, JobId job,
-                                       const PolicyConfig& config);
+                                       const SchedulerConfig& config);
 
 }  // namespace muster::core

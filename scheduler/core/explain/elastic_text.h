@@ -11,7 +11,7 @@
 
 namespace muster::core {
 
-// "2-8 nodes; stays: 8 would gain 12 s, a change costs 2 min". `resize` is what the last pass had
+// "2-8 nodes; stays: 8 would gain 12 s, a change costs 2 min". `resize` is what the last cycle had
 // for the job's attempt; null: nothing. REQUIRES: the job is elastic.
 std::string ElasticText(const Job& job, const PlannedResize* resize, Time now);
 

@@ -12,7 +12,7 @@
 #include "scheduler/core/plan/queue/waiting_jobs.h"
 #include "scheduler/core/plan/search/feasibility.h"
 #include "scheduler/core/policy/policy_filter.h"
-#include "scheduler/core/state/books/charge.h"
+#include "scheduler/core/state/tables/charge.h"
 #include "scheduler/model/plan/reason.h"
 
 namespace muster::core {
@@ -75,7 +75,7 @@ NodeAnswer AnswerOf(const Snapshot& snapshot, const NodeSnapshot& node, const Wa
 }  // namespace
 
 Explanation ExplainWaiting(const Snapshot& snapshot, JobId job, const Plan& plan,
-                           const PolicyConfig& config) {
+                           const SchedulerConfig& config) {
   Explanation explanation;
   const std::optional<WaitingJob> waiting = FindWaiting(snapshot, job);
   if (!waiting.has_value()) {

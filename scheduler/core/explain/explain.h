@@ -1,6 +1,6 @@
 #pragma once
 
-// Explain: the long answer to "why does my job wait": the reason of the last pass, the jobs before
+// Explain: the long answer to "why does my job wait": the reason of the last cycle, the jobs before
 // it, and what each node lacks.
 //
 // Asked for by a user, so it may look at every node. Thread promise: pure. Invariants: a node
@@ -9,13 +9,13 @@
 #include "scheduler/model/plan/explanation.h"
 #include "scheduler/model/plan/plan.h"
 #include "scheduler/model/plan/snapshot.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/settings/scheduler_config.h"
 
 namespace muster::core {
 
 // Why the job waits, by the plan that was made last (of this snapshot or an older one) and the
 // nodes of the snapshot. The explanation of a job that is not in the snapshot has a summary only.
 Explanation ExplainWaiting(const Snapshot& snapshot, JobId job, const Plan& plan,
-                           const PolicyConfig& config = PolicyConfig());
+                           const SchedulerConfig& config = SchedulerConfig());
 
 }  // namespace muster::core

@@ -3,8 +3,8 @@
 // How the starts that were promised to waiting jobs held.
 //
 // A job is promised the start of its reservation, or the latest start that the journal says, from
-// the first pass that makes one until it starts; a promise holds when the job starts no later than
-// a second after it, for the pass that starts it comes when its time has come. Thread promise: a
+// the first cycle that makes one until it starts; a promise holds when the job starts no later than
+// a second after it, for the cycle that starts it comes when its time has come. Thread promise: a
 // value; one thread. Invariants: each start counts once, with the first and the last promise before
 // it.
 
@@ -25,14 +25,14 @@ struct PromiseReport {
   std::uint64_t starts = 0;  // of jobs that had been promised one
   PromiseTally first;        // promise of each
   PromiseTally last;
-  double promised_wait_s = 0;  // the mean, from the first promise's pass to the start promised
+  double promised_wait_s = 0;  // the mean, from the first promise's cycle to the start promised
   double worst_s = 0;          // the most that a job started after its first promise
   JobId worst;                 // none where no job did
 };
 
 class PromiseTable {
  public:
-  // A pass at `now` made the plan.
+  // A cycle at `now` made the plan.
   void Plan(const muster::Plan& plan, Time now);
   // An event of the journal.
   void Apply(const Event& event);

@@ -34,7 +34,7 @@ std::optional<ReplayDifference> Replay::Apply(const JournalEntry& entry) {
 
 std::optional<ReplayDifference> Replay::CheckStart(const AttemptStarted& start) {
   if (plans_.empty()) {
-    ++starts_unchecked_;  // from before passes were kept
+    ++starts_unchecked_;  // from before cycles were kept
     return std::nullopt;
   }
   ++starts_;
@@ -53,7 +53,7 @@ std::optional<ReplayDifference> Replay::CheckStart(const AttemptStarted& start) 
                    "; no plan made again lately has that start")};
 }
 
-std::optional<ReplayDifference> Replay::Check(const PassRecord& record) {
+std::optional<ReplayDifference> Replay::Check(const CycleRecord& record) {
   MUSTER_CHECK(record.version == version());
   std::shared_ptr<const Snapshot> snapshot = snapshots_.Build(
       state_, record.now, record.follows && !plans_.empty() ? &plans_.back() : nullptr,
@@ -65,12 +65,12 @@ std::optional<ReplayDifference> Replay::Check(const PassRecord& record) {
   if (record.config->priority.order != QueueRule::kPrompt) {  // there the journal says them
     promises_.Plan(plans_.back(), record.now);
   }
-  ++passes_;
+  ++cycles_;
   if (plans_.back().hash == record.hash) {
     return std::nullopt;
   }
   return ReplayDifference{record.version, record.now,
-                          absl::StrCat("a pass made plan ", HashText(record.hash),
+                          absl::StrCat("a cycle made plan ", HashText(record.hash),
                                        ", made again it is ", HashText(plans_.back().hash))};
 }
 

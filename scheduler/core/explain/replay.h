@@ -1,10 +1,10 @@
 #pragma once
 
-// A replay: the journal applied again from its beginning, and every recorded pass made again.
+// A replay: the journal applied again from its beginning, and every recorded cycle made again.
 //
 // Promise 6: replaying the journal gives the same state and the same decisions, hash for hash.
-// Thread promise: none; one thread. Invariants: entries and passes are taken in the order in which
-// they were made: a pass after the entry of its version and before the next.
+// Thread promise: none; one thread. Invariants: entries and cycles are taken in the order in which
+// they were made: a cycle after the entry of its version and before the next.
 
 #include <cstdint>
 #include <deque>
@@ -16,7 +16,7 @@
 #include "scheduler/core/plan/snapshot_builder.h"
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/model/change/event.h"
-#include "scheduler/model/plan/pass_record.h"
+#include "scheduler/model/plan/cycle_record.h"
 #include "scheduler/model/plan/plan.h"
 
 namespace muster::core {
@@ -24,7 +24,7 @@ namespace muster::core {
 // How a decision made again differs from the one on record.
 struct ReplayDifference {
   Version version;
-  Time now = kNoTime;  // of a pass
+  Time now = kNoTime;  // of a cycle
   std::string text;    // "a plan of hash …, and not …"
 };
 
@@ -34,18 +34,18 @@ class Replay {
   // REQUIRES: the entry follows version().
   std::optional<ReplayDifference> Apply(const JournalEntry& entry);
 
-  // Makes the pass again. A difference: its plan is another one.
+  // Makes the cycle again. A difference: its plan is another one.
   // REQUIRES: record.version == version().
-  std::optional<ReplayDifference> Check(const PassRecord& record);
+  std::optional<ReplayDifference> Check(const CycleRecord& record);
 
   [[nodiscard]] Version version() const { return state_.version(); }
   [[nodiscard]] const ClusterState& state() const { return state_; }
   [[nodiscard]] std::uint64_t entries() const { return entries_; }
-  [[nodiscard]] std::uint64_t passes() const { return passes_; }
-  // Attempts that were started by a pass made again here, and by others.
+  [[nodiscard]] std::uint64_t cycles() const { return cycles_; }
+  // Attempts that were started by a cycle made again here, and by others.
   [[nodiscard]] std::uint64_t starts() const { return starts_; }
   [[nodiscard]] std::uint64_t starts_unchecked() const { return starts_unchecked_; }
-  // What the passes made again here promised, and when the jobs started.
+  // What the cycles made again here promised, and when the jobs started.
   [[nodiscard]] PromiseReport promises() const { return promises_.Report(); }
 
  private:
@@ -57,7 +57,7 @@ class Replay {
   PlannerMemory memory_;
   PromiseTable promises_;
   std::uint64_t entries_ = 0;
-  std::uint64_t passes_ = 0;
+  std::uint64_t cycles_ = 0;
   std::uint64_t starts_ = 0;
   std::uint64_t starts_unchecked_ = 0;
 };

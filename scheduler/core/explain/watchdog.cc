@@ -14,9 +14,9 @@
 #include "scheduler/core/plan/search/eligibility.h"
 #include "scheduler/core/policy/job_partition.h"
 #include "scheduler/core/policy/policy_filter.h"
-#include "scheduler/core/state/books/alternatives.h"
-#include "scheduler/core/state/books/charge.h"
-#include "scheduler/core/state/books/node_use.h"
+#include "scheduler/core/state/tables/alternatives.h"
+#include "scheduler/core/state/tables/charge.h"
+#include "scheduler/core/state/tables/node_use.h"
 #include "scheduler/model/value/fingerprint.h"
 
 namespace muster::core {
@@ -27,7 +27,7 @@ constexpr std::size_t kLooksMax = 1U << 22;
 
 class Round {
  public:
-  Round(const Snapshot& snapshot, const Plan& plan, const PolicyConfig& config)
+  Round(const Snapshot& snapshot, const Plan& plan, const SchedulerConfig& config)
       : snapshot_(snapshot),
         plan_(plan),
         config_(config),
@@ -85,7 +85,7 @@ class Round {
   inline static const PolicySnapshot kNoPolicy;
 
   [[nodiscard]] bool HasRules() const {
-    return snapshot_.policy != nullptr && !snapshot_.policy->book->empty();
+    return snapshot_.policy != nullptr && !snapshot_.policy->site->empty();
   }
 
   // The job of that id, also where it is an element of an entry.
@@ -253,9 +253,9 @@ class Round {
 
   const Snapshot& snapshot_;
   const Plan& plan_;
-  const PolicyConfig& config_;
-  PassCounts counts_;
-  PassUsage usage_;
+  const SchedulerConfig& config_;
+  CycleCounts counts_;
+  CycleUsage usage_;
   std::vector<NodeSnapshot> nodes_;             // with the plan's starts on them
   std::map<JobId, const WaitingJob*> waiting_;  // by an entry's first id
   std::map<NodeId, std::uint32_t> positions_;
@@ -271,7 +271,7 @@ class Round {
 }  // namespace
 
 std::vector<OverlookedJob> FindOverlooked(const Snapshot& snapshot, const Plan& plan,
-                                          const PolicyConfig& config) {
+                                          const SchedulerConfig& config) {
   return plan.waiting.empty() ? std::vector<OverlookedJob>() : Round(snapshot, plan, config).Run();
 }
 
@@ -282,12 +282,12 @@ std::vector<OverlookedJob> Watchdog::Heed(const std::vector<OverlookedJob>& over
     const auto before = seen_.find(job.job);
     Seen& now = seen[job.job];
     now.job = job;
-    now.passes = 1;
+    now.cycles = 1;
     if (before != seen_.end()) {
       now.job.since = before->second.job.since;
-      now.passes = before->second.passes + 1;
+      now.cycles = before->second.cycles + 1;
     }
-    if (now.passes == kPatience + 1) {
+    if (now.cycles == kPatience + 1) {
       alerts.push_back(now.job);
     }
   }
@@ -298,7 +298,7 @@ std::vector<OverlookedJob> Watchdog::Heed(const std::vector<OverlookedJob>& over
 std::vector<OverlookedJob> Watchdog::alerts() const {
   std::vector<OverlookedJob> alerts;
   for (const auto& [id, seen] : seen_) {
-    if (seen.passes > kPatience) {
+    if (seen.cycles > kPatience) {
       alerts.push_back(seen.job);
     }
   }

@@ -19,22 +19,22 @@
 #include "scheduler/model/plan/plan.h"
 #include "scheduler/model/plan/replay_bundle.h"
 #include "scheduler/model/plan/snapshot.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/settings/scheduler_config.h"
 
 namespace muster::core {
 
 // In queue order. On large clusters only as many jobs as a bounded number of looks at nodes allows.
 // REQUIRES: the plan is of the snapshot.
 std::vector<OverlookedJob> FindOverlooked(const Snapshot& snapshot, const Plan& plan,
-                                          const PolicyConfig& config);
+                                          const SchedulerConfig& config);
 
 class Watchdog {
  public:
-  // Passes that may leave a job before it is reported.
+  // Cycles that may leave a job before it is reported.
   static constexpr std::uint32_t kPatience = 2;
 
-  // Takes in what one pass overlooked; the jobs that more passes in a row than that have left, each
-  // reported once.
+  // Takes in what one cycle overlooked; the jobs that more cycles in a row than that have left,
+  // each reported once.
   std::vector<OverlookedJob> Heed(const std::vector<OverlookedJob>& overlooked);
 
   // All that were reported and still wait so, by job.
@@ -43,7 +43,7 @@ class Watchdog {
  private:
   struct Seen {
     OverlookedJob job;
-    std::uint32_t passes = 0;
+    std::uint32_t cycles = 0;
   };
   std::map<JobId, Seen> seen_;
 };

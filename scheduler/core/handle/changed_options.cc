@@ -8,7 +8,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/core/handle/submit/new_job.h"
 #include "scheduler/core/policy/job_access.h"
-#include "scheduler/core/state/books/alternatives.h"
+#include "scheduler/core/state/tables/alternatives.h"
 
 namespace muster::core {
 namespace {
@@ -136,7 +136,7 @@ const ChangedOption* FindOption(std::string_view name) {
   return found == std::end(kChangedOptions) ? nullptr : found;
 }
 
-// Requests that --time-min and --prefer made are made anew; those of --alt are the user's own.
+// Requests that --time-min and --prefer made are made again; those of --alt are the user's own.
 absl::Status UndoChoices(JobSpec& spec) {
   if (spec.alternatives.empty()) {
     return absl::OkStatus();
@@ -152,7 +152,7 @@ absl::Status UndoChoices(JobSpec& spec) {
 
 }  // namespace
 
-absl::Status TakeOptions(const JobUpdate& changes, const User& by, const PolicyConfig& config,
+absl::Status TakeOptions(const JobUpdate& changes, const User& by, const SchedulerConfig& config,
                          JobSpec& spec) {
   if (changes.options.empty()) {
     return absl::OkStatus();

@@ -12,12 +12,12 @@
 #include "absl/status/status.h"
 #include "scheduler/model/change/command.h"
 #include "scheduler/model/job/job_spec.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/settings/scheduler_config.h"
 
 namespace muster::core {
 
 // Takes the options that `changes` names from what it asks into the spec.
-absl::Status TakeOptions(const JobUpdate& changes, const User& by, const PolicyConfig& config,
+absl::Status TakeOptions(const JobUpdate& changes, const User& by, const SchedulerConfig& config,
                          JobSpec& spec);
 
 // Whether one of the options says where the job is counted: its partition, account, QOS or

@@ -28,9 +28,9 @@
 #include "scheduler/core/policy/deadline.h"
 #include "scheduler/core/policy/job_access.h"
 #include "scheduler/core/share/job_billing.h"
-#include "scheduler/core/state/books/node_use.h"
-#include "scheduler/core/state/books/usage_keys.h"
 #include "scheduler/core/state/job_group.h"
+#include "scheduler/core/state/tables/node_use.h"
+#include "scheduler/core/state/tables/usage_keys.h"
 #include "scheduler/model/job/array.h"
 #include "scheduler/model/job/program_check.h"
 #include "scheduler/model/plan/plan.h"
@@ -39,7 +39,8 @@
 namespace muster::core {
 namespace {
 
-Transition On(const ClusterState& state, const BeginEpoch&, Time now, const PolicyConfig& config) {
+Transition On(const ClusterState& state, const BeginEpoch&, Time now,
+              const SchedulerConfig& config) {
   Transition transition;
   transition.events.emplace_back(EpochBegan{state.epoch().Next(), now, config.priority.half_life});
   transition.effects.emplace_back(Replan{});
@@ -68,7 +69,7 @@ absl::Status CheckFit(const ClusterState& state, const JobSpec& spec, const std:
 
 // A heterogeneous job, of which no component may be misfit alone.
 Transition TakeGroup(const ClusterState& state, const SubmitJob& command, Time now,
-                     const PolicyConfig& config) {
+                     const SchedulerConfig& config) {
   absl::StatusOr<JobSubmitted> group = AcceptGroup(state, command, now, config);
   if (!group.ok()) {
     return Refused(group.status());
@@ -91,7 +92,7 @@ Transition TakeGroup(const ClusterState& state, const SubmitJob& command, Time n
 }
 
 Transition On(const ClusterState& state, const SubmitJob& command, Time now,
-              const PolicyConfig& config) {
+              const SchedulerConfig& config) {
   if (absl::Status token = CheckToken(command.token); !token.ok()) {
     return Refused(std::move(token));
   }
@@ -177,7 +178,7 @@ void Cancel(const Job& job, std::uint32_t count, const User& by, Time now, Trans
 }
 
 Transition On(const ClusterState& state, const CancelJob& command, Time now,
-              const PolicyConfig& config) {
+              const SchedulerConfig& config) {
   if (const Job* job = state.FindJob(command.job)) {
     if (absl::Status whole = NamesWhole(*job, command.job); !whole.ok()) {
       return Refused(std::move(whole));
@@ -210,7 +211,7 @@ Transition On(const ClusterState& state, const CancelJob& command, Time now,
 }
 
 Transition On(const ClusterState& state, const HoldJob& command, Time now,
-              const PolicyConfig& config) {
+              const SchedulerConfig& config) {
   const auto jobs = FindWhole(state, command.job, command.array_index);
   if (!jobs.ok()) {
     return Refused(jobs.status());
@@ -242,7 +243,8 @@ Transition On(const ClusterState& state, const HoldJob& command, Time now,
   return transition;
 }
 
-Transition On(const ClusterState& state, const DrainNode& command, Time now, const PolicyConfig&) {
+Transition On(const ClusterState& state, const DrainNode& command, Time now,
+              const SchedulerConfig&) {
   const Node* node = state.FindNode(command.name);
   if (node == nullptr) {
     return Refused(absl::NotFoundError(
@@ -279,19 +281,19 @@ void GiveWay(const ClusterState& state, const PlannedPreemption& preemption, Tim
 }
 
 BillingRate BillingOf(const ClusterState& state, const PlannedStart& start,
-                      const PolicyConfig& config) {
+                      const SchedulerConfig& config) {
   TresUse held;
   for (const NodeAllocation& part : start.allocation.nodes) {
     AddUse(held, part, *state.FindNode(part.node)->machine);
   }
   const Qos* qos =
-      FindQos(state.policy().book(), EffectiveQos(state.FindJob(start.job)->spec->qos));
+      FindQos(state.policy().site(), EffectiveQos(state.FindJob(start.job)->spec->qos));
   constexpr std::uint32_t kWhole = 1000;
   return core::BillingOf(held, qos == nullptr ? kWhole : qos->usage_factor, config.priority);
 }
 
 void Start(const ClusterState& state, const Plan& plan, const PlannedStart& start, Time now,
-           const PolicyConfig& config, Transition& transition) {
+           const SchedulerConfig& config, Transition& transition) {
   const AttemptNumber attempt = NextAttempt(state, *state.FindJob(start.job));
   transition.events.emplace_back(
       AttemptStarted{start.job, attempt, start.allocation, now, plan.hash, start.partition,
@@ -321,7 +323,7 @@ void Promise(const ClusterState& state, const Plan& plan, Time now, Transition& 
 }
 
 Transition On(const ClusterState& state, const TakePlan& command, Time now,
-              const PolicyConfig& config) {
+              const SchedulerConfig& config) {
   Transition transition;
   Verifier verifier(state, now);
   StartGate gate(state, config, now);
@@ -383,7 +385,7 @@ Transition On(const ClusterState& state, const TakePlan& command, Time now,
 }  // namespace
 
 Transition Handle(const ClusterState& state, const Command& command, Time now,
-                  const PolicyConfig& config) {
+                  const SchedulerConfig& config) {
   return std::visit([&](const auto& in) { return On(state, in, now, config); }, command);
 }
 

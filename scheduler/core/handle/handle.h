@@ -12,11 +12,11 @@
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/core/state/transition.h"
 #include "scheduler/model/change/command.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/settings/scheduler_config.h"
 
 namespace muster::core {
 
 Transition Handle(const ClusterState& state, const Command& command, Time now,
-                  const PolicyConfig& config);
+                  const SchedulerConfig& config);
 
 }  // namespace muster::core

@@ -55,7 +55,7 @@ void Set(const std::optional<T>& change, T& member) {
 // A job that has started keeps what it was placed for.
 absl::StatusOr<JobSpec> ChangedAsItRuns(const ClusterState& state, const Job& job,
                                         const UpdateJob& command, JobSpec asked, Time now,
-                                        const PolicyConfig& config) {
+                                        const SchedulerConfig& config) {
   const JobUpdate& changes = command.changes;
   JobUpdate allowed;
   allowed.name = changes.name;
@@ -99,7 +99,7 @@ absl::Status CheckNoCycle(const ClusterState& state, const Job& job, const Depen
 }
 
 absl::StatusOr<JobSpec> Changed(const ClusterState& state, const Job& job, const UpdateJob& command,
-                                Time now, const PolicyConfig& config) {
+                                Time now, const SchedulerConfig& config) {
   const JobUpdate& changes = command.changes;
   JobSpec spec = *job.spec;
   Set(changes.name, spec.name);
@@ -135,7 +135,7 @@ absl::StatusOr<JobSpec> Changed(const ClusterState& state, const Job& job, const
 }  // namespace
 
 Transition On(const ClusterState& state, const RequeueJob& command, Time now,
-              const PolicyConfig& config) {
+              const SchedulerConfig& config) {
   const auto jobs = FindWhole(state, command.job, command.array_index);
   if (!jobs.ok()) {
     return Refused(jobs.status());
@@ -157,7 +157,7 @@ Transition On(const ClusterState& state, const RequeueJob& command, Time now,
 }
 
 Transition On(const ClusterState& state, const UpdateJob& command, Time now,
-              const PolicyConfig& config) {
+              const SchedulerConfig& config) {
   const auto jobs = FindWhole(state, command.job, command.array_index);
   if (!jobs.ok()) {
     return Refused(jobs.status());

@@ -8,13 +8,13 @@
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/core/state/transition.h"
 #include "scheduler/model/change/command.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/settings/scheduler_config.h"
 
 namespace muster::core {
 
 Transition On(const ClusterState& state, const RequeueJob& command, Time now,
-              const PolicyConfig& config);
+              const SchedulerConfig& config);
 Transition On(const ClusterState& state, const UpdateJob& command, Time now,
-              const PolicyConfig& config);
+              const SchedulerConfig& config);
 
 }  // namespace muster::core

@@ -8,7 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "scheduler/base/status.h"
 #include "scheduler/core/policy/policy_check.h"
-#include "scheduler/core/state/books/charge.h"
+#include "scheduler/core/state/tables/charge.h"
 #include "scheduler/model/policy/policy_text.h"
 #include "scheduler/model/value/host_list.h"
 
@@ -74,22 +74,22 @@ Transition Delete(const ClusterState& state, const ChangePolicy& command, Time n
   if (absl::Status unused = CheckUnused(state, command.kind, command.name); !unused.ok()) {
     return Refused(std::move(unused));
   }
-  const PolicyBook& book = state.policy().book();
-  PolicyBook after = book;
+  const SitePolicy& site = state.policy().site();
+  SitePolicy after = site;
   Erase(after, command.kind, command.name);
   if (const auto problem = FindProblem(after)) {
     return Refused(absl::FailedPreconditionError(
         absl::StrCat(Label(command.kind, command.name), ": is needed: ", ToSentence(*problem))));
   }
   Transition transition;
-  transition.events.emplace_back(Deleted(Get(book, command.kind, command.name), command.by, now));
+  transition.events.emplace_back(Deleted(Get(site, command.kind, command.name), command.by, now));
   transition.effects.emplace_back(Replan{});
   return transition;
 }
 
 // True when the object is what adding it would make: a retry of an add that was done.
-bool IsAsAsked(const PolicyBook& book, const ChangePolicy& command) {
-  const PolicyObject there = Get(book, command.kind, command.name);
+bool IsAsAsked(const SitePolicy& site, const ChangePolicy& command) {
+  const PolicyObject there = Get(site, command.kind, command.name);
   PolicyObject asked = MakePolicyObject(command.kind, command.name);
   SetConfigured(asked, IsConfigured(there));
   for (const Assignment& assignment : InTableOrder(command.kind, command.assignments)) {
@@ -101,15 +101,15 @@ bool IsAsAsked(const PolicyBook& book, const ChangePolicy& command) {
 }
 
 // What was there before, or an object that says nothing.
-PolicyObject Before(const PolicyBook& book, PolicyKind kind, const std::string& name) {
-  return Has(book, kind, name) ? Get(book, kind, name) : MakePolicyObject(kind, name);
+PolicyObject Before(const SitePolicy& site, PolicyKind kind, const std::string& name) {
+  return Has(site, kind, name) ? Get(site, kind, name) : MakePolicyObject(kind, name);
 }
 
 Transition AddOrSet(const ClusterState& state, const ChangePolicy& command, Time now) {
-  const PolicyBook& book = state.policy().book();
+  const SitePolicy& site = state.policy().site();
   std::vector<Assignment> assignments = InTableOrder(command.kind, command.assignments);
   const bool reset = TakeSpentReset(assignments);
-  const PolicyObject before = Before(book, command.kind, command.name);
+  const PolicyObject before = Before(site, command.kind, command.name);
   PolicyObject object = before;
   for (const Assignment& assignment : assignments) {
     if (absl::Status said = Assign(object, assignment); !said.ok()) {
@@ -121,12 +121,12 @@ Transition AddOrSet(const ClusterState& state, const ChangePolicy& command, Time
       return Refused(std::move(chosen));
     }
   }
-  PolicyBook after = book;
+  SitePolicy after = site;
   Put(after, object);
   if (const auto problem = FindProblem(after)) {
     return Refused(absl::InvalidArgumentError(ToSentence(*problem)));
   }
-  const bool is_new = !Has(book, command.kind, command.name);
+  const bool is_new = !Has(site, command.kind, command.name);
   Transition transition;
   if (!is_new && object == before && !reset) {
     return transition;
@@ -158,7 +158,7 @@ std::set<NodeId> TakenNodes(const ClusterState& state, const Reservation& reserv
   std::set<NodeId> taken;
   const PolicySnapshot& policy = state.policy().snapshot();
   for (const auto& [name, group] : policy.nodes->reservations) {
-    const Reservation& other = *FindReservation(*policy.book, name);
+    const Reservation& other = *FindReservation(*policy.site, name);
     if (name == reservation.name || !InWindow(reservation, other) ||
         ((reservation.flags | other.flags) & kMaint) != 0) {
       continue;
@@ -232,13 +232,13 @@ absl::Status ChooseNodes(const ClusterState& state, Time now, Reservation* reser
 }
 
 Transition On(const ClusterState& state, const ChangePolicy& command, Time now,
-              const PolicyConfig&) {
-  const PolicyBook& book = state.policy().book();
+              const SchedulerConfig&) {
+  const SitePolicy& site = state.policy().site();
   if (absl::Status name = CheckNames(command.kind, command.name); !name.ok()) {
     return Refused(std::move(name));
   }
-  const bool there = Has(book, command.kind, command.name);
-  if (command.verb == PolicyVerb::kAdd && there && !IsAsAsked(book, command)) {
+  const bool there = Has(site, command.kind, command.name);
+  if (command.verb == PolicyVerb::kAdd && there && !IsAsAsked(site, command)) {
     return Refused(absl::AlreadyExistsError(
         absl::StrCat(Label(command.kind, command.name), ": is there already; change it with set")));
   }
@@ -251,12 +251,12 @@ Transition On(const ClusterState& state, const ChangePolicy& command, Time now,
 }
 
 Transition On(const ClusterState& state, const ConfigurePolicy& command, Time now,
-              const PolicyConfig& config) {
+              const SchedulerConfig& config) {
   if (command.objects.size() > kObjectsMax) {
     return Refused(absl::InvalidArgumentError("the configuration names too many objects"));
   }
-  const PolicyBook& book = state.policy().book();
-  PolicyBook after = book;
+  const SitePolicy& site = state.policy().site();
+  SitePolicy after = site;
   std::set<std::pair<PolicyKind, std::string>> named;
   Transition transition;
   std::vector<Event> set;
@@ -265,7 +265,7 @@ Transition On(const ClusterState& state, const ConfigurePolicy& command, Time no
     const PolicyKind kind = KindOf(object);
     const std::string name = NameOf(object);
     named.insert({kind, name});
-    const PolicyObject before = Before(book, kind, name);
+    const PolicyObject before = Before(site, kind, name);
     auto* reservation = std::get_if<Reservation>(&object);
     const auto* old = std::get_if<Reservation>(&before);
     if (reservation != nullptr && reservation->node_count > 0 && old->node_count > 0) {
@@ -277,7 +277,7 @@ Transition On(const ClusterState& state, const ConfigurePolicy& command, Time no
       }
     }
     Put(after, object);
-    if (!Has(book, kind, name) || !(object == before)) {
+    if (!Has(site, kind, name) || !(object == before)) {
       const std::string change = DescribeChange(before, object);
       set.emplace_back(
           Changed(std::move(object),
@@ -286,7 +286,7 @@ Transition On(const ClusterState& state, const ConfigurePolicy& command, Time no
     }
   }
   std::vector<Event> gone;
-  for (const PolicyObject& object : ObjectsOf(book)) {
+  for (const PolicyObject& object : ObjectsOf(site)) {
     const PolicyKind kind = KindOf(object);
     const std::string name = NameOf(object);
     if (!IsConfigured(object) || named.contains({kind, name})) {

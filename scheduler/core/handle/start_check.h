@@ -9,17 +9,17 @@
 #include <set>
 #include <span>
 
-#include "scheduler/core/state/books/licenses.h"
 #include "scheduler/core/state/cluster_state.h"
+#include "scheduler/core/state/tables/licenses.h"
 #include "scheduler/model/plan/plan.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/settings/scheduler_config.h"
 
 namespace muster::core {
 
 class StartGate {
  public:
   // REQUIRES: state and config outlive it and do not change meanwhile.
-  StartGate(const ClusterState& state, const PolicyConfig& config, Time now)
+  StartGate(const ClusterState& state, const SchedulerConfig& config, Time now)
       : state_(state), config_(config), now_(now), licenses_(state.licenses().Uses()) {}
 
   // True when nothing but nodes can keep the job from starting.
@@ -33,7 +33,7 @@ class StartGate {
 
  private:
   const ClusterState& state_;
-  const PolicyConfig& config_;
+  const SchedulerConfig& config_;
   const Time now_;
   LicenseCounts licenses_;
   std::set<JobId> alone_;  // submissions with kSingleton of which one starts

@@ -5,10 +5,10 @@
 
 #include "scheduler/core/policy/job_partition.h"
 #include "scheduler/core/policy/policy_filter.h"
-#include "scheduler/core/state/books/attempt.h"
-#include "scheduler/core/state/books/charge.h"
-#include "scheduler/core/state/books/node_use.h"
 #include "scheduler/core/state/job_group.h"
+#include "scheduler/core/state/tables/attempt.h"
+#include "scheduler/core/state/tables/charge.h"
+#include "scheduler/core/state/tables/node_use.h"
 
 namespace muster::core {
 

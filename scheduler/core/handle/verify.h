@@ -3,15 +3,15 @@
 // A plan against the state as it is by now: the last word before a start becomes an event.
 //
 // Thread promise: owned by one thread, for one plan. Invariants: the starts that one Verifier
-// passes fit together on the state that it was made for.
+// cycles fit together on the state that it was made for.
 
 #include <map>
 #include <set>
 #include <span>
 
 #include "scheduler/core/policy/limits.h"
-#include "scheduler/core/state/books/alternatives.h"
 #include "scheduler/core/state/cluster_state.h"
+#include "scheduler/core/state/tables/alternatives.h"
 #include "scheduler/model/plan/plan.h"
 
 namespace muster::core {
@@ -44,7 +44,7 @@ class Verifier {
 
   const ClusterState& state_;
   const Time now_;
-  PassUsage usage_;
+  CycleUsage usage_;
   std::map<NodeId, NodeUse> use_;
   std::set<JobId> accepted_;
   std::set<JobId> victims_;

@@ -9,7 +9,7 @@
 #include <span>
 
 #include "absl/status/status.h"
-#include "scheduler/core/state/books/job_table.h"
+#include "scheduler/core/state/tables/job_table.h"
 #include "scheduler/model/machine/allocation.h"
 #include "scheduler/model/plan/plan.h"
 

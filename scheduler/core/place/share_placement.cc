@@ -7,7 +7,7 @@
 #include "scheduler/core/place/locality.h"
 #include "scheduler/core/place/request.h"
 #include "scheduler/core/place/whole_placement.h"
-#include "scheduler/core/state/books/node_use.h"
+#include "scheduler/core/state/tables/node_use.h"
 
 namespace muster::core {
 namespace {

@@ -7,14 +7,14 @@
 
 namespace muster::core {
 
-Plan MakePlan(const Snapshot& snapshot, const PolicyConfig& config) {
+Plan MakePlan(const Snapshot& snapshot, const SchedulerConfig& config) {
   // Lent: the memory goes before the snapshot does.
   PlannerMemory memory;
   return MakePlan(std::shared_ptr<const Snapshot>(std::shared_ptr<void>(), &snapshot), config,
                   memory);
 }
 
-Plan MakePlan(std::shared_ptr<const Snapshot> snapshot, const PolicyConfig& config,
+Plan MakePlan(std::shared_ptr<const Snapshot> snapshot, const SchedulerConfig& config,
               PlannerMemory& memory) {
   memory.MoveTo(std::move(snapshot));
   const QueuePriority priority(memory.snapshot(), config, &memory.whole(), &memory.charges());

@@ -13,7 +13,7 @@ bool HasSameRules(const Snapshot& a, const Snapshot& b) {
   if (a.policy == nullptr || b.policy == nullptr) {
     return a.policy == b.policy;
   }
-  return a.policy->book == b.policy->book && a.policy->nodes == b.policy->nodes;
+  return a.policy->site == b.policy->site && a.policy->nodes == b.policy->nodes;
 }
 
 }  // namespace

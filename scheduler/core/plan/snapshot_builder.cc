@@ -10,8 +10,8 @@
 #include "scheduler/core/place/nodes/node_timeline.h"
 #include "scheduler/core/place/nodes/task_capacity.h"
 #include "scheduler/core/plan/waiting_list.h"
-#include "scheduler/core/state/books/attempt.h"
-#include "scheduler/core/state/books/checkpoint_account.h"
+#include "scheduler/core/state/tables/attempt.h"
+#include "scheduler/core/state/tables/checkpoint_account.h"
 
 namespace muster::core {
 namespace {
@@ -245,7 +245,7 @@ void UpdateRunning(const std::set<NodeId>& touched, const std::set<JobId>& held,
 }
 
 // Brings the nodes of a snapshot of `since`, which lasts, up to date. False when it cannot, or when
-// the snapshot does not last any more: then they are to be made anew.
+// the snapshot does not last any more: then they are to be built whole.
 bool UpdateNodes(const ClusterState& state, Version since, Snapshot& snapshot) {
   if (snapshot.nodes.size() != state.nodes().size()) {
     return false;

@@ -1,6 +1,6 @@
 #pragma once
 
-// From the state to the snapshot that a pass looks at.
+// From the state to the snapshot that a cycle looks at.
 //
 // Called on the controller's thread; what it returns is handed to the planner's. Thread promise:
 // BuildSnapshot is pure; a SnapshotBuilder belongs to one thread. Invariants: the same state and
@@ -16,7 +16,7 @@
 
 namespace muster::core {
 
-// `last` is the plan of the pass before, if there was one: its reservations are kept to. `network`
+// `last` is the plan of the cycle before, if there was one: its reservations are kept to. `network`
 // is the configured one, if any.
 std::shared_ptr<const Snapshot> BuildSnapshot(const ClusterState& state, Time now,
                                               const Plan* last = nullptr,

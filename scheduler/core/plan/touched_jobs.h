@@ -5,7 +5,7 @@
 // Whoever owns one tells it of every event; after a gap it knows nothing, and says so. How far a
 // dependency is met changes without a word here, for it goes with other jobs and with time. Thread
 // promise: none; owned by one thread. Invariants: (1) every job that an event makes, changes or
-// ends is in a range with the version that the event makes; (2) what it was not told of is never
+// ends is in a range with the version that the event makes; (2) what it does not know is never
 // taken for unchanged.
 
 #include <cstdint>

@@ -20,7 +20,7 @@ namespace muster::core {
 std::vector<WaitingJob> WaitingOf(const ClusterState& state, Time now);
 
 // Brings `waiting`, as it was at `since`, up to date by the jobs that were touched since then.
-// False when they are too many, or not known: the list is then to be made anew.
+// False when they are too many, or not known: the list is then to be built whole.
 bool UpdateWaiting(const ClusterState& state, const TouchedJobs& touched, Version since, Time now,
                    std::vector<WaitingJob>& waiting);
 

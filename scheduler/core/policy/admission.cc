@@ -11,34 +11,34 @@
 #include "scheduler/core/policy/job_partition.h"
 #include "scheduler/core/policy/limits.h"
 #include "scheduler/core/policy/permission.h"
-#include "scheduler/core/state/books/usage_keys.h"
+#include "scheduler/core/state/tables/usage_keys.h"
 
 namespace muster::core {
 namespace {
 
-absl::Status FillPartition(const PolicyBook& book, JobSpec* spec) {
+absl::Status FillPartition(const SitePolicy& site, JobSpec* spec) {
   if (spec->partition.empty()) {
-    for (const auto& [name, partition] : book.partitions) {
+    for (const auto& [name, partition] : site.partitions) {
       if (partition.is_default) {
         spec->partition = name;
         return absl::OkStatus();
       }
     }
-    return book.partitions.empty() ? absl::OkStatus()
+    return site.partitions.empty() ? absl::OkStatus()
                                    : absl::FailedPreconditionError(absl::StrCat(
                                          "--partition: there is no default partition; name one of ",
-                                         KnownNames(book.partitions)));
+                                         KnownNames(site.partitions)));
   }
-  if (book.partitions.empty() && spec->partition == kImpliedPartition) {
+  if (site.partitions.empty() && spec->partition == kImpliedPartition) {
     spec->partition.clear();
     return absl::OkStatus();
   }
   std::vector<std::string> seen;
   for (const std::string& name : PartitionNames(*spec)) {
-    if (FindPartition(book, name) == nullptr) {
+    if (FindPartition(site, name) == nullptr) {
       return absl::NotFoundError(absl::StrCat(
           "--partition: there is no partition ", name.empty() ? "\"\"" : name, "; there are ",
-          book.partitions.empty() ? std::string(kImpliedPartition) : KnownNames(book.partitions)));
+          site.partitions.empty() ? std::string(kImpliedPartition) : KnownNames(site.partitions)));
     }
     if (IsNamed(seen, name)) {
       return absl::InvalidArgumentError(absl::StrCat("--partition: names ", name, " twice"));
@@ -48,11 +48,11 @@ absl::Status FillPartition(const PolicyBook& book, JobSpec* spec) {
   return absl::OkStatus();
 }
 
-void FillAccount(const PolicyBook& book, JobSpec* spec) {
+void FillAccount(const SitePolicy& site, JobSpec* spec) {
   if (!spec->account.empty()) {
     return;
   }
-  for (const auto& [name, association] : book.associations) {
+  for (const auto& [name, association] : site.associations) {
     if (association.user != spec->user.name) {
       continue;
     }
@@ -65,26 +65,26 @@ void FillAccount(const PolicyBook& book, JobSpec* spec) {
   }
 }
 
-void FillQos(const PolicyBook& book, JobSpec* spec) {
+void FillQos(const SitePolicy& site, JobSpec* spec) {
   if (!spec->qos.empty()) {
     return;
   }
-  if (const AssociationRules* own = FindAssociation(book, spec->account, spec->user.name)) {
+  if (const AssociationRules* own = FindAssociation(site, spec->account, spec->user.name)) {
     spec->qos = own->default_qos;
   }
-  for (const std::string& name : ChargedAccounts(book, spec->account)) {
-    const AccountRules* account = FindAccount(book, name);
+  for (const std::string& name : ChargedAccounts(site, spec->account)) {
+    const AccountRules* account = FindAccount(site, name);
     if (spec->qos.empty() && account != nullptr) {
       spec->qos = account->default_qos;
     }
   }
 }
 
-absl::Status MayUseReservation(const PolicyBook& book, const JobSpec& spec, Time now) {
+absl::Status MayUseReservation(const SitePolicy& site, const JobSpec& spec, Time now) {
   if (spec.reservation.empty()) {
     return absl::OkStatus();
   }
-  const Reservation* reservation = FindReservation(book, spec.reservation);
+  const Reservation* reservation = FindReservation(site, spec.reservation);
   if (reservation == nullptr || !WindowAt(*reservation, now).has_value()) {
     return absl::NotFoundError(absl::StrCat(
         "--reservation: there is no reservation ", spec.reservation,
@@ -92,7 +92,7 @@ absl::Status MayUseReservation(const PolicyBook& book, const JobSpec& spec, Time
   }
   const bool by_account = std::any_of(
       reservation->accounts.begin(), reservation->accounts.end(),
-      [&](const std::string& name) { return IsNamed(ChargedAccounts(book, spec.account), name); });
+      [&](const std::string& name) { return IsNamed(ChargedAccounts(site, spec.account), name); });
   if (!by_account && !IsNamed(reservation->users, spec.user.name)) {
     return absl::PermissionDeniedError(
         absl::StrCat("--reservation: ", spec.reservation, " is not for ", spec.user.name,
@@ -103,7 +103,7 @@ absl::Status MayUseReservation(const PolicyBook& book, const JobSpec& spec, Time
 
 // The time limit of a job that said none: the partition's, and no more than it may have.
 void FillTime(const PolicySnapshot& policy, JobSpec* spec) {
-  const PolicyBook& book = *policy.book;
+  const SitePolicy& site = *policy.site;
   std::optional<Duration> chosen;
   const auto at_most = [&chosen](const std::optional<Duration>& limit) {
     if (limit.has_value() && (!chosen.has_value() || *limit < *chosen)) {
@@ -119,16 +119,16 @@ void FillTime(const PolicySnapshot& policy, JobSpec* spec) {
     chosen = first.default_time.has_value() ? first.default_time : chosen;
     at_most(first.max_time);
   }
-  for (const std::string& name : QosOf(book, spec->qos, PartitionNames(*spec))) {
-    if (const Qos* qos = FindQos(book, name)) {
+  for (const std::string& name : QosOf(site, spec->qos, PartitionNames(*spec))) {
+    if (const Qos* qos = FindQos(site, name)) {
       at_most(qos->limits.max_wall);
     }
   }
-  if (const AssociationRules* own = FindAssociation(book, spec->account, spec->user.name)) {
+  if (const AssociationRules* own = FindAssociation(site, spec->account, spec->user.name)) {
     at_most(own->limits.max_wall);
   }
-  for (const std::string& name : ChargedAccounts(book, spec->account)) {
-    if (const AccountRules* account = FindAccount(book, name)) {
+  for (const std::string& name : ChargedAccounts(site, spec->account)) {
+    if (const AccountRules* account = FindAccount(site, name)) {
       at_most(account->limits.max_wall);
     }
   }
@@ -158,10 +158,10 @@ absl::Status MayUsePartitions(const PolicySnapshot& policy, const JobSpec& spec)
 
 // What no waiting will mend is refused where a QOS of the job says so.
 absl::Status CheckDenied(const PolicySnapshot& policy, const JobSpec& spec) {
-  const PolicyBook& book = *policy.book;
-  const std::vector<std::string> names = QosOf(book, spec.qos, PartitionNames(spec));
+  const SitePolicy& site = *policy.site;
+  const std::vector<std::string> names = QosOf(site, spec.qos, PartitionNames(spec));
   const bool deny = std::any_of(names.begin(), names.end(), [&](const std::string& name) {
-    const Qos* qos = FindQos(book, name);
+    const Qos* qos = FindQos(site, name);
     return qos != nullptr && (qos->flags & kDenyOnLimit) != 0;
   });
   if (!deny) {
@@ -169,7 +169,7 @@ absl::Status CheckDenied(const PolicySnapshot& policy, const JobSpec& spec) {
   }
   std::optional<Reason> first;
   for (const JobPartition& partition : PartitionsOf(policy, spec)) {
-    const std::vector<Reason> broken = CheckJobLimits(book, LeastAsk(spec, partition.name));
+    const std::vector<Reason> broken = CheckJobLimits(site, LeastAsk(spec, partition.name));
     if (broken.empty()) {
       return absl::OkStatus();
     }
@@ -183,13 +183,13 @@ absl::Status CheckDenied(const PolicySnapshot& policy, const JobSpec& spec) {
 }  // namespace
 
 absl::Status Admit(const PolicySnapshot& policy, const Submission& submission, JobSpec* spec) {
-  const PolicyBook& book = *policy.book;
-  RETURN_IF_ERROR(FillPartition(book, spec));
-  FillAccount(book, spec);
-  FillQos(book, spec);
-  RETURN_IF_ERROR(MayUseAccountAndQos(book, *spec));
+  const SitePolicy& site = *policy.site;
+  RETURN_IF_ERROR(FillPartition(site, spec));
+  FillAccount(site, spec);
+  FillQos(site, spec);
+  RETURN_IF_ERROR(MayUseAccountAndQos(site, *spec));
   RETURN_IF_ERROR(MayUsePartitions(policy, *spec));
-  RETURN_IF_ERROR(MayUseReservation(book, *spec, submission.now));
+  RETURN_IF_ERROR(MayUseReservation(site, *spec, submission.now));
   if (!submission.time_said) {
     FillTime(policy, spec);
   }

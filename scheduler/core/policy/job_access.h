@@ -10,15 +10,15 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "scheduler/model/job/job.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/settings/scheduler_config.h"
 
 namespace muster::core {
 
-inline bool IsOperator(const User& by, const PolicyConfig& config) {
+inline bool IsOperator(const User& by, const SchedulerConfig& config) {
   return by.uid == 0 || by.uid == config.operator_uid;
 }
 
-inline bool MayChange(const Job& job, const User& by, const PolicyConfig& config) {
+inline bool MayChange(const Job& job, const User& by, const SchedulerConfig& config) {
   return IsOperator(by, config) || by.uid == job.spec->user.uid;
 }
 

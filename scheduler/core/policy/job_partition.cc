@@ -1,13 +1,13 @@
 #include "scheduler/core/policy/job_partition.h"
 
-#include "scheduler/core/state/books/usage_keys.h"
+#include "scheduler/core/state/tables/usage_keys.h"
 
 namespace muster::core {
 
 std::vector<JobPartition> PartitionsOf(const PolicySnapshot& policy, const JobSpec& spec) {
   std::vector<JobPartition> partitions;
   for (const std::string& name : PartitionNames(spec)) {
-    const Partition* rules = FindPartition(*policy.book, name);
+    const Partition* rules = FindPartition(*policy.site, name);
     if (rules == nullptr && name != kImpliedPartition) {
       continue;
     }

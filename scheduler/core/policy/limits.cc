@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/core/state/books/charge.h"
-#include "scheduler/core/state/books/usage_keys.h"
+#include "scheduler/core/state/tables/charge.h"
+#include "scheduler/core/state/tables/usage_keys.h"
 
 namespace muster::core {
 namespace {
@@ -91,7 +91,7 @@ Reason ReasonOf(const Look& look) {
 
 // Who holds it, and by when enough of it is free: after the ends of as many as are needed.
 template <class HeldBy>
-void AddHolders(const PassUsage& usage, const Look& look, const HeldBy& held_by, Reason& reason) {
+void AddHolders(const CycleUsage& usage, const Look& look, const HeldBy& held_by, Reason& reason) {
   if (reason.verdict == ReasonClass::kNever) {
     return;
   }
@@ -115,19 +115,19 @@ void AddHolders(const PassUsage& usage, const Look& look, const HeldBy& held_by,
 
 class Checker {
  public:
-  Checker(const PassUsage& usage, const LimitAsk& ask)
-      : usage_(usage), book_(*usage.snapshot().book), ask_(ask) {}
+  Checker(const CycleUsage& usage, const LimitAsk& ask)
+      : usage_(usage), site_(*usage.snapshot().site), ask_(ask) {}
 
   std::vector<Reason> Run() {
-    for (const std::string& account : ChargedAccounts(book_, ask_.spec->account)) {
-      if (const AccountRules* rules = FindAccount(book_, account)) {
+    for (const std::string& account : ChargedAccounts(site_, ask_.spec->account)) {
+      if (const AccountRules* rules = FindAccount(site_, account)) {
         Group(rules->limits, UsageKey{UsageScope::kAccount, account, ""},
               absl::StrCat("account ", account), false);
       }
     }
     Association();
-    for (const std::string& name : QosOf(book_, ask_.spec->qos, {ask_.partition})) {
-      if (const Qos* qos = FindQos(book_, name)) {
+    for (const std::string& name : QosOf(site_, ask_.spec->qos, {ask_.partition})) {
+      if (const Qos* qos = FindQos(site_, name)) {
         OfQos(*qos);
       }
     }
@@ -140,7 +140,7 @@ class Checker {
     const std::string& user = ask_.spec->user.name;
     const UsageKey key{UsageScope::kAssociation, account, user};
     const std::string name = absl::StrCat("user ", user, " in account ", account);
-    if (const AssociationRules* rules = FindAssociation(book_, account, user)) {
+    if (const AssociationRules* rules = FindAssociation(site_, account, user)) {
       Group(rules->limits, key, name, false);
     }
     for (const Limits* limits : Nearest()) {
@@ -155,11 +155,11 @@ class Checker {
   std::vector<const Limits*> Nearest() {
     std::vector<const Limits*> nearest;
     if (const AssociationRules* own =
-            FindAssociation(book_, ask_.spec->account, ask_.spec->user.name)) {
+            FindAssociation(site_, ask_.spec->account, ask_.spec->user.name)) {
       nearest.push_back(&own->limits);
     }
-    for (const std::string& account : ChargedAccounts(book_, ask_.spec->account)) {
-      if (const AccountRules* rules = FindAccount(book_, account)) {
+    for (const std::string& account : ChargedAccounts(site_, ask_.spec->account)) {
+      if (const AccountRules* rules = FindAccount(site_, account)) {
         nearest.push_back(&rules->limits);
       }
     }
@@ -242,7 +242,7 @@ class Checker {
     const UseCount count = usage_.Of(key);
     const SpentAmount spent = usage_.SpentOf(key);
     const std::uint64_t wall = WallSeconds(ask_.spec->time_limit);
-    const Qos* own = FindQos(book_, EffectiveQos(ask_.spec->qos));
+    const Qos* own = FindQos(site_, EffectiveQos(ask_.spec->qos));
     const TresUse rate = ForBudget(ask_.tres, own == nullptr ? 1000 : own->usage_factor);
     TresUse used = count.promised;
     Add(used, spent.tres);
@@ -289,8 +289,8 @@ class Checker {
     reasons_.push_back(std::move(reason));
   }
 
-  const PassUsage& usage_;
-  const PolicyBook& book_;
+  const CycleUsage& usage_;
+  const SitePolicy& site_;
   const LimitAsk& ask_;
   std::vector<Reason> reasons_;
 };
@@ -333,14 +333,14 @@ struct Named {
   std::string name;
 };
 
-std::vector<Named> NearestOf(const PolicyBook& book, const JobSpec& spec) {
+std::vector<Named> NearestOf(const SitePolicy& site, const JobSpec& spec) {
   std::vector<Named> nearest;
-  if (const AssociationRules* own = FindAssociation(book, spec.account, spec.user.name)) {
+  if (const AssociationRules* own = FindAssociation(site, spec.account, spec.user.name)) {
     nearest.push_back(
         {&own->limits, absl::StrCat("user ", spec.user.name, " in account ", spec.account)});
   }
-  for (const std::string& account : ChargedAccounts(book, spec.account)) {
-    if (const AccountRules* rules = FindAccount(book, account)) {
+  for (const std::string& account : ChargedAccounts(site, spec.account)) {
+    if (const AccountRules* rules = FindAccount(site, account)) {
       nearest.push_back({&rules->limits, absl::StrCat("account ", account)});
     }
   }
@@ -371,7 +371,7 @@ absl::Status Submits(const PolicySnapshot& snapshot, const UsageKey& key,
 
 }  // namespace
 
-UseCount PassUsage::Of(const UsageKey& key) const {
+UseCount CycleUsage::Of(const UsageKey& key) const {
   UseCount sum;
   const auto base = snapshot_.usage.counts.find(key);
   if (base != snapshot_.usage.counts.end()) {
@@ -387,17 +387,17 @@ UseCount PassUsage::Of(const UsageKey& key) const {
   return sum;
 }
 
-SpentAmount PassUsage::SpentOf(const UsageKey& key) const {
+SpentAmount CycleUsage::SpentOf(const UsageKey& key) const {
   const auto found = snapshot_.usage.spent.find(key);
   return found == snapshot_.usage.spent.end() ? SpentAmount() : found->second;
 }
 
-void PassUsage::Start(const JobSpec& spec, const RunningCharge& charge) {
-  const PolicyBook& book = *snapshot_.book;
+void CycleUsage::Start(const JobSpec& spec, const RunningCharge& charge) {
+  const SitePolicy& site = *snapshot_.site;
   const std::uint64_t wall = WallSeconds(spec.time_limit);
-  const Qos* qos = FindQos(book, EffectiveQos(spec.qos));
+  const Qos* qos = FindQos(site, EffectiveQos(spec.qos));
   const TresUse promise = ForBudget(charge.tres, qos == nullptr ? 1000 : qos->usage_factor);
-  for (const UsageKey& key : KeysOf(book, spec, {charge.partition})) {
+  for (const UsageKey& key : KeysOf(site, spec, {charge.partition})) {
     UseCount& count = added_[key];
     ++count.running;
     Add(count.held, charge.tres);
@@ -409,17 +409,17 @@ void PassUsage::Start(const JobSpec& spec, const RunningCharge& charge) {
   indexed_ = false;
 }
 
-void PassUsage::Index(const RunningCharge& charge) const {
+void CycleUsage::Index(const RunningCharge& charge) const {
   JobSpec spec;
   spec.account = charge.account;
   spec.user.name = charge.user;
   spec.qos = charge.qos;
-  for (const UsageKey& key : KeysOf(*snapshot_.book, spec, {charge.partition})) {
+  for (const UsageKey& key : KeysOf(*snapshot_.site, spec, {charge.partition})) {
     holders_[key].push_back(&charge);
   }
 }
 
-const std::vector<const RunningCharge*>& PassUsage::HoldersOf(const UsageKey& key) const {
+const std::vector<const RunningCharge*>& CycleUsage::HoldersOf(const UsageKey& key) const {
   if (!indexed_) {
     for (const auto& [id, charge] : snapshot_.usage.running) {
       Index(charge);
@@ -450,19 +450,19 @@ LimitAsk LeastAsk(const JobSpec& spec, const std::string& partition) {
   return ask;
 }
 
-std::vector<Reason> CheckLimits(const PassUsage& usage, const LimitAsk& ask) {
-  std::vector<Reason> reasons = CheckJobLimits(*usage.snapshot().book, ask);
+std::vector<Reason> CheckLimits(const CycleUsage& usage, const LimitAsk& ask) {
+  std::vector<Reason> reasons = CheckJobLimits(*usage.snapshot().site, ask);
   for (Reason& reason : Checker(usage, ask).Run()) {
     reasons.push_back(std::move(reason));
   }
   return reasons;
 }
 
-std::vector<Reason> CheckJobLimits(const PolicyBook& book, const LimitAsk& ask) {
+std::vector<Reason> CheckJobLimits(const SitePolicy& site, const LimitAsk& ask) {
   std::vector<Reason> reasons;
   const Duration limit = ask.spec->time_limit;
-  for (const std::string& name : QosOf(book, ask.spec->qos, {ask.partition})) {
-    if (const Qos* qos = FindQos(book, name)) {
+  for (const std::string& name : QosOf(site, ask.spec->qos, {ask.partition})) {
+    if (const Qos* qos = FindQos(site, name)) {
       const std::string whose = absl::StrCat("qos ", name);
       AddPerJob(qos->limits.max_tres_per_job, ask.tres, All(ReasonKind::kQOSMaxTRESPerJob), whose,
                 reasons);
@@ -474,7 +474,7 @@ std::vector<Reason> CheckJobLimits(const PolicyBook& book, const LimitAsk& ask) 
       }
     }
   }
-  const std::vector<Named> nearest = NearestOf(book, *ask.spec);
+  const std::vector<Named> nearest = NearestOf(site, *ask.spec);
   if (const Named* whose =
           First(nearest, [](const Limits& l) { return !l.max_tres_per_job.empty(); })) {
     AddPerJob(whose->limits->max_tres_per_job, ask.tres, kAssocPerJob, whose->name, reasons);
@@ -493,9 +493,9 @@ std::vector<Reason> CheckJobLimits(const PolicyBook& book, const LimitAsk& ask) 
 
 absl::Status CheckSubmitLimits(const PolicySnapshot& snapshot, const JobSpec& spec,
                                std::uint64_t count) {
-  const PolicyBook& book = *snapshot.book;
-  for (const std::string& account : ChargedAccounts(book, spec.account)) {
-    if (const AccountRules* rules = FindAccount(book, account)) {
+  const SitePolicy& site = *snapshot.site;
+  for (const std::string& account : ChargedAccounts(site, spec.account)) {
+    if (const AccountRules* rules = FindAccount(site, account)) {
       RETURN_IF_ERROR(Submits(snapshot, UsageKey{UsageScope::kAccount, account, ""},
                               rules->limits.grp_submit_jobs, count,
                               absl::StrCat("account ", account, " GrpSubmitJobs")));
@@ -503,17 +503,17 @@ absl::Status CheckSubmitLimits(const PolicySnapshot& snapshot, const JobSpec& sp
   }
   const UsageKey own{UsageScope::kAssociation, spec.account, spec.user.name};
   const std::string who = absl::StrCat("user ", spec.user.name, " in account ", spec.account);
-  if (const AssociationRules* rules = FindAssociation(book, spec.account, spec.user.name)) {
+  if (const AssociationRules* rules = FindAssociation(site, spec.account, spec.user.name)) {
     RETURN_IF_ERROR(Submits(snapshot, own, rules->limits.grp_submit_jobs, count,
                             absl::StrCat(who, " GrpSubmitJobs")));
   }
-  if (const Named* whose = First(NearestOf(book, spec),
+  if (const Named* whose = First(NearestOf(site, spec),
                                  [](const Limits& l) { return l.max_submit_jobs.has_value(); })) {
     RETURN_IF_ERROR(Submits(snapshot, own, whose->limits->max_submit_jobs, count,
                             absl::StrCat(who, " MaxSubmitJobs")));
   }
-  for (const std::string& name : QosOf(book, spec.qos, PartitionNames(spec))) {
-    const Qos* qos = FindQos(book, name);
+  for (const std::string& name : QosOf(site, spec.qos, PartitionNames(spec))) {
+    const Qos* qos = FindQos(site, name);
     if (qos == nullptr) {
       continue;
     }

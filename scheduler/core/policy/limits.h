@@ -4,7 +4,7 @@
 //
 // Where several limits hold, each is checked and all that are broken are reported. Of an
 // association's Max* limits the nearest counts: its own, else its account's, and so on up. Thread
-// promise: pure (PassUsage belongs to one pass). Invariants: a job that CheckLimits passes with
+// promise: pure (CycleUsage belongs to one cycle). Invariants: a job that CheckLimits passes with
 // what it really gets breaks no limit by starting now; budgets count what running jobs may still
 // use.
 
@@ -21,11 +21,11 @@
 
 namespace muster::core {
 
-// What is in use, with what this pass has started.
-class PassUsage {
+// What is in use, with what this cycle has started.
+class CycleUsage {
  public:
   // REQUIRES: the snapshot outlives it.
-  explicit PassUsage(const PolicySnapshot& snapshot) : snapshot_(snapshot) {}
+  explicit CycleUsage(const PolicySnapshot& snapshot) : snapshot_(snapshot) {}
 
   [[nodiscard]] UseCount Of(const UsageKey& key) const;
   [[nodiscard]] SpentAmount SpentOf(const UsageKey& key) const;
@@ -59,10 +59,10 @@ LimitAsk AskOf(const JobSpec& spec, const std::string& partition, const Allocati
                const MachineOf& machine_of);
 
 // All limits that the job would break by starting now, with numbers and holders.
-std::vector<Reason> CheckLimits(const PassUsage& usage, const LimitAsk& ask);
+std::vector<Reason> CheckLimits(const CycleUsage& usage, const LimitAsk& ask);
 
 // Those of one job alone (Max*PerJob, MaxWall, MaxTRESPerNode): no waiting will help.
-std::vector<Reason> CheckJobLimits(const PolicyBook& book, const LimitAsk& ask);
+std::vector<Reason> CheckJobLimits(const SitePolicy& site, const LimitAsk& ask);
 
 // Refuses `count` further jobs of the spec when a submit limit does not allow them.
 absl::Status CheckSubmitLimits(const PolicySnapshot& snapshot, const JobSpec& spec,

@@ -4,19 +4,19 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "scheduler/core/state/books/usage_keys.h"
+#include "scheduler/core/state/tables/usage_keys.h"
 
 namespace muster::core {
 namespace {
 
 // The QOS that the spec's association allows; empty: all.
-std::vector<std::string> AllowedQos(const PolicyBook& book, const JobSpec& spec) {
-  const AssociationRules* own = FindAssociation(book, spec.account, spec.user.name);
+std::vector<std::string> AllowedQos(const SitePolicy& site, const JobSpec& spec) {
+  const AssociationRules* own = FindAssociation(site, spec.account, spec.user.name);
   if (own != nullptr && !own->qos.empty()) {
     return own->qos;
   }
-  for (const std::string& name : ChargedAccounts(book, spec.account)) {
-    const AccountRules* account = FindAccount(book, name);
+  for (const std::string& name : ChargedAccounts(site, spec.account)) {
+    const AccountRules* account = FindAccount(site, name);
     if (account != nullptr && !account->qos.empty()) {
       return account->qos;
     }
@@ -46,26 +46,26 @@ absl::Status MayUsePartition(const Partition& partition, const JobSpec& spec) {
   return absl::OkStatus();
 }
 
-absl::Status MayUseAccountAndQos(const PolicyBook& book, const JobSpec& spec) {
-  if (!book.accounts.empty() && !spec.account.empty() && spec.account != kRootAccountName &&
-      FindAccount(book, spec.account) == nullptr) {
+absl::Status MayUseAccountAndQos(const SitePolicy& site, const JobSpec& spec) {
+  if (!site.accounts.empty() && !spec.account.empty() && spec.account != kRootAccountName &&
+      FindAccount(site, spec.account) == nullptr) {
     return absl::PermissionDeniedError(
         absl::StrCat("--account: there is no account ", spec.account, "; see muster accounts"));
   }
-  if (!book.associations.empty() &&
-      FindAssociation(book, spec.account, spec.user.name) == nullptr) {
+  if (!site.associations.empty() &&
+      FindAssociation(site, spec.account, spec.user.name) == nullptr) {
     return absl::PermissionDeniedError(
         spec.account.empty()
             ? absl::StrCat("--account: ", spec.user.name, " is in no account; ask for one")
             : absl::StrCat("--account: ", spec.user.name, " is not in account ", spec.account));
   }
   const std::string qos = EffectiveQos(spec.qos);
-  if (FindQos(book, qos) == nullptr && qos != kImpliedQos) {
+  if (FindQos(site, qos) == nullptr && qos != kImpliedQos) {
     return absl::NotFoundError(
         absl::StrCat("--qos: there is no QOS ", qos, "; there are ",
-                     book.qos.empty() ? std::string(kImpliedQos) : KnownNames(book.qos)));
+                     site.qos.empty() ? std::string(kImpliedQos) : KnownNames(site.qos)));
   }
-  const std::vector<std::string> allowed = AllowedQos(book, spec);
+  const std::vector<std::string> allowed = AllowedQos(site, spec);
   if (!allowed.empty() && !IsNamed(allowed, qos)) {
     return absl::NotFoundError(
         absl::StrCat("--qos: ", spec.user.name, spec.account.empty() ? "" : " in account ",

@@ -22,28 +22,28 @@ struct At {
   }
 };
 
-bool QosExists(const PolicyBook& book, const std::string& name) {
-  return name == kImpliedQos || FindQos(book, name) != nullptr;
+bool QosExists(const SitePolicy& site, const std::string& name) {
+  return name == kImpliedQos || FindQos(site, name) != nullptr;
 }
 
-bool AccountExists(const PolicyBook& book, const std::string& name) {
-  return name == kRootAccountName || FindAccount(book, name) != nullptr;
+bool AccountExists(const SitePolicy& site, const std::string& name) {
+  return name == kRootAccountName || FindAccount(site, name) != nullptr;
 }
 
-Found CheckQosNames(const PolicyBook& book, const At& at, const std::string& key,
+Found CheckQosNames(const SitePolicy& site, const At& at, const std::string& key,
                     const std::vector<std::string>& names) {
   for (const std::string& name : names) {
-    if (!name.empty() && !QosExists(book, name)) {
+    if (!name.empty() && !QosExists(site, name)) {
       return at(key, absl::StrCat("there is no QOS ", name));
     }
   }
   return std::nullopt;
 }
 
-Found CheckAccountNames(const PolicyBook& book, const At& at, const std::string& key,
+Found CheckAccountNames(const SitePolicy& site, const At& at, const std::string& key,
                         const std::vector<std::string>& names) {
   for (const std::string& name : names) {
-    if (!book.accounts.empty() && !AccountExists(book, name)) {
+    if (!site.accounts.empty() && !AccountExists(site, name)) {
       return at(key, absl::StrCat("there is no account ", name));
     }
   }
@@ -123,15 +123,15 @@ Found CheckSizes(const At& at, const Partition& partition) {
   return std::nullopt;
 }
 
-Found CheckPartition(const PolicyBook& book, const Partition& partition) {
+Found CheckPartition(const SitePolicy& site, const Partition& partition) {
   const At at{PolicyKind::kPartition, partition.name};
   return FirstOf(
       [&] { return CheckSizes(at, partition); },
-      [&] { return CheckQosNames(book, at, "QoS", {partition.qos}); },
-      [&] { return CheckQosNames(book, at, "AllowQos", partition.allow_qos); },
-      [&] { return CheckQosNames(book, at, "DenyQos", partition.deny_qos); },
-      [&] { return CheckAccountNames(book, at, "AllowAccounts", partition.allow_accounts); },
-      [&] { return CheckAccountNames(book, at, "DenyAccounts", partition.deny_accounts); },
+      [&] { return CheckQosNames(site, at, "QoS", {partition.qos}); },
+      [&] { return CheckQosNames(site, at, "AllowQos", partition.allow_qos); },
+      [&] { return CheckQosNames(site, at, "DenyQos", partition.deny_qos); },
+      [&] { return CheckAccountNames(site, at, "AllowAccounts", partition.allow_accounts); },
+      [&] { return CheckAccountNames(site, at, "DenyAccounts", partition.deny_accounts); },
       [&] { return Both(at, "DenyAccounts", partition.allow_accounts, partition.deny_accounts); },
       [&] { return Both(at, "DenyQos", partition.allow_qos, partition.deny_qos); });
 }
@@ -152,7 +152,7 @@ std::optional<std::string> Shared(const Partition& a, const Partition& b) {
   return found == others->end() ? std::nullopt : std::optional(*found);
 }
 
-// Partitions over the same nodes must agree on how those are given, and on who gives way to whom.
+// Partitions over the same nodes must agree on how those are given, and on who preempts whom.
 Found CheckPair(const Partition& a, const Partition& b) {
   const At at{PolicyKind::kPartition, b.name};
   if (a.is_default && b.is_default) {
@@ -176,14 +176,14 @@ Found CheckPair(const Partition& a, const Partition& b) {
                          *shared, " too: use one mode, or another tier"));
 }
 
-Found CheckPartitions(const PolicyBook& book) {
-  for (const auto& [name, partition] : book.partitions) {
-    if (Found found = CheckPartition(book, partition)) {
+Found CheckPartitions(const SitePolicy& site) {
+  for (const auto& [name, partition] : site.partitions) {
+    if (Found found = CheckPartition(site, partition)) {
       return found;
     }
   }
-  for (auto a = book.partitions.begin(); a != book.partitions.end(); ++a) {
-    for (auto b = std::next(a); b != book.partitions.end(); ++b) {
+  for (auto a = site.partitions.begin(); a != site.partitions.end(); ++a) {
+    for (auto b = std::next(a); b != site.partitions.end(); ++b) {
       if (Found found = CheckPair(a->second, b->second)) {
         return found;
       }
@@ -193,13 +193,13 @@ Found CheckPartitions(const PolicyBook& book) {
 }
 
 // True when following Preempt from `from` comes to `to`.
-bool Preempts(const PolicyBook& book, const std::string& from, const std::string& to) {
+bool Preempts(const SitePolicy& site, const std::string& from, const std::string& to) {
   std::set<std::string> seen;
   std::vector<std::string> left = {from};
   while (!left.empty()) {
     const std::string name = left.back();
     left.pop_back();
-    const Qos* qos = FindQos(book, name);
+    const Qos* qos = FindQos(site, name);
     if (qos == nullptr || !seen.insert(name).second) {
       continue;
     }
@@ -211,23 +211,23 @@ bool Preempts(const PolicyBook& book, const std::string& from, const std::string
   return false;
 }
 
-Found CheckQos(const PolicyBook& book, const Qos& qos) {
+Found CheckQos(const SitePolicy& site, const Qos& qos) {
   const At at{PolicyKind::kQos, qos.name};
-  return FirstOf([&] { return CheckQosNames(book, at, "Preempt", qos.preempt); },
+  return FirstOf([&] { return CheckQosNames(site, at, "Preempt", qos.preempt); },
                  [&]() -> Found {
-                   return Preempts(book, qos.name, qos.name)
+                   return Preempts(site, qos.name, qos.name)
                               ? at("Preempt", "its jobs could preempt one another in a circle")
                               : std::nullopt;
                  },
                  [&] { return CheckLimitsOf(at, qos.limits); });
 }
 
-Found CheckParent(const PolicyBook& book, const AccountRules& account) {
+Found CheckParent(const SitePolicy& site, const AccountRules& account) {
   const At at{PolicyKind::kAccount, account.name};
   if (account.name == kRootAccountName) {
     return account.parent.empty() ? std::nullopt : at("Parent", "the root account has no parent");
   }
-  if (!AccountExists(book, account.parent)) {
+  if (!AccountExists(site, account.parent)) {
     return at("Parent", absl::StrCat("there is no account ", account.parent));
   }
   constexpr int kDepthMax = 64;
@@ -236,7 +236,7 @@ Found CheckParent(const PolicyBook& book, const AccountRules& account) {
     if (above == account.name) {
       return at("Parent", absl::StrCat("account ", account.name, " would be above itself"));
     }
-    const AccountRules* rules = FindAccount(book, above);
+    const AccountRules* rules = FindAccount(site, above);
     if (rules == nullptr) {
       break;  // told where it is named
     }
@@ -248,9 +248,9 @@ Found CheckParent(const PolicyBook& book, const AccountRules& account) {
   return std::nullopt;
 }
 
-Found CheckDefaultQos(const PolicyBook& book, const At& at, const std::string& name,
+Found CheckDefaultQos(const SitePolicy& site, const At& at, const std::string& name,
                       const std::vector<std::string>& allowed) {
-  if (Found found = CheckQosNames(book, at, "DefaultQOS", {name})) {
+  if (Found found = CheckQosNames(site, at, "DefaultQOS", {name})) {
     return found;
   }
   if (!name.empty() && !allowed.empty() &&
@@ -260,21 +260,21 @@ Found CheckDefaultQos(const PolicyBook& book, const At& at, const std::string& n
   return std::nullopt;
 }
 
-Found CheckAccount(const PolicyBook& book, const AccountRules& account) {
+Found CheckAccount(const SitePolicy& site, const AccountRules& account) {
   const At at{PolicyKind::kAccount, account.name};
-  return FirstOf([&] { return CheckParent(book, account); },
-                 [&] { return CheckQosNames(book, at, "QOS", account.qos); },
-                 [&] { return CheckDefaultQos(book, at, account.default_qos, account.qos); },
+  return FirstOf([&] { return CheckParent(site, account); },
+                 [&] { return CheckQosNames(site, at, "QOS", account.qos); },
+                 [&] { return CheckDefaultQos(site, at, account.default_qos, account.qos); },
                  [&] { return CheckLimitsOf(at, account.limits); });
 }
 
-Found CheckAssociation(const PolicyBook& book, const AssociationRules& association) {
+Found CheckAssociation(const SitePolicy& site, const AssociationRules& association) {
   const At at{PolicyKind::kAssociation, AssociationName(association.account, association.user)};
-  if (!AccountExists(book, association.account)) {
+  if (!AccountExists(site, association.account)) {
     return at("", absl::StrCat("there is no account ", association.account));
   }
   if (association.is_default) {
-    for (const auto& [name, other] : book.associations) {
+    for (const auto& [name, other] : site.associations) {
       if (other.user == association.user && other.is_default &&
           other.account < association.account) {
         return at("DefaultAccount", absl::StrCat(association.user, " has the default account ",
@@ -283,12 +283,12 @@ Found CheckAssociation(const PolicyBook& book, const AssociationRules& associati
     }
   }
   return FirstOf(
-      [&] { return CheckQosNames(book, at, "QOS", association.qos); },
-      [&] { return CheckDefaultQos(book, at, association.default_qos, association.qos); },
+      [&] { return CheckQosNames(site, at, "QOS", association.qos); },
+      [&] { return CheckDefaultQos(site, at, association.default_qos, association.qos); },
       [&] { return CheckLimitsOf(at, association.limits); });
 }
 
-Found CheckReservation(const PolicyBook& book, const Reservation& reservation) {
+Found CheckReservation(const SitePolicy& site, const Reservation& reservation) {
   const At at{PolicyKind::kReservation, reservation.name};
   if (reservation.start == kNoTime) {
     return at("StartTime", "is missing");
@@ -310,13 +310,13 @@ Found CheckReservation(const PolicyBook& book, const Reservation& reservation) {
       reservation.accounts.empty()) {
     return at("Users", "and Accounts are missing: say for whom it is, or Flags=MAINT");
   }
-  return CheckAccountNames(book, at, "Accounts", reservation.accounts);
+  return CheckAccountNames(site, at, "Accounts", reservation.accounts);
 }
 
 template <class T, class Check>
-Found Each(const PolicyBook& book, const std::map<std::string, T>& objects, const Check& check) {
+Found Each(const SitePolicy& site, const std::map<std::string, T>& objects, const Check& check) {
   for (const auto& [name, object] : objects) {
-    if (Found found = check(book, object)) {
+    if (Found found = check(site, object)) {
       return found;
     }
   }
@@ -330,12 +330,12 @@ std::string ToSentence(const PolicyProblem& problem) {
                       problem.key.empty() ? "" : ": ", problem.text);
 }
 
-std::optional<PolicyProblem> FindProblem(const PolicyBook& book) {
-  return FirstOf([&] { return CheckPartitions(book); },
-                 [&] { return Each(book, book.qos, CheckQos); },
-                 [&] { return Each(book, book.accounts, CheckAccount); },
-                 [&] { return Each(book, book.associations, CheckAssociation); },
-                 [&] { return Each(book, book.reservations, CheckReservation); });
+std::optional<PolicyProblem> FindProblem(const SitePolicy& site) {
+  return FirstOf([&] { return CheckPartitions(site); },
+                 [&] { return Each(site, site.qos, CheckQos); },
+                 [&] { return Each(site, site.accounts, CheckAccount); },
+                 [&] { return Each(site, site.associations, CheckAssociation); },
+                 [&] { return Each(site, site.reservations, CheckReservation); });
 }
 
 }  // namespace muster::core

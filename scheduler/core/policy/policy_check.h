@@ -1,9 +1,9 @@
 #pragma once
 
-// What a book of policy may not say: unknown names, circles, limits that contradict one another.
+// What a policy may not say: unknown names, circles, limits that contradict one another.
 //
 // Used by the handlers that change policy and, with the line of the file, by the configuration.
-// Thread promise: pure. Invariants: a book without a problem holds the invariants of
+// Thread promise: pure. Invariants: a policy without a problem holds the invariants of
 // model/partition, account_rules and reservation.
 
 #include <optional>
@@ -24,6 +24,6 @@ struct PolicyProblem {
 std::string ToSentence(const PolicyProblem& problem);
 
 // The first problem, in the order of kinds and names.
-std::optional<PolicyProblem> FindProblem(const PolicyBook& book);
+std::optional<PolicyProblem> FindProblem(const SitePolicy& site);
 
 }  // namespace muster::core

@@ -4,14 +4,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/policy/permission.h"
-#include "scheduler/core/state/books/charge.h"
-#include "scheduler/core/state/books/usage_keys.h"
+#include "scheduler/core/state/tables/charge.h"
+#include "scheduler/core/state/tables/usage_keys.h"
 
 namespace muster::core {
 namespace {
 
 bool HasFlag(const PolicySnapshot& policy, const JobSpec& spec, QosFlag flag) {
-  const Qos* qos = FindQos(*policy.book, EffectiveQos(spec.qos));
+  const Qos* qos = FindQos(*policy.site, EffectiveQos(spec.qos));
   return qos != nullptr && (qos->flags & flag) != 0;
 }
 
@@ -48,7 +48,7 @@ bool Meets(const Reservation& other, Time start, Time end) {
 
 // Its own reservation: is it there, has it begun, is there time enough left?
 std::optional<Reason> OwnReservation(const PolicySnapshot& policy, const JobSpec& spec, Time now) {
-  const Reservation* own = FindReservation(*policy.book, spec.reservation);
+  const Reservation* own = FindReservation(*policy.site, spec.reservation);
   const std::optional<Window> window = own == nullptr ? std::nullopt : WindowAt(*own, now);
   if (!window.has_value()) {
     return About(ReasonKind::kReservationDeleted, spec.reservation);
@@ -73,7 +73,7 @@ std::optional<Reason> OwnReservation(const PolicySnapshot& policy, const JobSpec
   return std::nullopt;
 }
 
-void AddLimits(const JobSpec& spec, const std::vector<JobPartition>& open, PassUsage& usage,
+void AddLimits(const JobSpec& spec, const std::vector<JobPartition>& open, CycleUsage& usage,
                std::vector<Reason>& reasons) {
   // What holds in one of its partitions need not hold in another: the fewest are told.
   std::optional<std::vector<Reason>> fewest;
@@ -152,7 +152,7 @@ bool NodeMayByPolicy(const PolicySnapshot& policy, NodeId node, const JobSpec& s
     return false;
   }
   const Reservation* own =
-      spec.reservation.empty() ? nullptr : FindReservation(*policy.book, spec.reservation);
+      spec.reservation.empty() ? nullptr : FindReservation(*policy.site, spec.reservation);
   if (!spec.reservation.empty()) {
     const auto nodes = policy.nodes->reservations.find(spec.reservation);
     const bool inside = nodes != policy.nodes->reservations.end() && nodes->second.Has(node);
@@ -164,7 +164,7 @@ bool NodeMayByPolicy(const PolicySnapshot& policy, NodeId node, const JobSpec& s
     if (name == spec.reservation || !group.Has(node)) {
       continue;
     }
-    if (Meets(*FindReservation(*policy.book, name), start, end)) {
+    if (Meets(*FindReservation(*policy.site, name), start, end)) {
       return false;
     }
   }
@@ -174,13 +174,13 @@ bool NodeMayByPolicy(const PolicySnapshot& policy, NodeId node, const JobSpec& s
 std::optional<ReservedFrom> ReservationInTheWay(const PolicySnapshot& policy, NodeId node,
                                                 const JobSpec& spec, Time start, Time end) {
   const Reservation* own =
-      spec.reservation.empty() ? nullptr : FindReservation(*policy.book, spec.reservation);
+      spec.reservation.empty() ? nullptr : FindReservation(*policy.site, spec.reservation);
   if (own != nullptr && !WithinOwn(*own, start, end)) {
     const std::optional<Window> window = WindowAt(*own, start);
     return ReservedFrom{spec.reservation, window.has_value() ? window->end : start, true};
   }
   for (const auto& [name, group] : policy.nodes->reservations) {
-    const Reservation* other = FindReservation(*policy.book, name);
+    const Reservation* other = FindReservation(*policy.site, name);
     if (name != spec.reservation && group.Has(node) && Meets(*other, start, end)) {
       return ReservedFrom{name, std::max(WindowAt(*other, start)->start, start), false};
     }
@@ -190,7 +190,7 @@ std::optional<ReservedFrom> ReservationInTheWay(const PolicySnapshot& policy, No
 
 bool NodeMayByPolicy(const Snapshot& snapshot, const NodeSnapshot& node, const WaitingJob& job,
                      Time start, Time end) {
-  if (snapshot.policy == nullptr || snapshot.policy->book->empty()) {
+  if (snapshot.policy == nullptr || snapshot.policy->site->empty()) {
     return true;
   }
   const std::vector<JobPartition> partitions = PartitionsOf(*snapshot.policy, *job.spec);
@@ -203,7 +203,7 @@ bool NodeMayByPolicy(const Snapshot& snapshot, const NodeSnapshot& node, const W
 bool MayStart(const PolicySnapshot& policy, const JobSpec& spec, const JobPartition& partition,
               const Allocation& allocation, Time now) {
   if (PartitionBlocker(policy, spec, partition).has_value() ||
-      !MayUseAccountAndQos(*policy.book, spec).ok() ||
+      !MayUseAccountAndQos(*policy.site, spec).ok() ||
       (!spec.reservation.empty() && OwnReservation(policy, spec, now).has_value())) {
     return false;
   }
@@ -213,9 +213,9 @@ bool MayStart(const PolicySnapshot& policy, const JobSpec& spec, const JobPartit
       });
 }
 
-void AddPolicyBlockers(const Snapshot& snapshot, const WaitingJob& job, PassUsage& usage,
+void AddPolicyBlockers(const Snapshot& snapshot, const WaitingJob& job, CycleUsage& usage,
                        std::vector<Reason>& reasons) {
-  if (snapshot.policy == nullptr || snapshot.policy->book->empty()) {
+  if (snapshot.policy == nullptr || snapshot.policy->site->empty()) {
     return;
   }
   const PolicySnapshot& policy = *snapshot.policy;
@@ -236,7 +236,7 @@ void AddPolicyBlockers(const Snapshot& snapshot, const WaitingJob& job, PassUsag
   if (open.empty()) {
     reasons.insert(reasons.end(), closed.begin(), closed.end());
   }
-  if (const absl::Status may = MayUseAccountAndQos(*policy.book, spec); !may.ok()) {
+  if (const absl::Status may = MayUseAccountAndQos(*policy.site, spec); !may.ok()) {
     reasons.push_back(
         About(absl::IsNotFound(may) ? ReasonKind::kInvalidQOS : ReasonKind::kInvalidAccount,
               std::string(may.message())));

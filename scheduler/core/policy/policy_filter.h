@@ -56,7 +56,7 @@ bool MayStart(const PolicySnapshot& policy, const JobSpec& spec, const JobPartit
 
 // All that policy has against the job starting now, whichever nodes are free: its partitions, its
 // reservation, its account and QOS, the limits (by what it needs at least).
-void AddPolicyBlockers(const Snapshot& snapshot, const WaitingJob& job, PassUsage& usage,
+void AddPolicyBlockers(const Snapshot& snapshot, const WaitingJob& job, CycleUsage& usage,
                        std::vector<Reason>& reasons);
 
 }  // namespace muster::core

@@ -3,20 +3,20 @@
 #include <algorithm>
 #include <set>
 
-#include "scheduler/core/state/books/usage_keys.h"
+#include "scheduler/core/state/tables/usage_keys.h"
 
 namespace muster::core {
 
-QueueTiers::QueueTiers(const PolicyBook* book) : book_(book) {
-  if (book == nullptr) {
+QueueTiers::QueueTiers(const SitePolicy* site) : site_(site) {
+  if (site == nullptr) {
     return;
   }
   std::set<std::uint32_t> tiers;
-  for (const auto& [name, partition] : book->partitions) {
+  for (const auto& [name, partition] : site->partitions) {
     tiers.insert(partition.priority_tier);
   }
   differ_ = tiers.size() > 1;
-  for (const auto& [name, qos] : book->qos) {
+  for (const auto& [name, qos] : site->qos) {
     differ_ = DepthOf(name) > 0 || differ_;
   }
 }
@@ -27,7 +27,7 @@ std::uint32_t QueueTiers::DepthOf(const std::string& qos) {
     return known->second;
   }
   std::uint32_t depth = 0;
-  if (const Qos* rules = FindQos(*book_, qos)) {
+  if (const Qos* rules = FindQos(*site_, qos)) {
     for (const std::string& below : rules->preempt) {
       depth = std::max(depth, DepthOf(below) + 1);
     }
@@ -42,7 +42,7 @@ std::uint64_t QueueTiers::Of(const JobSpec& spec) const {
   }
   std::uint32_t tier = 0;
   for (const std::string& name : PartitionNames(spec)) {
-    const Partition* partition = FindPartition(*book_, name);
+    const Partition* partition = FindPartition(*site_, name);
     tier = std::max(tier, partition == nullptr ? 1 : partition->priority_tier);
   }
   const auto depth = depths_.find(EffectiveQos(spec.qos));

@@ -19,8 +19,8 @@ namespace muster::core {
 
 class QueueTiers {
  public:
-  // REQUIRES: the book, which may be null, outlives it; no QOS preempts itself in a circle.
-  explicit QueueTiers(const PolicyBook* book);
+  // REQUIRES: the policy, which may be null, outlives it; no QOS preempts itself in a circle.
+  explicit QueueTiers(const SitePolicy* site);
 
   // True when not all jobs stand in one tier.
   [[nodiscard]] bool differ() const { return differ_; }
@@ -30,7 +30,7 @@ class QueueTiers {
  private:
   std::uint32_t DepthOf(const std::string& qos);
 
-  const PolicyBook* const book_;
+  const SitePolicy* const site_;
   std::map<std::string, std::uint32_t> depths_;  // by QOS
   bool differ_ = false;
 };

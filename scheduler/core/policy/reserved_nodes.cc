@@ -29,7 +29,7 @@ ReservedNodes::ReservedNodes(const Snapshot& snapshot, const std::string& own)
     : of_others_(snapshot.nodes.size()), until_(kFarFuture) {
   const PolicySnapshot& policy = *snapshot.policy;
   for (const auto& [name, group] : policy.nodes->reservations) {
-    const Reservation& reservation = *FindReservation(*policy.book, name);
+    const Reservation& reservation = *FindReservation(*policy.site, name);
     if (name == own) {
       const std::optional<Window> window = WindowAt(reservation, snapshot.now);
       if ((reservation.flags & kFlex) == 0 && window.has_value()) {
@@ -95,7 +95,7 @@ Time NextReservationChange(const Snapshot& snapshot) {
   if (snapshot.policy == nullptr) {
     return next;
   }
-  for (const auto& [name, reservation] : snapshot.policy->book->reservations) {
+  for (const auto& [name, reservation] : snapshot.policy->site->reservations) {
     if (const std::optional<Window> window = WindowAt(reservation, snapshot.now)) {
       const Time change = window->start > snapshot.now ? window->start : window->end;
       next = next == kNoTime ? change : std::min(next, change);

@@ -2,7 +2,7 @@
 
 // Which nodes reservations keep from a job, and when: the windows that a start has to miss.
 //
-// Made once in a pass for all jobs that use the same reservation, or none. Thread promise:
+// Made once in a cycle for all jobs that use the same reservation, or none. Thread promise:
 // immutable once made. Invariants: OpenFrom() never answers a start at which the job, running to
 // its limit, would meet an occurrence of another reservation on the node, or outlast its own.
 

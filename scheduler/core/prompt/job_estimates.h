@@ -2,7 +2,7 @@
 
 // The estimates of a cluster's jobs: asked as each is submitted, taught as each ends.
 //
-// What a job got is in the journal, so a replay needs none of this, and whoever begins anew loses
+// What a job got is in the journal, so a replay needs none of this, and a restart loses
 // only what it had learned. Jobs that were cancelled or lost their node teach nothing. Thread
 // promise: a value; one thread at a time. Invariants: as RunTimeEstimates'; of equal calls equal
 // estimates.

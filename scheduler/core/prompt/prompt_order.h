@@ -38,12 +38,13 @@ constexpr std::int64_t PromptTurn(const PromptRules& rules, std::int64_t submit,
   return std::clamp(submit, -kLongSpan, kLongSpan) + ShareOfSpan(estimate, rules.stretch_permille);
 }
 
-// What the estimate counts for in the turn of a user who has `standing` of kWholeStanding: as it is
-// for the best, and up to sixteen times as much the more of his share he has used.
-inline constexpr std::int64_t kWholeStanding = 1'000'000'000;
-constexpr std::int64_t WeighedEstimate(std::int64_t estimate, std::int64_t standing) {
-  const std::int64_t least = kWholeStanding / 16;
-  return ShareOfSpan(estimate, kWholeStanding * 1000 / std::clamp(standing, least, kWholeStanding));
+// What the estimate counts for in the turn of a user who has `fairshare` of kWholeFairshare: as it
+// is for the best, and up to sixteen times as much the more of his share he has used.
+inline constexpr std::int64_t kWholeFairshare = 1'000'000'000;
+constexpr std::int64_t WeighedEstimate(std::int64_t estimate, std::int64_t fairshare) {
+  const std::int64_t least = kWholeFairshare / 16;
+  return ShareOfSpan(estimate,
+                     kWholeFairshare * 1000 / std::clamp(fairshare, least, kWholeFairshare));
 }
 
 // How long a job waits before it goes first, when `backlog` is what the waiting and running jobs

@@ -14,31 +14,31 @@ constexpr double kExponentMax = 1074;  // 2^-1075 is 0
 
 // Fills in norm_shares, norm_usage and effectv_usage of the nodes below `node`, whose own are
 // there.
-void Descend(const ShareTree& tree, std::uint32_t node, std::vector<ShareStanding>* standings) {
-  const ShareStanding& account = (*standings)[node];
+void Descend(const ShareTree& tree, std::uint32_t node, std::vector<ShareStatus>* statuses) {
+  const ShareStatus& account = (*statuses)[node];
   for (const std::uint32_t index : tree.nodes[node].children) {
     const ShareNode& child = tree.nodes[index];
-    ShareStanding& standing = (*standings)[index];
-    standing.norm_usage = RatioOrZero(child.usage, tree.nodes.front().usage);
+    ShareStatus& status = (*statuses)[index];
+    status.norm_usage = RatioOrZero(child.usage, tree.nodes.front().usage);
     if (child.shares == kParentShares) {
-      standing.norm_shares = account.norm_shares;
-      standing.effectv_usage = account.effectv_usage;
+      status.norm_shares = account.norm_shares;
+      status.effectv_usage = account.effectv_usage;
     } else {
       const double part = RatioOrZero(child.shares.value(), child.level_shares);
-      standing.norm_shares = account.norm_shares * part;
-      standing.effectv_usage =
-          node == 0 ? standing.norm_usage
-                    : standing.norm_usage + (account.effectv_usage - standing.norm_usage) * part;
+      status.norm_shares = account.norm_shares * part;
+      status.effectv_usage =
+          node == 0 ? status.norm_usage
+                    : status.norm_usage + (account.effectv_usage - status.norm_usage) * part;
     }
-    Descend(tree, index, standings);
+    Descend(tree, index, statuses);
   }
 }
 
-void SetFairshare(double damping, ShareStanding* standing) {
-  standing->fairshare = standing->norm_shares > 0
-                            ? HalfPower(standing->effectv_usage / standing->norm_shares / damping)
-                            : 0;
-  standing->factor = Factor(static_cast<std::uint32_t>(standing->fairshare * kWholeFactor.value()));
+void SetFairshare(double damping, ShareStatus* status) {
+  status->fairshare = status->norm_shares > 0
+                          ? HalfPower(status->effectv_usage / status->norm_shares / damping)
+                          : 0;
+  status->factor = Factor(static_cast<std::uint32_t>(status->fairshare * kWholeFactor.value()));
 }
 
 }  // namespace
@@ -59,10 +59,10 @@ double HalfPower(double x) {
   return std::ldexp(1.0 + std::ldexp(power, -64), exponent - 1);
 }
 
-ShareStandings ClassicFairshare(const AccountTree& tree, double damping) {
+ShareStatuses ClassicFairshare(const AccountTree& tree, double damping) {
   MUSTER_CHECK(damping >= 1);
   const ShareTree indexed = IndexTree(tree);
-  std::vector<ShareStanding> nodes(indexed.nodes.size());
+  std::vector<ShareStatus> nodes(indexed.nodes.size());
   nodes.front().norm_shares = 1;
   nodes.front().norm_usage = indexed.nodes.front().usage == 0 ? 0 : 1;
   nodes.front().effectv_usage = nodes.front().norm_usage;
@@ -70,16 +70,16 @@ ShareStandings ClassicFairshare(const AccountTree& tree, double damping) {
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     nodes[i].usage = UsageOf(indexed.nodes[i].usage, indexed.period);
   }
-  ShareStandings standings;
-  standings.root = nodes.front();
+  ShareStatuses statuses;
+  statuses.root = nodes.front();
   for (const std::uint32_t node : indexed.account_nodes) {
-    standings.accounts.push_back(nodes[node]);
+    statuses.accounts.push_back(nodes[node]);
   }
   for (const std::uint32_t node : indexed.association_nodes) {
     SetFairshare(damping, &nodes[node]);
-    standings.associations.push_back(nodes[node]);
+    statuses.associations.push_back(nodes[node]);
   }
-  return standings;
+  return statuses;
 }
 
 }  // namespace muster::core

@@ -11,13 +11,13 @@
 // 1; the power is made of integers, so that it has the same bits on every machine.
 
 #include "scheduler/model/policy/account.h"
-#include "scheduler/model/policy/share_standing.h"
+#include "scheduler/model/policy/share_status.h"
 
 namespace muster::core {
 
 // `damping` is d (Slurm's FairShareDampeningFactor), 1 or more: the larger, the less usage weighs.
 // Ranks and level_fs stay 0. REQUIRES: !CheckAccountTree(tree).
-ShareStandings ClassicFairshare(const AccountTree& tree, double damping = 1);
+ShareStatuses ClassicFairshare(const AccountTree& tree, double damping = 1);
 
 // 2^-x for x >= 0, infinity included.
 double HalfPower(double x);

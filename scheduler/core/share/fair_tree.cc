@@ -125,15 +125,15 @@ class Ranking {
   std::uint32_t next_ = 0;  // for whoever is not tied
 };
 
-ShareStanding StandingOf(const ShareTree& tree, std::uint32_t index, const Ranking& ranking) {
+ShareStatus StatusOf(const ShareTree& tree, std::uint32_t index, const Ranking& ranking) {
   const ShareNode& node = tree.nodes[index];
-  ShareStanding standing;
-  standing.usage = UsageOf(node.usage, tree.period);
-  standing.norm_shares = LevelShares(tree, index);
-  standing.norm_usage = RatioOrZero(node.usage, tree.nodes.front().usage);
-  standing.effectv_usage = RatioOrZero(node.usage, tree.nodes[node.account].usage);
-  standing.level_fs = ranking.level_fs(index);
-  return standing;
+  ShareStatus status;
+  status.usage = UsageOf(node.usage, tree.period);
+  status.norm_shares = LevelShares(tree, index);
+  status.norm_usage = RatioOrZero(node.usage, tree.nodes.front().usage);
+  status.effectv_usage = RatioOrZero(node.usage, tree.nodes[node.account].usage);
+  status.level_fs = ranking.level_fs(index);
+  return status;
 }
 
 }  // namespace
@@ -145,24 +145,24 @@ Factor RankFactor(std::uint32_t rank, std::size_t count) {
                                                         count));
 }
 
-ShareStandings FairTree(const AccountTree& tree) {
+ShareStatuses FairTree(const AccountTree& tree) {
   const ShareTree indexed = IndexTree(tree);
   Ranking ranking(indexed);
   ranking.Run();
-  ShareStandings standings;
-  standings.root = StandingOf(indexed, 0, ranking);
+  ShareStatuses statuses;
+  statuses.root = StatusOf(indexed, 0, ranking);
   for (const std::uint32_t node : indexed.account_nodes) {
-    standings.accounts.push_back(StandingOf(indexed, node, ranking));
+    statuses.accounts.push_back(StatusOf(indexed, node, ranking));
   }
   const std::size_t count = tree.associations.size();
   for (const std::uint32_t node : indexed.association_nodes) {
-    ShareStanding standing = StandingOf(indexed, node, ranking);
-    standing.rank = ranking.rank(node);
-    standing.factor = RankFactor(standing.rank, count);
-    standing.fairshare = static_cast<double>(standing.rank) / static_cast<double>(count);
-    standings.associations.push_back(standing);
+    ShareStatus status = StatusOf(indexed, node, ranking);
+    status.rank = ranking.rank(node);
+    status.factor = RankFactor(status.rank, count);
+    status.fairshare = static_cast<double>(status.rank) / static_cast<double>(count);
+    statuses.associations.push_back(status);
   }
-  return standings;
+  return statuses;
 }
 
 }  // namespace muster::core

@@ -19,12 +19,12 @@
 
 #include "scheduler/core/share/account_tree.h"
 #include "scheduler/model/policy/account.h"
-#include "scheduler/model/policy/share_standing.h"
+#include "scheduler/model/policy/share_status.h"
 
 namespace muster::core {
 
 // REQUIRES: !CheckAccountTree(tree).
-ShareStandings FairTree(const AccountTree& tree);
+ShareStatuses FairTree(const AccountTree& tree);
 
 // rank / count as a factor, rounded down. REQUIRES: rank <= count.
 Factor RankFactor(std::uint32_t rank, std::size_t count);

@@ -7,7 +7,7 @@
 
 #include "scheduler/model/policy/decayed_usage.h"
 #include "scheduler/model/policy/policy_usage.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/settings/scheduler_config.h"
 
 namespace muster::core {
 

@@ -19,12 +19,12 @@ class Builder {
     if (snapshot.policy == nullptr) {
       return;
     }
-    for (const auto& [name, account] : snapshot.policy->book->accounts) {
+    for (const auto& [name, account] : snapshot.policy->site->accounts) {
       if (accounts_.emplace(name, shares_.tree.accounts.size()).second) {
         shares_.tree.accounts.push_back({name, account.parent, ShareCount(account.shares), {}});
       }
     }
-    for (const auto& [name, association] : snapshot.policy->book->associations) {
+    for (const auto& [name, association] : snapshot.policy->site->associations) {
       Add(association.account, association.user, ShareCount(association.shares));
     }
   }
@@ -101,7 +101,7 @@ LiveShares LiveSharesOf(const Snapshot& snapshot, RunningCharges& charges) {
   return builder.Take();
 }
 
-ShareStandings Standings(const AccountTree& tree, const PriorityConfig& config) {
+ShareStatuses ShareStatusesOf(const AccountTree& tree, const PriorityConfig& config) {
   return config.fairshare == FairshareRule::kClassic ? ClassicFairshare(tree, config.damping)
                                                      : FairTree(tree);
 }

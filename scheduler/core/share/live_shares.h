@@ -15,8 +15,8 @@
 #include "scheduler/core/share/running_charges.h"
 #include "scheduler/model/plan/snapshot.h"
 #include "scheduler/model/policy/account.h"
-#include "scheduler/model/policy/share_standing.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/policy/share_status.h"
+#include "scheduler/model/settings/scheduler_config.h"
 
 namespace muster::core {
 
@@ -33,7 +33,7 @@ LiveShares LiveSharesOf(const Snapshot& snapshot);
 // The same; what is kept of the running jobs saves work.
 LiveShares LiveSharesOf(const Snapshot& snapshot, RunningCharges& charges);
 
-// The share standing of all users by the configured rule.
-ShareStandings Standings(const AccountTree& tree, const PriorityConfig& config);
+// The share status of all users by the configured rule.
+ShareStatuses ShareStatusesOf(const AccountTree& tree, const PriorityConfig& config);
 
 }  // namespace muster::core

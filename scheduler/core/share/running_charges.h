@@ -1,6 +1,6 @@
 #pragma once
 
-// What the jobs that run have used by now, by account and user, from pass to pass.
+// What the jobs that run have used by now, by account and user, from cycle to cycle.
 //
 // A run's charge is a difference of two values of one integral (core/decay.h). The first, up to
 // where the run began, stays the same for a period of sixteen half-lives and is kept; the second is

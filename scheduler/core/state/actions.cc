@@ -1,6 +1,6 @@
 #include "scheduler/core/state/actions.h"
 
-#include "scheduler/core/state/books/attempt.h"
+#include "scheduler/core/state/tables/attempt.h"
 
 namespace muster::core {
 

@@ -14,12 +14,12 @@
 
 #include "scheduler/core/state/apply/job_index.h"
 #include "scheduler/core/state/apply/state_parts.h"
-#include "scheduler/core/state/books/dependency.h"
-#include "scheduler/core/state/books/health_table.h"
-#include "scheduler/core/state/books/job_table.h"
-#include "scheduler/core/state/books/licenses.h"
-#include "scheduler/core/state/books/policy_use_table.h"
-#include "scheduler/core/state/books/usage_table.h"
+#include "scheduler/core/state/tables/dependency.h"
+#include "scheduler/core/state/tables/health_table.h"
+#include "scheduler/core/state/tables/job_table.h"
+#include "scheduler/core/state/tables/licenses.h"
+#include "scheduler/core/state/tables/policy_use_table.h"
+#include "scheduler/core/state/tables/usage_table.h"
 #include "scheduler/core/state/touched_nodes.h"
 #include "scheduler/model/change/event.h"
 #include "scheduler/model/change/state_image.h"
@@ -50,8 +50,8 @@ class ClusterState {
   [[nodiscard]] std::size_t waiting() const {
     return parts_.index.pending().size() + parts_.jobs.untouched();
   }
-  // True when a pass could find something to do.
-  [[nodiscard]] bool needs_passes() const {
+  // True when a cycle could find something to do.
+  [[nodiscard]] bool needs_cycle() const {
     return waiting() > 0 || !parts_.index.suspended().empty() || !parts_.index.elastic().empty();
   }
 

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/core/state/books/attempt.h"
-#include "scheduler/core/state/books/node_use.h"
+#include "scheduler/core/state/tables/attempt.h"
+#include "scheduler/core/state/tables/node_use.h"
 
 namespace muster::core {
 namespace {

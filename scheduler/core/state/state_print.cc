@@ -20,7 +20,7 @@ std::uint64_t PrintOf(const ClusterState& state) {
   for (const auto& [submission, running] : state.index().array_running()) {
     print.Add(submission).Add(running);
   }
-  print.Add(state.policy().book()).Add(state.policy().snapshot().usage);
+  print.Add(state.policy().site()).Add(state.policy().snapshot().usage);
   print.Add(state.usage().TakeSnapshot().used);
   // Tallies of failures are left out: a store of before they were kept has none of its journal's.
   for (const auto& [id, health] : state.health().nodes()) {

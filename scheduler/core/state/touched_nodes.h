@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "scheduler/core/state/books/job_table.h"
+#include "scheduler/core/state/tables/job_table.h"
 #include "scheduler/model/change/event.h"
 #include "scheduler/model/value/ids.h"
 

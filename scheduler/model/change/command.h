@@ -130,7 +130,7 @@ struct DrainNode {
   }
 };
 
-// A pass finished; what of its plan still holds is to be started.
+// A cycle finished; what of its plan still holds is to be started.
 struct TakePlan {
   Plan plan;
 };

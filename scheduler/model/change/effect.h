@@ -51,7 +51,7 @@ struct Acknowledge {
   friend bool operator==(const Acknowledge&, const Acknowledge&) = default;
 };
 
-// Plan again: something changed that a pass should see.
+// Plan again: something changed that a cycle should see.
 struct Replan {
   friend bool operator==(const Replan&, const Replan&) = default;
 };

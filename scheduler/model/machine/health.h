@@ -75,11 +75,11 @@ struct HealthVerdict {
   std::uint64_t median = 0;  // of the class
   std::uint64_t spread = 0;  // its median absolute deviation, times 1.4826
   std::uint32_t samples = 0;
-  HealthStatus standing = HealthStatus::kUnjudged;
+  HealthStatus status = HealthStatus::kUnjudged;
   static constexpr auto Fields(auto list) {
     return list(Field{"figure", &HealthVerdict::figure}, Field{"median", &HealthVerdict::median},
                 Field{"spread", &HealthVerdict::spread}, Field{"samples", &HealthVerdict::samples},
-                Field{"standing", &HealthVerdict::standing});
+                Field{"standing", &HealthVerdict::status});
   }
   friend bool operator==(const HealthVerdict&, const HealthVerdict&) = default;
 };
@@ -120,15 +120,15 @@ struct HealthRecord {
   HealthKind kind = HealthKind::kQuick;
   HealthCause cause = HealthCause::kAsked;
   HealthOutcome outcome = HealthOutcome::kMeasured;
-  HealthStatus standing = HealthStatus::kUnjudged;  // the worst of its verdicts
-  Time time = kNoTime;                              // when it was judged
+  HealthStatus status = HealthStatus::kUnjudged;  // the worst of its verdicts
+  Time time = kNoTime;                            // when it was judged
   Duration took{0};
   std::string text;
   std::vector<HealthVerdict> verdicts;
   static constexpr auto Fields(auto list) {
     return list(Field{"number", &HealthRecord::number}, Field{"kind", &HealthRecord::kind},
                 Field{"cause", &HealthRecord::cause}, Field{"outcome", &HealthRecord::outcome},
-                Field{"standing", &HealthRecord::standing}, Field{"time", &HealthRecord::time},
+                Field{"standing", &HealthRecord::status}, Field{"time", &HealthRecord::time},
                 Field{"took", &HealthRecord::took}, Field{"text", &HealthRecord::text},
                 Field{"verdicts", &HealthRecord::verdicts});
   }

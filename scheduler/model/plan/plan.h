@@ -1,6 +1,6 @@
 #pragma once
 
-// A plan: what a pass proposes to start and to resume, and why each job left waiting waits, the
+// A plan: what a cycle proposes to start and to resume, and why each job left waiting waits, the
 // suspended ones that want their cores back among them.
 //
 // A proposal only: core/verify checks each start against the state as it is by then.
@@ -48,7 +48,7 @@ struct ReservedNode {
 };
 
 // A later start for which the nodes are kept free: jobs that come after do not delay it. The next
-// pass keeps to the same nodes while nothing earlier is found.
+// cycle keeps to the same nodes while nothing earlier is found.
 struct PlannedReservation {
   JobId job;
   Time start = kNoTime;

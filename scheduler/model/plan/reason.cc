@@ -389,7 +389,7 @@ std::string ToSentence(const Reason& reason) {
     case ReasonKind::kJobArrayTaskLimit:
       return absl::StrCat("the array runs at most ", reason.limit, " at a time");
     case ReasonKind::kNotPlannedYet:
-      return "no pass has looked at it yet";
+      return "no cycle has looked at it yet";
     case ReasonKind::kCleaning:
       return "an attempt of it that this controller did not start still runs; it waits for its end";
     case ReasonKind::kDependency:

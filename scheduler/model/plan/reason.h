@@ -25,7 +25,7 @@ enum class ReasonKind : std::uint8_t {
   kBeginTime = 5,
   kJobArrayTaskLimit = 6,
   kReqNodeNotAvail = 7,  // it would fit on nodes that are down or drained
-  kNotPlannedYet = 8,    // no pass has looked at it
+  kNotPlannedYet = 8,    // no cycle has looked at it
   kCleaning = 9,         // an attempt of it that this controller did not start still runs
   kDependency = 20,      // a job that it depends on has not done what it must
   kDependencyNeverSatisfied = 21,

@@ -1,16 +1,16 @@
 #pragma once
 
-// A replay bundle: one pass of the planner, whole, so that it can be made again elsewhere.
+// A replay bundle: one cycle of the planner, whole, so that it can be made again elsewhere.
 //
 // Written by the controller when its watchdog accuses the planner; read by `muster replay`. Thread
-// promise: plain values. Invariants: `plan` is what the pass made of `snapshot` under `config`.
+// promise: plain values. Invariants: `plan` is what the cycle made of `snapshot` under `config`.
 
 #include <string>
 #include <vector>
 
 #include "scheduler/model/plan/plan.h"
 #include "scheduler/model/plan/snapshot.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/settings/scheduler_config.h"
 #include "scheduler/model/value/fields.h"
 #include "scheduler/model/value/ids.h"
 #include "scheduler/model/value/time.h"
@@ -21,7 +21,7 @@ namespace muster {
 struct OverlookedJob {
   JobId job;
   std::vector<NodeId> nodes;
-  Time since = kNoTime;  // of the first pass that left it; of a single pass, its time
+  Time since = kNoTime;  // of the first cycle that left it; of a single cycle, its time
   static constexpr auto Fields(auto list) {
     return list(Field{"job", &OverlookedJob::job}, Field{"nodes", &OverlookedJob::nodes},
                 Field{"since", &OverlookedJob::since});
@@ -31,9 +31,9 @@ struct OverlookedJob {
 struct ReplayBundle {
   std::string program;  // the version that made it
   Snapshot snapshot;
-  PolicyConfig config;
+  SchedulerConfig config;
   Plan plan;
-  std::vector<OverlookedJob> overlooked;  // by this pass
+  std::vector<OverlookedJob> overlooked;  // by this cycle
 };
 
 }  // namespace muster

@@ -1,6 +1,6 @@
 #pragma once
 
-// A snapshot: an immutable snapshot of the cluster at one version, all that a pass may look at.
+// A snapshot: an immutable snapshot of the cluster at one version, all that a cycle may look at.
 //
 // Made by core/snapshot_builder on the controller's thread, read by the planner on another.
 // Thread promise: immutable once made. Invariants: (1) `nodes` is sorted by id; (2) `waiting` is

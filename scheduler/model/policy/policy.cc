@@ -22,20 +22,20 @@ void Append(const std::map<std::string, T>& objects, std::vector<PolicyObject>& 
 
 // Calls visit(map) with the objects of the kind.
 template <class Book, class Visitor>
-auto WithKind(Book& book, PolicyKind kind, Visitor&& visit) {
+auto WithKind(Book& site, PolicyKind kind, Visitor&& visit) {
   switch (kind) {
     case PolicyKind::kPartition:
-      return visit(book.partitions);
+      return visit(site.partitions);
     case PolicyKind::kQos:
-      return visit(book.qos);
+      return visit(site.qos);
     case PolicyKind::kAccount:
-      return visit(book.accounts);
+      return visit(site.accounts);
     case PolicyKind::kAssociation:
-      return visit(book.associations);
+      return visit(site.associations);
     case PolicyKind::kReservation:
       break;
   }
-  return visit(book.reservations);
+  return visit(site.reservations);
 }
 
 }  // namespace
@@ -115,74 +115,74 @@ PolicyObject MakePolicyObject(PolicyKind kind, const std::string& name) {
   return made;
 }
 
-const Partition* FindPartition(const PolicyBook& book, const std::string& name) {
-  return Find(book.partitions, name);
+const Partition* FindPartition(const SitePolicy& site, const std::string& name) {
+  return Find(site.partitions, name);
 }
 
-const Qos* FindQos(const PolicyBook& book, const std::string& name) {
-  return Find(book.qos, name);
+const Qos* FindQos(const SitePolicy& site, const std::string& name) {
+  return Find(site.qos, name);
 }
 
-const AccountRules* FindAccount(const PolicyBook& book, const std::string& name) {
-  return Find(book.accounts, name);
+const AccountRules* FindAccount(const SitePolicy& site, const std::string& name) {
+  return Find(site.accounts, name);
 }
 
-const AssociationRules* FindAssociation(const PolicyBook& book, const std::string& account,
+const AssociationRules* FindAssociation(const SitePolicy& site, const std::string& account,
                                         const std::string& user) {
-  return Find(book.associations, AssociationName(account, user));
+  return Find(site.associations, AssociationName(account, user));
 }
 
-const Reservation* FindReservation(const PolicyBook& book, const std::string& name) {
-  return Find(book.reservations, name);
+const Reservation* FindReservation(const SitePolicy& site, const std::string& name) {
+  return Find(site.reservations, name);
 }
 
-bool Has(const PolicyBook& book, PolicyKind kind, const std::string& name) {
-  return WithKind(book, kind, [&](const auto& objects) { return objects.contains(name); });
+bool Has(const SitePolicy& site, PolicyKind kind, const std::string& name) {
+  return WithKind(site, kind, [&](const auto& objects) { return objects.contains(name); });
 }
 
-PolicyObject Get(const PolicyBook& book, PolicyKind kind, const std::string& name) {
-  return WithKind(book, kind, [&](const auto& objects) {
+PolicyObject Get(const SitePolicy& site, PolicyKind kind, const std::string& name) {
+  return WithKind(site, kind, [&](const auto& objects) {
     const auto found = objects.find(name);
     MUSTER_CHECK(found != objects.end());
     return PolicyObject(found->second);
   });
 }
 
-void Put(PolicyBook& book, const PolicyObject& object) {
+void Put(SitePolicy& site, const PolicyObject& object) {
   const std::string name = NameOf(object);
   if (const auto* partition = std::get_if<Partition>(&object)) {
-    book.partitions.insert_or_assign(name, *partition);
+    site.partitions.insert_or_assign(name, *partition);
   } else if (const auto* qos = std::get_if<Qos>(&object)) {
-    book.qos.insert_or_assign(name, *qos);
+    site.qos.insert_or_assign(name, *qos);
   } else if (const auto* account = std::get_if<AccountRules>(&object)) {
-    book.accounts.insert_or_assign(name, *account);
+    site.accounts.insert_or_assign(name, *account);
   } else if (const auto* association = std::get_if<AssociationRules>(&object)) {
-    book.associations.insert_or_assign(name, *association);
+    site.associations.insert_or_assign(name, *association);
   } else if (const auto* reservation = std::get_if<Reservation>(&object)) {
-    book.reservations.insert_or_assign(name, *reservation);
+    site.reservations.insert_or_assign(name, *reservation);
   }
 }
 
-void Erase(PolicyBook& book, PolicyKind kind, const std::string& name) {
-  WithKind(book, kind, [&](auto& objects) { return objects.erase(name); });
+void Erase(SitePolicy& site, PolicyKind kind, const std::string& name) {
+  WithKind(site, kind, [&](auto& objects) { return objects.erase(name); });
 }
 
-std::vector<PolicyObject> ObjectsOf(const PolicyBook& book) {
+std::vector<PolicyObject> ObjectsOf(const SitePolicy& site) {
   std::vector<PolicyObject> all;
-  Append(book.partitions, all);
-  Append(book.qos, all);
-  Append(book.accounts, all);
-  Append(book.associations, all);
-  Append(book.reservations, all);
+  Append(site.partitions, all);
+  Append(site.qos, all);
+  Append(site.accounts, all);
+  Append(site.associations, all);
+  Append(site.reservations, all);
   return all;
 }
 
-std::vector<std::string> AccountChain(const PolicyBook& book, const std::string& account) {
+std::vector<std::string> AccountChain(const SitePolicy& site, const std::string& account) {
   std::vector<std::string> chain;
   std::string name = account;
   while (!name.empty() && chain.size() < kChainMax) {
     chain.push_back(name);
-    const AccountRules* rules = FindAccount(book, name);
+    const AccountRules* rules = FindAccount(site, name);
     name = rules != nullptr ? rules->parent : name == kRootAccountName ? "" : kRootAccountName;
   }
   return chain;

@@ -1,12 +1,12 @@
 #pragma once
 
-// Policy: all that an administrator says about who may have what, as one book of named objects.
+// Policy: all that an administrator says about who may have what, as one set of named objects.
 //
 // Changed only by events (core/policy_turns judges, core/policy_ledger applies). Thread promise:
-// plain values; a published book is immutable. Invariants: every object stands under its own name;
-// names hold no '/'; associations stand under "ACCOUNT/USER". An empty book is a cluster without
-// rules: one implied partition "main" of all nodes, one implied QOS "normal", every user may use
-// everything.
+// plain values; a published policy is immutable. Invariants: every object stands under its own
+// name; names hold no '/'; associations stand under "ACCOUNT/USER". An empty policy is a cluster
+// without rules: one implied partition "main" of all nodes, one implied QOS "normal", every user
+// may use everything.
 
 #include <cstdint>
 #include <map>
@@ -39,7 +39,7 @@ inline std::string AssociationName(const std::string& account, const std::string
   return account + "/" + user;
 }
 
-struct PolicyBook {
+struct SitePolicy {
   std::map<std::string, Partition> partitions;
   std::map<std::string, Qos> qos;
   std::map<std::string, AccountRules> accounts;
@@ -47,16 +47,16 @@ struct PolicyBook {
   std::map<std::string, Reservation> reservations;
 
   static constexpr auto Fields(auto list) {
-    return list(Field{"partitions", &PolicyBook::partitions}, Field{"qos", &PolicyBook::qos},
-                Field{"accounts", &PolicyBook::accounts},
-                Field{"associations", &PolicyBook::associations},
-                Field{"reservations", &PolicyBook::reservations});
+    return list(Field{"partitions", &SitePolicy::partitions}, Field{"qos", &SitePolicy::qos},
+                Field{"accounts", &SitePolicy::accounts},
+                Field{"associations", &SitePolicy::associations},
+                Field{"reservations", &SitePolicy::reservations});
   }
   [[nodiscard]] bool empty() const {
     return partitions.empty() && qos.empty() && accounts.empty() && associations.empty() &&
            reservations.empty();
   }
-  friend bool operator==(const PolicyBook&, const PolicyBook&) = default;
+  friend bool operator==(const SitePolicy&, const SitePolicy&) = default;
 };
 
 // "KEY=VALUE" as an administrator wrote it; names are matched whatever their case and underscores.
@@ -79,20 +79,20 @@ void SetConfigured(PolicyObject& object, bool configured);
 // An object of the kind that says nothing but its name.
 PolicyObject MakePolicyObject(PolicyKind kind, const std::string& name);
 // Null when there is none.
-const Partition* FindPartition(const PolicyBook& book, const std::string& name);
-const Qos* FindQos(const PolicyBook& book, const std::string& name);
-const AccountRules* FindAccount(const PolicyBook& book, const std::string& name);
-const AssociationRules* FindAssociation(const PolicyBook& book, const std::string& account,
+const Partition* FindPartition(const SitePolicy& site, const std::string& name);
+const Qos* FindQos(const SitePolicy& site, const std::string& name);
+const AccountRules* FindAccount(const SitePolicy& site, const std::string& name);
+const AssociationRules* FindAssociation(const SitePolicy& site, const std::string& account,
                                         const std::string& user);
-const Reservation* FindReservation(const PolicyBook& book, const std::string& name);
-bool Has(const PolicyBook& book, PolicyKind kind, const std::string& name);
+const Reservation* FindReservation(const SitePolicy& site, const std::string& name);
+bool Has(const SitePolicy& site, PolicyKind kind, const std::string& name);
 // A copy. REQUIRES: Has().
-PolicyObject Get(const PolicyBook& book, PolicyKind kind, const std::string& name);
-void Put(PolicyBook& book, const PolicyObject& object);
-void Erase(PolicyBook& book, PolicyKind kind, const std::string& name);
+PolicyObject Get(const SitePolicy& site, PolicyKind kind, const std::string& name);
+void Put(SitePolicy& site, const PolicyObject& object);
+void Erase(SitePolicy& site, PolicyKind kind, const std::string& name);
 // All objects, by kind and name.
-std::vector<PolicyObject> ObjectsOf(const PolicyBook& book);
+std::vector<PolicyObject> ObjectsOf(const SitePolicy& site);
 // The account and all above it, the root account last; at most 64.
-std::vector<std::string> AccountChain(const PolicyBook& book, const std::string& account);
+std::vector<std::string> AccountChain(const SitePolicy& site, const std::string& account);
 
 }  // namespace muster

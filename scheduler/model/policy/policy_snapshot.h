@@ -1,10 +1,10 @@
 #pragma once
 
-// The policy as a pass sees it: the book, which nodes belong to what, and what is in use.
+// The policy as a cycle sees it: its rules, which nodes belong to what, and what is in use.
 //
 // Part of a snapshot; also what the state keeps. Thread promise: immutable once in a snapshot.
-// Invariants: `book` and `nodes` are never null; `nodes` was made from the book and the registered
-// nodes' names.
+// Invariants: `policy` and `nodes` are never null; `nodes` was made from the policy and the
+// registered nodes' names.
 
 #include <cstdint>
 #include <map>
@@ -42,11 +42,11 @@ struct PolicyNodes {
 };
 
 struct PolicySnapshot {
-  std::shared_ptr<const PolicyBook> book = std::make_shared<const PolicyBook>();
+  std::shared_ptr<const SitePolicy> site = std::make_shared<const SitePolicy>();
   std::shared_ptr<const PolicyNodes> nodes = std::make_shared<const PolicyNodes>();
   PolicyUsage usage;
   static constexpr auto Fields(auto list) {
-    return list(Field{"book", &PolicySnapshot::book}, Field{"nodes", &PolicySnapshot::nodes},
+    return list(Field{"book", &PolicySnapshot::site}, Field{"nodes", &PolicySnapshot::nodes},
                 Field{"usage", &PolicySnapshot::usage});
   }
 };

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/model/policy/share_standing.h"
+#include "scheduler/model/policy/share_status.h"
 #include "scheduler/model/value/fields.h"
 
 namespace muster {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "scheduler/model/policy/account.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/settings/scheduler_config.h"
 #include "scheduler/model/value/fields.h"
 #include "scheduler/model/value/time.h"
 

@@ -70,7 +70,7 @@ struct JobView {
   std::string partition;  // where it runs, or those it named
   std::string qos;
   std::string reservation;
-  std::uint32_t priority = 0;       // of a waiting job at the last pass; 0: not reckoned
+  std::uint32_t priority = 0;       // of a waiting job at the last cycle; 0: not reckoned
   std::vector<ArrayRange> indices;  // of the waiting elements that it stands for; empty: one job
   Time suspended_since = kNoTime;
   Duration suspended{0};  // in all; while it is suspended: before that

@@ -24,7 +24,7 @@ bool CheckpointedRun::WantsToWrite() const {
   return stage_ == Stage::kWork && work_left_ > 0 && unsaved_ >= checkpoints_.interval;
 }
 
-void CheckpointedRun::Pass(std::int64_t seconds) {
+void CheckpointedRun::Advance(std::int64_t seconds) {
   switch (stage_) {
     case Stage::kRestart:
       parts_.restart += seconds;

@@ -34,7 +34,7 @@ class CheckpointedRun {
   [[nodiscard]] std::int64_t at_risk() const { return unsaved_; }
 
   // So much time goes by. REQUIRES: no more than UntilDue() but in kWrite.
-  void Pass(std::int64_t seconds);
+  void Advance(std::int64_t seconds);
   // The checkpoint begins. REQUIRES: WantsToWrite().
   void BeginWrite();
   // It is whole. REQUIRES: kWrite.

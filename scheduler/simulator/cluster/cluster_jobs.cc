@@ -222,10 +222,10 @@ std::string ClusterReplay::KnownName(PolicyKind kind, const NameTable& names, co
   if (number < 0) {
     return "";
   }
-  const PolicyBook& book = state_.policy().book();
+  const SitePolicy& site = state_.policy().site();
   const std::string name = names.NameOf(number);
   for (const std::string& candidate : {name, absl::StrCat(prefix, name)}) {
-    if (Has(book, kind, candidate)) {
+    if (Has(site, kind, candidate)) {
       return candidate;
     }
   }

@@ -85,7 +85,7 @@ class ClusterReplay {
     std::uint32_t gpus = 0;
     std::string earlier;  // attempts, as in ScheduleRow
   };
-  // The result of a pass: of the plan without the reasons of waiting jobs.
+  // The result of a cycle: of the plan without the reasons of waiting jobs.
   struct Decision {
     Tick now = 0;
     Plan plan;
@@ -113,8 +113,8 @@ class ClusterReplay {
   absl::Status SetUp();
   absl::StatusOr<bool> RunInstant();
   absl::StatusOr<Tick> NextMoment();
-  absl::Status PassUntilDone();
-  absl::Status Pass();
+  absl::Status RunCyclesUntilDone();
+  absl::Status RunCycle();
   Decision Decide();
   absl::StatusOr<Decision> NextKnown();
   absl::Status KeepDecisions(bool stopped);
@@ -165,7 +165,7 @@ class ClusterReplay {
   const ClusterRun& run_;
   FlatObserver& observer_;
   Arrivals arrivals_;
-  const PolicyConfig config_;
+  const SchedulerConfig config_;
   core::ClusterState state_;
   core::JobEstimates estimates_;  // of the order called prompt
   core::SnapshotBuilder snapshots_;

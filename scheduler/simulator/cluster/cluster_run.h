@@ -13,7 +13,7 @@
 
 #include "scheduler/model/machine/machine.h"
 #include "scheduler/model/policy/policy.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/settings/scheduler_config.h"
 #include "scheduler/simulator/cluster/checkpointed_work.h"
 #include "scheduler/simulator/cluster/free_room.h"
 #include "scheduler/simulator/cluster/shared_file_system.h"
@@ -36,7 +36,7 @@ struct ClusterRun {
   std::string trace;
   std::optional<TraceFormat> format;  // else it is recognised
   std::vector<NodeClass> nodes;
-  PolicyConfig config;
+  SchedulerConfig config;
   std::vector<PolicyObject> policy;  // partitions, QOS, accounts: in force before the first job
   Estimates estimates = Estimates::kRequested;  // not kLastTwo; kLearned of prompt
   bool lenient = false;
@@ -54,7 +54,7 @@ struct ClusterResult {
   FlatResult schedule;  // its processors are hardware threads
   std::uint64_t gpus = 0;
   std::uint64_t gpu_seconds = 0;  // that jobs held
-  std::uint64_t passes = 0;
+  std::uint64_t cycles = 0;
   std::uint64_t preemptions = 0;
   std::uint64_t lost_seconds = 0;  // of runs that were preempted and begun again
   bool faults = false;             // nodes could fail, or jobs wrote checkpoints

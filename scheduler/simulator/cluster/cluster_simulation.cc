@@ -6,8 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
-#include "scheduler/core/state/books/attempt.h"
 #include "scheduler/core/state/state_print.h"
+#include "scheduler/core/state/tables/attempt.h"
 #include "scheduler/model/plan/plan.h"
 #include "scheduler/model/value/index_ranges.h"
 #include "scheduler/model/value/value_bytes.h"
@@ -19,8 +19,8 @@ namespace {
 // 2000-01-01 00:00 UTC is the trace's time 0.
 constexpr Time kBeginning{Duration(946'684'800'000)};
 constexpr std::uint64_t kInstantsBetweenQuestions = 16;
-// A pass that is followed by another at the same instant so often has a defect.
-constexpr int kPassesAtOnceMax = 10'000;
+// A cycle that is followed by another at the same instant so often has a defect.
+constexpr int kCyclesAtOnceMax = 10'000;
 
 // A decision as the log keeps it: of the plan what is carried out, and who can never start.
 std::string BytesOf(std::int64_t now, const Plan& plan, JobId oldest_left) {
@@ -262,10 +262,10 @@ absl::Status ClusterReplay::KeepDecisions(bool stopped) {
   return log->AddState(writer.bytes());
 }
 
-absl::Status ClusterReplay::Pass() {
+absl::Status ClusterReplay::RunCycle() {
   ASSIGN_OR_RETURN(const Decision decision,
                    follows_ ? NextKnown() : absl::StatusOr<Decision>(Decide()));
-  ++result_.passes;
+  ++result_.cycles;
   const std::shared_ptr<const Plan> plan = last_plan_;
   if (run_.decisions != nullptr && !follows_) {
     run_.decisions->Add(BytesOf(decision.now, *plan, decision.oldest_left));
@@ -280,16 +280,17 @@ absl::Status ClusterReplay::Pass() {
   return DropHopeless(*plan);
 }
 
-absl::Status ClusterReplay::PassUntilDone() {
-  for (int passes = 0; plan_wanted_; ++passes) {
+absl::Status ClusterReplay::RunCyclesUntilDone() {
+  for (int cycles = 0; plan_wanted_; ++cycles) {
     plan_wanted_ = false;
-    if (!state_.needs_passes()) {
+    if (!state_.needs_cycle()) {
       last_plan_ = nullptr;
       return absl::OkStatus();
     }
-    RETURN_IF_ERROR(Pass());
-    if (passes > kPassesAtOnceMax) {
-      return absl::InternalError(absl::StrCat("at ", now_, " s pass follows pass without an end"));
+    RETURN_IF_ERROR(RunCycle());
+    if (cycles > kCyclesAtOnceMax) {
+      return absl::InternalError(
+          absl::StrCat("at ", now_, " s cycle follows cycle without an end"));
     }
   }
   return absl::OkStatus();
@@ -339,7 +340,7 @@ absl::StatusOr<bool> ClusterReplay::RunInstant() {
     RETURN_IF_ERROR(Arrive(*arriving));
     arrivals_.Pop();
   }
-  RETURN_IF_ERROR(PassUntilDone());
+  RETURN_IF_ERROR(RunCyclesUntilDone());
   AdmitWriters();
   result_.schedule.longest_queue =
       std::max<std::uint64_t>(result_.schedule.longest_queue, state_.waiting());

@@ -3,7 +3,7 @@
 // A trace on a cluster of nodes, under the very code that schedules live: core/handle, MakePlan.
 //
 // The loop is the controller's, with a clock that jumps from one instant to the next: all ends, all
-// nodes that come back and that fail, arrivals in order of (submit, id), then passes until a pass
+// nodes that come back and that fail, arrivals in order of (submit, id), then cycles until a cycle
 // has nothing to do. Agents answer at once. A node that fails loses its agent, boots again at once,
 // which ends what ran there, and stays drained until it is repaired; jobs it had begin again, from
 // their last checkpoint where they write any. Where checkpoints have a size, jobs share the file

@@ -8,7 +8,7 @@ namespace muster::sim {
 
 // The time since the stage was looked at last goes by.
 void ClusterReplay::PassStage(Live& live) const {
-  live.staged->Pass(now_ - live.since);
+  live.staged->Advance(now_ - live.since);
   live.since = now_;
 }
 

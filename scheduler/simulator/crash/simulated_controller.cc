@@ -17,7 +17,7 @@ namespace {
 
 constexpr Duration kGather{5};      // inputs that come so close share a commit
 constexpr Duration kCommitMax{30};  // a commit takes up to
-constexpr Duration kPlanMax{100};   // and a pass
+constexpr Duration kPlanMax{100};   // and a cycle
 constexpr Duration kOrderLife{120'000};
 constexpr Duration kElasticLook{1'000};
 constexpr std::size_t kFingerprintEvery = 8;  // commits: a fingerprint reads the whole state
@@ -27,12 +27,12 @@ constexpr Duration kControllerAwayMax{60'000};
 }  // namespace
 
 SimulatedController::SimulatedController(VirtualClock& clock, SimulatedNetwork& network,
-                                         Faults& faults, Oracle& witness, PolicyConfig policy)
+                                         Faults& faults, Oracle& witness, SchedulerConfig policy)
     : clock_(clock),
       network_(network),
       faults_(faults),
       oracle_(witness),
-      policy_(std::make_shared<const PolicyConfig>(std::move(policy))) {}
+      policy_(std::make_shared<const SchedulerConfig>(std::move(policy))) {}
 
 void SimulatedController::Later(Duration delay, void (SimulatedController::*action)()) {
   clock_.After(delay, [this, action, life = life_] {
@@ -217,7 +217,7 @@ std::optional<ToAgent> SimulatedController::OrderOf(const Effect& effect) const 
   if (const auto* end = std::get_if<Terminate>(&effect)) {
     const Job* job = state_.FindJob(end->job);
     const Duration grace =
-        job != nullptr ? core::KillGraceOf(state_.policy().book(), *job->spec, end->cause, *policy_)
+        job != nullptr ? core::KillGraceOf(state_.policy().site(), *job->spec, end->cause, *policy_)
                        : Duration(0);
     return TerminateOrder{end->job, end->attempt, state_.epoch(), end->node, end->cause, grace};
   }
@@ -286,7 +286,7 @@ void SimulatedController::CloseGroup() {
   }
   writing_ = std::exchange(group_, Group());
   if (writing_->entries.empty()) {
-    group_.passes.swap(writing_->passes);  // they wait for the next event
+    group_.cycles.swap(writing_->cycles);  // they wait for the next event
   }
   if (commits_.size() % kFingerprintEvery == 0) {
     writing_->fingerprint = core::PrintOf(state_);
@@ -323,7 +323,7 @@ void SimulatedController::Keep(Group& group) {
   for (JournalEntry& entry : group.entries) {
     journal_.push_back(std::move(entry));
   }
-  passes_.insert(passes_.end(), group.passes.begin(), group.passes.end());
+  cycles_.insert(cycles_.end(), group.cycles.begin(), group.cycles.end());
   commits_.push_back(Commit{journal_.back().version, group.fingerprint});
 }
 
@@ -332,19 +332,19 @@ void SimulatedController::MaybePlan() {
     return;
   }
   plan_wanted_ = false;
-  if (!state_.needs_passes()) {
+  if (!state_.needs_cycle()) {
     last_plan_ = nullptr;
     return;
   }
   planning_ = true;
-  // The pass looks at the snapshot of now; its plan comes back later, stale or not.
+  // The cycle looks at the snapshot of now; its plan comes back later, stale or not.
   const auto snapshot = snapshots_.Build(state_, clock_.now(), last_plan_.get(), policy_->network);
   auto plan = std::make_shared<const Plan>(core::MakePlan(snapshot, *policy_, planner_memory_));
-  const PassRecord pass{plan->version, snapshot->now, plan->hash, last_plan_ != nullptr, policy_};
-  clock_.After(faults_.Between(Duration(0), kPlanMax), [this, plan, pass, life = life_] {
+  const CycleRecord cycle{plan->version, snapshot->now, plan->hash, last_plan_ != nullptr, policy_};
+  clock_.After(faults_.Between(Duration(0), kPlanMax), [this, plan, cycle, life = life_] {
     if (alive_ && life == life_) {
       last_plan_ = plan;
-      group_.passes.push_back(pass);
+      group_.cycles.push_back(cycle);
       OnPlan(*plan);
     }
   });
@@ -369,7 +369,7 @@ void SimulatedController::OnPlan(const Plan& plan) {
 void SimulatedController::CheckReplay() {
   core::Replay replay;
   auto commit = commits_.begin();
-  auto pass = passes_.begin();
+  auto cycle = cycles_.begin();
   for (const JournalEntry& entry : journal_) {
     if (entry.version != replay.version().Next()) {
       oracle_.Broken(absl::StrCat("promise 6: the journal has version ", ToString(entry.version),
@@ -377,8 +377,8 @@ void SimulatedController::CheckReplay() {
       return;
     }
     std::optional<core::ReplayDifference> difference = replay.Apply(entry);
-    for (; pass != passes_.end() && pass->version == entry.version; ++pass) {
-      std::optional<core::ReplayDifference> other = replay.Check(*pass);
+    for (; cycle != cycles_.end() && cycle->version == entry.version; ++cycle) {
+      std::optional<core::ReplayDifference> other = replay.Check(*cycle);
       difference = difference.has_value() ? difference : other;
     }
     if (difference.has_value()) {
@@ -396,8 +396,8 @@ void SimulatedController::CheckReplay() {
     }
     ++commit;
   }
-  if (pass != passes_.end() || replay.starts_unchecked() > 0) {
-    oracle_.Broken("promise 6: a pass, or a start's, is not on record where it was made");
+  if (cycle != cycles_.end() || replay.starts_unchecked() > 0) {
+    oracle_.Broken("promise 6: a cycle, or a start's, is not on record where it was made");
   }
   if (alive_ && group_.entries.empty() && !writing_.has_value() &&
       core::PrintOf(replay.state()) != core::PrintOf(state_)) {

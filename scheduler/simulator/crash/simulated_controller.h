@@ -20,9 +20,9 @@
 #include "scheduler/core/plan/snapshot_builder.h"
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/model/change/event.h"
-#include "scheduler/model/plan/pass_record.h"
+#include "scheduler/model/plan/cycle_record.h"
 #include "scheduler/model/plan/plan.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/settings/scheduler_config.h"
 #include "scheduler/simulator/crash/faults.h"
 #include "scheduler/simulator/crash/network.h"
 #include "scheduler/simulator/crash/oracle.h"
@@ -36,7 +36,7 @@ class SimulatedController {
   using Done = std::function<void(const core::Transition&)>;
 
   SimulatedController(VirtualClock& clock, SimulatedNetwork& network, Faults& faults,
-                      Oracle& witness, PolicyConfig policy);
+                      Oracle& witness, SchedulerConfig policy);
   SimulatedController(const SimulatedController&) = delete;
   SimulatedController& operator=(const SimulatedController&) = delete;
 
@@ -60,7 +60,7 @@ class SimulatedController {
  private:
   struct Group {
     std::vector<JournalEntry> entries;
-    std::vector<PassRecord> passes;
+    std::vector<CycleRecord> cycles;
     std::vector<std::function<void()>> after;  // what leaves once the entries are durable
     std::optional<std::uint64_t> fingerprint;  // of the state with them, if taken
   };
@@ -91,11 +91,11 @@ class SimulatedController {
   SimulatedNetwork& network_;
   Faults& faults_;
   Oracle& oracle_;
-  const std::shared_ptr<const PolicyConfig> policy_;
+  const std::shared_ptr<const SchedulerConfig> policy_;
 
   // On disk.
   std::vector<JournalEntry> journal_;
-  std::vector<PassRecord> passes_;
+  std::vector<CycleRecord> cycles_;
   std::vector<Commit> commits_;
 
   // In memory.

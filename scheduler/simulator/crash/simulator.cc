@@ -25,8 +25,8 @@ constexpr Time kBeginning{Duration(1'767'225'600'000)};
 constexpr Duration kPatience = std::chrono::hours(1);
 
 // Simulated jobs run for seconds: what changes their size is in a hurry, too.
-PolicyConfig PolicyFor(const Scenario& scenario) {
-  PolicyConfig policy;
+SchedulerConfig PolicyFor(const Scenario& scenario) {
+  SchedulerConfig policy;
   if (scenario.elastic > 0) {
     policy.elastic.restart_cost = std::chrono::seconds(1);
     policy.elastic.last_call = std::chrono::seconds(2);

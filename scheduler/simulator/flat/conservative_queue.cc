@@ -12,7 +12,7 @@ ConservativeQueue::ConservativeQueue(const FlatPolicy& policy, std::int64_t proc
   MUSTER_CHECK(processors > 0 && policy.order == FlatOrder::kArrival);
 }
 
-const std::vector<FlatStart>& ConservativeQueue::Pass(Tick now) {
+const std::vector<FlatStart>& ConservativeQueue::RunCycle(Tick now) {
   starts_.clear();
   for (const std::uint32_t handle : ended_) {
     known_[handle].running = false;
@@ -97,11 +97,11 @@ void ConservativeQueue::Correct(Tick now) {
 }
 
 // Everybody who waits tries to start earlier. Whoever could not before can only where something
-// became free since: until freed_until_, by early ends and by moves of this pass and the one
+// became free since: until freed_until_, by early ends and by moves of this cycle and the one
 // before.
 void ConservativeQueue::Compress(Tick now) {
   Tick freed = freed_until_;
-  Tick moved = now;  // what the moves of this pass freed
+  Tick moved = now;  // what the moves of this cycle freed
   std::int64_t highest = timeline_.HighestUntil(freed);
   WaitingList::Position at;
   for (;;) {

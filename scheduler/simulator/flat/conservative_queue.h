@@ -42,7 +42,7 @@ class ConservativeQueue final : public KnownJobs<ConservativeJob> {
  public:
   ConservativeQueue(const FlatPolicy& policy, std::int64_t processors, Tick now);
 
-  const std::vector<FlatStart>& Pass(Tick now) override;
+  const std::vector<FlatStart>& RunCycle(Tick now) override;
   [[nodiscard]] Tick NextWake() override;
   [[nodiscard]] std::size_t waiting() const override { return queue_.size(); }
 

@@ -13,7 +13,7 @@ EasyQueue::EasyQueue(const FlatPolicy& policy, std::int64_t processors, Tick now
   MUSTER_CHECK(processors > 0 && policy.backfill != Backfill::kConservative);
 }
 
-const std::vector<FlatStart>& EasyQueue::Pass(Tick now) {
+const std::vector<FlatStart>& EasyQueue::RunCycle(Tick now) {
   starts_.clear();
   ChargeUsers(now);
   for (const std::uint32_t handle : ended_) {
@@ -82,7 +82,7 @@ void EasyQueue::TakeEnded(Tick now) {
   ended_.clear();
 }
 
-// Jobs that run on past their planned end are planned anew, unless they must end by now.
+// Jobs that run on past their planned end are planned again, unless they must end by now.
 void EasyQueue::Correct(Tick now) {
   while (!planned_ends_.empty() && planned_ends_.top().first <= now) {
     const auto [planned, handle] = planned_ends_.top();
@@ -185,7 +185,7 @@ void EasyQueue::BackfillAll(Tick now) {
   }
 }
 
-// Only those that came since the last pass, in the order of the candidates.
+// Only those that came since the last cycle, in the order of the candidates.
 void EasyQueue::BackfillArrived(Tick now) {
   std::vector<WaitingEntry> entries;
   for (const std::uint32_t handle : arrived_) {
@@ -234,7 +234,7 @@ void EasyQueue::LoadMore(ValueReader& reader) {
   reader.Get(usage_);
 }
 
-// What else a queue keeps is worked out again: a pass that looks at everybody finds what one finds
+// What else a queue keeps is worked out again: a cycle that looks at everybody finds what one finds
 // that looks at newcomers only.
 bool EasyQueue::Resume(Tick now) {
   timeline_.Advance(now);

@@ -4,9 +4,9 @@
 //
 // EASY: A. Mu'alem, D. G. Feitelson, IEEE TPDS 12(6), 2001, section 2.2: the head that does not fit
 // gets a shadow time, the earliest moment at which enough is free for it, and others may start if
-// they end by then or fit beside it. Nothing is kept from pass to pass but what can be worked out
+// they end by then or fit beside it. Nothing is kept from cycle to cycle but what can be worked out
 // again: while no job has ended and the head is the same, a job that was passed over still cannot
-// start (less is free and the shadow is nearer), so a pass then looks at newcomers only. Thread
+// start (less is free and the shadow is nearer), so a cycle then looks at newcomers only. Thread
 // promise: a value; one thread at a time. Invariants: as FlatQueue's.
 
 #include <functional>
@@ -44,7 +44,7 @@ class EasyQueue final : public KnownJobs<EasyJob> {
  public:
   EasyQueue(const FlatPolicy& policy, std::int64_t processors, Tick now);
 
-  const std::vector<FlatStart>& Pass(Tick now) override;
+  const std::vector<FlatStart>& RunCycle(Tick now) override;
   [[nodiscard]] Tick NextWake() override { return kNever; }
   [[nodiscard]] std::size_t waiting() const override { return queue_.size(); }
 
@@ -84,7 +84,7 @@ class EasyQueue final : public KnownJobs<EasyJob> {
   FlatUsage usage_;  // only if the policy orders by it
   std::priority_queue<Overdue, std::vector<Overdue>, std::greater<>> planned_ends_;
   bool changed_ = true;          // something ended since the shadow was seen
-  std::int64_t free_seen_ = 0;   // after the last pass
+  std::int64_t free_seen_ = 0;   // after the last cycle
   std::uint64_t head_seen_ = 0;  // the number of the head that the shadow is for
   Tick shadow_ = kNever;
   std::int64_t extra_ = 0;

@@ -3,12 +3,12 @@
 // The queue of a machine of identical processors, under one of the field's baseline policies.
 //
 // The caller tells what happens at an instant (Arrive, End) and then asks once for what starts
-// (Pass); nothing else changes the queue, so a simulation and a live plan ask the same code. Jobs
-// are known by small handles of the caller's, which are free again after the pass that follows the
-// job's end. The rules, word for word, are in FlatSemantics() of simulator/flat_simulation.h.
-// Thread promise: a value; one thread at a time. Invariants: (1) time does not go back; (2) no more
-// processors are in use than there are, where a job counts until its estimated end or its end,
-// whichever is first; (3) equal calls give equal starts on every machine.
+// (RunCycle); nothing else changes the queue, so a simulation and a live plan ask the same code.
+// Jobs are known by small handles of the caller's, which are free again after the cycle that
+// follows the job's end. The rules, word for word, are in FlatSemantics() of
+// simulator/flat_simulation.h. Thread promise: a value; one thread at a time. Invariants: (1) time
+// does not go back; (2) no more processors are in use than there are, where a job counts until its
+// estimated end or its end, whichever is first; (3) equal calls give equal starts on every machine.
 
 #include <cstddef>
 #include <cstdint>
@@ -65,14 +65,15 @@ class FlatQueue {
   // A running job has ended.
   virtual void End(std::uint32_t handle) = 0;
   // The jobs that start at `now`, in the order in which they were chosen; valid until the next
-  // call. Every arrival and end since the last pass counts as of `now`.
-  virtual const std::vector<FlatStart>& Pass(Tick now) = 0;
-  // The next moment at which a pass would start a job even if nothing happens; kNever if none.
+  // call. Every arrival and end since the last cycle counts as of `now`.
+  virtual const std::vector<FlatStart>& RunCycle(Tick now) = 0;
+  // The next moment at which a cycle would start a job even if nothing happens; kNever if none.
   [[nodiscard]] virtual Tick NextWake() = 0;
   [[nodiscard]] virtual std::size_t waiting() const = 0;
-  // All that decides what comes later, for Load(). REQUIRES: no arrival or end since the last pass.
+  // All that decides what comes later, for Load(). REQUIRES: no arrival or end since the last
+  // cycle.
   [[nodiscard]] virtual std::string Save() const = 0;
-  // Goes on where the saved queue stood after its pass at `now`; false where these are not its
+  // Goes on where the saved queue stood after its cycle at `now`; false where these are not its
   // bytes. REQUIRES: a queue as MakeFlatQueue gave it, of the same policy and size.
   [[nodiscard]] virtual bool Load(const std::string& bytes, Tick now) = 0;
 };

@@ -34,7 +34,7 @@ const char* Name(FlatCause cause) {
   return "";
 }
 
-// What a pass came to.
+// The result of a cycle.
 struct FlatDecision {
   Tick now = 0;
   std::vector<FlatStart> starts;
@@ -79,7 +79,7 @@ class FlatSimulation {
   absl::Status RunSubmitFirst(Tick now);
   absl::Status Arrive(const TraceJob& job);
   absl::Status EndNext(Tick now);
-  absl::Status Pass(Tick now);
+  absl::Status RunCycle(Tick now);
   absl::StatusOr<const std::vector<FlatStart>*> Decide(Tick now);
   absl::Status LookAhead();
   absl::Status KeepDecisions(bool stopped);
@@ -103,8 +103,8 @@ class FlatSimulation {
   core::LastTwoPrediction predictions_;
   core::RunTimeEstimates learned_;
   std::vector<Live> live_;
-  std::vector<std::uint32_t> released_;  // handles of jobs that have ended since the last pass
-  std::vector<std::uint32_t> unused_;    // handles that a pass has been told of
+  std::vector<std::uint32_t> released_;  // handles of jobs that have ended since the last cycle
+  std::vector<std::uint32_t> unused_;    // handles that a cycle knows
   std::vector<std::uint32_t> started_;   // at this instant: they get processors when it is over
   std::vector<ProcessorRanges> ended_;   // at this instant
   std::priority_queue<Ending, std::vector<Ending>, std::greater<>> endings_;
@@ -220,7 +220,7 @@ absl::Status FlatSimulation::LookAhead() {
 // What starts: as an earlier run decided, or else as the queue does.
 absl::StatusOr<const std::vector<FlatStart>*> FlatSimulation::Decide(Tick now) {
   if (!follows_) {
-    const std::vector<FlatStart>& starts = queue_->Pass(now);
+    const std::vector<FlatStart>& starts = queue_->RunCycle(now);
     if (run_.decisions != nullptr) {
       ValueWriter writer;
       writer.Put(now);
@@ -251,7 +251,7 @@ absl::Status FlatSimulation::KeepDecisions(bool stopped) {
   return stopped || log->WantsState() ? log->AddState(queue_->Save()) : absl::OkStatus();
 }
 
-absl::Status FlatSimulation::Pass(Tick now) {
+absl::Status FlatSimulation::RunCycle(Tick now) {
   ASSIGN_OR_RETURN(const std::vector<FlatStart>* starts, Decide(now));
   unused_.insert(unused_.end(), released_.begin(), released_.end());
   released_.clear();
@@ -294,7 +294,7 @@ absl::Status FlatSimulation::RunEndsFirst(Tick now) {
     }
     RETURN_IF_ERROR(Arrive(*job));
   }
-  return Pass(now);
+  return RunCycle(now);
 }
 
 absl::Status FlatSimulation::RunSubmitFirst(Tick now) {
@@ -305,13 +305,13 @@ absl::Status FlatSimulation::RunSubmitFirst(Tick now) {
       break;
     }
     RETURN_IF_ERROR(Arrive(*job));
-    RETURN_IF_ERROR(Pass(now));
+    RETURN_IF_ERROR(RunCycle(now));
   }
   for (; EndsAt(now); passed = true) {
     RETURN_IF_ERROR(EndNext(now));
-    RETURN_IF_ERROR(Pass(now));
+    RETURN_IF_ERROR(RunCycle(now));
   }
-  return passed ? absl::OkStatus() : Pass(now);
+  return passed ? absl::OkStatus() : RunCycle(now);
 }
 
 // The next moment at which anything happens; false when nothing will.
@@ -443,7 +443,7 @@ const char* FlatSemantics() {
          "  processors <= 0, or more than P, are dropped and counted. Jobs go in order of "
          "(submit,\n"
          "  job id). At one instant: all ends, then all arrivals to the tail of the queue in id\n"
-         "  order, then one pass.\n"
+         "  order, then one cycle.\n"
          "  fcfs: heads start while they fit.\n"
          "  easy: heads as fcfs. Then shadow = the earliest time with enough free processors for\n"
          "    the head if running jobs (those just started included) end at start + estimate (all\n"
@@ -452,7 +452,7 @@ const char* FlatSemantics() {
          "    job once, in queue order, starts if its processors <= free and (now + estimate <=\n"
          "    shadow, or processors <= extra, which then shrinks by them). Nothing is kept "
          "between\n"
-         "    passes. easy-sjbf: the others in order of estimate, ties to the earlier arrival.\n"
+         "    cycles. easy-sjbf: the others in order of estimate, ties to the earlier arrival.\n"
          "  conservative: a reservation on arrival, at the earliest start in the profile. At an\n"
          "    instant with an early end every queued job, in queue order, is taken out and put\n"
          "    back as early as possible; then arrivals; jobs reserved at now start. A reservation\n"
@@ -473,7 +473,7 @@ const char* FlatSemantics() {
          "limit,\n"
          "    as late as that allows (ends rounded up, from 128 s off, to powers of two of at most "
          "a\n"
-         "    64th of the distance). A pass: kept places that are due start; then who has waited\n"
+         "    64th of the distance). A cycle: kept places that are due start; then who has waited\n"
          "    for 16 h + half the time to work off the estimates of all that wait and run, in "
          "order\n"
          "    of arrival, then all by turn, start if they fit beside all that is kept for others.\n"
@@ -488,7 +488,7 @@ const char* FlatSemantics() {
          "    wait. Where nothing ended since all were looked at,\n"
          "    only newcomers are. Estimates are learned unless --estimates says otherwise.\n"
          "  --instant submit-first: at one instant arrivals (in file order), then ends (in order\n"
-         "    of start), each alone, a pass after each; a running job whose estimated end is now\n"
+         "    of start), each alone, a cycle after each; a running job whose estimated end is now\n"
          "    counts as free already.\n"
          "  --filter sc15: drop allocated or requested > P; copy one of them to the other if only\n"
          "    one is > 0, drop if none; drop run time <= 0; drop requested time <= 0; run time =\n"

@@ -38,8 +38,8 @@ constexpr bool FallShort(Estimates estimates) {
 
 // What comes first at one instant.
 enum class InstantOrder : std::uint8_t {
-  kEndsFirst = 0,    // all ends, then all arrivals, then one pass
-  kSubmitFirst = 1,  // each arrival, then each end, a pass after each
+  kEndsFirst = 0,    // all ends, then all arrivals, then one cycle
+  kSubmitFirst = 1,  // each arrival, then each end, a cycle after each
 };
 
 struct FlatRun {

@@ -54,7 +54,7 @@ class KnownJobs : public FlatQueue {
   virtual bool Resume(Tick now) = 0;
 
   std::vector<Known> known_;          // by handle
-  std::vector<std::uint32_t> ended_;  // since the last pass; so is the next
+  std::vector<std::uint32_t> ended_;  // since the last cycle; so is the next
   std::vector<std::uint32_t> arrived_;
 
  private:

@@ -21,7 +21,7 @@ PromptQueue::PromptQueue(const FlatPolicy& policy, std::int64_t processors, Tick
   MUSTER_CHECK(processors > 0 && policy.order == FlatOrder::kPrompt);
 }
 
-const std::vector<FlatStart>& PromptQueue::Pass(Tick now) {
+const std::vector<FlatStart>& PromptQueue::RunCycle(Tick now) {
   starts_.clear();
   places_.Advance(now);
   running_.Advance(now);
@@ -119,7 +119,7 @@ void PromptQueue::GiveUp(Known& known) {
 // The waiting jobs with places that meet [from, until); nothing where that takes too many looks.
 std::optional<std::vector<std::uint32_t>> PromptQueue::KeptWithin(Tick from, Tick until) const {
   constexpr int kLooksMost = 256;
-  constexpr std::size_t kQueueMost = 4096;  // of longer ones each pass would look in vain
+  constexpr std::size_t kQueueMost = 4096;  // of longer ones each cycle would look in vain
   std::vector<std::uint32_t> handles;
   int looks = 0;
   for (auto at = by_until_.upper_bound({from, UINT32_MAX}); at != by_until_.end(); ++at) {

@@ -51,7 +51,7 @@ class PromptQueue final : public KnownJobs<PromptJob> {
  public:
   PromptQueue(const FlatPolicy& policy, std::int64_t processors, Tick now);
 
-  const std::vector<FlatStart>& Pass(Tick now) override;
+  const std::vector<FlatStart>& RunCycle(Tick now) override;
   [[nodiscard]] Tick NextWake() override;
   [[nodiscard]] std::size_t waiting() const override { return by_turn_.size(); }
 
@@ -117,8 +117,8 @@ class PromptQueue final : public KnownJobs<PromptJob> {
   bool has_head_ = false;
   bool head_is_impatient_ = false;
   bool changed_ = true;   // since all jobs were looked at
-  Tick patience_ = 0;     // of this pass
-  bool blocked_ = false;  // in this pass: somebody had too few processors
+  Tick patience_ = 0;     // of this cycle
+  bool blocked_ = false;  // in this cycle: somebody had too few processors
   Backlog by_estimate_;
   Backlog by_limit_;
 };

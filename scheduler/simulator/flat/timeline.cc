@@ -159,7 +159,7 @@ void Timeline::MergeWithNext(std::size_t index) {
   Outlined(index);
 }
 
-// Draws the outline of a block anew.
+// Draws the outline of a block again.
 void Timeline::Outlined(std::size_t index) {
   const Block& block = *blocks_[index];
   Outline& outline = outlines_[index];

@@ -3,7 +3,7 @@
 // The jobs that wait for identical processors, in an order, with a quick search for one that fits.
 //
 // Kept in blocks of neighbours, each with the fewest processors and the shortest estimate inside,
-// so that a backfilling pass skips the blocks where nothing can start. Insert, erase and a step of
+// so that a backfilling cycle skips the blocks where nothing can start. Insert, erase and a step of
 // a search cost O(log n + kBlock), a whole search O(n / kBlock) at best. Thread promise: a value;
 // one thread at a time. Invariants: (1) entries are in the order of (score, number), and a number
 // occurs once; (2) no block is empty.

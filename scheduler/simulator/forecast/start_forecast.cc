@@ -33,12 +33,12 @@ class Future {
     run_times_ = &run_times;
     for (std::size_t i = 0; i < state_.running.size(); ++i) {
       Arrive(state_.running[i], i);
-      Pass(state_.running[i].start);
+      RunCycle(state_.running[i].start);
     }
     for (std::size_t i = 0; i < state_.waiting.size(); ++i) {
       Arrive(state_.waiting[i], state_.running.size() + i);
     }
-    Pass(state_.now);
+    RunCycle(state_.now);
     while (queue_->waiting() > 0) {
       const Tick end = endings_.empty() ? kNever : endings_.top().first;
       const Tick now = std::min(end, queue_->NextWake());
@@ -47,7 +47,7 @@ class Future {
         queue_->End(endings_.top().second);
         endings_.pop();
       }
-      Pass(now);
+      RunCycle(now);
     }
     return std::move(starts_);
   }
@@ -64,8 +64,8 @@ class Future {
                     .user = job.user});
   }
 
-  void Pass(Tick now) {
-    for (const FlatStart& start : queue_->Pass(now)) {
+  void RunCycle(Tick now) {
+    for (const FlatStart& start : queue_->RunCycle(now)) {
       endings_.emplace(now + (*run_times_)[start.handle], start.handle);
       if (start.handle >= state_.running.size()) {
         starts_[start.handle - state_.running.size()] = now;

@@ -32,8 +32,8 @@ class KeysTest : public testing::Test {
   CertificateFacts Facts(const std::string& file) const {
     return ReadCertificate(ReadFile(place_ + "/" + file).value()).value();
   }
-  // The standing that `list --json` gives a name.
-  std::string StandingOf(const std::string& role, const std::string& name) const {
+  // The status that `list --json` gives a name.
+  std::string StatusOf(const std::string& role, const std::string& name) const {
     const json document = json::parse(Keys({"list", "--json"}).out);
     for (const json& row : document["certificates"]) {
       if (row["role"] == role && row["name"] == name) {
@@ -87,9 +87,9 @@ TEST_F(KeysTest, NothingIsOverwrittenUnasked) {
 TEST_F(KeysTest, ACertificateThatEndsWithinAMonthIsListedAsThat) {
   Must({"init"});
   Must({"agent", "n1"});
-  EXPECT_EQ(StandingOf("agent", "n1"), "good");
+  EXPECT_EQ(StatusOf("agent", "n1"), "good");
   Must({"agent", "n1", "--renew", "--days", "20"});
-  EXPECT_EQ(StandingOf("agent", "n1"), "ends soon");
+  EXPECT_EQ(StatusOf("agent", "n1"), "ends soon");
 }
 
 TEST_F(KeysTest, ARotationKeepsTrustInBothUntilItIsFinished) {
@@ -102,7 +102,7 @@ TEST_F(KeysTest, ARotationKeepsTrustInBothUntilItIsFinished) {
   EXPECT_THAT(ReadFile(place_ + "/ca.pem").value(), testing::EndsWith(old_trust));
   EXPECT_EQ(ReadFile(place_ + "/agents/n1/ca.pem").value(), ReadFile(place_ + "/ca.pem").value());
   EXPECT_EQ(Facts("controller.pem").serial, old_controller);
-  EXPECT_EQ(StandingOf("agent", "n1"), "old authority");
+  EXPECT_EQ(StatusOf("agent", "n1"), "old authority");
   EXPECT_EQ(Keys({"rotate"}).code, 1) << "the first one is not finished";
   const ProgramEnd early = Keys({"rotate", "--finish"});
   EXPECT_EQ(early.code, 1);
@@ -112,8 +112,8 @@ TEST_F(KeysTest, ARotationKeepsTrustInBothUntilItIsFinished) {
   Must({"rotate", "--finish"});
   EXPECT_THAT(ReadFile(place_ + "/ca.pem").value(), testing::Not(HasSubstr(old_trust)));
   EXPECT_NE(Facts("controller.pem").serial, old_controller);
-  EXPECT_EQ(StandingOf("controller", ""), "good");
-  EXPECT_EQ(StandingOf("agent", "n1"), "good");
+  EXPECT_EQ(StatusOf("controller", ""), "good");
+  EXPECT_EQ(StatusOf("agent", "n1"), "good");
   Must({"rotate"});
 }
 
@@ -122,10 +122,10 @@ TEST_F(KeysTest, ARevokedCertificateIsOnTheListAndCanBeMadeAgain) {
   Must({"agent", "n1"});
   Must({"revoke", "agent", "n1"});
   Must({"revoke", "agent", "n1"});
-  EXPECT_EQ(StandingOf("agent", "n1"), "revoked");
+  EXPECT_EQ(StatusOf("agent", "n1"), "revoked");
   EXPECT_TRUE(IsRevoked(ReadFile(place_ + "/revoked").value(), Facts("agents/n1/agent.pem")));
   Must({"agent", "n1"});
-  EXPECT_EQ(StandingOf("agent", "n1"), "good");
+  EXPECT_EQ(StatusOf("agent", "n1"), "good");
   EXPECT_EQ(Keys({"revoke", "agent", "n2"}).code, 1);
 }
 

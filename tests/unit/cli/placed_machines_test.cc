@@ -67,7 +67,7 @@ TEST_P(PlacedMachine, EveryRequestThatCanBeLocalIs) {
         spec.request.max_nodes = 1;
         spec.request.cpus_per_task = width;
         spec.request.gpus_per_task.count = each;
-        const absl::StatusOr<JobSpec> normal = core::Normalise(spec, PolicyConfig());
+        const absl::StatusOr<JobSpec> normal = core::Normalise(spec, SchedulerConfig());
         ASSERT_TRUE(normal.ok()) << normal.status();
         const core::Placed placed = core::PlaceOnNode(node, normal->request, tasks);
         ASSERT_EQ(placed.tasks, tasks) << each << " GPUs, " << width << " CPUs";

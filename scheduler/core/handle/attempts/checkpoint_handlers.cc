@@ -1,7 +1,7 @@
 #include "scheduler/core/handle/attempts/checkpoint_handlers.h"
 
-#include "scheduler/core/state/books/attempt.h"
-#include "scheduler/core/state/books/checkpoint_account.h"
+#include "scheduler/core/state/tables/attempt.h"
+#include "scheduler/core/state/tables/checkpoint_account.h"
 
 namespace muster::core {
 namespace {

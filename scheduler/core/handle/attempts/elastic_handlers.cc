@@ -10,8 +10,8 @@
 #include "scheduler/core/handle/attempts/attempt_end.h"
 #include "scheduler/core/handle/attempts/group_end.h"
 #include "scheduler/core/place/placement.h"
-#include "scheduler/core/state/books/alternatives.h"
-#include "scheduler/core/state/books/attempt.h"
+#include "scheduler/core/state/tables/alternatives.h"
+#include "scheduler/core/state/tables/attempt.h"
 
 namespace muster::core {
 namespace {
@@ -113,7 +113,7 @@ void LookAt(const ClusterState& state, const Job& job, TransitionJobs& jobs, Tim
 
 }  // namespace
 
-Transition On(const ClusterState& state, const TickElastic&, Time now, const PolicyConfig&) {
+Transition On(const ClusterState& state, const TickElastic&, Time now, const SchedulerConfig&) {
   Transition transition;
   TransitionJobs jobs(state);
   for (const JobId id : state.index().elastic()) {

@@ -15,7 +15,7 @@
 #include "scheduler/core/state/transition.h"
 #include "scheduler/model/change/command.h"
 #include "scheduler/model/plan/plan.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/settings/scheduler_config.h"
 
 namespace muster::core {
 
@@ -23,7 +23,7 @@ namespace muster::core {
 inline constexpr Duration kElasticSilence = std::chrono::seconds(10);
 
 Transition On(const ClusterState& state, const TickElastic& command, Time now,
-              const PolicyConfig& config);
+              const SchedulerConfig& config);
 
 // Tells the attempt to end so that its job goes on with as many nodes as planned. False when the
 // job is not as it was planned.

@@ -8,9 +8,9 @@
 #include "scheduler/core/handle/attempts/attempt_end.h"
 #include "scheduler/core/handle/attempts/outcome.h"
 #include "scheduler/core/handle/steps/step_queue.h"
-#include "scheduler/core/state/books/attempt.h"
-#include "scheduler/core/state/books/checkpoint_account.h"
 #include "scheduler/core/state/job_group.h"
+#include "scheduler/core/state/tables/attempt.h"
+#include "scheduler/core/state/tables/checkpoint_account.h"
 
 namespace muster::core {
 namespace {

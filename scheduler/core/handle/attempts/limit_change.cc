@@ -13,8 +13,8 @@
 #include "scheduler/core/policy/job_partition.h"
 #include "scheduler/core/policy/limits.h"
 #include "scheduler/core/policy/policy_filter.h"
-#include "scheduler/core/state/books/charge.h"
-#include "scheduler/core/state/books/checkpoint_account.h"
+#include "scheduler/core/state/tables/charge.h"
+#include "scheduler/core/state/tables/checkpoint_account.h"
 #include "scheduler/model/plan/reason.h"
 
 namespace muster::core {
@@ -45,7 +45,7 @@ bool HasCheckpoint(const Attempt& attempt) {
   return record.count > 0 || record.restart > Duration(0);
 }
 
-absl::Status CheckRule(const Job& job, const UpdateJob& command, const PolicyConfig& config) {
+absl::Status CheckRule(const Job& job, const UpdateJob& command, const SchedulerConfig& config) {
   const ExtensionRule rule = config.checkpoint.extension;
   const bool covered =
       rule == ExtensionRule::kAll || (rule == ExtensionRule::kGpu && HasGpus(*job.attempt));
@@ -79,7 +79,7 @@ std::optional<Reason> BrokenLimit(const ClusterState& state, const Job& job,
   };
   const std::string partition = EffectivePartition(job.attempt->partition);
   const LimitAsk ask = AskOf(longer, partition, job.attempt->allocation, machine_of);
-  for (Reason& reason : CheckJobLimits(*policy.book, ask)) {
+  for (Reason& reason : CheckJobLimits(*policy.site, ask)) {
     if (IsAboutWall(reason.kind)) {
       return std::move(reason);
     }
@@ -88,7 +88,7 @@ std::optional<Reason> BrokenLimit(const ClusterState& state, const Job& job,
   more.time_limit = HasLimit(longer) ? longer.time_limit - job.spec->time_limit : Duration(0);
   LimitAsk rest = ask;
   rest.spec = &more;
-  for (Reason& reason : CheckLimits(PassUsage(policy), rest)) {
+  for (Reason& reason : CheckLimits(CycleUsage(policy), rest)) {
     if (IsAboutBudget(reason.kind)) {
       return std::move(reason);
     }
@@ -99,7 +99,7 @@ std::optional<Reason> BrokenLimit(const ClusterState& state, const Job& job,
 absl::Status CheckPolicy(const ClusterState& state, const Job& job, const JobSpec& longer,
                          Time now) {
   const PolicySnapshot& policy = state.policy().snapshot();
-  if (policy.book->empty()) {
+  if (policy.site->empty()) {
     return absl::OkStatus();
   }
   const auto refuse = [&](const Reason& reason) {
@@ -128,7 +128,7 @@ absl::Status CheckPolicy(const ClusterState& state, const Job& job, const JobSpe
 }
 
 absl::Status CheckLonger(const ClusterState& state, const Job& job, Duration limit,
-                         const UpdateJob& command, Time now, const PolicyConfig& config) {
+                         const UpdateJob& command, Time now, const SchedulerConfig& config) {
   if (!IsOperator(command.by, config) && !config.checkpoint.owners_extend) {
     return absl::PermissionDeniedError(LimitRefusal(
         job, "runs, and only an operator gives a running job more time here (owners_extend)"));
@@ -147,7 +147,7 @@ absl::Status CheckLonger(const ClusterState& state, const Job& job, Duration lim
 }  // namespace
 
 absl::Status CheckNewLimit(const ClusterState& state, const Job& job, Duration limit,
-                           const UpdateJob& command, Time now, const PolicyConfig& config) {
+                           const UpdateJob& command, Time now, const SchedulerConfig& config) {
   if (job.attempt->ending != EndCause::kNone) {
     return absl::FailedPreconditionError(
         LimitRefusal(job, "is ending; its time limit cannot change any more"));

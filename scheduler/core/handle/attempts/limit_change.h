@@ -3,7 +3,7 @@
 // Another time limit for a job that runs already: which user may give it, how much, and which nodes
 // and programs hear of it.
 //
-// Thread promise: pure. Invariants: a limit that CheckNewLimit passes lies after what the attempt
+// Thread promise: pure. Invariants: a limit that CheckNewLimit cycles lies after what the attempt
 // has used, and, where it is longer, within what its partition, its QOS, its accounts, its deadline
 // and the reservations of its nodes allow.
 
@@ -11,14 +11,14 @@
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/core/state/transition.h"
 #include "scheduler/model/change/command.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/settings/scheduler_config.h"
 
 namespace muster::core {
 
 // Refuses `limit` for the job's attempt, with what stands against it. REQUIRES: it has one; the
 // user who asks may change the job; `limit` is one that a job may be submitted with.
 absl::Status CheckNewLimit(const ClusterState& state, const Job& job, Duration limit,
-                           const UpdateJob& command, Time now, const PolicyConfig& config);
+                           const UpdateJob& command, Time now, const SchedulerConfig& config);
 
 // Has the supervisors of the attempt keep it. REQUIRES: as above.
 void TellNewLimit(const Job& job, Duration limit, Time now, Transition& transition);

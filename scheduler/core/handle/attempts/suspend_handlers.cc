@@ -70,7 +70,7 @@ void AskBack(const Job& job, const User& by, Time now, Transition& transition) {
 }  // namespace
 
 Transition On(const ClusterState& state, const SuspendJob& command, Time now,
-              const PolicyConfig& config) {
+              const SchedulerConfig& config) {
   const auto jobs = FindWhole(state, command.job, command.array_index);
   if (!jobs.ok()) {
     return Refused(jobs.status());

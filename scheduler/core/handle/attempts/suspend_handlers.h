@@ -13,12 +13,12 @@
 #include "scheduler/core/state/transition.h"
 #include "scheduler/model/change/command.h"
 #include "scheduler/model/job/job.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/settings/scheduler_config.h"
 
 namespace muster::core {
 
 Transition On(const ClusterState& state, const SuspendJob& command, Time now,
-              const PolicyConfig& config);
+              const SchedulerConfig& config);
 
 // Tells the running job to give its cores back. REQUIRES: it is RUNNING.
 void Suspended(const Job& job, SuspendedBy by, std::string text, Time now, Transition& transition);

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "scheduler/core/handle/attempts/checkpoint_handlers.h"
-#include "scheduler/core/state/books/checkpoint_account.h"
+#include "scheduler/core/state/tables/checkpoint_account.h"
 
 namespace muster::core {
 namespace {
@@ -95,7 +95,7 @@ std::vector<JobId> WritersNow(std::vector<IoClaim> claims, const CheckpointPolic
   return writers;
 }
 
-void GiveWriteSlots(const ClusterState& state, Time now, const PolicyConfig& config,
+void GiveWriteSlots(const ClusterState& state, Time now, const SchedulerConfig& config,
                     Transition& transition) {
   const bool turns = HasTurns(config.checkpoint);
   std::vector<IoClaim> claims;

@@ -15,7 +15,7 @@
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/core/state/transition.h"
 #include "scheduler/model/change/command.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/settings/scheduler_config.h"
 
 namespace muster::core {
 
@@ -32,7 +32,7 @@ struct IoClaim {
 std::vector<JobId> WritersNow(std::vector<IoClaim> claims, const CheckpointPolicy& policy);
 
 // Advice for every attempt whose turn changed.
-void GiveWriteSlots(const ClusterState& state, Time now, const PolicyConfig& config,
+void GiveWriteSlots(const ClusterState& state, Time now, const SchedulerConfig& config,
                     Transition& transition);
 
 }  // namespace muster::core

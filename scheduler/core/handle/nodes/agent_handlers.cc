@@ -11,14 +11,14 @@
 #include "scheduler/core/handle/attempts/group_end.h"
 #include "scheduler/core/place/nodes/feature_match.h"
 #include "scheduler/core/state/actions.h"
-#include "scheduler/core/state/books/attempt.h"
+#include "scheduler/core/state/tables/attempt.h"
 #include "scheduler/model/machine/machine_check.h"
 
 namespace muster::core {
 namespace {
 
 // A job that was requeued as often as is allowed is held.
-void HoldWhatRunsTooOften(const ClusterState& state, const PolicyConfig& config,
+void HoldWhatRunsTooOften(const ClusterState& state, const SchedulerConfig& config,
                           Transition& transition) {
   for (Event& event : transition.events) {
     if (auto* requeued = std::get_if<JobRequeued>(&event)) {
@@ -208,7 +208,7 @@ absl::Status CheckRegistration(const Registration& registration) {
 }  // namespace
 
 Transition On(const ClusterState& state, const RegisterAgent& command, Time now,
-              const PolicyConfig& config) {
+              const SchedulerConfig& config) {
   const Registration& registration = command.registration;
   Transition transition;
   transition.status = CheckRegistration(registration);
@@ -246,7 +246,8 @@ Transition On(const ClusterState& state, const RegisterAgent& command, Time now,
   return transition;
 }
 
-Transition On(const ClusterState& state, const LoseAgent& command, Time now, const PolicyConfig&) {
+Transition On(const ClusterState& state, const LoseAgent& command, Time now,
+              const SchedulerConfig&) {
   Transition transition;
   const Node* node = state.FindNode(command.node);
   if (node != nullptr && node->connected) {
@@ -258,7 +259,7 @@ Transition On(const ClusterState& state, const LoseAgent& command, Time now, con
 }
 
 Transition On(const ClusterState& state, const TakeReport& command, Time now,
-              const PolicyConfig& config) {
+              const SchedulerConfig& config) {
   Transition transition;
   const Node* node = state.FindNode(command.node);
   if (node == nullptr) {
@@ -288,7 +289,7 @@ Transition On(const ClusterState& state, const TakeReport& command, Time now,
 }
 
 Transition On(const ClusterState& state, const TakeNodeFault& command, Time now,
-              const PolicyConfig&) {
+              const SchedulerConfig&) {
   Transition transition;
   if (const Node* const node = state.FindNode(command.node)) {
     if (!node->drained && !command.text.empty()) {
@@ -300,7 +301,8 @@ Transition On(const ClusterState& state, const TakeNodeFault& command, Time now,
 }
 
 // The attempt ends on every node: those that have it are told so, the others when they come.
-Transition On(const ClusterState& state, const FailLaunch& command, Time now, const PolicyConfig&) {
+Transition On(const ClusterState& state, const FailLaunch& command, Time now,
+              const SchedulerConfig&) {
   Transition transition;
   const Job* job = state.FindJob(command.job);
   if (job != nullptr && job->attempt.has_value() && job->attempt->number == command.attempt &&

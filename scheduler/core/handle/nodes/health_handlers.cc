@@ -11,7 +11,7 @@
 #include "scheduler/core/handle/attempts/write_slots.h"
 #include "scheduler/core/handle/nodes/health_judge.h"
 #include "scheduler/core/handle/nodes/maintenance_handlers.h"
-#include "scheduler/core/state/books/failure_rate.h"
+#include "scheduler/core/state/tables/failure_rate.h"
 
 namespace muster::core {
 namespace {
@@ -60,7 +60,7 @@ std::optional<Due> WhyDue(const Node& node, const NodeHealth& health, const Fail
   if (policy.at_boot && tally.failed != kNoTime && tally.failed > health.last.time) {
     return Due{HealthKind::kQuick, HealthCause::kFailure};
   }
-  const bool learning = health.last.standing == HealthStatus::kUnjudged;
+  const bool learning = health.last.status == HealthStatus::kUnjudged;
   if (learning || now >= health.last.time + policy.interval) {
     return Due{HealthKind::kQuick, HealthCause::kSchedule};
   }
@@ -74,10 +74,10 @@ void Order(const NodeHealth& health, NodeId node, Due due, Time now, Transition&
 }
 
 // True when no more of the class may be taken away.
-bool IsClassSpent(const HealthTable& book, NodeId node, const HealthPolicy& policy) {
+bool IsClassSpent(const HealthTable& table, NodeId node, const HealthPolicy& policy) {
   const std::size_t most =
-      std::max<std::size_t>(1, book.ClassOf(node).size() * policy.drained_percent_max / 100);
-  return book.DrainedInClassOf(node) >= most;
+      std::max<std::size_t>(1, table.ClassOf(node).size() * policy.drained_percent_max / 100);
+  return table.DrainedInClassOf(node) >= most;
 }
 
 void Drain(const ClusterState& state, const Node& node, std::string why, Time now,
@@ -96,7 +96,7 @@ void Drain(const ClusterState& state, const Node& node, std::string why, Time no
 void Decide(const ClusterState& state, const Node& node, const HealthRecord& record, Time now,
             const HealthPolicy& policy, Transition& transition) {
   const NodeHealth& health = state.health().Of(node.id);
-  switch (record.standing) {
+  switch (record.status) {
     case HealthStatus::kFailed:
       Drain(state, node, core::TextOf(record.verdicts, HealthStatus::kFailed), now, policy,
             transition);
@@ -130,22 +130,22 @@ HealthRecord RecordOf(const NodeHealth& health, HealthReport report, Time now) {
   return record;
 }
 
-void JudgeAll(const HealthTable& book, NodeId node, std::vector<HealthFigure> figures,
+void JudgeAll(const HealthTable& table, NodeId node, std::vector<HealthFigure> figures,
               const HealthPolicy& policy, HealthRecord& record) {
   std::set<std::string> told;
   for (HealthFigure& figure : figures) {
     told.insert(figure.component);
-    std::vector<std::uint64_t> pool = book.PoolOf(node, figure.component);
+    std::vector<std::uint64_t> pool = table.PoolOf(node, figure.component);
     record.verdicts.push_back(Judge(std::move(figure), std::move(pool), policy));
   }
-  const HealthRecord& last = book.Of(node).last;
+  const HealthRecord& last = table.Of(node).last;
   for (const HealthVerdict& before : last.verdicts) {
     const bool compared = before.figure.sense == HealthSense::kHigher;
     if (compared && last.kind == record.kind && !told.contains(before.figure.component)) {
       record.verdicts.push_back(Missing(before));
     }
   }
-  record.standing = WorstOf(record.verdicts);
+  record.status = WorstOf(record.verdicts);
 }
 
 // A check that nobody will answer any more.
@@ -180,12 +180,12 @@ void DrainIfSick(const ClusterState& state, const Node& node, Time now, const He
 // Gives up checks that nobody answers, drains the sick and orders what is due.
 void LookAtNodes(const ClusterState& state, Time now, const HealthPolicy& policy,
                  Transition& transition) {
-  const HealthTable& book = state.health();
-  if (policy.interval == Duration(0) && book.nodes().empty()) {
+  const HealthTable& table = state.health();
+  if (policy.interval == Duration(0) && table.nodes().empty()) {
     return;
   }
   std::set<std::string> hosts;  // with a check under way
-  for (const auto& [id, health] : book.nodes()) {
+  for (const auto& [id, health] : table.nodes()) {
     if (health.running && now > health.ordered + LimitOf(health.kind)) {
       GiveUp(health, id, "it was not answered", now, transition);
     } else if (health.running) {
@@ -198,8 +198,8 @@ void LookAtNodes(const ClusterState& state, Time now, const HealthPolicy& policy
     if (policy.interval > Duration(0)) {
       DrainIfSick(state, node, now, policy, transition);
     }
-    const NodeHealth& health = book.Of(id);
-    const std::optional<Due> due = WhyDue(node, health, book.TallyOf(id), policy, now);
+    const NodeHealth& health = table.Of(id);
+    const std::optional<Due> due = WhyDue(node, health, table.TallyOf(id), policy, now);
     if (due.has_value() && hosts.size() < most && !hosts.contains(node.hostname) &&
         WhyBusy(state, node).empty()) {
       Order(health, id, *due, now, transition);
@@ -211,7 +211,7 @@ void LookAtNodes(const ClusterState& state, Time now, const HealthPolicy& policy
 }  // namespace
 
 Transition On(const ClusterState& state, const CheckNodeHealth& command, Time now,
-              const PolicyConfig&) {
+              const SchedulerConfig&) {
   Transition transition;
   const Node* node = state.FindNode(command.name);
   if (node == nullptr) {
@@ -238,7 +238,7 @@ Transition On(const ClusterState& state, const CheckNodeHealth& command, Time no
 }
 
 Transition On(const ClusterState& state, const TakeHealthReport& command, Time now,
-              const PolicyConfig& config) {
+              const SchedulerConfig& config) {
   Transition transition;
   const Node* node = state.FindNode(command.node);
   if (node == nullptr) {
@@ -260,7 +260,8 @@ Transition On(const ClusterState& state, const TakeHealthReport& command, Time n
   return transition;
 }
 
-Transition On(const ClusterState& state, const TickHealth&, Time now, const PolicyConfig& config) {
+Transition On(const ClusterState& state, const TickHealth&, Time now,
+              const SchedulerConfig& config) {
   Transition transition;
   LookAtNodes(state, now, config.health, transition);
   if (transition.events.empty()) {  // a drain gives its own advice
@@ -282,7 +283,7 @@ std::string HealthWord(const NodeHealth& health) {
   if (health.last.number == 0) {
     return "";
   }
-  switch (health.last.standing) {
+  switch (health.last.status) {
     case HealthStatus::kUnjudged:
       return "not judged yet";
     case HealthStatus::kGood:

@@ -56,11 +56,11 @@ HealthVerdict Judge(HealthFigure figure, std::vector<std::uint64_t> pool,
   verdict.figure = std::move(figure);
   const HealthFigure& of = verdict.figure;
   if (of.sense == HealthSense::kNever) {
-    verdict.standing = of.value > 0 ? HealthStatus::kFailed : HealthStatus::kGood;
+    verdict.status = of.value > 0 ? HealthStatus::kFailed : HealthStatus::kGood;
     return verdict;
   }
   if (of.sense == HealthSense::kShown) {
-    verdict.standing = HealthStatus::kGood;
+    verdict.status = HealthStatus::kGood;
     return verdict;
   }
   if (pool.empty() || pool.size() < policy.samples) {
@@ -72,14 +72,14 @@ HealthVerdict Judge(HealthFigure figure, std::vector<std::uint64_t> pool,
     value = value > verdict.median ? value - verdict.median : verdict.median - value;
   }
   verdict.spread = Median(pool) * kScale / kScaleUnit;
-  verdict.standing = Compare(verdict, policy);
+  verdict.status = Compare(verdict, policy);
   return verdict;
 }
 
 HealthVerdict Missing(const HealthVerdict& before) {
   HealthVerdict verdict = before;
   verdict.figure.value = 0;
-  verdict.standing = HealthStatus::kSuspect;
+  verdict.status = HealthStatus::kSuspect;
   return verdict;
 }
 
@@ -87,26 +87,26 @@ HealthStatus WorstOf(const std::vector<HealthVerdict>& verdicts) {
   HealthStatus worst = HealthStatus::kUnjudged;
   bool unjudged = false;
   for (const HealthVerdict& verdict : verdicts) {
-    unjudged = unjudged || verdict.standing == HealthStatus::kUnjudged;
-    worst = std::max(worst, verdict.standing);
+    unjudged = unjudged || verdict.status == HealthStatus::kUnjudged;
+    worst = std::max(worst, verdict.status);
   }
   return worst == HealthStatus::kGood && unjudged ? HealthStatus::kUnjudged : worst;
 }
 
-std::string TextOf(const std::vector<HealthVerdict>& verdicts, HealthStatus standing) {
+std::string TextOf(const std::vector<HealthVerdict>& verdicts, HealthStatus status) {
   std::string text;
   for (const HealthVerdict& verdict : verdicts) {
-    if (verdict.standing == standing) {
+    if (verdict.status == status) {
       absl::StrAppend(&text, text.empty() ? "" : "; ", TextOf(verdict));
     }
   }
   return text;
 }
 
-std::string NamesOf(const std::vector<HealthVerdict>& verdicts, HealthStatus standing) {
+std::string NamesOf(const std::vector<HealthVerdict>& verdicts, HealthStatus status) {
   std::string text;
   for (const HealthVerdict& verdict : verdicts) {
-    if (verdict.standing == standing) {
+    if (verdict.status == status) {
       absl::StrAppend(&text, text.empty() ? "" : ", ", verdict.figure.component);
     }
   }

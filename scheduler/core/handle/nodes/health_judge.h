@@ -29,10 +29,10 @@ HealthVerdict Missing(const HealthVerdict& before);
 // The worst of them; kUnjudged when there is nothing better to say.
 HealthStatus WorstOf(const std::vector<HealthVerdict>& verdicts);
 
-// "memory bandwidth 41.2 GB/s, class median 88 GB/s (MAD 1.2)" of all that are `standing`.
-std::string TextOf(const std::vector<HealthVerdict>& verdicts, HealthStatus standing);
+// "memory bandwidth 41.2 GB/s, class median 88 GB/s (MAD 1.2)" of all that are `status`.
+std::string TextOf(const std::vector<HealthVerdict>& verdicts, HealthStatus status);
 // Their names only: "memory bandwidth, clock".
-std::string NamesOf(const std::vector<HealthVerdict>& verdicts, HealthStatus standing);
+std::string NamesOf(const std::vector<HealthVerdict>& verdicts, HealthStatus status);
 
 // Thousandths as a decimal with at most three significant digits after the point: "41.2", "0.005".
 std::string Thousandths(std::uint64_t value);

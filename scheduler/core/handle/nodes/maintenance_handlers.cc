@@ -19,11 +19,11 @@ constexpr Duration kSoonest = std::chrono::hours(1);
 
 // Whether the job is told something for it.
 bool LookAt(const ClusterState& state, const Job& job, const Reservation& reservation, Time begin,
-            Time now, const PolicyConfig& config, Transition& transition) {
+            Time now, const SchedulerConfig& config, Transition& transition) {
   if (job.attempt->ending != EndCause::kNone || job.spec->reservation == reservation.name) {
     return false;
   }
-  const Duration grace = KillGraceOf(state.policy().book(), *job.spec, EndCause::kRequeued, config);
+  const Duration grace = KillGraceOf(state.policy().site(), *job.spec, EndCause::kRequeued, config);
   if (now < begin - std::min(grace, kSoonest)) {
     return false;
   }
@@ -43,11 +43,11 @@ bool LookAt(const ClusterState& state, const Job& job, const Reservation& reserv
 
 }  // namespace
 
-void MakeWayForMaintenance(const ClusterState& state, Time now, const PolicyConfig& config,
+void MakeWayForMaintenance(const ClusterState& state, Time now, const SchedulerConfig& config,
                            Transition& transition) {
   std::set<JobId> told;
   const PolicySnapshot& policy = state.policy().snapshot();
-  for (const auto& [name, reservation] : policy.book->reservations) {
+  for (const auto& [name, reservation] : policy.site->reservations) {
     const std::optional<Window> window = WindowAt(reservation, now);
     if ((reservation.flags & kMaint) == 0 || !window.has_value() ||
         now < window->start - kSoonest) {

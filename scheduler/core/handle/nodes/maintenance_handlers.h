@@ -13,7 +13,7 @@
 
 namespace muster::core {
 
-void MakeWayForMaintenance(const ClusterState& state, Time now, const PolicyConfig& config,
+void MakeWayForMaintenance(const ClusterState& state, Time now, const SchedulerConfig& config,
                            Transition& transition);
 
 }  // namespace muster::core

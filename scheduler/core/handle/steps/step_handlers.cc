@@ -9,8 +9,8 @@
 #include "scheduler/core/handle/steps/step_placement.h"
 #include "scheduler/core/handle/steps/step_queue.h"
 #include "scheduler/core/policy/job_access.h"
-#include "scheduler/core/state/books/attempt.h"
 #include "scheduler/core/state/job_group.h"
+#include "scheduler/core/state/tables/attempt.h"
 #include "scheduler/model/job/order_limits.h"
 #include "scheduler/model/job/program_check.h"
 #include "scheduler/model/job/step_io.h"
@@ -24,7 +24,7 @@ constexpr std::uint32_t kSignalMax = 64;
 constexpr StepId kRunStep{1};  // of a run job, its own
 
 // The numbers of a step are bounded before anything is made of them.
-absl::Status CheckStep(const StepSpec& spec, const PolicyConfig& config) {
+absl::Status CheckStep(const StepSpec& spec, const SchedulerConfig& config) {
   if (spec.tasks > config.tasks_max || spec.cpus_per_task > Bits::kLimit ||
       spec.nodes > config.nodes_max) {
     return absl::InvalidArgumentError(
@@ -94,7 +94,7 @@ absl::Status CheckRunning(const Job& job, const char* what) {
 }
 
 absl::StatusOr<const Job*> FindJobForStep(const ClusterState& state, const StartStep& command,
-                                          const PolicyConfig& config) {
+                                          const SchedulerConfig& config) {
   const Job* job = state.FindJob(command.job);
   if (job == nullptr) {
     return NoSuchJob(command.job, std::nullopt);
@@ -236,7 +236,7 @@ absl::StatusOr<StepId> StepToShow(const Job& job, const AttachStep& command) {
 }  // namespace
 
 Transition On(const ClusterState& state, const StartStep& command, Time now,
-              const PolicyConfig& config) {
+              const SchedulerConfig& config) {
   if (absl::Status token = CheckToken(command.token); !token.ok()) {
     return Refused(std::move(token));
   }
@@ -273,7 +273,7 @@ Transition On(const ClusterState& state, const StartStep& command, Time now,
 }
 
 Transition On(const ClusterState& state, const SignalJob& command, Time now,
-              const PolicyConfig& config) {
+              const SchedulerConfig& config) {
   if (command.signal > kSignalMax || (command.signal == 0 && !command.step.has_value())) {
     return Refused(absl::InvalidArgumentError(
         absl::StrCat("--signal: ", command.signal, " is not a signal; use 1 to ", kSignalMax)));
@@ -311,7 +311,7 @@ Transition On(const ClusterState& state, const SignalJob& command, Time now,
   return transition.count == 0 ? Refused(std::move(last)) : transition;
 }
 
-Transition On(const ClusterState& state, const AttachStep& command, Time, const PolicyConfig&) {
+Transition On(const ClusterState& state, const AttachStep& command, Time, const SchedulerConfig&) {
   const std::vector<const Job*> jobs = state.FindJobs(command.job, command.array_index);
   if (jobs.empty()) {
     return Refused(NoSuchJob(command.job, command.array_index));

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "scheduler/core/handle/steps/step_placement.h"
-#include "scheduler/core/state/books/attempt.h"
+#include "scheduler/core/state/tables/attempt.h"
 
 namespace muster::core {
 

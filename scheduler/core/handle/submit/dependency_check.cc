@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
-#include "scheduler/core/state/books/dependency.h"
+#include "scheduler/core/state/tables/dependency.h"
 
 namespace muster::core {
 

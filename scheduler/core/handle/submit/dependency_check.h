@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "scheduler/core/state/books/job_table.h"
+#include "scheduler/core/state/tables/job_table.h"
 #include "scheduler/model/job/dependency.h"
 #include "scheduler/model/job/job_spec.h"
 

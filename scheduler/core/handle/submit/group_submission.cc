@@ -33,7 +33,8 @@ void TakeOver(const JobSpec& leader, JobSpec* spec) {
 }
 
 // Checks a component and fills it in; `ledger` counts those before it.
-absl::Status Accept(Time now, const PolicyConfig& config, PolicyUseTable& ledger, JobSpec* spec) {
+absl::Status Accept(Time now, const SchedulerConfig& config, PolicyUseTable& ledger,
+                    JobSpec* spec) {
   if (spec->array.has_value()) {
     return absl::InvalidArgumentError("--array: not for a heterogeneous job");
   }
@@ -68,7 +69,7 @@ absl::Status In(std::size_t component, const absl::Status& status) {
 }  // namespace
 
 absl::StatusOr<JobSubmitted> AcceptGroup(const ClusterState& state, const SubmitJob& command,
-                                         Time now, const PolicyConfig& config) {
+                                         Time now, const SchedulerConfig& config) {
   const std::size_t count = command.components.size() + 1;
   if (count > kComponentsMax) {
     return absl::InvalidArgumentError(absl::StrCat(

@@ -10,7 +10,7 @@
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/model/change/command.h"
 #include "scheduler/model/change/event.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/settings/scheduler_config.h"
 
 namespace muster::core {
 
@@ -18,6 +18,6 @@ inline constexpr std::size_t kComponentsMax = 128;
 
 // The event, or the first refusal, which names the component. REQUIRES: there are components.
 absl::StatusOr<JobSubmitted> AcceptGroup(const ClusterState& state, const SubmitJob& command,
-                                         Time now, const PolicyConfig& config);
+                                         Time now, const SchedulerConfig& config);
 
 }  // namespace muster::core

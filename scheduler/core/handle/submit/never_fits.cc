@@ -12,7 +12,7 @@
 #include "scheduler/core/plan/search/feasibility.h"
 #include "scheduler/core/policy/job_partition.h"
 #include "scheduler/core/policy/policy_filter.h"
-#include "scheduler/core/state/books/alternatives.h"
+#include "scheduler/core/state/tables/alternatives.h"
 
 namespace muster::core {
 namespace {

@@ -38,7 +38,7 @@ std::vector<Duration> LimitsBetween(Duration least, Duration most) {
 
 }  // namespace
 
-absl::Status BeginNew(const PolicyConfig& config, JobSpec& spec) {
+absl::Status BeginNew(const SchedulerConfig& config, JobSpec& spec) {
   if (spec.nice < 0 && !IsOperator(spec.user, config)) {
     return absl::InvalidArgumentError("--nice: only operators raise a priority; use 0 or more");
   }
@@ -64,7 +64,7 @@ void RecordChoices(JobSpec& spec) {
   }
 }
 
-absl::Status AddChoices(const PolicyConfig& config, JobSpec& spec) {
+absl::Status AddChoices(const SchedulerConfig& config, JobSpec& spec) {
   const bool prefers = !spec.prefer.every.postfix.empty() || !spec.prefer.counts.empty();
   const char* const option = prefers ? "--prefer" : "--time-min";
   if (!prefers && spec.time_min == Duration(0)) {

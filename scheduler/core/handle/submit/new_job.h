@@ -9,19 +9,19 @@
 
 #include "absl/status/status.h"
 #include "scheduler/model/job/job_spec.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/settings/scheduler_config.h"
 
 namespace muster::core {
 
 // For any new job, and each component of one: whose GPUs its tasks see, and its fixed priority.
 // Errors: INVALID_ARGUMENT for a negative nice value of a user who is no operator.
-absl::Status BeginNew(const PolicyConfig& config, JobSpec& spec);
+absl::Status BeginNew(const SchedulerConfig& config, JobSpec& spec);
 
 // For components of a heterogeneous job, which start together or not at all: --prefer and
 // --time-min are recorded as options without effect.
 void RecordChoices(JobSpec& spec);
 
 // --prefer and --time-min. For a job that is not heterogeneous, before Normalise.
-absl::Status AddChoices(const PolicyConfig& config, JobSpec& spec);
+absl::Status AddChoices(const SchedulerConfig& config, JobSpec& spec);
 
 }  // namespace muster::core

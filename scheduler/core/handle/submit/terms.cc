@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 #include "scheduler/core/place/nodes/feature_match.h"
-#include "scheduler/core/state/books/licenses.h"
+#include "scheduler/core/state/tables/licenses.h"
 #include "scheduler/model/job/job_text.h"
 
 namespace muster::core {
@@ -93,7 +93,7 @@ absl::Status CheckNames(const char* option, const std::vector<std::string>& name
 
 }  // namespace
 
-absl::Status CheckTerms(const JobSpec& spec, const PolicyConfig& config) {
+absl::Status CheckTerms(const JobSpec& spec, const SchedulerConfig& config) {
   if (spec.recorded.size() > kRecordedMax) {
     return absl::InvalidArgumentError(
         absl::StrCat(spec.recorded.size(), " options without effect; at most ", kRecordedMax));

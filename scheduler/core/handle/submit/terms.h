@@ -7,12 +7,12 @@
 
 #include "absl/status/status.h"
 #include "scheduler/model/job/job_spec.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/settings/scheduler_config.h"
 
 namespace muster::core {
 
 // Refuses terms that are malformed, too many, or that this cluster never knows.
-absl::Status CheckTerms(const JobSpec& spec, const PolicyConfig& config);
+absl::Status CheckTerms(const JobSpec& spec, const SchedulerConfig& config);
 
 // A node list and counted features say how many nodes there are at least, where nothing else does.
 absl::Status FillNamedNodes(ResourceRequest& request);

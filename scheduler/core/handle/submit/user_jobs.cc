@@ -5,7 +5,7 @@
 namespace muster::core {
 
 absl::Status CheckUserJobs(const JobTable& jobs, const std::string& user, std::uint64_t count,
-                           const PolicyConfig& config) {
+                           const SchedulerConfig& config) {
   const std::uint64_t most = config.submit_jobs_max;
   if (most == 0 || jobs.size() + count <= most) {
     return absl::OkStatus();

@@ -9,14 +9,14 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "scheduler/core/state/books/job_table.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/core/state/tables/job_table.h"
+#include "scheduler/model/settings/scheduler_config.h"
 
 namespace muster::core {
 
 // ResourceExhausted when `count` further jobs of the user would be more than
-// PolicyConfig::submit_jobs_max together with those that wait or run.
+// SchedulerConfig::submit_jobs_max together with those that wait or run.
 absl::Status CheckUserJobs(const JobTable& jobs, const std::string& user, std::uint64_t count,
-                           const PolicyConfig& config);
+                           const SchedulerConfig& config);
 
 }  // namespace muster::core

@@ -12,7 +12,7 @@
 #include "scheduler/core/place/layout_check.h"
 #include "scheduler/core/place/request.h"
 #include "scheduler/core/policy/kill_grace.h"
-#include "scheduler/core/state/books/alternatives.h"
+#include "scheduler/core/state/tables/alternatives.h"
 #include "scheduler/model/job/array.h"
 #include "scheduler/model/job/job_text.h"
 #include "scheduler/model/job/order_limits.h"
@@ -137,7 +137,7 @@ absl::Status CheckShare(ResourceRequest& request) {
   return absl::OkStatus();
 }
 
-absl::Status CheckArray(const ArraySpec& array, const PolicyConfig& config) {
+absl::Status CheckArray(const ArraySpec& array, const SchedulerConfig& config) {
   if (array.ranges.size() > kArrayRangesMax) {
     return absl::InvalidArgumentError(absl::StrCat("--array: ", array.ranges.size(),
                                                    " ranges; at most ", kArrayRangesMax,
@@ -187,7 +187,7 @@ absl::Status CheckGres(const GresList& list) {
   return absl::OkStatus();
 }
 
-absl::Status CheckSizes(const ResourceRequest& request, const PolicyConfig& config) {
+absl::Status CheckSizes(const ResourceRequest& request, const SchedulerConfig& config) {
   RETURN_IF_ERROR(CheckGres(request.gres));
   RETURN_IF_ERROR(CheckAtMost("--ntasks", request.tasks, config.tasks_max));
   RETURN_IF_ERROR(CheckAtMost("--nodes", request.min_nodes, config.nodes_max));
@@ -220,7 +220,7 @@ absl::Status CheckSizes(const ResourceRequest& request, const PolicyConfig& conf
   return absl::OkStatus();
 }
 
-absl::Status NormaliseRequest(ResourceRequest& request, const PolicyConfig& config) {
+absl::Status NormaliseRequest(ResourceRequest& request, const SchedulerConfig& config) {
   RETURN_IF_ERROR(FillNamedNodes(request));
   request.cpus_per_task = std::max(request.cpus_per_task, 1U);
   RETURN_IF_ERROR(BeginLayout(request));
@@ -240,7 +240,7 @@ absl::Status NormaliseRequest(ResourceRequest& request, const PolicyConfig& conf
 }
 
 // The first alternative is what the job asks anyway; those that say no time limit have its.
-absl::Status NormaliseAlternatives(JobSpec& spec, const PolicyConfig& config) {
+absl::Status NormaliseAlternatives(JobSpec& spec, const SchedulerConfig& config) {
   if (spec.alternatives.empty()) {
     return absl::OkStatus();
   }
@@ -343,7 +343,7 @@ absl::Status CheckTimes(const JobSpec& spec) {
 
 }  // namespace
 
-absl::StatusOr<JobSpec> Normalise(JobSpec spec, const PolicyConfig& config) {
+absl::StatusOr<JobSpec> Normalise(JobSpec spec, const SchedulerConfig& config) {
   RETURN_IF_ERROR(CheckJobText("--job-name", spec.name, kJobNameBytesMax));
   RETURN_IF_ERROR(CheckJobText("--account", spec.account, kJobNameBytesMax));
   RETURN_IF_ERROR(CheckJobText("--comment", spec.comment, kCommentBytesMax));
@@ -377,7 +377,7 @@ absl::StatusOr<JobSpec> Normalise(JobSpec spec, const PolicyConfig& config) {
   return spec;
 }
 
-absl::Status CheckGrace(const JobSpec& spec, const PolicyConfig& config) {
+absl::Status CheckGrace(const JobSpec& spec, const SchedulerConfig& config) {
   if (WithinGrace(spec.kill_grace, config) == spec.kill_grace) {
     return absl::OkStatus();
   }

@@ -9,14 +9,14 @@
 
 #include "absl/status/statusor.h"
 #include "scheduler/model/job/job_spec.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/settings/scheduler_config.h"
 
 namespace muster::core {
 
 // InvalidArgument says which option, what is wrong with it, and the mend.
-absl::StatusOr<JobSpec> Normalise(JobSpec spec, const PolicyConfig& config);
+absl::StatusOr<JobSpec> Normalise(JobSpec spec, const SchedulerConfig& config);
 
 // InvalidArgument when the job asks for more time between SIGTERM and SIGKILL than the site gives.
-absl::Status CheckGrace(const JobSpec& spec, const PolicyConfig& config);
+absl::Status CheckGrace(const JobSpec& spec, const SchedulerConfig& config);
 
 }  // namespace muster::core

@@ -102,7 +102,7 @@ std::uint32_t OptimizerBytesOf(Optimizer optimizer, NumberType type);
 // Of each GPU. The parameters of one are ceil(P / (tp pp)); a shard of n bytes over dp ranks is of
 // whole parameters, ceil(parameters / dp).
 // Activations of a layer, with e bytes a number and tensor parallelism t (for e = 2 the paper's
-// equations 1, 2, 4 and 6, derived anew for 4 bytes from its section 4.1):
+// equations 1, 2, 4 and 6, derived again for 4 bytes from its section 4.1):
 //   s b h ((4e + 2) + 12e/t) + (2e + 1) a s^2 b / t; with sequence parallelism all of it over t;
 //   selective recomputation drops the term in s^2; full keeps e s b h (over t when sequence
 //   parallel) of each layer.

@@ -4,7 +4,7 @@
 //
 // A job cannot start at a time at which all nodes together have too little for it, however its
 // tasks are divided; so a search over times asks here first, and looks at the nodes where the
-// answer is yes. Thread promise: plain value, owned by one pass. Invariants: while filled() it is
+// answer is yes. Thread promise: plain value, owned by one cycle. Invariants: while filled() it is
 // the sum of the nodes' timelines, and its times are theirs, whatever it was filled from and in
 // which order things were taken since.
 

@@ -14,7 +14,7 @@ namespace {
 // than the plain one. On large clusters a reservation may so be later than it need be; the job is
 // still started when it fits.
 constexpr std::size_t kUnevenLooks = 1U << 16;
-// Changed nodes that a queue is told of again in each cycle before they are worked into it.
+// Changed nodes that a queue gets again in each cycle before they are worked into it.
 constexpr std::size_t kChangesAside = 32;
 
 // A node of the queue that may take a part at the time looked at.

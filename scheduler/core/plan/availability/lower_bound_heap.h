@@ -1,13 +1,13 @@
 #pragma once
 
 // Nodes in order of the earliest time at which each could take a part of a job: a heap of lower
-// bounds. The earliest bounds are kept from pass to pass.
+// bounds. The earliest bounds are kept from cycle to cycle.
 //
-// A pass pops a node, works out its exact time and pushes it back; the next pass begins again with
-// the bounds of nodes on which nothing is planned. Nodes that changed since are left out of these
-// and pushed again. Thread promise: none; owned by one pass at a time. Invariants: (1) a node is in
-// the queue at most once; (2) no bound is later than the node's exact time; (3) nodes that are not
-// kept have no earlier bound than `beyond`.
+// A cycle pops a node, works out its exact time and pushes it back; the next cycle begins again
+// with the bounds of nodes on which nothing is planned. Nodes that changed since are left out of
+// these and pushed again. Thread promise: none; owned by one cycle at a time. Invariants: (1) a
+// node is in the queue at most once; (2) no bound is later than the node's exact time; (3) nodes
+// that are not kept have no earlier bound than `beyond`.
 
 #include <cstddef>
 #include <cstdint>
@@ -58,7 +58,7 @@ class EarliestQueue {
   // Starts afresh with the bounds of all nodes, of which the earliest quarter is kept; all, when
   // that was not enough.
   void Fill(std::vector<Entry> bounds, std::size_t mark);
-  // Begins a pass: every kept bound counts again but those of nodes that changed since, whose
+  // Begins a cycle: every kept bound counts again but those of nodes that changed since, whose
   // bounds are given.
   void Restart(const std::vector<Entry>& changed);
   // The same, and the bounds given are kept from now on.
@@ -79,7 +79,7 @@ class EarliestQueue {
   std::size_t mark_ = 0;
   std::vector<Entry> kept_;   // sorted
   std::size_t at_ = 0;        // of the kept: the first that has not been popped
-  std::vector<Entry> heap_;   // pushed in this pass, the earliest on top
+  std::vector<Entry> heap_;   // pushed in this cycle, the earliest on top
   Time beyond_ = kFarFuture;  // the earliest bound of those that are not kept
 };
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "scheduler/core/state/books/node_use.h"
+#include "scheduler/core/state/tables/node_use.h"
 
 namespace muster::core {
 

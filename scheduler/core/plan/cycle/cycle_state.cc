@@ -10,13 +10,13 @@ const PolicySnapshot& PolicyOf(const Snapshot& snapshot) {
 
 }  // namespace
 
-CycleState::CycleState(const Snapshot& of, const PolicyConfig& policy_config,
+CycleState::CycleState(const Snapshot& of, const SchedulerConfig& scheduler_config,
                        StartOptions& start_options, Availability& room)
     : snapshot(of),
-      config(policy_config),
+      config(scheduler_config),
       options(start_options),
       availability(room),
-      counts(of, policy_config),
+      counts(of, scheduler_config),
       usage(PolicyOf(of)),
       nodes(of),
       preemption(of, room, nodes),

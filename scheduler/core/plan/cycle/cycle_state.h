@@ -18,7 +18,7 @@
 #include "scheduler/core/plan/search/start_options.h"
 #include "scheduler/core/policy/limits.h"
 #include "scheduler/model/plan/snapshot.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/settings/scheduler_config.h"
 
 namespace muster::core {
 
@@ -27,17 +27,17 @@ using OptionList = std::vector<const StartOption*>;
 
 struct CycleState {
   // `start_options` and `room` are of the snapshot, with nothing taken. REQUIRES: all outlive it.
-  CycleState(const Snapshot& of, const PolicyConfig& policy_config, StartOptions& start_options,
-             Availability& room);
+  CycleState(const Snapshot& of, const SchedulerConfig& scheduler_config,
+             StartOptions& start_options, Availability& room);
   CycleState(const CycleState&) = delete;
   CycleState& operator=(const CycleState&) = delete;
 
   const Snapshot& snapshot;
-  const PolicyConfig& config;
+  const SchedulerConfig& config;
   StartOptions& options;
   Availability& availability;
-  PassCounts counts;
-  PassUsage usage;
+  CycleCounts counts;
+  CycleUsage usage;
   PlannedNodes nodes;
   Preemption preemption;
   PlanDraft plan;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "scheduler/core/place/request.h"
-#include "scheduler/core/state/books/alternatives.h"
+#include "scheduler/core/state/tables/alternatives.h"
 
 namespace muster::core {
 namespace {
@@ -90,7 +90,7 @@ std::uint32_t ElasticResizer::RoomToGrow(const RunningJob& job, const StartOptio
   WaitingJob as_waiting;
   as_waiting.id = job.id;
   as_waiting.spec = job.spec;
-  PassUsage usage = cycle_.usage;
+  CycleUsage usage = cycle_.usage;
   std::optional<Reason> limit;
   return found.has_value() &&
                  starter_.CountInLimits(as_waiting, sized, found->allocation, usage, limit)
@@ -98,29 +98,29 @@ std::uint32_t ElasticResizer::RoomToGrow(const RunningJob& job, const StartOptio
              : 0;
 }
 
-ElasticStatus ElasticResizer::StandingOf(const RunningJob& job, ResizeVerdict change) const {
-  ElasticStatus standing;
-  standing.nodes = static_cast<std::uint32_t>(job.nodes.size());
-  standing.most = std::max(job.spec->request.max_nodes, standing.nodes);
-  standing.within = standing.nodes;
-  standing.cost = job.change_cost;
-  standing.changed = job.resized;
+ElasticStatus ElasticResizer::StatusOf(const RunningJob& job, ResizeVerdict change) const {
+  ElasticStatus status;
+  status.nodes = static_cast<std::uint32_t>(job.nodes.size());
+  status.most = std::max(job.spec->request.max_nodes, status.nodes);
+  status.within = status.nodes;
+  status.cost = job.change_cost;
+  status.changed = job.resized;
   if (const PlannedResize* planned = ChangingBefore(job, change)) {
-    standing.due = planned->when;
+    status.due = planned->when;
   }
   if (job.spec->time_limit > Duration(0)) {
-    standing.left = job.started + job.suspended + job.spec->time_limit - cycle_.snapshot.now;
+    status.left = job.started + job.suspended + job.spec->time_limit - cycle_.snapshot.now;
   }
-  return standing;
+  return status;
 }
 
-ElasticStatus ElasticResizer::StandingToGrow(const RunningJob& job) {
-  ElasticStatus standing = StandingOf(job, ResizeVerdict::kGrow);
+ElasticStatus ElasticResizer::StatusToGrow(const RunningJob& job) {
+  ElasticStatus status = StatusOf(job, ResizeVerdict::kGrow);
   const StartOption* option = OptionOf(job);
-  if (option != nullptr && standing.nodes < standing.most) {
-    standing.within += RoomToGrow(job, *option, standing.most - standing.nodes);
+  if (option != nullptr && status.nodes < status.most) {
+    status.within += RoomToGrow(job, *option, status.most - status.nodes);
   }
-  return standing;
+  return status;
 }
 
 bool ElasticResizer::MayShrink() const {
@@ -138,15 +138,15 @@ std::optional<PlannedResize> ElasticResizer::ShrunkBy(std::size_t position,
       std::count_if(eviction.opening.shares.begin(), eviction.opening.shares.end(),
                     [&own](const NodeShare& share) { return own[share.node]; }));
   const ResourceRequest& request = elastic.spec->request;
-  ElasticStatus standing = StandingOf(elastic, ResizeVerdict::kShrink);
-  std::uint32_t rest = standing.nodes - std::min(given, standing.nodes);
+  ElasticStatus status = StatusOf(elastic, ResizeVerdict::kShrink);
+  std::uint32_t rest = status.nodes - std::min(given, status.nodes);
   rest -= IsInSegments(request) ? rest % request.segment : 0;
   if (rest < std::max(request.min_nodes, 1U)) {
     return std::nullopt;
   }
-  standing.within = rest;
+  status.within = rest;
   const Duration wait = start == kNoTime ? kNeverEnds : start - now;
-  PlannedResize resize = JudgeShrink(standing, wait, cycle_.config.elastic, now);
+  PlannedResize resize = JudgeShrink(status, wait, cycle_.config.elastic, now);
   resize.job = elastic.id;
   resize.attempt = elastic.attempt;
   resize.for_job = job;
@@ -198,8 +198,7 @@ void ElasticResizer::JudgeSizes() {
     if (!MayChange(job)) {
       continue;
     }
-    PlannedResize resize =
-        JudgeSize(StandingToGrow(job), cycle_.config.elastic, cycle_.snapshot.now);
+    PlannedResize resize = JudgeSize(StatusToGrow(job), cycle_.config.elastic, cycle_.snapshot.now);
     resize.job = job.id;
     resize.attempt = job.attempt;
     if (resize.when > cycle_.snapshot.now) {

@@ -39,8 +39,8 @@ class ElasticResizer {
   void JudgeSizes();
 
  private:
-  [[nodiscard]] ElasticStatus StandingOf(const RunningJob& job, ResizeVerdict change) const;
-  ElasticStatus StandingToGrow(const RunningJob& job);
+  [[nodiscard]] ElasticStatus StatusOf(const RunningJob& job, ResizeVerdict change) const;
+  ElasticStatus StatusToGrow(const RunningJob& job);
   // How many nodes more it could have now; none where a limit is against that many.
   std::uint32_t RoomToGrow(const RunningJob& job, const StartOption& option, std::uint32_t most);
   // How the last plan had the attempt change so; null when it did not.

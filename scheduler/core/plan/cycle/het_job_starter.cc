@@ -41,8 +41,8 @@ void HetJobStarter::LookAt(const WaitingJob& leader) {
 
 bool HetJobStarter::LeaveBlocked(const Group& group) {
   std::vector<std::vector<Reason>> blockers(group.size());
-  PassCounts counts = cycle_.counts;
-  PassUsage usage = cycle_.usage;
+  CycleCounts counts = cycle_.counts;
+  CycleUsage usage = cycle_.usage;
   bool blocked = false;
   for (std::size_t i = 0; i < group.size(); ++i) {
     AddJobBlockers(cycle_.snapshot, *group[i], counts, blockers[i]);
@@ -83,7 +83,7 @@ bool HetJobStarter::TryStart(const Group& group, const std::vector<GroupMember>&
 bool HetJobStarter::Start(const Group& group, std::vector<MemberPlace>& places,
                           std::optional<Reason>& limit) {
   if (cycle_.snapshot.policy != nullptr) {
-    PassUsage usage = cycle_.usage;
+    CycleUsage usage = cycle_.usage;
     for (std::size_t i = 0; i < group.size(); ++i) {
       if (!starter_.CountInLimits(*group[i], *places[i].option, places[i].allocation, usage,
                                   limit)) {

@@ -7,9 +7,9 @@
 
 #include "scheduler/core/place/request.h"
 #include "scheduler/core/plan/search/group_search.h"
-#include "scheduler/core/state/books/alternatives.h"
-#include "scheduler/core/state/books/charge.h"
-#include "scheduler/core/state/books/node_use.h"
+#include "scheduler/core/state/tables/alternatives.h"
+#include "scheduler/core/state/tables/charge.h"
+#include "scheduler/core/state/tables/node_use.h"
 
 namespace muster::core {
 namespace {
@@ -153,7 +153,7 @@ std::optional<Allocation> JobStarter::Place(const Need& need, const Opening& ope
 }
 
 bool JobStarter::CountInLimits(const WaitingJob& job, const StartOption& option,
-                               const Allocation& allocation, PassUsage& usage,
+                               const Allocation& allocation, CycleUsage& usage,
                                std::optional<Reason>& limit) const {
   const Snapshot& snapshot = cycle_.snapshot;
   const auto machine_of = [&snapshot](NodeId id) -> const Machine& {

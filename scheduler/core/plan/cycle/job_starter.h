@@ -35,7 +35,7 @@ class JobStarter {
 
   // False when what the job would hold breaks a limit; else it is counted in `usage`.
   bool CountInLimits(const WaitingJob& job, const StartOption& option, const Allocation& allocation,
-                     PassUsage& usage, std::optional<Reason>& limit) const;
+                     CycleUsage& usage, std::optional<Reason>& limit) const;
 
   // Starts the job there. REQUIRES: the place is free, and counted in the limits.
   void Start(const WaitingJob& job, const StartOption& option, const Opening& opening,

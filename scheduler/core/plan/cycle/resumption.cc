@@ -85,7 +85,7 @@ Resumption::Resumption(const Snapshot& snapshot, const std::vector<QueueEntry>& 
   if (returning_.empty()) {
     return;
   }
-  const QueueTiers tiers(snapshot.policy == nullptr ? nullptr : snapshot.policy->book.get());
+  const QueueTiers tiers(snapshot.policy == nullptr ? nullptr : snapshot.policy->site.get());
   for (Returning& returning : returning_) {
     returning.tier = tiers.Of(*returning.job->spec);
     returning.turn = preemption.possible() ? order.size() : 0;

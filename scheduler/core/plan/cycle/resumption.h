@@ -7,8 +7,8 @@
 // except those that may preempt it again and the jobs before these in the queue: otherwise the two
 // would take the cores from one another for ever. Of several the higher tier goes first, then the
 // one that started first, then the lower id. Cores that are not all free yet are kept for it from
-// its turn on, so that no later job keeps it waiting. Thread promise: owned by one pass.
-// Invariants: (1) each such job has one turn in a pass; (2) it gets its own cores back, all of
+// its turn on, so that no later job keeps it waiting. Thread promise: owned by one cycle.
+// Invariants: (1) each such job has one turn in a cycle; (2) it gets its own cores back, all of
 // them, or none.
 
 #include <cstddef>
@@ -35,14 +35,14 @@ struct OwnCores {
 std::vector<OwnCores> OwnCoresOf(const Snapshot& snapshot, const RunningJob& job);
 
 // Why the job cannot have its cores now, with the first node where not; `now` are the snapshots of
-// the nodes of its parts, `starts` what this pass has started.
+// the nodes of its parts, `starts` what this cycle has started.
 std::optional<Reason> WhyNotBack(const std::vector<OwnCores>& parts,
                                  const std::vector<const NodeSnapshot*>& now,
                                  const std::vector<PlannedStart>& starts);
 
 class Resumption {
  public:
-  // `order` is the queue as the pass looks at it. REQUIRES: all outlive it.
+  // `order` is the queue as the cycle looks at it. REQUIRES: all outlive it.
   Resumption(const Snapshot& snapshot, const std::vector<QueueEntry>& order, StartOptions& options,
              const Preemption& preemption);
 

@@ -9,11 +9,11 @@
 #include "scheduler/base/status.h"
 #include "scheduler/core/plan/queue/waiting_jobs.h"
 #include "scheduler/core/policy/policy_filter.h"
-#include "scheduler/core/state/books/alternatives.h"
+#include "scheduler/core/state/tables/alternatives.h"
 
 namespace muster::core {
 
-SchedulingCycle::SchedulingCycle(const Snapshot& snapshot, const PolicyConfig& config,
+SchedulingCycle::SchedulingCycle(const Snapshot& snapshot, const SchedulerConfig& config,
                                  StartOptions& options, Availability& availability)
     : state_(snapshot, config, options, availability),
       reasons_(state_),

@@ -25,14 +25,14 @@
 #include "scheduler/core/plan/search/start_options.h"
 #include "scheduler/model/plan/plan.h"
 #include "scheduler/model/plan/snapshot.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/settings/scheduler_config.h"
 
 namespace muster::core {
 
 class SchedulingCycle {
  public:
   // `options` and `availability` are of the snapshot, with nothing taken. REQUIRES: all outlive it.
-  SchedulingCycle(const Snapshot& snapshot, const PolicyConfig& config, StartOptions& options,
+  SchedulingCycle(const Snapshot& snapshot, const SchedulerConfig& config, StartOptions& options,
                   Availability& availability);
 
   // The plan; jobs are looked at in the order of `priority`. To be called once.

@@ -30,7 +30,7 @@ Duration EstimateOf(const JobSpec& spec, Duration estimate) {
   return estimate.count() > 0 ? std::min(estimate, LimitOf(spec)) : LimitOf(spec);
 }
 
-Backlog::Backlog(const Snapshot& snapshot, const WholeCluster& whole) {
+Backlog::Backlog(const Snapshot& snapshot, const Amounts& whole) {
   for (const RunningJob& job : snapshot.running) {
     const std::uint64_t share = DominantShare(HeldBy(job), whole);
     const Duration ran = snapshot.now - job.started - job.suspended;

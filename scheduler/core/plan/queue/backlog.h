@@ -27,7 +27,7 @@ Duration EstimateOf(const JobSpec& spec, Duration estimate);
 
 class Backlog {
  public:
-  Backlog(const Snapshot& snapshot, const WholeCluster& whole);
+  Backlog(const Snapshot& snapshot, const Amounts& whole);
 
   // Of all that waits and runs, by estimates.
   [[nodiscard]] Duration All() const;

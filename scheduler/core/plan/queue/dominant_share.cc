@@ -4,12 +4,12 @@
 #include <map>
 
 #include "absl/numeric/int128.h"
-#include "scheduler/core/state/books/usage_keys.h"
+#include "scheduler/core/state/tables/usage_keys.h"
 
 namespace muster::core {
 
-WholeCluster WholeOf(const std::vector<NodeSnapshot>& nodes) {
-  WholeCluster whole;
+Amounts WholeOf(const std::vector<NodeSnapshot>& nodes) {
+  Amounts whole;
   std::map<const Machine*, std::uint32_t> threads;
   for (const NodeSnapshot& node : nodes) {
     const auto [known, is_new] = threads.emplace(node.machine.get(), 0);
@@ -43,16 +43,12 @@ Amounts HeldBy(const RunningJob& job) {
   return {job.cpus, job.memory.value(), gpus};
 }
 
-std::uint64_t DominantShare(const Amounts& held, const WholeCluster& whole) {
-  const Amounts all = {whole.cpus, whole.memory, whole.gpus};
-  std::uint64_t share = 0;
-  for (std::size_t i = 0; i < held.size(); ++i) {
-    if (all[i] > 0) {
-      share = std::max(share,
-                       static_cast<std::uint64_t>(absl::uint128(held[i]) * kShareParts / all[i]));
-    }
-  }
-  return share;
+std::uint64_t DominantShare(const Amounts& held, const Amounts& whole) {
+  const auto part = [](std::uint64_t of, std::uint64_t all) {
+    return all == 0 ? 0 : static_cast<std::uint64_t>(absl::uint128(of) * kShareParts / all);
+  };
+  return std::max({part(held.cpus, whole.cpus), part(held.memory, whole.memory),
+                   part(held.gpus, whole.gpus)});
 }
 
 }  // namespace muster::core

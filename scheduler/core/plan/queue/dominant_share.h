@@ -5,7 +5,6 @@
 //
 // Thread promise: pure. Invariants: integers only; the share of a job that asks for nothing is 0.
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -15,24 +14,28 @@
 
 namespace muster::core {
 
-// What all jobs of the cluster together could ask.
-struct WholeCluster {
+// What jobs ask for or hold over all nodes.
+struct Amounts {
   std::uint64_t cpus = 0;
-  std::uint64_t memory = 0;
-  std::uint64_t gpus = 0;  // thousandths
+  std::uint64_t memory = 0;  // bytes
+  std::uint64_t gpus = 0;    // thousandths
+  Amounts& operator+=(const Amounts& more) {
+    cpus += more.cpus;
+    memory += more.memory;
+    gpus += more.gpus;
+    return *this;
+  }
 };
-WholeCluster WholeOf(const std::vector<NodeSnapshot>& nodes);
+// What all jobs of the cluster together could ask.
+Amounts WholeOf(const std::vector<NodeSnapshot>& nodes);
 
 // Of so many parts a whole is made.
 inline constexpr std::uint64_t kShareParts = 1'000'000'000'000;
-
-// CPUs, bytes and thousandths of GPUs.
-using Amounts = std::array<std::uint64_t, 3>;
 
 // Thousandths of GPUs.
 std::uint64_t GpusOf(const TresUse& use);
 Amounts AskOf(const JobSpec& spec);
 Amounts HeldBy(const RunningJob& job);
-std::uint64_t DominantShare(const Amounts& held, const WholeCluster& whole);
+std::uint64_t DominantShare(const Amounts& held, const Amounts& whole);
 
 }  // namespace muster::core

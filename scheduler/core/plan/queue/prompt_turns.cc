@@ -22,7 +22,7 @@ PromptRules RulesOf(const PromptPolicy& policy) {
   return rules;
 }
 
-PromptTurns::PromptTurns(const Snapshot& snapshot, const PolicyConfig& config,
+PromptTurns::PromptTurns(const Snapshot& snapshot, const SchedulerConfig& config,
                          const Backlog& backlog)
     : snapshot_(snapshot),
       rules_(RulesOf(config.prompt)),
@@ -38,10 +38,10 @@ bool PromptTurns::IsImpatient(const WaitingJob& job) const {
   return snapshot_.now.time_since_epoch().count() - SinceWhen(job) >= patience_;
 }
 
-std::int64_t PromptTurns::TurnOf(const WaitingJob& job, Factor standing,
+std::int64_t PromptTurns::TurnOf(const WaitingJob& job, Factor fairshare,
                                  std::int64_t points) const {
   const std::int64_t estimate =
-      WeighedEstimate(EstimateOf(*job.spec, job.estimate).count(), standing.value());
+      WeighedEstimate(EstimateOf(*job.spec, job.estimate).count(), fairshare.value());
   const std::int64_t most = kLongSpan / std::max<std::int64_t>(1, point_ / kThousand + 1);
   const std::int64_t worth = std::clamp(points, -most, most) * point_ / kThousand;
   return PromptTurn(rules_, SinceWhen(job), estimate) - worth;

@@ -5,15 +5,15 @@
 // The formulas are in core/prompt/prompt_order; here they are given what a cluster knows of a job:
 // since when it could start, how long it is thought to run, how its user stands in fair share, and
 // the points that the site gives. Thread promise: immutable once made. Invariants: integers only; a
-// better standing or more points never make a turn later.
+// better fairshare or more points never make a turn later.
 
 #include <cstdint>
 
 #include "scheduler/core/plan/queue/backlog.h"
 #include "scheduler/core/prompt/prompt_order.h"
 #include "scheduler/model/plan/snapshot.h"
-#include "scheduler/model/policy/share_standing.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/policy/share_status.h"
+#include "scheduler/model/settings/scheduler_config.h"
 
 namespace muster::core {
 
@@ -23,13 +23,13 @@ PromptRules RulesOf(const PromptPolicy& policy);
 class PromptTurns {
  public:
   // REQUIRES: all outlive it.
-  PromptTurns(const Snapshot& snapshot, const PolicyConfig& config, const Backlog& backlog);
+  PromptTurns(const Snapshot& snapshot, const SchedulerConfig& config, const Backlog& backlog);
 
   // It has waited for so long that it goes before all turns, the first that came first.
   [[nodiscard]] bool IsImpatient(const WaitingJob& job) const;
   // The smaller, the earlier. `points` are those of its priority beyond the usual, but for age and
   // fair share: as time they are what age gives them for, else a second each.
-  [[nodiscard]] std::int64_t TurnOf(const WaitingJob& job, Factor standing,
+  [[nodiscard]] std::int64_t TurnOf(const WaitingJob& job, Factor fairshare,
                                     std::int64_t points) const;
 
  private:

@@ -10,7 +10,7 @@
 
 #include "scheduler/core/plan/queue/queue_order.h"
 #include "scheduler/core/share/priority.h"
-#include "scheduler/core/state/books/usage_keys.h"
+#include "scheduler/core/state/tables/usage_keys.h"
 
 namespace muster::core {
 namespace {
@@ -28,20 +28,14 @@ void AddFactor(const char* name, std::uint32_t weight, Factor factor, PriorityRe
   }
 }
 
-void Add(const Amounts& more, Amounts& amounts) {
-  for (std::size_t i = 0; i < amounts.size(); ++i) {
-    amounts[i] += more[i];
-  }
-}
-
 }  // namespace
 
-QueuePriority::QueuePriority(const Snapshot& snapshot, const PolicyConfig& config,
-                             std::optional<WholeCluster>* whole, RunningCharges* charges)
+QueuePriority::QueuePriority(const Snapshot& snapshot, const SchedulerConfig& config,
+                             std::optional<Amounts>* whole, RunningCharges* charges)
     : snapshot_(snapshot),
       config_(config.priority),
       reckoned_(IsReckoned(config.priority)),
-      tiers_(snapshot.policy == nullptr ? nullptr : snapshot.policy->book.get()) {
+      tiers_(snapshot.policy == nullptr ? nullptr : snapshot.policy->site.get()) {
   if (reckoned_ || config_.order != QueueRule::kPriority) {
     if (whole != nullptr && !whole->has_value()) {
       *whole = WholeOf(snapshot.nodes);
@@ -49,17 +43,17 @@ QueuePriority::QueuePriority(const Snapshot& snapshot, const PolicyConfig& confi
     whole_ = whole == nullptr ? WholeOf(snapshot.nodes) : **whole;
   }
   if (snapshot.policy != nullptr) {
-    for (const auto& [name, partition] : snapshot.policy->book->partitions) {
+    for (const auto& [name, partition] : snapshot.policy->site->partitions) {
       partition_max_ = std::max(partition_max_, partition.priority_job_factor);
     }
-    for (const auto& [name, qos] : snapshot.policy->book->qos) {
+    for (const auto& [name, qos] : snapshot.policy->site->qos) {
       qos_max_ = std::max(qos_max_, qos.priority);
     }
   }
   if (config_.weight_fairshare > 0) {
     shares_ = charges == nullptr ? LiveSharesOf(snapshot) : LiveSharesOf(snapshot, *charges);
-    for (const ShareStanding& standing : Standings(shares_->tree, config_).associations) {
-      fairshare_.push_back(standing.factor);
+    for (const ShareStatus& fairshare : ShareStatusesOf(shares_->tree, config_).associations) {
+      fairshare_.push_back(fairshare.factor);
     }
   }
   if (config_.order == QueueRule::kPrompt) {
@@ -103,14 +97,14 @@ void QueuePriority::AddPolicyFactors(const JobSpec& spec, PriorityRequest& reque
   if (snapshot_.policy == nullptr) {
     return;
   }
-  const PolicyBook& book = *snapshot_.policy->book;
+  const SitePolicy& site = *snapshot_.policy->site;
   std::uint32_t factor = 0;
   for (const std::string& name : PartitionNames(spec)) {
-    const Partition* partition = FindPartition(book, name);
+    const Partition* partition = FindPartition(site, name);
     factor = std::max(factor, partition == nullptr ? 0 : partition->priority_job_factor);
   }
   AddFactor("partition", config_.weight_partition, RatioFactor(factor, partition_max_), request);
-  const Qos* qos = FindQos(book, EffectiveQos(spec.qos));
+  const Qos* qos = FindQos(site, EffectiveQos(spec.qos));
   AddFactor("qos", config_.weight_qos, RatioFactor(qos == nullptr ? 0 : qos->priority, qos_max_),
             request);
 }
@@ -192,7 +186,7 @@ std::vector<std::uint32_t> QueuePriority::ByTurn(const std::vector<std::uint64_t
   return order;
 }
 
-// Age is in the turn already, and fair share is the standing.
+// Age is in the turn already, and fair share is the fairshare.
 std::int64_t QueuePriority::TurnOf(const WaitingJob& job, std::uint32_t* total) const {
   if (!reckoned_) {
     return turns_->TurnOf(job, kWholeFactor, PlainPriority(*job.spec) - kBasePriority);
@@ -200,14 +194,14 @@ std::int64_t QueuePriority::TurnOf(const WaitingJob& job, std::uint32_t* total) 
   const Priority priority = Of(job);
   *total = priority.total;
   std::int64_t points = std::int64_t{priority.total} - kBasePriority;
-  Factor standing = kWholeFactor;
+  Factor fairshare = kWholeFactor;
   for (const PriorityTerm& term : priority.terms) {
     if (term.name == "age" || term.name == "fairshare") {
       points -= term.points;
     }
-    standing = term.name == "fairshare" ? term.factor : standing;
+    fairshare = term.name == "fairshare" ? term.factor : fairshare;
   }
-  return turns_->TurnOf(job, standing, points);
+  return turns_->TurnOf(job, fairshare, points);
 }
 
 // Dominant resource fairness (Ghodsi et al., NSDI 2011, algorithm 1) over the users' queues: each
@@ -217,7 +211,7 @@ void QueuePriority::AddByDominantShare(const std::vector<std::uint32_t>& tier,
                                        std::vector<QueueEntry>& turns) const {
   std::map<std::string, Amounts> held;
   for (const RunningJob& job : snapshot_.running) {
-    Add(HeldBy(job), held[job.spec->user.name]);
+    held[job.spec->user.name] += HeldBy(job);
   }
   std::map<std::string, std::deque<QueueEntry>> queues;
   for (const std::uint32_t entry : tier) {
@@ -233,7 +227,7 @@ void QueuePriority::AddByDominantShare(const std::vector<std::uint32_t>& tier,
     std::deque<QueueEntry>& queue = queues[user];
     QueueEntry& head = queue.front();
     turns.push_back(QueueEntry{head.entry, head.first, 1});
-    Add(AskOf(*snapshot_.waiting[head.entry].spec), held[user]);
+    held[user] += AskOf(*snapshot_.waiting[head.entry].spec);
     ++head.first;
     if (--head.count == 0) {
       queue.pop_front();

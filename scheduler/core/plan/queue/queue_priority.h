@@ -1,6 +1,6 @@
 #pragma once
 
-// In which order a pass looks at the waiting jobs: those that only change their size, which have
+// In which order a cycle looks at the waiting jobs: those that only change their size, which have
 // just left their nodes, then by partition tier, then priority, dominant share or turn
 // (prompt_turns), then first come first served.
 //
@@ -20,7 +20,7 @@
 #include "scheduler/core/share/live_shares.h"
 #include "scheduler/model/plan/snapshot.h"
 #include "scheduler/model/policy/priority.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/settings/scheduler_config.h"
 
 namespace muster::core {
 
@@ -36,8 +36,8 @@ class QueuePriority {
  public:
   // Which `whole` the nodes are is remembered there, and not reckoned again, and in `charges` what
   // running jobs cost. REQUIRES: all outlive it.
-  QueuePriority(const Snapshot& snapshot, const PolicyConfig& config,
-                std::optional<WholeCluster>* whole = nullptr, RunningCharges* charges = nullptr);
+  QueuePriority(const Snapshot& snapshot, const SchedulerConfig& config,
+                std::optional<Amounts>* whole = nullptr, RunningCharges* charges = nullptr);
 
   // True when priorities are reckoned at all.
   [[nodiscard]] bool reckoned() const { return reckoned_; }
@@ -69,7 +69,7 @@ class QueuePriority {
   const PriorityConfig& config_;
   const bool reckoned_;
   const QueueTiers tiers_;
-  WholeCluster whole_;  // where it matters
+  Amounts whole_;  // where it matters
   std::uint32_t partition_max_ = 0;
   std::uint32_t qos_max_ = 0;
   std::optional<LiveShares> shares_;  // where the fairshare weighs

@@ -17,7 +17,7 @@ std::uint32_t ThrottleOf(const WaitingJob& job) {
   return job.spec->array.has_value() ? job.spec->array->max_running : 0;
 }
 
-Reason WhyHeld(const WaitingJob& job, const PolicyConfig& config) {
+Reason WhyHeld(const WaitingJob& job, const SchedulerConfig& config) {
   switch (job.held_by) {
     case HoldBy::kAdmin:
       return Of(ReasonKind::kJobHeldAdmin);
@@ -29,7 +29,7 @@ Reason WhyHeld(const WaitingJob& job, const PolicyConfig& config) {
     }
     case HoldBy::kOrderTooLarge: {
       Reason reason = Of(ReasonKind::kJobLaunchFailure);
-      reason.name = "it has more tasks than a node can be told of; submit it with fewer";
+      reason.name = "it has more tasks than an order to a node can hold; submit it with fewer";
       return reason;
     }
     case HoldBy::kOrderFailed: {
@@ -43,7 +43,7 @@ Reason WhyHeld(const WaitingJob& job, const PolicyConfig& config) {
   return Of(ReasonKind::kJobHeldUser);
 }
 
-void AddDependency(const WaitingJob& job, PassCounts& counts, std::vector<Reason>& blockers) {
+void AddDependency(const WaitingJob& job, CycleCounts& counts, std::vector<Reason>& blockers) {
   if (job.dependency != nullptr) {
     const OpenDependency& open = *job.dependency;
     const bool never = open.state == TermState::kNever;
@@ -63,7 +63,7 @@ void AddDependency(const WaitingJob& job, PassCounts& counts, std::vector<Reason
   }
 }
 
-void AddTimes(Time now, const WaitingJob& job, PassCounts& counts, std::vector<Reason>& blockers) {
+void AddTimes(Time now, const WaitingJob& job, CycleCounts& counts, std::vector<Reason>& blockers) {
   if (job.spec->begin > now) {
     if (blockers.empty()) {
       WakeAt(job.spec->begin, counts);
@@ -85,20 +85,20 @@ void AddTimes(Time now, const WaitingJob& job, PassCounts& counts, std::vector<R
 
 }  // namespace
 
-void WakeAt(Time time, PassCounts& counts) {
+void WakeAt(Time time, CycleCounts& counts) {
   if (time != kNoTime) {
     counts.wake = counts.wake == kNoTime ? time : std::min(counts.wake, time);
   }
 }
 
-PassCounts::PassCounts(const Snapshot& snapshot, const PolicyConfig& policy)
+CycleCounts::CycleCounts(const Snapshot& snapshot, const SchedulerConfig& policy)
     : config(policy), licenses(snapshot.licenses) {
   for (const ArrayRunning& array : snapshot.arrays) {
     array_running[array.submission] = array.running;
   }
 }
 
-void AddJobBlockers(const Snapshot& snapshot, const WaitingJob& job, PassCounts& counts,
+void AddJobBlockers(const Snapshot& snapshot, const WaitingJob& job, CycleCounts& counts,
                     std::vector<Reason>& blockers) {
   if (job.held) {
     blockers.push_back(WhyHeld(job, counts.config));
@@ -135,7 +135,7 @@ std::optional<PlannedDrop> DropOf(const WaitingJob& job, const std::vector<Reaso
   return std::nullopt;
 }
 
-void CountStart(const WaitingJob& job, PassCounts& counts) {
+void CountStart(const WaitingJob& job, CycleCounts& counts) {
   if (ThrottleOf(job) > 0) {
     ++counts.array_running[job.submission];
   }

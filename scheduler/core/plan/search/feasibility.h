@@ -19,8 +19,8 @@
 
 namespace muster::core {
 
-// Why the job cannot start at `now` on the nodes that it may use, as the pass has left them so far.
-// REQUIRES: `availability` is of these nodes and finds no opening now.
+// Why the job cannot start at `now` on the nodes that it may use, as the cycle has left them so
+// far. REQUIRES: `availability` is of these nodes and finds no opening now.
 Reason WhyNotNow(const std::vector<NodeSnapshot>& nodes, const Availability& availability,
                  const Need& need, Time now);
 

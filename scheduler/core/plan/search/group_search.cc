@@ -7,7 +7,7 @@
 #include "scheduler/core/place/nodes/node_timeline.h"
 #include "scheduler/core/place/placement.h"
 #include "scheduler/core/place/rank_layout.h"
-#include "scheduler/core/state/books/node_use.h"
+#include "scheduler/core/state/tables/node_use.h"
 
 namespace muster::core {
 namespace {

@@ -4,7 +4,7 @@
 // their own.
 //
 // Components are placed one after the other, each beside those before it: in every order where they
-// are few, else in the given one and its reverse. Thread promise: owned by one pass. Invariants:
+// are few, else in the given one and its reverse. Thread promise: owned by one cycle. Invariants:
 // (1) a search leaves the availability as it found it; (2) what it returns fits together; (3) the
 // answer depends on the snapshot and the calls alone.
 
@@ -46,7 +46,7 @@ std::optional<Allocation> PlaceRanks(
 
 class GroupSearch {
  public:
-  // `nodes` are those of the snapshot, with what the pass has started on them. REQUIRES: all
+  // `nodes` are those of the snapshot, with what the cycle has started on them. REQUIRES: all
   // outlive it.
   GroupSearch(const Snapshot& snapshot, Availability& availability, const PlannedNodes& nodes)
       : snapshot_(snapshot), availability_(availability), nodes_(nodes) {}

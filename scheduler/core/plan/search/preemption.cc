@@ -8,8 +8,8 @@
 #include "scheduler/core/place/nodes/feature_match.h"
 #include "scheduler/core/place/placement.h"
 #include "scheduler/core/place/rank_layout.h"
-#include "scheduler/core/state/books/node_use.h"
-#include "scheduler/core/state/books/usage_keys.h"
+#include "scheduler/core/state/tables/node_use.h"
+#include "scheduler/core/state/tables/usage_keys.h"
 
 namespace muster::core {
 namespace {
@@ -48,10 +48,10 @@ NodeSnapshot Without(NodeSnapshot node_snapshot, const std::vector<const Holding
 }
 
 // Whether some QOS or partition lets jobs preempt at all.
-bool MayAnybody(const PolicyBook& book) {
-  return std::any_of(book.qos.begin(), book.qos.end(),
+bool MayAnybody(const SitePolicy& site) {
+  return std::any_of(site.qos.begin(), site.qos.end(),
                      [](const auto& entry) { return !entry.second.preempt.empty(); }) ||
-         std::any_of(book.partitions.begin(), book.partitions.end(), [](const auto& entry) {
+         std::any_of(site.partitions.begin(), site.partitions.end(), [](const auto& entry) {
            return entry.second.preempt_mode != PreemptMode::kOff;
          });
 }
@@ -61,11 +61,11 @@ bool MayAnybody(const PolicyBook& book) {
 Preemption::Preemption(const Snapshot& snapshot, Availability& availability,
                        const PlannedNodes& nodes)
     : snapshot_(snapshot),
-      tiers_(snapshot.policy == nullptr ? nullptr : snapshot.policy->book.get()),
+      tiers_(snapshot.policy == nullptr ? nullptr : snapshot.policy->site.get()),
       availability_(availability),
       nodes_(nodes) {
   if (snapshot.policy != nullptr) {
-    possible_ = MayAnybody(*snapshot.policy->book);
+    possible_ = MayAnybody(*snapshot.policy->site);
   }
   any_elastic_ =
       std::any_of(snapshot.running.begin(), snapshot.running.end(),
@@ -98,17 +98,17 @@ void Preemption::NoteWhatIsLeft() {
 }
 
 PreemptMode Preemption::ModeOf(const RunningJob& victim) const {
-  const PolicyBook& book = *snapshot_.policy->book;
-  const Qos* qos = FindQos(book, EffectiveQos(victim.spec->qos));
-  const Partition* partition = FindPartition(book, EffectivePartition(victim.partition));
+  const SitePolicy& site = *snapshot_.policy->site;
+  const Qos* qos = FindQos(site, EffectiveQos(victim.spec->qos));
+  const Partition* partition = FindPartition(site, EffectivePartition(victim.partition));
   const PreemptMode mode = qos == nullptr ? PreemptMode::kOff : qos->preempt_mode;
   return mode == PreemptMode::kOff && partition != nullptr ? partition->preempt_mode : mode;
 }
 
 bool Preemption::MayPreempt(const WaitingJob& job, const StartOption& option,
                             const RunningJob& victim) const {
-  const PolicyBook& book = *snapshot_.policy->book;
-  const Qos* victims_qos = FindQos(book, EffectiveQos(victim.spec->qos));
+  const SitePolicy& site = *snapshot_.policy->site;
+  const Qos* victims_qos = FindQos(site, EffectiveQos(victim.spec->qos));
   if (victim.ending || victim.component ||
       (victims_qos != nullptr &&
        snapshot_.now - victim.started < victims_qos->preempt_exempt_time)) {
@@ -125,14 +125,14 @@ bool Preemption::Outranks(const WaitingJob& job, const StartOption& option,
   if (tiers_.Of(*job.spec) <= tiers_.Of(*victim.spec)) {
     return false;
   }
-  const PolicyBook& book = *snapshot_.policy->book;
-  const Qos* own = FindQos(book, EffectiveQos(job.spec->qos));
+  const SitePolicy& site = *snapshot_.policy->site;
+  const Qos* own = FindQos(site, EffectiveQos(job.spec->qos));
   if (own != nullptr && std::find(own->preempt.begin(), own->preempt.end(),
                                   EffectiveQos(victim.spec->qos)) != own->preempt.end()) {
     return true;
   }
-  const Partition* mine = FindPartition(book, option.partition);
-  const Partition* its = FindPartition(book, EffectivePartition(victim.partition));
+  const Partition* mine = FindPartition(site, option.partition);
+  const Partition* its = FindPartition(site, EffectivePartition(victim.partition));
   return mine != nullptr && its != nullptr && its->preempt_mode != PreemptMode::kOff &&
          mine->priority_tier > its->priority_tier;
 }

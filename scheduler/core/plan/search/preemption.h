@@ -8,9 +8,9 @@
 // within the victim's exempt time, and never a job that is ending or a component of a heterogeneous
 // one. One whose PreemptMode is SUSPEND leaves its cores only, and loses no work; it must be
 // running for that. Per node the cheapest jobs go, work lost since the start times what is charged
-// for it, and a victim that turns out not to be needed stays. Thread promise: owned by one pass.
+// for it, and a victim that turns out not to be needed stays. Thread promise: owned by one cycle.
 // Invariants: (1) the eviction's allocation fits on its nodes once the victims are gone; (2)
-// without any one of the victims it would not; (3) no job is a victim twice in a pass.
+// without any one of the victims it would not; (3) no job is a victim twice in a cycle.
 
 #include <cstdint>
 #include <map>
@@ -37,7 +37,7 @@ struct Eviction {
 
 class Preemption {
  public:
-  // `nodes` are those of the snapshot, with what the pass has started on them. REQUIRES: all
+  // `nodes` are those of the snapshot, with what the cycle has started on them. REQUIRES: all
   // outlive it.
   Preemption(const Snapshot& snapshot, Availability& availability, const PlannedNodes& nodes);
 
@@ -51,7 +51,7 @@ class Preemption {
   std::optional<Eviction> FindWithout(std::size_t running, const StartOption& option) const;
   // The job has what they leave, and they are not asked again.
   void Take(const StartOption& option, const Eviction& eviction);
-  // Whether this pass preempts the running job.
+  // Whether this cycle preempts the running job.
   [[nodiscard]] bool GivesWay(JobId job) const;
   [[nodiscard]] PlannedPreemption PlanOf(JobId job, const Eviction& eviction) const;
   // Whether the job may preempt that one at all, by QOS or partition, now or later. REQUIRES: the
@@ -100,7 +100,7 @@ class Preemption {
   std::vector<bool> gives_cores_;           // of each running job: it would be suspended
   std::map<const Holding*, Holding> left_;  // what those leave of their holdings
   std::map<NodeId, std::uint32_t> node_positions_;
-  std::set<std::size_t> gone_;                                       // in this pass
+  std::set<std::size_t> gone_;                                       // in this cycle
   std::map<std::uint32_t, std::vector<NodeAllocation>> taken_over_;  // for whom, by node
 };
 

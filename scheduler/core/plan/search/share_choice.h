@@ -5,7 +5,7 @@
 // A job that needs one share is put where the jobs that the cluster really sees lose least of what
 // is idle (core/gpu_packing, over the waiting and the running jobs). A GPU that is in use may only
 // be shared longer than its present users need it where that many whole GPUs are still free of
-// promises. Thread promise: owned by one pass. Invariants: (1) no opening that the pass has kept
+// promises. Thread promise: owned by one cycle. Invariants: (1) no opening that the cycle has kept
 // for a job is delayed by a share; (2) the answer depends on the snapshot and the calls alone; ties
 // fall to the lighter, then the tighter node, then to the lower GPU.
 
@@ -58,7 +58,7 @@ class ShareChoice {
   Availability& availability_;
   std::map<std::string, std::uint32_t> models_;
   std::optional<PackingMix> mix_;
-  // When the last user of a GPU that started in this pass ends, by node and GPU.
+  // When the last user of a GPU that started in this cycle ends, by node and GPU.
   std::map<std::pair<std::uint32_t, std::uint32_t>, Time> started_;
 };
 

@@ -5,7 +5,7 @@
 #include "scheduler/core/place/nodes/feature_match.h"
 #include "scheduler/core/place/nodes/node_timeline.h"
 #include "scheduler/core/policy/policy_filter.h"
-#include "scheduler/core/state/books/alternatives.h"
+#include "scheduler/core/state/tables/alternatives.h"
 #include "scheduler/model/value/fingerprint.h"
 
 namespace muster::core {
@@ -36,7 +36,7 @@ void Bind(StartOption& option) {
 
 StartOptions::StartOptions(const Snapshot& snapshot)
     : snapshot_(&snapshot),
-      has_rules_(snapshot.policy != nullptr && !snapshot.policy->book->empty()) {}
+      has_rules_(snapshot.policy != nullptr && !snapshot.policy->site->empty()) {}
 
 bool StartOptions::MoveTo(const Snapshot& next) {
   snapshot_ = &next;
@@ -128,7 +128,7 @@ void StartOptions::FindInside(const JobSpec& spec, const JobPartition& partition
                               StartOption& option) const {
   const NodeGroup* own = nullptr;  // the nodes of its reservation, which it may not leave
   if (has_rules_ && !spec.reservation.empty()) {
-    const Reservation* reservation = FindReservation(*snapshot_->policy->book, spec.reservation);
+    const Reservation* reservation = FindReservation(*snapshot_->policy->site, spec.reservation);
     const auto nodes = snapshot_->policy->nodes->reservations.find(spec.reservation);
     if (reservation != nullptr && (reservation->flags & kFlex) == 0 &&
         nodes != snapshot_->policy->nodes->reservations.end()) {

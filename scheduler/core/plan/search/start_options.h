@@ -5,7 +5,7 @@
 //
 // Worked out once for all jobs that share a spec, and kept while the partitions and nodes stay as
 // they are; what jobs of one shape have in common is shared further. Thread promise: owned by one
-// pass at a time. Invariants: (1) options stand in order of
+// cycle at a time. Invariants: (1) options stand in order of
 // preference; (2) every node that an option's need allows is in its partition, in the job's own
 // reservation if that is not flexible, and fits the request's description of nodes; (3) needs of
 // one shape are equal.

@@ -3,9 +3,9 @@
 #include <variant>
 
 #include "scheduler/base/status.h"
-#include "scheduler/core/state/books/alternatives.h"
-#include "scheduler/core/state/books/attempt.h"
-#include "scheduler/core/state/books/checkpoint_account.h"
+#include "scheduler/core/state/tables/alternatives.h"
+#include "scheduler/core/state/tables/attempt.h"
+#include "scheduler/core/state/tables/checkpoint_account.h"
 
 namespace muster::core {
 

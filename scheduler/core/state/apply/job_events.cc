@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "scheduler/base/status.h"
-#include "scheduler/core/state/books/alternatives.h"
-#include "scheduler/core/state/books/attempt.h"
-#include "scheduler/core/state/books/checkpoint_account.h"
+#include "scheduler/core/state/tables/alternatives.h"
+#include "scheduler/core/state/tables/attempt.h"
+#include "scheduler/core/state/tables/checkpoint_account.h"
 #include "scheduler/model/job/array.h"
 
 namespace muster::core {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "scheduler/base/status.h"
-#include "scheduler/core/state/books/attempt.h"
+#include "scheduler/core/state/tables/attempt.h"
 
 namespace muster::core {
 

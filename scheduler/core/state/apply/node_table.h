@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/core/state/books/job_table.h"
-#include "scheduler/core/state/books/node_use.h"
+#include "scheduler/core/state/tables/job_table.h"
+#include "scheduler/core/state/tables/node_use.h"
 #include "scheduler/model/change/event.h"
 #include "scheduler/model/job/job.h"
 #include "scheduler/model/machine/allocation.h"

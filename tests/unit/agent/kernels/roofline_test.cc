@@ -12,31 +12,31 @@ namespace {
 constexpr Peaks kPeaks = {.flop_per_s = 100e9, .bytes_per_s = 10e9};
 
 TEST(StandingTest, FewOperationsAByteAreBoundByMemory) {
-  const Standing standing = StandingOf(1e9, 10e9, 2, kPeaks);
-  EXPECT_EQ(standing.bound, Bound::kMemory);
-  EXPECT_DOUBLE_EQ(standing.floor_seconds, 1);
-  EXPECT_DOUBLE_EQ(standing.share, 0.5);
+  const RooflinePoint point = RooflinePointOf(1e9, 10e9, 2, kPeaks);
+  EXPECT_EQ(point.bound, Bound::kMemory);
+  EXPECT_DOUBLE_EQ(point.floor_seconds, 1);
+  EXPECT_DOUBLE_EQ(point.share, 0.5);
 }
 
 TEST(StandingTest, ManyOperationsAByteAreBoundByArithmetic) {
-  const Standing standing = StandingOf(400e9, 10e9, 5, kPeaks);
-  EXPECT_EQ(standing.bound, Bound::kCompute);
-  EXPECT_DOUBLE_EQ(standing.floor_seconds, 4);
-  EXPECT_DOUBLE_EQ(standing.share, 0.8);
+  const RooflinePoint point = RooflinePointOf(400e9, 10e9, 5, kPeaks);
+  EXPECT_EQ(point.bound, Bound::kCompute);
+  EXPECT_DOUBLE_EQ(point.floor_seconds, 4);
+  EXPECT_DOUBLE_EQ(point.share, 0.8);
 }
 
 TEST(StandingTest, UnknownPeaksBoundNothing) {
-  EXPECT_EQ(StandingOf(1e9, 1e9, 1, {}).bound, Bound::kUnknown);
-  EXPECT_EQ(StandingOf(0, 0, 1, kPeaks).bound, Bound::kUnknown);
+  EXPECT_EQ(RooflinePointOf(1e9, 1e9, 1, {}).bound, Bound::kUnknown);
+  EXPECT_EQ(RooflinePointOf(0, 0, 1, kPeaks).bound, Bound::kUnknown);
 }
 
 TEST(StandingTest, TheFloorIsTheLargerOfBothTimes) {
   EXPECT_TRUE(rc::check("any work", [] {
     const double flop = *rc::gen::inRange(1, 1000000) * 1e6;
     const double bytes = *rc::gen::inRange(1, 1000000) * 1e6;
-    const Standing standing = StandingOf(flop, bytes, 1, kPeaks);
-    RC_ASSERT(standing.floor_seconds >= flop / kPeaks.flop_per_s);
-    RC_ASSERT(standing.floor_seconds >= bytes / kPeaks.bytes_per_s);
+    const RooflinePoint point = RooflinePointOf(flop, bytes, 1, kPeaks);
+    RC_ASSERT(point.floor_seconds >= flop / kPeaks.flop_per_s);
+    RC_ASSERT(point.floor_seconds >= bytes / kPeaks.bytes_per_s);
   }));
 }
 

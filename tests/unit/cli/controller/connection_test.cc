@@ -12,9 +12,9 @@
 #include <set>
 #include <thread>
 
+#include "cli/controller/controller_status.h"
 #include "cli/controller/job_watch.h"
 #include "cli/controller/reach.h"
-#include "cli/controller/standing.h"
 #include "proto/controller.grpc.pb.h"
 #include "proto/convert/origin.h"
 #include "scheduler/model/job/job_selector.h"

@@ -34,11 +34,11 @@ class NamedController final : public wire::Controller::Service {
   const std::string name_;
 };
 
-class OwnStanding final : public wire::Leadership::Service {
+class OwnStatus final : public wire::Leadership::Service {
  public:
-  explicit OwnStanding(const std::atomic<bool>& leads) : leads_(leads) {}
-  grpc::Status ReadStanding(grpc::ServerContext*, const wire::ReadStandingRequest*,
-                            wire::ReadStandingReply* reply) override {
+  explicit OwnStatus(const std::atomic<bool>& leads) : leads_(leads) {}
+  grpc::Status ReadControllerStatus(grpc::ServerContext*, const wire::ReadControllerStatusRequest*,
+                                    wire::ReadControllerStatusReply* reply) override {
     reply->set_leads(leads_);
     return grpc::Status::OK;
   }
@@ -53,7 +53,7 @@ struct Member {
     grpc::ServerBuilder builder;
     builder.AddListeningPort(address, grpc::InsecureServerCredentials());
     builder.RegisterService(&controller);
-    builder.RegisterService(&standing);
+    builder.RegisterService(&status);
     server = builder.BuildAndStart();
     EXPECT_NE(server, nullptr);
   }
@@ -63,7 +63,7 @@ struct Member {
 
   std::atomic<bool> leads = false;
   NamedController controller;
-  OwnStanding standing{leads};
+  OwnStatus status{leads};
   std::unique_ptr<grpc::Server> server;
 };
 

@@ -48,12 +48,12 @@ absl::Status Accepted(const std::string& text) {
   if (!file.ok()) {
     return file.status();
   }
-  PolicyConfig policy;
+  SchedulerConfig policy;
   if (const absl::Status settings = ReadSettings(*file, policy); !settings.ok()) {
     return settings;
   }
   const auto objects = ReadPolicy(*file);
-  return objects.ok() ? CheckPolicyFile(*file, PolicyBook(), *objects) : objects.status();
+  return objects.ok() ? CheckPolicyFile(*file, SitePolicy(), *objects) : objects.status();
 }
 
 TEST(ConfLines, CommentsContinuationsQuotesAndIncludedFilesAreRead) {

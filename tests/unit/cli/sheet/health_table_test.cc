@@ -11,7 +11,7 @@ HealthRecord SlowCheck() {
   HealthRecord record;
   record.number = 12;
   record.cause = HealthCause::kConfirm;
-  record.standing = HealthStatus::kSuspect;
+  record.status = HealthStatus::kSuspect;
   record.time = kNow - std::chrono::minutes(5);
   record.took = std::chrono::milliseconds(3'210);
   record.verdicts = {
@@ -56,7 +56,7 @@ TEST(HealthTable, APageHasEachComponentBesideItsClassAndTheChecksBefore) {
       "memory bandwidth            41 GB/s       88 GB/s   5.33       64     43 %  slow\n"
       "uncorrected memory errors         0             -      -        -        -  good\n"
       "\n"
-      "CHECK      WHEN  KIND   WHY          TOOK  CAME TO\n"
+      "CHECK      WHEN  KIND   WHY          TOOK  RESULT\n"
       "   12  5:00 ago  quick  was slow  0:03.21  slow: memory bandwidth 41 GB/s, class median "
       "88 GB/s (MAD 1.19)\n");
 }

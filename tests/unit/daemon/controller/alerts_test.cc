@@ -20,7 +20,7 @@ using testing::ControllerTest;
 using testing::kPatience;
 
 // A planner with a defect: it starts nothing.
-Plan StartNothing(std::shared_ptr<const Snapshot> snapshot, const PolicyConfig& config,
+Plan StartNothing(std::shared_ptr<const Snapshot> snapshot, const SchedulerConfig& config,
                   core::PlannerMemory& /*memory*/) {
   Plan plan = core::MakePlan(*snapshot, config);
   std::vector<LeftWaiting> waiting;
@@ -42,7 +42,7 @@ class AlertsTest : public ControllerTest {
     std::string text;
     const auto deadline = std::chrono::steady_clock::now() + kPatience;
     while (std::chrono::steady_clock::now() < deadline) {
-      Submit(absl::StrCat("another-", ++others_));  // which makes another pass
+      Submit(absl::StrCat("another-", ++others_));  // which makes another cycle
       text = Seen<std::string>([job](const StateView& view) { return view.AlertOf(job); });
       if (!text.empty()) {
         return text;
@@ -77,7 +77,7 @@ TEST_F(AlertsTest, AJobThatThePlannerOverlooksIsToldOfWithABundleThatShowsIt) {
   const JobId job = Submit("overlooked");
   const std::string alert = AwaitAlert(job);
   EXPECT_TRUE(absl::StrContains(alert,
-                                "it fits on idle resources of node1, and 3 passes in a row "
+                                "it fits on idle resources of node1, and 3 cycles in a row "
                                 "left it waiting"))
       << alert;
   const absl::StatusOr<BundleReplay> replay = AwaitBundle(alert);
@@ -98,10 +98,10 @@ TEST_F(AlertsTest, AJobThatStartsAfterAllIsForgotten) {
   const auto name_of = [](NodeId) { return std::string("node1"); };
   const OverlookedJob job{JobId(7), {NodeId(1)}, clock_.Now()};
   std::optional<std::string> path;
-  for (std::uint64_t pass = 0; pass <= core::Watchdog::kPatience; ++pass) {
+  for (std::uint64_t cycle = 0; cycle <= core::Watchdog::kPatience; ++cycle) {
     EXPECT_FALSE(path.has_value());
     EXPECT_EQ(alerts.TextOf(JobId(7)), "");
-    path = alerts.Heed({job}, Version(10 + pass), name_of);
+    path = alerts.Heed({job}, Version(10 + cycle), name_of);
   }
   EXPECT_EQ(path, directory_ + "/alerts/pass-000000000012.bundle");
   EXPECT_NE(alerts.TextOf(JobId(7)), "");

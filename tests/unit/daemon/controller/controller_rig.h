@@ -95,7 +95,7 @@ class ControllerTest : public ::testing::Test {
     ASSERT_TRUE(store.ok()) << store.status();
     store_ = *std::move(store);
     controller_ =
-        std::make_unique<Controller>(*store_, door_, clock_, log_, PolicyConfig(), "test");
+        std::make_unique<Controller>(*store_, door_, clock_, log_, SchedulerConfig(), "test");
     if (planner_) {
       controller_->PlanWith(planner_);
     }

@@ -147,7 +147,7 @@ TEST_F(FullQueueTest, AWatcherIsNotToldThatALiveJobIsGone) {
 class FullQueueAndAPassTest : public FullQueueTest {
  protected:
   void SetUp() override {
-    planner_ = [this](std::shared_ptr<const Snapshot> snapshot, const PolicyConfig& config,
+    planner_ = [this](std::shared_ptr<const Snapshot> snapshot, const SchedulerConfig& config,
                       core::PlannerMemory& memory) {
       planning_ = true;
       Await(go_);

@@ -185,7 +185,7 @@ class SecuredTest : public ::testing::Test {
   std::string directory_;
   TlsFiles tls_;
   std::unique_ptr<Server> server_;
-  std::unique_ptr<TokenBook> tokens_;
+  std::unique_ptr<TokenStore> tokens_;
 
  private:
   void Serve() {
@@ -197,13 +197,13 @@ class SecuredTest : public ::testing::Test {
     signer_ = OrderSigner::Open(directory_ + "/order.key", tls_.key).value();
     acceptor_ = std::make_unique<Acceptor>(*log_, clock_);
     handshakes_ = std::make_unique<HandshakeLog>(*log_, clock_, acceptor_.get());
-    tokens_ = TokenBook::Open(directory_, "test", clock_).value();
+    tokens_ = TokenStore::Open(directory_, "test", clock_).value();
     door_ = MungeAuthenticator::Open(directory_ + "/munge/socket", tls_.certificate, *log_,
                                      handshakes_.get(), tokens_.get());
     gate_ = std::make_unique<Gate>(*log_, tls_.revoked, door_.get(), min_uid_, acceptor_.get(),
                                    nullptr, tokens_.get());
     sessions_ = std::make_unique<AgentSessions>(*log_);
-    PolicyConfig policy;
+    SchedulerConfig policy;
     policy.operator_uid = geteuid();
     controller_ = std::make_unique<Controller>(*store_, *sessions_, clock_, *log_, policy, "test");
     ASSERT_TRUE(controller_->Start().ok());
@@ -213,7 +213,8 @@ class SecuredTest : public ::testing::Test {
                                                usage_, tokens_.get());
     leadership_ = std::make_unique<LeadershipService>(*controller_, *gate_, "test");
     auto server = Server::Start(*acceptor_, {"127.0.0.1:0"}, tls_,
-                                {agents_.get(), clients_.get(), leadership_.get()}, {}, door_, "unix:" + directory_ + "/gateway.sock");
+                                {agents_.get(), clients_.get(), leadership_.get()}, {}, door_,
+                                "unix:" + directory_ + "/gateway.sock");
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
   }

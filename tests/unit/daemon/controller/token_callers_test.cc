@@ -18,7 +18,7 @@ class TokenCallersTest : public testing::SecuredTest {
                                grpc::InsecureChannelCredentials());
   }
 
-  TokenBook::Minted Mint(const User& user, bool read_only) {
+  TokenStore::Minted Mint(const User& user, bool read_only) {
     return tokens_->Mint(user, std::chrono::hours(1), read_only).value();
   }
 
@@ -47,7 +47,7 @@ class TokenCallersTest : public testing::SecuredTest {
 };
 
 TEST_F(TokenCallersTest, ATokenOpensWhatItsUserMayCall) {
-  const TokenBook::Minted made = Mint(self_, false);
+  const TokenStore::Minted made = Mint(self_, false);
   for (const auto& channel : {Channel(std::nullopt), GatewaySocket()}) {
     EXPECT_TRUE(Ping(channel, {made.token}).ok());
     wire::DrainRequest drain;
@@ -78,7 +78,7 @@ TEST_F(TokenCallersTest, ABadTokenIsNotMadeGoodByACertificate) {
 }
 
 TEST_F(TokenCallersTest, AReadersTokenChangesNothing) {
-  const TokenBook::Minted made = Mint(self_, true);
+  const TokenStore::Minted made = Mint(self_, true);
   for (const auto& channel : {Channel(std::nullopt), GatewaySocket()}) {
     EXPECT_TRUE(Ping(channel, {made.token}).ok());
     wire::CancelReply cancelled;
@@ -91,7 +91,7 @@ TEST_F(TokenCallersTest, AReadersTokenChangesNothing) {
 }
 
 TEST_F(TokenCallersTest, NoTokenMakesAnotherAndARevokedOneIsRefusedByTheNextCall) {
-  const TokenBook::Minted made = Mint(self_, false);
+  const TokenStore::Minted made = Mint(self_, false);
   wire::CreateTokenReply created;
   EXPECT_TRUE(IsRefusal(Ask<wire::CreateTokenRequest>(
       GatewaySocket(), {made.token}, &wire::Controller::Stub::CreateToken, &created)));
@@ -106,8 +106,8 @@ TEST_F(TokenCallersTest, NoTokenMakesAnotherAndARevokedOneIsRefusedByTheNextCall
 }
 
 TEST_F(TokenCallersTest, AnotherUsersTokensAreNeitherSeenNorEnded) {
-  const TokenBook::Minted mine = Mint(self_, false);
-  const TokenBook::Minted theirs = Mint(UserOf(65534), false);
+  const TokenStore::Minted mine = Mint(self_, false);
+  const TokenStore::Minted theirs = Mint(UserOf(65534), false);
   wire::ListTokensReply list;
   ASSERT_TRUE(Ask<wire::ListTokensRequest>(GatewaySocket(), {theirs.token},
                                            &wire::Controller::Stub::ListTokens, &list)

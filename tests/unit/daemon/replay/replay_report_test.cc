@@ -40,7 +40,8 @@ class ReplayTest : public ControllerTest {
   }
 
   void Execute(const std::string& sql) {
-    auto database = SqliteDatabase::Open(directory_ + "/state.db", SqliteDatabase::Mode::kReadWrite);
+    auto database =
+        SqliteDatabase::Open(directory_ + "/state.db", SqliteDatabase::Mode::kReadWrite);
     ASSERT_TRUE(database.ok()) << database.status();
     const absl::Status status = (*database)->Execute(sql);
     ASSERT_TRUE(status.ok()) << status;
@@ -55,7 +56,7 @@ TEST_F(ReplayTest, EveryDecisionOfALiveControllerIsMadeAgainHashForHash) {
   EXPECT_TRUE(replay->same()) << PrintReplay(*replay);
   EXPECT_EQ(replay->starts, 8U);
   EXPECT_EQ(replay->starts_unchecked, 0U);
-  EXPECT_GE(replay->passes, 4U);
+  EXPECT_GE(replay->cycles, 4U);
   EXPECT_TRUE(absl::StrContains(PrintReplay(*replay), "8 starts compared: no difference\n"));
 }
 
@@ -74,7 +75,7 @@ TEST_F(ReplayTest, APassThatWasRecordedOtherwiseIsADifference) {
   const absl::StatusOr<DirectoryReplay> replay = ReplayDirectory(directory_, kNoProgress);
   ASSERT_TRUE(replay.ok()) << replay.status();
   EXPECT_EQ(replay->differences, 1U) << PrintReplay(*replay);
-  EXPECT_TRUE(absl::StrContains(PrintReplay(*replay), ": a pass made plan "));
+  EXPECT_TRUE(absl::StrContains(PrintReplay(*replay), ": a cycle made plan "));
 }
 
 TEST_F(ReplayTest, ATableThatTheJournalDoesNotLeadToIsADifference) {

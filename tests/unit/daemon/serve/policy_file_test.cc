@@ -34,7 +34,7 @@ class PolicyFileTest : public testing::Test {
     ASSERT_TRUE(store.ok()) << store.status();
     store_ = *std::move(store);
     controller_ =
-        std::make_unique<Controller>(*store_, door_, clock_, log_, PolicyConfig(), "test");
+        std::make_unique<Controller>(*store_, door_, clock_, log_, SchedulerConfig(), "test");
     const absl::Status started = controller_->Start();
     ASSERT_TRUE(started.ok()) << started;
   }
@@ -46,11 +46,11 @@ class PolicyFileTest : public testing::Test {
     const std::string said(status.message());
     return said.rfind(directory_.path(), 0) == 0 ? said.substr(directory_.path().size() + 1) : said;
   }
-  PolicyBook Book() {
-    std::promise<PolicyBook> promise;
+  SitePolicy Book() {
+    std::promise<SitePolicy> promise;
     controller_->Look([&](const StateView& snapshot) -> Controller::Reply {
-      return [&promise, book = snapshot.state().policy().book()](const absl::Status&) {
-        promise.set_value(book);
+      return [&promise, site = snapshot.state().policy().site()](const absl::Status&) {
+        promise.set_value(site);
       };
     });
     return promise.get_future().get();
@@ -90,16 +90,16 @@ flags = ["MAINT", "IGNORE_JOBS"]
 
 TEST_F(PolicyFileTest, EveryTableBecomesAnObjectAndStaysAfterARestart) {
   ASSERT_EQ(Apply(kGood), "");
-  const PolicyBook book = Book();
-  EXPECT_EQ(FindQos(book, "high")->priority, 100U);
-  EXPECT_TRUE(FindPartition(book, "debug")->is_default);
-  EXPECT_EQ(FindAccount(book, "theory")->parent, "physics");
-  EXPECT_TRUE(FindAssociation(book, "theory", "ada")->is_default);
-  EXPECT_EQ(FindAssociation(book, "physics", "ada")->limits.max_jobs, 20U);
-  EXPECT_EQ(FindReservation(book, "upgrade")->end - FindReservation(book, "upgrade")->start,
+  const SitePolicy site = Book();
+  EXPECT_EQ(FindQos(site, "high")->priority, 100U);
+  EXPECT_TRUE(FindPartition(site, "debug")->is_default);
+  EXPECT_EQ(FindAccount(site, "theory")->parent, "physics");
+  EXPECT_TRUE(FindAssociation(site, "theory", "ada")->is_default);
+  EXPECT_EQ(FindAssociation(site, "physics", "ada")->limits.max_jobs, 20U);
+  EXPECT_EQ(FindReservation(site, "upgrade")->end - FindReservation(site, "upgrade")->start,
             std::chrono::hours(4));
   Open();
-  EXPECT_EQ(Book(), book);
+  EXPECT_EQ(Book(), site);
   const auto history = store_->ReadPolicyHistory(100);
   ASSERT_TRUE(history.ok());
   EXPECT_EQ(history->size(), 7U);
@@ -109,7 +109,7 @@ TEST_F(PolicyFileTest, EveryTableBecomesAnObjectAndStaysAfterARestart) {
 
 TEST_F(PolicyFileTest, NonsenseIsRefusedWithItsLineAndTheOldStaysInForce) {
   ASSERT_EQ(Apply("[qos.high]\npriority = 7\n"), "");
-  const PolicyBook before = Book();
+  const SitePolicy before = Book();
   const std::vector<std::pair<std::string, std::string>> nonsense = {
       {"[qos.high]\npriority = -1\n", "m.toml:2: qos.high.priority: \"-1\" is not a whole number"},
       {"[qos.high]\npreempt = [\"lwo\"]\n", "m.toml:2: qos.high.preempt: there is no QOS lwo"},

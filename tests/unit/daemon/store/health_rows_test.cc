@@ -14,7 +14,7 @@ HealthRecord RecordOf(std::uint64_t number) {
   record.number = number;
   record.kind = HealthKind::kBurnIn;
   record.cause = HealthCause::kReadmission;
-  record.standing = HealthStatus::kSuspect;
+  record.status = HealthStatus::kSuspect;
   record.time = At(static_cast<std::int64_t>(number) * 1000);
   record.verdicts = {
       {{"clock", "GHz", HealthSense::kHigher, 2'100, 0}, 3'400, 20, 12, HealthStatus::kSuspect}};

@@ -15,12 +15,11 @@ void Fill(const std::string& directory) {
   auto store = JobStore::Open(directory);
   BatchMaker make;
   Batch batch = make.Of({EpochBegan{Epoch(3), At(1)}, Submitted(1, "token"),
-                         SubmittedArray(10, {{0, 2999, 1}}, 3000),
-                         JobHeld{JobId(1), true, At(3)}});
+                         SubmittedArray(10, {{0, 2999, 1}}, 3000), JobHeld{JobId(1), true, At(3)}});
   batch.ended = {Ended(1, 1, "ann", "COMPLETED", 50), Ended(10, 10, "ann", "CANCELLED", 60)};
   batch.ended[1].detail.job.indices = {{0, 2499, 1}};
   batch.attempts = {AttemptOf(1, 1)};
-  batch.passes = {PassRecord{Version(4), At(4), 77, false, std::make_shared<PolicyConfig>()}};
+  batch.cycles = {CycleRecord{Version(4), At(4), 77, false, std::make_shared<SchedulerConfig>()}};
   ASSERT_TRUE((*store)->Commit({&batch, 1}).ok());
 }
 
@@ -36,8 +35,8 @@ std::uint64_t RowsOf(const CopyReport& report, const std::string& table) {
 TEST(StoreCopyTest, AClusterGoesToAnotherStoreAndBackAndIsTheSame) {
   TempDirectory directory;
   Fill(directory / "one");
-  const std::string middle = OnPostgres() ? PostgresServer::Shared().MakeDatabase()
-                                          : "sqlite:" + (directory / "two");
+  const std::string middle =
+      OnPostgres() ? PostgresServer::Shared().MakeDatabase() : "sqlite:" + (directory / "two");
   const auto there = CopyStore({"sqlite:" + (directory / "one"), middle, "muster"});
   ASSERT_TRUE(there.ok()) << there.status();
   EXPECT_EQ(RowsOf(*there, "history"), 2501U);

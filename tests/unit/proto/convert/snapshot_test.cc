@@ -30,7 +30,7 @@ TEST(SnapshotOnTheWire, MakesThePlanThatItMadeBefore) {
   for (std::uint64_t seed = 1; seed <= 24; ++seed) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
     History history(seed);
-    history.OnPass([&](const Snapshot& snapshot, const PolicyConfig& config, const Plan& plan) {
+    history.OnCycle([&](const Snapshot& snapshot, const SchedulerConfig& config, const Plan& plan) {
       ReplayBundle bundle{"1.0", snapshot, config, plan, {}};
       const ReplayBundle back = ThereAndBack(bundle);
       EXPECT_EQ(back.plan, plan);

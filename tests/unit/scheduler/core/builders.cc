@@ -71,7 +71,7 @@ JobSpec Normal(ResourceRequest request) {
   JobSpec spec;
   spec.user = User{1000, 1000, "ada"};
   spec.request = std::move(request);
-  return *Normalise(spec, PolicyConfig());
+  return *Normalise(spec, SchedulerConfig());
 }
 
 ResourceRequest Asks(ResourceRequest request) {

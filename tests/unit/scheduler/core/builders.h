@@ -56,7 +56,7 @@ class World {
  public:
   ClusterState state;
   std::vector<Event> events;
-  PolicyConfig config;
+  SchedulerConfig config;
   Time now = At(1000);
 
   World();

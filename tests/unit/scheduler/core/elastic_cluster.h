@@ -1,6 +1,6 @@
 #pragma once
 
-// A cluster with elastic jobs, played through the live handlers and passes, second by second.
+// A cluster with elastic jobs, played through the live handlers and cycles, second by second.
 //
 // Thread promise: one thread. Invariants: World's; every part of an attempt is on record with when
 // it ran, as its node knows it, silent or not.
@@ -170,7 +170,7 @@ class ElasticCluster {
         Begin(*launch);
       } else if (const auto* end = std::get_if<Terminate>(&effect)) {
         const Duration grace =
-            KillGraceOf(world.state.policy().book(), *world.state.FindJob(end->job)->spec,
+            KillGraceOf(world.state.policy().site(), *world.state.FindJob(end->job)->spec,
                         end->cause, world.config);
         endings_.push_back({world.now + std::min<Duration>(grace, std::chrono::seconds(2)),
                             {end->job, end->attempt, end->node},
@@ -207,7 +207,7 @@ class ElasticCluster {
       }
     }
     Carry(world.Take(TickElastic{}));
-    for (int passes = 0; passes < 5; ++passes) {
+    for (int cycles = 0; cycles < 5; ++cycles) {
       if (!wanted_ && (last_.wake == kNoTime || last_.wake > world.now)) {
         break;
       }

@@ -7,9 +7,9 @@
 #include "scheduler/core/handle/verify.h"
 #include "scheduler/core/plan/planner.h"
 #include "scheduler/core/plan/snapshot_builder.h"
-#include "scheduler/core/state/books/attempt.h"
 #include "scheduler/core/state/invariants.h"
 #include "scheduler/core/state/job_group.h"
+#include "scheduler/core/state/tables/attempt.h"
 #include "tests/unit/scheduler/core/builders.h"
 
 namespace muster::core::testing {
@@ -357,7 +357,7 @@ void History::CheckVerifies(const Plan& plan) {
   }
 }
 
-// A pass on the state as it is, taken now or some transitions later.
+// A cycle on the state as it is, taken now or some transitions later.
 void History::LookOrStart() {
   if (plans_.size() < 3 && (plans_.empty() || Chance(50))) {
     plans_.push_back(MakePlanTwice());

@@ -24,8 +24,8 @@
 #include "scheduler/core/plan/planner_memory.h"
 #include "scheduler/core/plan/snapshot_builder.h"
 #include "scheduler/core/state/cluster_state.h"
-#include "scheduler/model/plan/pass_record.h"
-#include "scheduler/model/settings/policy_config.h"
+#include "scheduler/model/plan/cycle_record.h"
+#include "scheduler/model/settings/scheduler_config.h"
 
 namespace muster::core::testing {
 
@@ -60,14 +60,14 @@ class History {
   [[nodiscard]] const std::string& problem() const { return problem_; }
   [[nodiscard]] const ClusterState& state() const { return state_; }
   [[nodiscard]] const std::vector<Event>& events() const { return events_; }
-  // Every pass, with its place in the journal.
-  [[nodiscard]] const std::vector<PassRecord>& passes() const { return passes_; }
-  // Called with each pass.
-  using Seen =
-      std::function<void(const Snapshot& snapshot, const PolicyConfig& config, const Plan& plan)>;
-  void OnPass(Seen seen) { seen_ = std::move(seen); }
+  // Every cycle, with its place in the journal.
+  [[nodiscard]] const std::vector<CycleRecord>& cycles() const { return cycles_; }
+  // Called with each cycle.
+  using Seen = std::function<void(const Snapshot& snapshot, const SchedulerConfig& config,
+                                  const Plan& plan)>;
+  void OnCycle(Seen seen) { seen_ = std::move(seen); }
   [[nodiscard]] Time now() const { return now_; }
-  [[nodiscard]] const PolicyConfig& config() const { return config_; }
+  [[nodiscard]] const SchedulerConfig& config() const { return config_; }
   // What the store would hand back; `apart`: with a job of its own for each element of an array.
   [[nodiscard]] StateImage Image(bool apart = false) const;
 
@@ -109,7 +109,7 @@ class History {
   void StartAStep();
   void ChangeSomePolicy();
   void LiftPolicy();
-  // The pass, with the memory of those before and without: the plans must be equal.
+  // The cycle, with the memory of those before and without: the plans must be equal.
   Plan MakePlanTwice();
   void CheckVerifies(const Plan& plan);
   void LookOrStart();
@@ -125,7 +125,7 @@ class History {
 
   std::mt19937_64 random_;
   ClusterState state_;
-  PolicyConfig config_;
+  SchedulerConfig config_;
   Time now_;
   std::vector<Event> events_;
   std::vector<SimAgent> agents_;
@@ -133,7 +133,7 @@ class History {
   PlannerMemory memory_;
   std::deque<Plan> plans_;  // made, not taken yet
   std::optional<Plan> last_plan_;
-  std::vector<PassRecord> passes_;
+  std::vector<CycleRecord> cycles_;
   Seen seen_;
   std::vector<SubmitJob> submitted_;
   std::vector<JobId> answers_;  // parallel to submitted_

@@ -83,12 +83,12 @@ void History::ChangeSomePolicy() {
 // Nothing of the policy keeps a job from starting any more.
 void History::LiftPolicy() {
   const User root{0, 0, "root"};
-  if (!state_.policy().book().accounts.empty()) {
+  if (!state_.policy().site().accounts.empty()) {
     // Jobs may name accounts that nobody had to know when they were submitted.
     Take(ChangePolicy{PolicyVerb::kAdd, PolicyKind::kAccount, "physics", {}, root});
     Take(ChangePolicy{PolicyVerb::kAdd, PolicyKind::kAccount, "theory", {}, root});
   }
-  for (const PolicyObject& object : ObjectsOf(state_.policy().book())) {
+  for (const PolicyObject& object : ObjectsOf(state_.policy().site())) {
     if (KindOf(object) == PolicyKind::kReservation) {
       Take(ChangePolicy{PolicyVerb::kDelete, KindOf(object), NameOf(object), {}, root});
       continue;

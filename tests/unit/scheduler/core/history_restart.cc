@@ -28,7 +28,7 @@ StateImage History::Image(bool apart) const {
       image.jobs.push_back(*state_.FindJob(JobId(job.id.value() + i)));
     }
   });
-  image.policy = ObjectsOf(state_.policy().book());
+  image.policy = ObjectsOf(state_.policy().site());
   for (const auto& [key, amount] : state_.policy().snapshot().usage.spent) {
     image.spent.push_back(*state_.policy().SpentOf(key));
   }

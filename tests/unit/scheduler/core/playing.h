@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "scheduler/core/plan/planner.h"
-#include "scheduler/core/state/books/node_use.h"
+#include "scheduler/core/state/tables/node_use.h"
 #include "tests/unit/scheduler/core/builders.h"
 
 namespace muster::core::testing {
@@ -37,7 +37,7 @@ class Playing {
     Duration runs{0};         // zero: to its limit
     Duration limit{0};
   };
-  PolicyConfig config;
+  SchedulerConfig config;
 
   explicit Playing(std::vector<Shape> nodes) {
     snapshot_.now = After(0);
@@ -63,8 +63,8 @@ class Playing {
     record.limit = std::chrono::seconds(seconds);
   }
 
-  // One pass, carried out.
-  void Pass() {
+  // One cycle, carried out.
+  void RunCycle() {
     plan_ = MakePlan(snapshot_, config);
     snapshot_.promised = plan_.reservations;
     std::sort(snapshot_.promised.begin(), snapshot_.promised.end(),
@@ -100,7 +100,7 @@ class Playing {
     }
   }
 
-  // On to the next end of a job, or to when the plan asks for a pass. False when there is none by
+  // On to the next end of a job, or to when the plan asks for a cycle. False when there is none by
   // that time.
   bool Advance(Time most = Time::max()) {
     Time next = kNoTime;
@@ -128,11 +128,11 @@ class Playing {
   }
 
   void RunDry() {
-    constexpr int kPassesMax = 100'000;
-    int passes = 0;
-    for (Pass(); Advance(); ++passes) {
-      ASSERT_LT(passes, kPassesMax) << "pass follows pass without an end";
-      Pass();
+    constexpr int kCyclesMax = 100'000;
+    int cycles = 0;
+    for (RunCycle(); Advance(); ++cycles) {
+      ASSERT_LT(cycles, kCyclesMax) << "cycle follows cycle without an end";
+      RunCycle();
     }
   }
 

@@ -13,7 +13,7 @@
 
 #include "scheduler/core/share/decay.h"
 #include "scheduler/model/policy/account.h"
-#include "scheduler/model/policy/share_standing.h"
+#include "scheduler/model/policy/share_status.h"
 
 namespace muster::core::testing {
 
@@ -47,11 +47,11 @@ inline AccountTree DocumentedTree(std::uint64_t gone = 0) {
 
 // What a function of an association gives, by "user@account".
 template <class Get>
-auto ByName(const AccountTree& tree, const ShareStandings& standings, Get get) {
-  std::map<std::string, decltype(get(ShareStanding()))> values;
+auto ByName(const AccountTree& tree, const ShareStatuses& statuses, Get get) {
+  std::map<std::string, decltype(get(ShareStatus()))> values;
   for (std::size_t i = 0; i < tree.associations.size(); ++i) {
     const Association& user = tree.associations[i];
-    values[user.user + "@" + user.account] = get(standings.associations[i]);
+    values[user.user + "@" + user.account] = get(statuses.associations[i]);
   }
   return values;
 }

@@ -42,7 +42,7 @@ TEST(CheckpointedRun, ByItselfHasThePartsOfTheFormulaAtEveryMoment) {
     std::int64_t time = 0;
     while (run.stage() != CheckpointedRun::Stage::kDone) {
       ExpectSame(run.Parts(), PartsOf(checkpoints, work, again, time));
-      run.Pass(1);
+      run.Advance(1);
       ++time;
       if (run.stage() == CheckpointedRun::Stage::kWrite && ++writing == checkpoints.cost) {
         run.EndWrite();
@@ -59,13 +59,13 @@ TEST(CheckpointedRun, ByItselfHasThePartsOfTheFormulaAtEveryMoment) {
 
 TEST(CheckpointedRun, WorkGoesOnUntilItsTurnAndIsAllSavedThen) {
   CheckpointedRun run({.interval = 10, .cost = 1}, 100, false);
-  run.Pass(10);
+  run.Advance(10);
   EXPECT_TRUE(run.WantsToWrite());
   EXPECT_EQ(run.UntilDue(), 90) << "nothing but its end";
-  run.Pass(7);
+  run.Advance(7);
   run.BeginWrite();
   EXPECT_EQ(run.Parts().lost, 17);
-  run.Pass(3);
+  run.Advance(3);
   run.EndWrite();
   EXPECT_EQ(run.Parts().saved, 17);
   EXPECT_EQ(run.Parts().checkpoints, 3);

@@ -80,21 +80,21 @@ class Oracle {
         arrived.push_back(&entry);
       }
     }
-    Pass(now, early, arrived);
+    RunCycle(now, early, arrived);
   }
 
   void SubmitFirst(std::int64_t now) {
     for (Entry& entry : entries_) {
       if (entry.state == State::kFuture && entry.job.submit == now) {
         Arrive(entry);
-        Pass(now, false, {&entry});
+        RunCycle(now, false, {&entry});
       }
     }
     for (Entry* entry : EndingAt(now)) {
       const bool early = End(*entry, now);
-      Pass(now, early, {});
+      RunCycle(now, early, {});
     }
-    Pass(now, false, {});
+    RunCycle(now, false, {});
   }
 
   void Arrive(Entry& entry) {
@@ -162,7 +162,7 @@ class Oracle {
     entry.started = ++starts_;
   }
 
-  void Pass(std::int64_t now, bool early, const std::vector<Entry*>& arrived) {
+  void RunCycle(std::int64_t now, bool early, const std::vector<Entry*>& arrived) {
     const bool corrected = rules_.estimates == "user-last-2" && Correct(now);
     rules_.backfill == "conservative" ? Conservative(now, early, corrected, arrived) : Queue(now);
   }

@@ -144,7 +144,7 @@ TEST_F(Resume, AClusterUnderTheLiveCodeGoesOnToTheSameBytesAndTheSameState) {
     used += Check(run, [](const ClusterRun& cluster, Rows& table) {
       const auto result = SimulateCluster(cluster, table);
       RC_ASSERT(result.ok());
-      return std::tuple(result->schedule.jobs, result->schedule.longest_queue, result->passes,
+      return std::tuple(result->schedule.jobs, result->schedule.longest_queue, result->cycles,
                         result->preemptions, result->state_print, result->failures.useful,
                         result->failures.shared);
     });

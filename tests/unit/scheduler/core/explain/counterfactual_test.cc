@@ -39,7 +39,7 @@ void Add(Snapshot& snapshot, std::uint64_t id, const ResourceRequest& request, i
 
 std::string Text(const Snapshot& snapshot, std::uint64_t job) {
   std::string text;
-  for (const Suggestion& suggestion : SuggestChanges(snapshot, JobId(job), PolicyConfig())) {
+  for (const Suggestion& suggestion : SuggestChanges(snapshot, JobId(job), SchedulerConfig())) {
     absl::StrAppend(&text, text.empty() ? "" : "; ", suggestion.change, " at ",
                     (suggestion.start - At(0)).count() / 1000);
   }
@@ -56,8 +56,8 @@ TEST(Counterfactual, AShorterLimitFillsTheHoleBeforeAReservation) {
   Snapshot snapshot = HalfBusy();
   Add(snapshot, 2, BothNodes(), 60);
   Add(snapshot, 3, Tasks(1, 4), 40);
-  EXPECT_EQ(ForecastOf(snapshot, JobId(2), PolicyConfig()).start, At(1600));
-  EXPECT_EQ(ForecastOf(snapshot, JobId(3), PolicyConfig()).start, At(1600 + 3600));
+  EXPECT_EQ(ForecastOf(snapshot, JobId(2), SchedulerConfig()).start, At(1600));
+  EXPECT_EQ(ForecastOf(snapshot, JobId(3), SchedulerConfig()).start, At(1600 + 3600));
   EXPECT_EQ(Text(snapshot, 3), "--time=0:10:00 at 1000");
 }
 
@@ -77,18 +77,18 @@ TEST(Counterfactual, AnyGpuWillDoSooner) {
   ResourceRequest request = Tasks(1);
   request.gpus_per_task = {"h100", 1};
   Add(snapshot, 2, request, 60);
-  EXPECT_EQ(ForecastOf(snapshot, JobId(2), PolicyConfig()).start, At(5000));
+  EXPECT_EQ(ForecastOf(snapshot, JobId(2), SchedulerConfig()).start, At(5000));
   EXPECT_EQ(Text(snapshot, 2), "any GPU in place of h100 at 1000");
 }
 
 TEST(Counterfactual, NothingHelpsAJobThatStartsAtOnceOrIsHeld) {
   Snapshot snapshot = HalfBusy();
   Add(snapshot, 2, Tasks(1), 60);
-  EXPECT_EQ(ForecastOf(snapshot, JobId(2), PolicyConfig()).start, At(1000));
+  EXPECT_EQ(ForecastOf(snapshot, JobId(2), SchedulerConfig()).start, At(1000));
   EXPECT_EQ(Text(snapshot, 2), "");
   Add(snapshot, 3, BothNodes(), 60);
   snapshot.waiting.back().held = true;
-  EXPECT_EQ(ForecastOf(snapshot, JobId(3), PolicyConfig()).start, kNoTime);
+  EXPECT_EQ(ForecastOf(snapshot, JobId(3), SchedulerConfig()).start, kNoTime);
   EXPECT_EQ(Text(snapshot, 3), "");
   EXPECT_EQ(Text(snapshot, 99), "");
 }
@@ -108,7 +108,7 @@ TEST(Counterfactual, AHeterogeneousJobIsToldWhichComponentToMakeSmaller) {
   AddGroup(snapshot, 2, {Tasks(1, 1), Tasks(1, 4)});
   AddGroup(snapshot, 9, {Tasks(1, 1), Tasks(1, 1)});  // behind it
   for (const std::uint64_t job : {2U, 3U}) {
-    const Forecast forecast = ForecastOf(snapshot, JobId(job), PolicyConfig());
+    const Forecast forecast = ForecastOf(snapshot, JobId(job), SchedulerConfig());
     EXPECT_EQ(forecast.start, At(1600));
     EXPECT_EQ(forecast.nodes, (std::vector<NodeId>{NodeId(1), NodeId(2)}));
     EXPECT_EQ(Text(snapshot, job), "component 1: --cpus-per-task=2 at 1000");
@@ -118,7 +118,7 @@ TEST(Counterfactual, AHeterogeneousJobIsToldWhichComponentToMakeSmaller) {
 TEST(Counterfactual, AHeterogeneousJobThatFitsStartsNow) {
   Snapshot snapshot = HalfBusy();
   AddGroup(snapshot, 2, {Tasks(1, 1), Tasks(1, 3)});
-  EXPECT_EQ(ForecastOf(snapshot, JobId(3), PolicyConfig()).start, At(1000));
+  EXPECT_EQ(ForecastOf(snapshot, JobId(3), SchedulerConfig()).start, At(1000));
   EXPECT_EQ(Text(snapshot, 2), "");
 }
 

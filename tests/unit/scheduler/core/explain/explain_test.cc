@@ -62,7 +62,7 @@ TEST(Explain, TellsEveryReasonAndNotOnlyTheFirst) {
 TEST(Explain, SaysThatNoPassHasLookedAtAJobYet) {
   const World world = Busy();
   EXPECT_EQ(ExplainWaiting(*BuildSnapshot(world.state, world.now), JobId(2), Plan()).summary,
-            "no pass has looked at it yet");
+            "no cycle has looked at it yet");
 }
 
 TEST(Explain, SaysThatAPlannedJobIsAboutToStart) {

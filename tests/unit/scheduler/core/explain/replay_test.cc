@@ -22,19 +22,20 @@ struct Retold {
   std::string difference;  // the first
 };
 
-// The history's journal and passes, as the store would hand them back.
-void Retell(const std::vector<Event>& events, const std::vector<PassRecord>& passes, Retold& told) {
+// The history's journal and cycles, as the store would hand them back.
+void Retell(const std::vector<Event>& events, const std::vector<CycleRecord>& cycles,
+            Retold& told) {
   const auto note = [&told](const std::optional<ReplayDifference>& difference) {
     if (difference.has_value() && told.difference.empty()) {
       told.difference =
           absl::StrCat("version ", difference->version.value(), ": ", difference->text);
     }
   };
-  auto pass = passes.begin();
+  auto cycle = cycles.begin();
   for (const Event& event : events) {
     note(told.replay.Apply(JournalEntry{told.replay.version().Next(), event}));
-    for (; pass != passes.end() && pass->version == told.replay.version(); ++pass) {
-      note(told.replay.Check(*pass));
+    for (; cycle != cycles.end() && cycle->version == told.replay.version(); ++cycle) {
+      note(told.replay.Check(*cycle));
     }
   }
 }
@@ -49,9 +50,9 @@ TEST(Replay, MakesEveryDecisionOfARandomHistoryAgain) {
     }
     ASSERT_EQ(history.problem(), "");
     Retold told;
-    Retell(history.events(), history.passes(), told);
+    Retell(history.events(), history.cycles(), told);
     EXPECT_EQ(told.difference, "");
-    EXPECT_EQ(told.replay.passes(), history.passes().size());
+    EXPECT_EQ(told.replay.cycles(), history.cycles().size());
     EXPECT_EQ(PrintOf(told.replay.state()), PrintOf(history.state()));
     starts += told.replay.starts();
   }
@@ -69,13 +70,13 @@ class OneHistory : public ::testing::Test {
 };
 
 TEST_F(OneHistory, APassWithOtherSettingsIsADifference) {
-  std::vector<PassRecord> passes = history_.passes();
-  PassRecord& changed = passes[passes.size() / 2];
+  std::vector<CycleRecord> cycles = history_.cycles();
+  CycleRecord& changed = cycles[cycles.size() / 2];
   changed.hash += 1;
   Retold told;
-  Retell(history_.events(), passes, told);
+  Retell(history_.events(), cycles, told);
   EXPECT_NE(
-      told.difference.find(absl::StrCat("version ", changed.version.value(), ": a pass made")),
+      told.difference.find(absl::StrCat("version ", changed.version.value(), ": a cycle made")),
       std::string::npos)
       << told.difference;
 }
@@ -92,7 +93,7 @@ TEST_F(OneHistory, AStartThatNoPlanHasIsADifference) {
     }
   }
   Retold told;
-  Retell(events, history_.passes(), told);
+  Retell(events, history_.cycles(), told);
   EXPECT_NE(told.difference.find(absl::StrCat("version ", version, ": job ")), std::string::npos)
       << told.difference;
 }

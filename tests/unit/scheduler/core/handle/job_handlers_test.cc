@@ -172,7 +172,7 @@ TEST_F(RequeueExitTest, WithNoRequeueTheCodeIsRefused) {
   JobSpec spec = world.Spec(Tasks(1));
   spec.requeue = Choice::kNo;
   spec.requeue_exit = 85;
-  EXPECT_EQ(std::string(Normalise(spec, PolicyConfig()).status().message()),
+  EXPECT_EQ(std::string(Normalise(spec, SchedulerConfig()).status().message()),
             "--requeue-exit: --no-requeue excludes it; leave one out");
 }
 

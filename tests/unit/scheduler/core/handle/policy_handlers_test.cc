@@ -16,7 +16,7 @@ TEST(PolicyTurns, AnObjectIsAddedChangedAndDeletedWithItsHistory) {
   PolicyWorld world;
   world.Add(PolicyKind::kQos, "high", {{"Priority", "100"}});
   world.Set(PolicyKind::kQos, "high", {{"MaxTRESPerUser", "cpu=64"}, {"Priority", "50"}});
-  EXPECT_EQ(FindQos(world.state.policy().book(), "high")->priority, 50U);
+  EXPECT_EQ(FindQos(world.state.policy().site(), "high")->priority, 50U);
   world.Delete(PolicyKind::kQos, "high");
   EXPECT_FALSE(world.state.policy().active());
   EXPECT_EQ(world.History(),
@@ -39,12 +39,12 @@ TEST(PolicyTurns, NonsenseIsRefusedInOneLineThatSaysWhere) {
   world.Add(PolicyKind::kPartition, "all", {{"Default", "yes"}});
   using Kind = PolicyKind;
   const auto refused = [&](Kind kind, const std::string& name, std::vector<Assignment> said) {
-    const PolicyBook before = world.state.policy().book();
+    const SitePolicy before = world.state.policy().site();
     const PolicyVerb verb = Has(before, kind, name) ? PolicyVerb::kSet : PolicyVerb::kAdd;
     const Transition transition =
         world.Take(ChangePolicy{verb, kind, name, std::move(said), world.ada});
     EXPECT_FALSE(transition.status.ok());
-    EXPECT_EQ(world.state.policy().book(), before);
+    EXPECT_EQ(world.state.policy().site(), before);
     return std::string(transition.status.message());
   };
   EXPECT_EQ(refused(Kind::kQos, "high", {{"Preempt", "lwo"}}),
@@ -117,10 +117,10 @@ TEST(PolicyTurns, TheConfigurationSetsWhatItNamesAndDropsWhatItNamedBefore) {
   EXPECT_TRUE(world.Take(ConfigurePolicy{{high, low}, world.ada, "m.toml"}).events.empty());
   world.Set(PolicyKind::kQos, "high", {{"Priority", "7"}});
   ASSERT_TRUE(world.Take(ConfigurePolicy{{high}, world.ada, "m.toml"}).status.ok());
-  const PolicyBook& book = world.state.policy().book();
-  EXPECT_EQ(FindQos(book, "high")->priority, 9U);
-  EXPECT_EQ(FindQos(book, "low"), nullptr);
-  EXPECT_NE(FindQos(book, "live"), nullptr);
+  const SitePolicy& site = world.state.policy().site();
+  EXPECT_EQ(FindQos(site, "high")->priority, 9U);
+  EXPECT_EQ(FindQos(site, "low"), nullptr);
+  EXPECT_NE(FindQos(site, "live"), nullptr);
 }
 
 TEST(PolicyTurns, AConfigurationWithOneMistakeChangesNothing) {
@@ -148,7 +148,7 @@ TEST(PolicyTurns, AReservationByCountGetsNodesThatAreFreeOfJobsAndReservations) 
         ChangePolicy{PolicyVerb::kAdd, PolicyKind::kReservation, name, said, world.ada});
   };
   ASSERT_TRUE(reserve("one", {{"NodeCnt", "1"}}).status.ok());
-  EXPECT_EQ(FindReservation(world.state.policy().book(), "one")->nodes, "n2");
+  EXPECT_EQ(FindReservation(world.state.policy().site(), "one")->nodes, "n2");
   EXPECT_THAT(std::string(reserve("two", {{"NodeCnt", "2"}}).status.message()),
               HasSubstr("NodeCnt: only 1 of 2 nodes are free"));
   EXPECT_THAT(std::string(reserve("two", {{"Nodes", "n2"}}).status.message()),

@@ -114,11 +114,11 @@ TEST_F(GresTest, ALimitCountsIt) {
   Qos qos;
   qos.name = "small";
   qos.limits.max_tres_per_job = *ParseTres("gres/scratch=2");
-  PolicyBook book;
-  Put(book, qos);
-  JobSpec spec = Normalise(world.Spec(Asks("scratch:3")), PolicyConfig()).value();
+  SitePolicy site;
+  Put(site, qos);
+  JobSpec spec = Normalise(world.Spec(Asks("scratch:3")), SchedulerConfig()).value();
   spec.qos = "small";
-  const std::vector<Reason> broken = CheckJobLimits(book, LeastAsk(spec, ""));
+  const std::vector<Reason> broken = CheckJobLimits(site, LeastAsk(spec, ""));
   ASSERT_EQ(broken.size(), 1U);
   EXPECT_EQ(broken.front().kind, ReasonKind::kQOSMaxTRESPerJob);
   EXPECT_EQ(broken.front().needed, 3U);

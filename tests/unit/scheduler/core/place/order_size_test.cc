@@ -56,7 +56,7 @@ TEST_F(OrderSizeTest, AStartWhoseOrderNoAgentTakesIsHeldWithTheReason) {
   EXPECT_TRUE(world_.state.FindJob(large)->held);
   EXPECT_EQ(ReasonOf(large).kind, ReasonKind::kJobLaunchFailure);
   EXPECT_EQ(std::string(Name(ReasonOf(large).kind)), "JobLaunchFailure");
-  EXPECT_THAT(ToSentence(ReasonOf(large)), HasSubstr("more tasks than a node can be told of"));
+  EXPECT_THAT(ToSentence(ReasonOf(large)), HasSubstr("more tasks than an order to a node can hold"));
   world_.Schedule();
   EXPECT_TRUE(world_.state.FindJob(other)->attempt.has_value());
   EXPECT_TRUE(world_.Take(HoldJob{large, std::nullopt, false, world_.ada}).status.ok());

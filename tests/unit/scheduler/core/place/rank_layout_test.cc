@@ -35,7 +35,7 @@ Allocation Placed(const ResourceRequest& request, const Shape& shape = kTwoSocke
   job.id = job.submission = JobId(1);
   job.spec = std::make_shared<const JobSpec>(testing::Normal(request));
   snapshot.waiting.push_back(job);
-  const Plan plan = MakePlan(snapshot, PolicyConfig());
+  const Plan plan = MakePlan(snapshot, SchedulerConfig());
   return plan.starts.empty() ? Allocation() : plan.starts[0].allocation;
 }
 
@@ -138,7 +138,7 @@ TEST(RankLayout, AMaskWithACpuThatNoNodeHasNeverFits) {
   job.id = job.submission = JobId(1);
   job.spec = std::make_shared<const JobSpec>(testing::Normal(request));
   snapshot.waiting.push_back(job);
-  const Plan plan = MakePlan(snapshot, PolicyConfig());
+  const Plan plan = MakePlan(snapshot, SchedulerConfig());
   ASSERT_EQ(plan.waiting.size(), 1U);
   EXPECT_EQ(ToSentence(plan.waiting[0].reason),
             "never on this cluster: 2 nodes: 2 without CPU 99 of --cpu-bind");
@@ -155,7 +155,7 @@ TEST(RankLayout, NodesNeedAsManyCoresOnASocketAsWasAsked) {
 std::string Refused(const ResourceRequest& request) {
   JobSpec spec;
   spec.request = request;
-  const absl::StatusOr<JobSpec> normal = Normalise(spec, PolicyConfig());
+  const absl::StatusOr<JobSpec> normal = Normalise(spec, SchedulerConfig());
   return normal.ok() ? "" : std::string(normal.status().message());
 }
 
@@ -236,7 +236,7 @@ TEST(RankLayout, TensorGroupsTakeTheGpusThatAreJoinedBest) {
   request.max_nodes = request.min_nodes = 1;
   job.spec = std::make_shared<const JobSpec>(testing::Normal(request));
   snapshot.waiting.push_back(job);
-  const Plan plan = MakePlan(snapshot, PolicyConfig());
+  const Plan plan = MakePlan(snapshot, SchedulerConfig());
   ASSERT_EQ(plan.starts.size(), 1U);
   const std::vector<RankPlacement>& ranks = plan.starts[0].allocation.nodes[0].ranks;
   std::vector<std::uint32_t> gpus;
@@ -348,7 +348,7 @@ TEST(RankLayout, EachRankHasTheNicBesideItsCores) {
   job.id = job.submission = JobId(1);
   job.spec = std::make_shared<const JobSpec>(testing::Normal(OnNodes(1, 8, {})));
   snapshot.waiting.push_back(job);
-  const Plan plan = MakePlan(snapshot, PolicyConfig());
+  const Plan plan = MakePlan(snapshot, SchedulerConfig());
   ASSERT_EQ(plan.starts.size(), 1U);
   const std::vector<RankPlacement>& ranks = plan.starts[0].allocation.nodes[0].ranks;
   ASSERT_EQ(ranks.size(), 8U);
@@ -385,7 +385,7 @@ TEST(RankLayout, TasksHeldApartStartElsewhereWhenASocketIsFull) {
   ResourceRequest request = OnNodes(1, 2, {.tasks_per_socket = 1});
   job.spec = std::make_shared<const JobSpec>(testing::Normal(request));
   snapshot.waiting.push_back(job);
-  const Plan plan = MakePlan(snapshot, PolicyConfig());
+  const Plan plan = MakePlan(snapshot, SchedulerConfig());
   ASSERT_EQ(plan.starts.size(), 1U);
   EXPECT_EQ(plan.starts[0].allocation.nodes[0].name, "n2");
 }

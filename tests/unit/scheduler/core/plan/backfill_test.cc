@@ -34,7 +34,7 @@ TEST(Backfill, AShortJobFillsTheHoleInFrontOfAReservation) {
   run.Submit(Nodes(2), 50);
   run.Submit(Nodes(1), 100);
   run.Submit(Nodes(1), 101);
-  run.Pass();
+  run.RunCycle();
   EXPECT_EQ(run.Of(2).promised, After(100));
   EXPECT_EQ(run.Of(3).started, After(0));
   run.RunDry();
@@ -47,7 +47,7 @@ TEST(Backfill, AJobOneSecondTooLongWaits) {
   run.Submit(Nodes(1), 100);
   run.Submit(Nodes(2), 50);
   run.Submit(Nodes(1), 101);
-  run.Pass();
+  run.RunCycle();
   EXPECT_EQ(run.Of(3).started, kNoTime);
 }
 
@@ -57,7 +57,7 @@ TEST(Backfill, ALongJobMayUseWhatTheReservationLeaves) {
   run.Submit(Tasks(1, 2), 100);
   run.Submit(Tasks(1, 8), 10);  // node 2, once job 2 has ended
   run.Submit(Tasks(1, 4), 5000);
-  run.Pass();
+  run.RunCycle();
   EXPECT_EQ(run.Of(3).promised, After(100));
   EXPECT_EQ(run.Of(4).started, kNoTime) << "it would hold up job 3 on node 2";
   run.RunDry();
@@ -81,7 +81,7 @@ TEST(Backfill, WithoutALimitAJobNeverDelaysTheReservedOne) {
   run.Submit(Nodes(2), 0);
   run.Submit(Nodes(1), 0);
   run.Submit(Nodes(1), 60);
-  run.Pass();
+  run.RunCycle();
   EXPECT_EQ(run.Of(3).started, kNoTime) << "it might never give the node back";
   EXPECT_EQ(run.Of(4).started, After(0)) << "this one does";
 }
@@ -165,7 +165,7 @@ RC_GTEST_PROP(BackfillProperty, TheFirstBlockedJobStartsNoLaterThanWithoutBackfi
   Playing in_order = run;
   in_order.config.backfill = Backfill::kNone;
   run.config.backfill = *rc::gen::element(Backfill::kEasy, Backfill::kConservative);
-  run.Pass();
+  run.RunCycle();
   std::optional<JobId> head;
   for (const LeftWaiting& left : run.plan().waiting) {
     if (!head.has_value() && left.reason.kind == ReasonKind::kResources) {

@@ -1,4 +1,4 @@
-// A pass that remembers the passes before it makes the very plan of one that remembers nothing.
+// A cycle that remembers the cycles before it makes the very plan of one that remembers nothing.
 #include "scheduler/core/plan/planner_memory.h"
 
 #include <gtest/gtest.h>
@@ -164,7 +164,7 @@ class Twice {
     ASSERT_EQ(remembered.hash, whole.hash);
     ASSERT_EQ(remembered, whole);
     // The whole of promise 8: what is left waiting fits nowhere that is idle.
-    // In the order called prompt what started jobs left is free in the pass after, which follows.
+    // In the order called prompt what started jobs left is free in the cycle after, which follows.
     const bool comes_again =
         whole.wake != kNoTime && whole.wake <= world_.now + std::chrono::seconds(1);
     for (const OverlookedJob& job : FindOverlooked(*snapshot, whole, world_.config)) {

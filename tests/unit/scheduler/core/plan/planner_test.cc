@@ -39,7 +39,7 @@ class Picture {
     std::sort(snapshot.waiting.begin(), snapshot.waiting.end(), GoesBefore);
     return *this;
   }
-  [[nodiscard]] Plan Make() const { return MakePlan(snapshot, PolicyConfig()); }
+  [[nodiscard]] Plan Make() const { return MakePlan(snapshot, SchedulerConfig()); }
 
   // "1=n1:0-1 2=Priority 3=…" in the order of job ids.
   [[nodiscard]] std::string Text() const {
@@ -278,7 +278,7 @@ TEST(Planner, TheOrderInWhichJobsAndNodesWereMadeDoesNotMatter) {
       image.jobs.push_back(job);
     }
     const ClusterState state(std::move(image));
-    const std::uint64_t hash = MakePlan(*BuildSnapshot(state, At(1000)), PolicyConfig()).hash;
+    const std::uint64_t hash = MakePlan(*BuildSnapshot(state, At(1000)), SchedulerConfig()).hash;
     first = first.value_or(hash);
     ASSERT_EQ(hash, *first);
   } while (std::next_permutation(order.begin(), order.end()));

@@ -77,7 +77,7 @@ std::vector<ResourceRequest> Requests() {
     request.overcommit = flags == 2;
     JobSpec spec;
     spec.request = request;
-    if (Normalise(spec, PolicyConfig()).ok()) {
+    if (Normalise(spec, SchedulerConfig()).ok()) {
       requests.push_back(Asks(request));
     }
   }
@@ -137,7 +137,7 @@ void ExpectHeadAgrees(const std::vector<Made>& nodes, const ResourceRequest& req
     const auto cores = static_cast<std::uint32_t>(node.node_snapshot.machine->cores.size());
     empty.push_back(Left{cores, 2 * cores, node.left.gpus, true});
   }
-  const Plan plan = MakePlan(WorldOf(nodes, {request}), PolicyConfig());
+  const Plan plan = MakePlan(WorldOf(nodes, {request}), SchedulerConfig());
   const bool starts = CanStart(left, request);
   ASSERT_EQ(plan.starts.size(), starts ? 1U : 0U)
       << "tasks " << request.tasks << " cpus " << request.cpus_per_task << " nodes "
@@ -204,7 +204,7 @@ TEST(SmallWorlds, AQueueOfThreeStartsInOrderUpToTheFirstThatMustWait) {
       expected.push_back(JobId(i + 1));
     }
     std::vector<JobId> started;
-    PolicyConfig in_order;
+    SchedulerConfig in_order;
     in_order.backfill = Backfill::kNone;
     for (const PlannedStart& start : MakePlan(WorldOf(nodes, queue), in_order).starts) {
       started.push_back(start.job);
@@ -249,7 +249,7 @@ TEST(SmallWorlds, AGroupOfTwoStartsExactlyWhenBothFitBesideOneAnother) {
       job.het_size = 2;
     }
     const bool starts = CanStartBoth({nodes[0].left, nodes[1].left}, first, second);
-    const Plan plan = MakePlan(snapshot, PolicyConfig());
+    const Plan plan = MakePlan(snapshot, SchedulerConfig());
     ASSERT_EQ(plan.starts.size(), starts ? 2U : 0U) << code;
     ASSERT_EQ(plan.waiting.size(), starts ? 0U : 2U) << code;
   }

@@ -8,7 +8,7 @@
 
 #include "scheduler/core/handle/submit/user_jobs.h"
 #include "scheduler/core/policy/policy_filter.h"
-#include "scheduler/core/state/books/usage_keys.h"
+#include "scheduler/core/state/tables/usage_keys.h"
 #include "tests/unit/scheduler/core/policy_world.h"
 
 namespace muster::core {
@@ -91,7 +91,7 @@ TEST_F(LimitsTest, AllBrokenLimitsAreTold) {
   spec.time_limit = std::chrono::hours(1);
   const JobId job = world_.Submit(spec);
   const auto snapshot = BuildSnapshot(world_.state, world_.now);
-  PassUsage usage(*snapshot->policy);
+  CycleUsage usage(*snapshot->policy);
   std::vector<Reason> reasons;
   AddPolicyBlockers(*snapshot, snapshot->waiting.front(), usage, reasons);
   std::vector<std::string> names;

@@ -109,14 +109,14 @@ TEST(AccountTree, TheLargestNumbersAreStillComparedExactly) {
                                    .usage = {.period = 0, .high = high, .low = ~0ULL}});
     }
   }
-  const ShareStandings tied = FairTree(tree);
+  const ShareStatuses tied = FairTree(tree);
   EXPECT_EQ(tied.associations[0].rank, 4U);
   EXPECT_EQ(tied.associations[3].rank, 4U);
   tree.associations[0].usage.low -= 1;  // P is ahead now
-  const ShareStandings standings = FairTree(tree);
-  EXPECT_EQ(standings.associations[0].rank, 4U);
-  EXPECT_EQ(standings.associations[1].rank, 3U);
-  EXPECT_EQ(standings.associations[2].rank, 2U);
+  const ShareStatuses statuses = FairTree(tree);
+  EXPECT_EQ(statuses.associations[0].rank, 4U);
+  EXPECT_EQ(statuses.associations[1].rank, 3U);
+  EXPECT_EQ(statuses.associations[2].rank, 2U);
 }
 
 TEST(AccountTree, UsageOfDifferentPeriodsIsBroughtToOne) {

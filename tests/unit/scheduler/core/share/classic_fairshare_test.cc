@@ -18,18 +18,18 @@ using testing::User;
 
 TEST(ClassicFairshare, TheDocumentedExample) {
   // Users who are gone used 30 of 100.
-  const ShareStandings standings = ClassicFairshare(DocumentedTree(30));
-  EXPECT_NEAR(standings.accounts[2].effectv_usage, 0.3875, 1e-12);    // B
-  EXPECT_NEAR(standings.accounts[3].effectv_usage, 0.3, 1e-12);       // C
-  EXPECT_NEAR(standings.accounts[5].effectv_usage, 0.25, 1e-12);      // E
-  EXPECT_NEAR(standings.accounts[6].effectv_usage, 0.1458333, 5e-8);  // F
+  const ShareStatuses statuses = ClassicFairshare(DocumentedTree(30));
+  EXPECT_NEAR(statuses.accounts[2].effectv_usage, 0.3875, 1e-12);    // B
+  EXPECT_NEAR(statuses.accounts[3].effectv_usage, 0.3, 1e-12);       // C
+  EXPECT_NEAR(statuses.accounts[5].effectv_usage, 0.25, 1e-12);      // E
+  EXPECT_NEAR(statuses.accounts[6].effectv_usage, 0.1458333, 5e-8);  // F
   const double usage[] = {0.3875, 0.275, 0.15, 0.25, 0.1458333};
   const double fairshare[] = {0.408479, 0.022097, 0.125, 0.5, 0.749154};
   for (std::size_t i = 0; i < 5; ++i) {
-    EXPECT_NEAR(standings.associations[i].effectv_usage, usage[i], 5e-8) << i;
-    EXPECT_NEAR(standings.associations[i].fairshare, fairshare[i], 5e-7) << i;
-    EXPECT_EQ(standings.associations[i].factor.value(),
-              std::floor(standings.associations[i].fairshare * 1e9));
+    EXPECT_NEAR(statuses.associations[i].effectv_usage, usage[i], 5e-8) << i;
+    EXPECT_NEAR(statuses.associations[i].fairshare, fairshare[i], 5e-7) << i;
+    EXPECT_EQ(statuses.associations[i].factor.value(),
+              std::floor(statuses.associations[i].fairshare * 1e9));
   }
 }
 
@@ -53,10 +53,10 @@ TEST(ClassicFairshare, UsersWithParentSharesHaveWhatTheirAccountHas) {
   const AccountTree tree = {
       .accounts = {InAccount("root", "A", 1), InAccount("root", "B", 1)},
       .associations = {User("A", "x", -1, 10), User("A", "y", -1, 30), User("B", "z", 1, 60)}};
-  const ShareStandings standings = ClassicFairshare(tree);
-  EXPECT_DOUBLE_EQ(standings.associations[0].effectv_usage, 0.4);
-  EXPECT_DOUBLE_EQ(standings.associations[0].norm_shares, 0.5);
-  EXPECT_EQ(standings.associations[0].fairshare, standings.associations[1].fairshare);
+  const ShareStatuses statuses = ClassicFairshare(tree);
+  EXPECT_DOUBLE_EQ(statuses.associations[0].effectv_usage, 0.4);
+  EXPECT_DOUBLE_EQ(statuses.associations[0].norm_shares, 0.5);
+  EXPECT_EQ(statuses.associations[0].fairshare, statuses.associations[1].fairshare);
 }
 
 TEST(ClassicFairshare, PowersOfAHalfAreThoseOfTheLibrary) {
@@ -69,10 +69,10 @@ TEST(ClassicFairshare, PowersOfAHalfAreThoseOfTheLibrary) {
 TEST(ClassicFairshareProperty, EveryFactorIsFromZeroToOne) {
   EXPECT_TRUE(rc::check([] {
     const AccountTree tree = *AnyTree();
-    for (const ShareStanding& standing : ClassicFairshare(tree).associations) {
-      RC_ASSERT(standing.fairshare >= 0 && standing.fairshare <= 1);
-      RC_ASSERT(standing.factor <= kWholeFactor);
-      RC_ASSERT(standing.effectv_usage > -1e-12 && standing.effectv_usage < 1 + 1e-12);
+    for (const ShareStatus& status : ClassicFairshare(tree).associations) {
+      RC_ASSERT(status.fairshare >= 0 && status.fairshare <= 1);
+      RC_ASSERT(status.factor <= kWholeFactor);
+      RC_ASSERT(status.effectv_usage > -1e-12 && status.effectv_usage < 1 + 1e-12);
     }
   }));
 }

@@ -27,19 +27,19 @@ using testing::User;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 std::map<std::string, double> Fairshares(const AccountTree& tree) {
-  return ByName(tree, FairTree(tree), [](const ShareStanding& s) { return s.fairshare; });
+  return ByName(tree, FairTree(tree), [](const ShareStatus& s) { return s.fairshare; });
 }
 
 std::map<std::string, std::uint32_t> Ranks(const AccountTree& tree) {
-  return ByName(tree, FairTree(tree), [](const ShareStanding& s) { return s.rank; });
+  return ByName(tree, FairTree(tree), [](const ShareStatus& s) { return s.rank; });
 }
 
 TEST(FairTree, TheDocumentedTree) {
   const AccountTree tree = DocumentedTree();
-  const ShareStandings standings = FairTree(tree);
+  const ShareStatuses statuses = FairTree(tree);
   const std::vector<double> level_fs = {0.6222, 1.6875, 0.45, 1.68, 0.4167, kInfinity};
   for (std::size_t i = 0; i < level_fs.size(); ++i) {
-    EXPECT_THAT(standings.accounts[i + 1].level_fs,
+    EXPECT_THAT(statuses.accounts[i + 1].level_fs,
                 std::isinf(level_fs[i])
                     ? ::testing::Eq(kInfinity)
                     : ::testing::Matcher<double>(::testing::DoubleNear(level_fs[i], 5e-5)))
@@ -47,15 +47,15 @@ TEST(FairTree, TheDocumentedTree) {
   }
   EXPECT_THAT(Fairshares(tree), ElementsAre(Pair("u1@B", 0.6), Pair("u2@C", 0.2), Pair("u3@C", 0.4),
                                             Pair("u4@E", 0.8), Pair("u5@F", 1.0)));
-  EXPECT_EQ(standings.associations[0].factor, Factor(600'000'000));
+  EXPECT_EQ(statuses.associations[0].factor, Factor(600'000'000));
 }
 
 TEST(FairTree, TheColumnsAreThoseOfSshare) {
-  const ShareStandings standings = FairTree(DocumentedTree());
-  const ShareStanding& root = standings.accounts[0];
+  const ShareStatuses statuses = FairTree(DocumentedTree());
+  const ShareStatus& root = statuses.accounts[0];
   EXPECT_EQ(root.norm_shares, 1);
   EXPECT_EQ(root.norm_usage, 1);
-  const ShareStanding& b = standings.accounts[2];
+  const ShareStatus& b = statuses.accounts[2];
   EXPECT_DOUBLE_EQ(b.norm_shares, 0.75);
   EXPECT_DOUBLE_EQ(b.norm_usage, 20.0 / 70);
   EXPECT_DOUBLE_EQ(b.effectv_usage, 20.0 / 45);
@@ -68,7 +68,7 @@ TEST(FairTree, AUserOfTwentyThreeWithAQuarterOfTheUsage) {
   for (int i = 2; i < 23; ++i) {
     tree.associations.push_back(User("lab", "u" + std::to_string(i), 1, 0));
   }
-  const ShareStanding heavy = FairTree(tree).associations[0];
+  const ShareStatus heavy = FairTree(tree).associations[0];
   EXPECT_NEAR(heavy.norm_shares, 0.043478, 5e-7);
   EXPECT_DOUBLE_EQ(heavy.effectv_usage, 0.25);
   EXPECT_NEAR(heavy.level_fs, 0.173913, 5e-7);
@@ -132,20 +132,20 @@ TEST(FairTree, NoSharesAreLastAndNoUsageIsFirst) {
                        User("root", "busy", 1, 10), User("root", "banned", 0, 10)}};
   EXPECT_THAT(Ranks(tree), ElementsAre(Pair("banned@root", 2), Pair("busy@root", 3),
                                        Pair("idle@root", 4), Pair("none@root", 2)));
-  const ShareStandings standings = FairTree(tree);
-  EXPECT_EQ(standings.associations[0].level_fs, 0);
-  EXPECT_EQ(standings.associations[1].level_fs, kInfinity);
+  const ShareStatuses statuses = FairTree(tree);
+  EXPECT_EQ(statuses.associations[0].level_fs, 0);
+  EXPECT_EQ(statuses.associations[1].level_fs, kInfinity);
 }
 
 TEST(FairTree, UsersWithParentSharesAreFirstInTheirAccountAndLeaveTheSharesAlone) {
   const AccountTree tree = {
       .accounts = {InAccount("root", "A", 1), InAccount("root", "B", 3)},
       .associations = {User("A", "p", -1, 50), User("A", "a", 1, 1), User("B", "b", 2, 1)}};
-  const ShareStandings standings = FairTree(tree);
+  const ShareStatuses statuses = FairTree(tree);
   EXPECT_THAT(Ranks(tree), ElementsAre(Pair("a@A", 1), Pair("b@B", 3), Pair("p@A", 2)));
-  EXPECT_EQ(standings.associations[0].level_fs, kInfinity);
-  EXPECT_EQ(standings.associations[0].norm_shares, 0.25);  // A's
-  EXPECT_EQ(standings.associations[1].norm_shares, 1);
+  EXPECT_EQ(statuses.associations[0].level_fs, kInfinity);
+  EXPECT_EQ(statuses.associations[0].norm_shares, 0.25);  // A's
+  EXPECT_EQ(statuses.associations[1].norm_shares, 1);
 }
 
 TEST(FairTree, ChildrenOfAnAccountWithParentSharesCompeteBesideItsSiblings) {
@@ -157,8 +157,8 @@ TEST(FairTree, ChildrenOfAnAccountWithParentSharesCompeteBesideItsSiblings) {
                                                User("B", "b", 1, 40)}};
   const auto level_fs = [](const AccountTree& tree) {
     std::vector<double> values;
-    for (const ShareStanding& standing : FairTree(tree).associations) {
-      values.push_back(standing.level_fs);
+    for (const ShareStatus& status : FairTree(tree).associations) {
+      values.push_back(status.level_fs);
     }
     return values;
   };
@@ -201,7 +201,7 @@ TEST(FairTreeProperty, TheOrderInWhichATreeIsWrittenDoesNotMatter) {
   HoldsInManyCases([] {
     const AccountTree tree = *AnyTree();
     const AccountTree other = Shuffled(tree);
-    const auto all = [](const ShareStanding& standing) { return standing; };
+    const auto all = [](const ShareStatus& status) { return status; };
     RC_ASSERT(ByName(tree, FairTree(tree), all) == ByName(other, FairTree(other), all));
   });
 }
@@ -210,9 +210,9 @@ TEST(FairTreeProperty, RanksAreAboveZeroAndTheBestIsOne) {
   HoldsInManyCases([] {
     const AccountTree tree = *AnyTree();
     std::vector<std::uint32_t> ranks;
-    for (const ShareStanding& standing : FairTree(tree).associations) {
-      RC_ASSERT(standing.fairshare > 0 && standing.fairshare <= 1);
-      ranks.push_back(standing.rank);
+    for (const ShareStatus& status : FairTree(tree).associations) {
+      RC_ASSERT(status.fairshare > 0 && status.fairshare <= 1);
+      ranks.push_back(status.rank);
     }
     // Competition ranking: a rank is the number of those who are not better.
     std::sort(ranks.begin(), ranks.end(), std::greater<>());
@@ -246,14 +246,14 @@ TEST(FairTreeProperty, InALevelOfItsOwnWhoeverUsedMorePerShareIsBehind) {
       tree.associations.push_back(User("root", "u" + std::to_string(i), *rc::gen::inRange(1, 5),
                                        *rc::gen::inRange(1U, 9U)));
     }
-    const ShareStandings standings = FairTree(tree);
+    const ShareStatuses statuses = FairTree(tree);
     for (std::size_t i = 0; i < tree.associations.size(); ++i) {
       for (std::size_t j = 0; j < tree.associations.size(); ++j) {
         const Association& a = tree.associations[i];
         const Association& b = tree.associations[j];
         const bool ahead =
             AmountOf(a.usage) * b.shares.value() < AmountOf(b.usage) * a.shares.value();
-        RC_ASSERT(ahead == (standings.associations[i].rank > standings.associations[j].rank));
+        RC_ASSERT(ahead == (statuses.associations[i].rank > statuses.associations[j].rank));
       }
     }
   });

@@ -46,7 +46,7 @@ TEST(RunningCharges, AreThoseOfEachRunByItselfToTheLastBitWhateverWasKept) {
     Snapshot snapshot;
     std::uint64_t next = 1;
     Time now = At(0);
-    for (int pass = 0; pass < 8; ++pass) {
+    for (int cycle = 0; cycle < 8; ++cycle) {
       now += std::chrono::seconds(*rc::gen::inRange<std::int64_t>(-1000, 900'000));
       snapshot.now = now;
       snapshot.usage.half_life =

@@ -20,7 +20,7 @@ constexpr int kTurns = 320;
 
 void ExpectSameDecisions(const ClusterState& a, const ClusterState& b, const History& history) {
   EXPECT_EQ(PrintOf(a), PrintOf(b));
-  EXPECT_EQ(a.policy().book(), b.policy().book());
+  EXPECT_EQ(a.policy().site(), b.policy().site());
   EXPECT_TRUE(a.policy().snapshot().usage == b.policy().snapshot().usage);
   EXPECT_EQ(a.usage().TakeSnapshot().used, b.usage().TakeSnapshot().used);
   const auto& network = history.config().network;

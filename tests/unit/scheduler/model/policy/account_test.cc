@@ -5,7 +5,7 @@
 #include <set>
 
 #include "scheduler/model/policy/priority.h"
-#include "scheduler/model/policy/share_standing.h"
+#include "scheduler/model/policy/share_status.h"
 #include "scheduler/model/policy/tres_weight.h"
 #include "scheduler/model/value/fingerprint.h"
 
@@ -59,7 +59,7 @@ TEST(Account, ValuesNameAllTheirMembers) {
   EXPECT_EQ(kFieldCount<UsageReceipt>, 3U);
   EXPECT_EQ(kFieldCount<TresWeight>, 3U);
   EXPECT_EQ(kFieldCount<PriorityTerm>, 4U);
-  EXPECT_EQ(kFieldCount<ShareStandings>, 3U);
+  EXPECT_EQ(kFieldCount<ShareStatuses>, 3U);
 }
 
 }  // namespace

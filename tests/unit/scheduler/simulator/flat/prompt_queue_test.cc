@@ -48,7 +48,7 @@ class World {
       for (; next < jobs.size() && jobs[next].job.submit == now; ++next) {
         queue.Arrive(jobs[next].job);
       }
-      for (const FlatStart& start : queue.Pass(now)) {
+      for (const FlatStart& start : queue.RunCycle(now)) {
         WorldJob& job = jobs[start.handle];
         ASSERT_EQ(job.start, kNever);
         job.start = now;
@@ -220,7 +220,7 @@ TEST(KnownJobs, AQueueGoesOnWhereItWasSavedAndRefusesOtherBytes) {
   PromptQueue first(Prompt({}), 4, 0);
   first.Arrive({.handle = 0, .processors = 4, .submit = 0, .estimate = 100, .limit = 100});
   first.Arrive({.handle = 1, .processors = 4, .submit = 0, .estimate = 50, .limit = 50});
-  ASSERT_EQ(first.Pass(0).size(), 1U);
+  ASSERT_EQ(first.RunCycle(0).size(), 1U);
   PromptQueue second(Prompt({}), 4, 0);
   ASSERT_TRUE(second.Load(first.Save(), 0));
   EXPECT_EQ(second.waiting(), 1U);

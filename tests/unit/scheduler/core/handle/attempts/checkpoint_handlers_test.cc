@@ -7,8 +7,8 @@
 
 #include <chrono>
 
-#include "scheduler/core/state/books/attempt.h"
-#include "scheduler/core/state/books/checkpoint_account.h"
+#include "scheduler/core/state/tables/attempt.h"
+#include "scheduler/core/state/tables/checkpoint_account.h"
 #include "tests/unit/scheduler/core/builders.h"
 
 namespace muster::core {

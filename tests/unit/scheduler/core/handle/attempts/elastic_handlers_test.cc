@@ -1,4 +1,4 @@
-// Elastic jobs played through the live handlers and passes, second by second: nodes that come, go
+// Elastic jobs played through the live handlers and cycles, second by second: nodes that come, go
 // and fall silent, and what becomes of the jobs on them.
 #include "scheduler/core/handle/attempts/elastic_handlers.h"
 

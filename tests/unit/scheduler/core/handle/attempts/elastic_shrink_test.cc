@@ -1,4 +1,4 @@
-// Elastic jobs that give nodes to jobs that wait, played through the live handlers and passes.
+// Elastic jobs that give nodes to jobs that wait, played through the live handlers and cycles.
 #include <gtest/gtest.h>
 
 #include "tests/unit/scheduler/core/elastic_cluster.h"

@@ -9,8 +9,8 @@
 #include <chrono>
 
 #include "scheduler/core/policy/deadline.h"
-#include "scheduler/core/state/books/attempt.h"
 #include "scheduler/core/state/invariants.h"
+#include "scheduler/core/state/tables/attempt.h"
 #include "scheduler/model/value/period_text.h"
 #include "tests/unit/scheduler/core/policy_world.h"
 

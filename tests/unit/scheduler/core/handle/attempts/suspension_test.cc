@@ -314,17 +314,17 @@ TEST_F(SuspensionTest, AnotherThatMayPreemptItGoesBeforeItsReturn) {
 
 TEST_F(SuspensionTest, AVictimHasTheGraceTimeOfItsQos) {
   world_.Add(PolicyKind::kQos, "low", {{"GraceTime", "120"}});
-  const PolicyBook& book = world_.state.policy().book();
+  const SitePolicy& site = world_.state.policy().site();
   JobSpec spec = world_.Spec(Tasks(1));
   spec.kill_grace = std::chrono::seconds(30);
   spec.qos = "low";
-  EXPECT_EQ(KillGraceOf(book, spec, EndCause::kPreempted, world_.config),
-            Duration(book.qos.at("low").grace_time));
-  EXPECT_EQ(KillGraceOf(book, spec, EndCause::kPreemptedToRequeue, world_.config),
-            Duration(book.qos.at("low").grace_time));
-  EXPECT_EQ(KillGraceOf(book, spec, EndCause::kCancelled, world_.config), std::chrono::seconds(30));
+  EXPECT_EQ(KillGraceOf(site, spec, EndCause::kPreempted, world_.config),
+            Duration(site.qos.at("low").grace_time));
+  EXPECT_EQ(KillGraceOf(site, spec, EndCause::kPreemptedToRequeue, world_.config),
+            Duration(site.qos.at("low").grace_time));
+  EXPECT_EQ(KillGraceOf(site, spec, EndCause::kCancelled, world_.config), std::chrono::seconds(30));
   spec.qos = "";
-  EXPECT_EQ(KillGraceOf(book, spec, EndCause::kPreempted, world_.config), std::chrono::seconds(30));
+  EXPECT_EQ(KillGraceOf(site, spec, EndCause::kPreempted, world_.config), std::chrono::seconds(30));
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "scheduler/core/state/books/failure_rate.h"
+#include "scheduler/core/state/tables/failure_rate.h"
 
 namespace muster::core {
 namespace {
@@ -22,51 +22,50 @@ TEST(HealthJudge, AFigureIsComparedWithMedianAndDeviationOfItsClass) {
   EXPECT_EQ(verdict.median, 88'000U);
   EXPECT_EQ(verdict.spread, 1'779U) << "1.2 times 1.4826";
   EXPECT_EQ(verdict.samples, 9U);
-  EXPECT_EQ(verdict.standing, HealthStatus::kSuspect);
+  EXPECT_EQ(verdict.status, HealthStatus::kSuspect);
   EXPECT_EQ(TextOf({verdict}, HealthStatus::kSuspect),
             "memory bandwidth 41.2 GB/s, class median 88 GB/s (MAD 1.19)");
 }
 
 TEST(HealthJudge, AnEvenClassDoesNotAlarmAboutNothing) {
   const std::vector<std::uint64_t> even(16, 88'000);
-  EXPECT_EQ(Judge(Bandwidth(80'000), even, HealthPolicy()).standing, HealthStatus::kGood)
+  EXPECT_EQ(Judge(Bandwidth(80'000), even, HealthPolicy()).status, HealthStatus::kGood)
       << "within a tenth of the median";
-  EXPECT_EQ(Judge(Bandwidth(79'000), even, HealthPolicy()).standing, HealthStatus::kSuspect);
+  EXPECT_EQ(Judge(Bandwidth(79'000), even, HealthPolicy()).status, HealthStatus::kSuspect);
 }
 
 TEST(HealthJudge, AnUnevenClassHasItsOwnIdeaOfSlow) {
   const std::vector<std::uint64_t> uneven = {50'000, 60'000,  70'000,  80'000,
                                              90'000, 100'000, 110'000, 120'000};
-  EXPECT_EQ(Judge(Bandwidth(30'000), uneven, HealthPolicy()).standing, HealthStatus::kGood);
+  EXPECT_EQ(Judge(Bandwidth(30'000), uneven, HealthPolicy()).status, HealthStatus::kGood);
 }
 
 TEST(HealthJudge, LatenciesAreSlowWhenTheyAreHigh) {
   const HealthFigure high{"memory latency", "ns", HealthSense::kLower, 140'000, 0};
   const HealthFigure low{"memory latency", "ns", HealthSense::kLower, 60'000, 0};
   const std::vector<std::uint64_t> pool(8, 100'000);
-  EXPECT_EQ(Judge(high, pool, HealthPolicy()).standing, HealthStatus::kSuspect);
-  EXPECT_EQ(Judge(low, pool, HealthPolicy()).standing, HealthStatus::kGood);
+  EXPECT_EQ(Judge(high, pool, HealthPolicy()).status, HealthStatus::kSuspect);
+  EXPECT_EQ(Judge(low, pool, HealthPolicy()).status, HealthStatus::kGood);
 }
 
 TEST(HealthJudge, AYoungClassIsNotJudged) {
   const std::vector<std::uint64_t> few(7, 88'000);
-  EXPECT_EQ(Judge(Bandwidth(10'000, 90'000), few, HealthPolicy()).standing,
-            HealthStatus::kUnjudged);
+  EXPECT_EQ(Judge(Bandwidth(10'000, 90'000), few, HealthPolicy()).status, HealthStatus::kUnjudged);
 }
 
 TEST(HealthJudge, ADefectNeedsNoClass) {
   const HealthFigure errors{"GPU 3 uncorrected memory errors", "", HealthSense::kNever, 2'000, 0};
   const HealthVerdict verdict = Judge(errors, {}, HealthPolicy());
-  EXPECT_EQ(verdict.standing, HealthStatus::kFailed);
+  EXPECT_EQ(verdict.status, HealthStatus::kFailed);
   EXPECT_EQ(TextOf({verdict}, HealthStatus::kFailed),
             "GPU 3 uncorrected memory errors 2, must be 0");
 }
 
 TEST(HealthJudge, ACheckIsAsBadAsItsWorstComponentAndUnjudgedUntilAllAreJudged) {
   HealthVerdict good;
-  good.standing = HealthStatus::kGood;
+  good.status = HealthStatus::kGood;
   HealthVerdict suspect;
-  suspect.standing = HealthStatus::kSuspect;
+  suspect.status = HealthStatus::kSuspect;
   EXPECT_EQ(WorstOf({good, HealthVerdict()}), HealthStatus::kUnjudged);
   EXPECT_EQ(WorstOf({good, good}), HealthStatus::kGood);
   EXPECT_EQ(WorstOf({good, suspect, HealthVerdict()}), HealthStatus::kSuspect);

@@ -117,14 +117,14 @@ class Month {
         drained[drain->node].push_back(drain->reason);
       }
       if (const auto* checked = std::get_if<HealthChecked>(&event)) {
-        suspicions += checked->record.standing == HealthStatus::kSuspect ? 1 : 0;
+        suspicions += checked->record.status == HealthStatus::kSuspect ? 1 : 0;
       }
     }
     return transition;
   }
 
   ClusterState state_;
-  PolicyConfig config_;
+  SchedulerConfig config_;
   Time now_ = testing::At(1'000'000);
   Chance chance_;
   std::vector<std::array<double, kComponents.size()>> nature_;

@@ -29,12 +29,12 @@ FeatureExpression Either() {
 
 TEST(CriuJob, ItNeedsANodeWithTheFeatureBesideWhatItAskedFor) {
   JobSpec spec = ByCriu();
-  EXPECT_EQ(FeaturesOf(*Normalise(spec, PolicyConfig())), "criu");
+  EXPECT_EQ(FeaturesOf(*Normalise(spec, SchedulerConfig())), "criu");
   spec.request.constraint.every = Either();
-  EXPECT_EQ(FeaturesOf(*Normalise(spec, PolicyConfig())), "(a|b)&criu");
+  EXPECT_EQ(FeaturesOf(*Normalise(spec, SchedulerConfig())), "(a|b)&criu");
   spec.alternatives.resize(1);
   spec.alternatives[0].request.constraint.every = Either();
-  const absl::StatusOr<JobSpec> taken = Normalise(spec, PolicyConfig());
+  const absl::StatusOr<JobSpec> taken = Normalise(spec, SchedulerConfig());
   ASSERT_TRUE(taken.ok()) << taken.status();
   for (const Alternative& alternative : taken->alternatives) {
     EXPECT_EQ(ToText(alternative.request.constraint), "(a|b)&criu");
@@ -45,19 +45,19 @@ TEST(CriuJob, CheckedAgainItAsksForNothingMore) {
   JobSpec spec = ByCriu();
   for (const FeatureExpression& every : {FeatureExpression(), Either()}) {
     spec.request.constraint.every = every;
-    const JobSpec once = *Normalise(spec, PolicyConfig());
-    EXPECT_EQ(*Normalise(once, PolicyConfig()), once);
+    const JobSpec once = *Normalise(spec, SchedulerConfig());
+    EXPECT_EQ(*Normalise(once, SchedulerConfig()), once);
   }
 }
 
 TEST(CriuJob, OneThatItsProgramSavesAsksForNothing) {
-  EXPECT_EQ(FeaturesOf(*Normalise(JobSpec(), PolicyConfig())), "");
+  EXPECT_EQ(FeaturesOf(*Normalise(JobSpec(), SchedulerConfig())), "");
 }
 
 TEST(CriuJob, SeveralTasksShareTheOneNode) {
   JobSpec spec = ByCriu();
   spec.request.tasks = 4;
-  const absl::StatusOr<JobSpec> taken = Normalise(spec, PolicyConfig());
+  const absl::StatusOr<JobSpec> taken = Normalise(spec, SchedulerConfig());
   ASSERT_TRUE(taken.ok()) << taken.status();
   EXPECT_EQ(taken->request.max_nodes, 1U);
 }
@@ -66,7 +66,7 @@ TEST(CriuJob, WhatCannotBeSavedIsRefusedByItsOption) {
   const auto refused = [](const std::function<void(JobSpec&)>& change) {
     JobSpec spec = ByCriu();
     change(spec);
-    const absl::StatusOr<JobSpec> taken = Normalise(spec, PolicyConfig());
+    const absl::StatusOr<JobSpec> taken = Normalise(spec, SchedulerConfig());
     return taken.ok() ? "taken" : std::string(taken.status().message());
   };
   EXPECT_THAT(refused([](JobSpec& spec) { spec.request.gpus.count = 1; }),

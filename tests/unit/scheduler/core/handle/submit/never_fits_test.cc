@@ -31,7 +31,7 @@ class NeverFitsTest : public ::testing::Test {
   }
 
   static JobSpec Normal(JobSpec spec) {
-    return Normalise(std::move(spec), PolicyConfig()).value();
+    return Normalise(std::move(spec), SchedulerConfig()).value();
   }
 
   World world;

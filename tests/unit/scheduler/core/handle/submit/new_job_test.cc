@@ -37,17 +37,17 @@ std::vector<Duration> LimitsOf(const JobSpec& spec) {
 TEST(NewJob, ATaskThatAskedForItsOwnGpusSeesThoseAndOneOfAJobsGpusDoesNot) {
   JobSpec spec;
   spec.request.gpus_per_task.count = 2;
-  ASSERT_TRUE(BeginNew(PolicyConfig(), spec).ok());
+  ASSERT_TRUE(BeginNew(SchedulerConfig(), spec).ok());
   EXPECT_TRUE(spec.request.own_gpus);
   JobSpec whole;
   whole.request.gpus.count = 2;
   whole.request.own_gpus = true;  // what a client says of it counts nothing
-  ASSERT_TRUE(BeginNew(PolicyConfig(), whole).ok());
+  ASSERT_TRUE(BeginNew(SchedulerConfig(), whole).ok());
   EXPECT_FALSE(whole.request.own_gpus);
 }
 
 TEST(NewJob, OnlyOperatorsRaiseAPriority) {
-  PolicyConfig config;
+  SchedulerConfig config;
   config.operator_uid = 7;
   JobSpec spec;
   spec.user = User{1000, 1000, "ada"};
@@ -69,19 +69,19 @@ TEST(NewJob, OnlyOperatorsRaiseAPriority) {
 TEST(NewJob, AShorterLimitIsTriedInEqualStepsDownToTheLeast) {
   JobSpec spec = Limited(hours(5));
   spec.time_min = hours(1);
-  ASSERT_TRUE(AddChoices(PolicyConfig(), spec).ok());
+  ASSERT_TRUE(AddChoices(SchedulerConfig(), spec).ok());
   EXPECT_THAT(LimitsOf(spec), ElementsAre(hours(5), hours(4), hours(3), hours(2), hours(1)));
   EXPECT_EQ(spec.time_limit, hours(5));
   JobSpec too_much = Limited(minutes(10));
   too_much.time_min = minutes(11);
-  EXPECT_FALSE(AddChoices(PolicyConfig(), too_much).ok());
+  EXPECT_FALSE(AddChoices(SchedulerConfig(), too_much).ok());
 }
 
 TEST(NewJob, PreferredFeaturesComeFirstAndDoWithout) {
   JobSpec spec = Limited(hours(1));
   spec.request.constraint.every = Has("gpu");
   spec.prefer.every = Has("fast");
-  ASSERT_TRUE(AddChoices(PolicyConfig(), spec).ok());
+  ASSERT_TRUE(AddChoices(SchedulerConfig(), spec).ok());
   ASSERT_EQ(spec.alternatives.size(), 2U);
   EXPECT_EQ(ToText(spec.alternatives[0].request.constraint), "gpu&fast");
   EXPECT_EQ(ToText(spec.alternatives[1].request.constraint), "gpu");
@@ -91,7 +91,8 @@ TEST(NewJob, APreferenceAndAnAlternativeExcludeEachOther) {
   JobSpec spec = Limited(hours(1));
   spec.prefer.every = Has("fast");
   spec.alternatives.resize(2);
-  EXPECT_EQ(AddChoices(PolicyConfig(), spec).message(), "--prefer: excludes --alt; leave one out");
+  EXPECT_EQ(AddChoices(SchedulerConfig(), spec).message(),
+            "--prefer: excludes --alt; leave one out");
 }
 
 // Another job holds the node but for an hour: what would take longer cannot go in front of a third.

@@ -17,10 +17,10 @@ namespace {
 using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
-using testing::TrueProgram;
 using ::testing::HasSubstr;
 using testing::Script;
 using testing::Tasks;
+using testing::TrueProgram;
 using testing::World;
 
 std::string WhyNot(const Program& program, JobKind kind = JobKind::kBatch) {
@@ -116,11 +116,11 @@ TEST(RequestLimits, ListsThatNoOtherLimitCountsAreBoundedTogether) {
   JobSpec spec;
   spec.request = Tasks(1);
   spec.alternatives.resize(2, Alternative{Tasks(1), Duration(0)});
-  EXPECT_TRUE(Normalise(spec, PolicyConfig()).ok());
+  EXPECT_TRUE(Normalise(spec, SchedulerConfig()).ok());
   for (int i = 0; i < 5000; ++i) {
     spec.alternatives[1].request.exclude.push_back(absl::StrCat(std::string(250, 'n'), i));
   }
-  EXPECT_THAT(std::string(Normalise(spec, PolicyConfig()).status().message()),
+  EXPECT_THAT(std::string(Normalise(spec, SchedulerConfig()).status().message()),
               HasSubstr("at most 1048576 are allowed"));
 }
 
@@ -131,13 +131,13 @@ TEST(RequestLimits, ANodeRunsSoManyTasks) {
   request.max_nodes = 1;
   JobSpec spec;
   spec.request = request;
-  EXPECT_EQ(std::string(Normalise(spec, PolicyConfig()).status().message()),
+  EXPECT_EQ(std::string(Normalise(spec, SchedulerConfig()).status().message()),
             "--ntasks: 1000000 tasks on 1 node; a node runs at most 65536");
   spec.request.tasks = kRanksPerNodeMax;
-  EXPECT_TRUE(Normalise(spec, PolicyConfig()).ok());
+  EXPECT_TRUE(Normalise(spec, SchedulerConfig()).ok());
   spec.request.tasks = 0;
   spec.request.tasks_per_node = kRanksPerNodeMax + 1;
-  EXPECT_THAT(std::string(Normalise(spec, PolicyConfig()).status().message()),
+  EXPECT_THAT(std::string(Normalise(spec, SchedulerConfig()).status().message()),
               HasSubstr("--ntasks-per-node: 65537 is more than the limit of 65536"));
 }
 
@@ -170,9 +170,9 @@ TEST(GraceLimit, HoldsForJobsThatWereTakenBeforeItWasSet) {
   world.config.kill_grace_max = minutes(1);
   const JobSpec& taken = *world.state.FindJob(job)->spec;
   EXPECT_EQ(taken.kill_grace, hours(1));
-  const PolicyBook& book = world.state.policy().book();
+  const SitePolicy& site = world.state.policy().site();
   for (const EndCause cause : {EndCause::kCancelled, EndCause::kPreempted, EndCause::kJobEnding}) {
-    EXPECT_EQ(KillGraceOf(book, taken, cause, world.config), minutes(1));
+    EXPECT_EQ(KillGraceOf(site, taken, cause, world.config), minutes(1));
   }
   JobUpdate changes;
   changes.comment = "x";
@@ -181,11 +181,11 @@ TEST(GraceLimit, HoldsForJobsThatWereTakenBeforeItWasSet) {
 }
 
 TEST(GraceLimit, TheSettingsOfAnOldJournalKnowNone) {
-  PolicyConfig old;
+  SchedulerConfig old;
   old.kill_grace_max = Duration(0);
   EXPECT_EQ(WithinGrace(hours(5), old), hours(5));
-  EXPECT_EQ(WithinGrace(seconds(30), PolicyConfig()), seconds(30));
-  EXPECT_EQ(WithinGrace(hours(5), PolicyConfig()), minutes(10));
+  EXPECT_EQ(WithinGrace(seconds(30), SchedulerConfig()), seconds(30));
+  EXPECT_EQ(WithinGrace(hours(5), SchedulerConfig()), minutes(10));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ using testing::Tasks;
 absl::StatusOr<JobSpec> Check(const ResourceRequest& request) {
   JobSpec spec;
   spec.request = request;
-  return Normalise(spec, PolicyConfig());
+  return Normalise(spec, SchedulerConfig());
 }
 
 void ExpectRefused(const absl::StatusOr<JobSpec>& spec, const std::string& text) {
@@ -36,9 +36,9 @@ TEST(Validate, ARequestThatSaysNothingIsOneTaskOnOneCpuOfOneNode) {
 TEST(Validate, NobodyPutsHimselfBeforeOthersByNice) {
   JobSpec spec;
   spec.nice = INT32_MIN;
-  ExpectRefused(Normalise(spec, PolicyConfig()), "--nice: is not between");
+  ExpectRefused(Normalise(spec, SchedulerConfig()), "--nice: is not between");
   spec.nice = 0;
-  EXPECT_TRUE(Normalise(spec, PolicyConfig()).ok());
+  EXPECT_TRUE(Normalise(spec, SchedulerConfig()).ok());
 }
 
 TEST(Validate, NodesAloneMeanOneTaskOnEach) {
@@ -164,22 +164,22 @@ TEST(Validate, RefusesGpusSaidTwice) {
 TEST(Validate, RefusesTextThatIsTooLongOrNotPrintable) {
   JobSpec spec;
   spec.name = std::string(1 << 20, 'x');
-  ExpectRefused(Normalise(spec, PolicyConfig()), "--job-name: 1048576 bytes; at most 200");
+  ExpectRefused(Normalise(spec, SchedulerConfig()), "--job-name: 1048576 bytes; at most 200");
   spec.name = std::string("a\0b", 3);
-  ExpectRefused(Normalise(spec, PolicyConfig()), "--job-name: holds a control character");
+  ExpectRefused(Normalise(spec, SchedulerConfig()), "--job-name: holds a control character");
   spec.name.clear();
   spec.account = "a\n";
-  ExpectRefused(Normalise(spec, PolicyConfig()), "--account: holds a control character");
+  ExpectRefused(Normalise(spec, SchedulerConfig()), "--account: holds a control character");
   spec.account.clear();
   spec.comment = std::string(5000, 'c');
-  ExpectRefused(Normalise(spec, PolicyConfig()), "--comment: 5000 bytes");
+  ExpectRefused(Normalise(spec, SchedulerConfig()), "--comment: 5000 bytes");
   spec.comment.clear();
   spec.request.gpus = {"a\x7f", 1};
-  ExpectRefused(Normalise(spec, PolicyConfig()), "--gpus: holds a control character");
+  ExpectRefused(Normalise(spec, SchedulerConfig()), "--gpus: holds a control character");
 }
 
 TEST(Validate, FillsTimesFromTheSettingsAndRefusesNonsense) {
-  PolicyConfig config;
+  SchedulerConfig config;
   config.default_time_limit = std::chrono::hours(1);
   JobSpec spec;
   EXPECT_EQ(Normalise(spec, config)->time_limit, std::chrono::hours(1));
@@ -202,7 +202,7 @@ JobSpec WithArray(std::vector<ArrayRange> ranges) {
 }
 
 TEST(Validate, RefusesArraysThatNameNothingOrTooMuchOrOneTwice) {
-  const PolicyConfig config;
+  const SchedulerConfig config;
   ExpectRefused(Normalise(WithArray({}), config), "names no element");
   ExpectRefused(Normalise(WithArray({{3, 2, 1}}), config), "--array: 3-2:1 is empty");
   ExpectRefused(Normalise(WithArray({{0, 2, 0}}), config), "--array: 0-2:0 is empty");
@@ -218,9 +218,9 @@ TEST(Validate, RefusesAnArrayOfTooManyRanges) {
   for (std::uint32_t i = 0; i < 10'000; ++i) {
     ranges.push_back(ArrayRange{i * 2, i * 2, 1});
   }
-  EXPECT_TRUE(Normalise(WithArray(ranges), PolicyConfig()).ok());
+  EXPECT_TRUE(Normalise(WithArray(ranges), SchedulerConfig()).ok());
   ranges.push_back(ArrayRange{30'000, 30'000, 1});
-  ExpectRefused(Normalise(WithArray(std::move(ranges)), PolicyConfig()),
+  ExpectRefused(Normalise(WithArray(std::move(ranges)), SchedulerConfig()),
                 "10001 ranges; at most 10000");
 }
 
@@ -229,7 +229,7 @@ TEST(Validate, WhatItReturnsItTakesAgainUnchanged) {
   request.tasks_per_node = 4;
   request.gpus = {"", 12};
   const JobSpec once = *Check(request);
-  EXPECT_EQ(*Normalise(once, PolicyConfig()), once);
+  EXPECT_EQ(*Normalise(once, SchedulerConfig()), once);
 }
 
 TEST(Validate, ABatchJobNeedsAnInterpreterLine) {

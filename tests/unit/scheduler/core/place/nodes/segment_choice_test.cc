@@ -192,7 +192,7 @@ std::string Refusal(std::uint32_t nodes, std::uint32_t segment,
   spec.request.min_nodes = nodes;
   spec.request.segment = segment;
   spec.request.nodelist = std::move(nodelist);
-  return std::string(Normalise(spec, PolicyConfig()).status().message());
+  return std::string(Normalise(spec, SchedulerConfig()).status().message());
 }
 
 TEST(Segments, ThatDoNotDivideTheJobAreRefused) {

@@ -48,7 +48,7 @@ std::string Dealt(std::vector<NodeSnapshot> nodes, const ResourceRequest& reques
   job.id = job.submission = JobId(1);
   job.spec = std::make_shared<const JobSpec>(testing::Normal(request));
   snapshot.waiting.push_back(job);
-  const Plan plan = MakePlan(snapshot, PolicyConfig());
+  const Plan plan = MakePlan(snapshot, SchedulerConfig());
   if (plan.starts.empty()) {
     return "nowhere";
   }
@@ -160,7 +160,7 @@ TEST(TreeChoice, KeepsAReservationTogether) {
   job.id = job.submission = JobId(1);
   job.spec = std::make_shared<const JobSpec>(testing::Normal(Nodes(2, 2)));
   snapshot.waiting.push_back(job);
-  const Plan plan = MakePlan(snapshot, PolicyConfig());
+  const Plan plan = MakePlan(snapshot, SchedulerConfig());
   ASSERT_EQ(plan.reservations.size(), 1U);
   EXPECT_EQ(plan.reservations[0].start, testing::At(4600));
   ASSERT_EQ(plan.reservations[0].nodes.size(), 2U);

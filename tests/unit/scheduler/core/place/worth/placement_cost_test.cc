@@ -55,7 +55,7 @@ ResourceRequest Request(std::uint32_t tasks, std::uint32_t gpus_per_task) {
   JobSpec spec;
   spec.request.tasks = tasks;
   spec.request.gpus_per_task.count = gpus_per_task;
-  return Normalise(spec, PolicyConfig())->request;
+  return Normalise(spec, SchedulerConfig())->request;
 }
 
 std::vector<PlacedPart> PartsOf(const std::vector<NodeSnapshot>& nodes,

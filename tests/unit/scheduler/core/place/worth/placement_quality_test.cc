@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "scheduler/core/place/nodes/node_selection.h"
-#include "scheduler/core/state/books/node_use.h"
+#include "scheduler/core/state/tables/node_use.h"
 #include "tests/unit/scheduler/core/builders.h"
 
 namespace muster::core {

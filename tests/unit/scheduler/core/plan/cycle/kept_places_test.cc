@@ -33,7 +33,7 @@ Playing Prompt(const std::vector<testing::Shape>& nodes) {
 TEST(KeptPlaces, AShortJobOvertakesALongOneThatWaits) {
   Playing run = Prompt({{.cores = 4}});
   run.Submit(Nodes(1), 1000);
-  run.Pass();
+  run.RunCycle();
   run.Submit(Nodes(1), 5000);
   run.Submit(Nodes(1), 50);
   run.RunDry();
@@ -45,11 +45,11 @@ TEST(KeptPlaces, APromiseIsWhatFirstComeFirstServedGivesAndTheSlack) {
   Playing run = Prompt({{.cores = 4}});
   run.config.prompt.slack = std::chrono::seconds(500);
   run.Submit(Nodes(1), 1000);
-  run.Pass();
+  run.RunCycle();
   run.Submit(Nodes(1), 300);
-  run.Pass();
+  run.RunCycle();
   run.Submit(Nodes(1), 40);
-  run.Pass();
+  run.RunCycle();
   EXPECT_EQ(run.Of(2).by, After(1000 + 500));
   constexpr int kMargin = 60;  // by which a place is longer than the limit
   EXPECT_EQ(run.Of(3).by, After(1300 + kMargin + 500));
@@ -61,13 +61,13 @@ TEST(KeptPlaces, AWideJobStartsByItsPromiseHoweverManyShortOnesCome) {
   run.config.prompt.patience = std::chrono::hours(1000);
   run.Submit(Nodes(1), 100);
   run.Submit(Nodes(2), 100);
-  run.Pass();
+  run.RunCycle();
   ASSERT_EQ(run.Of(2).by, After(100 + 900));
   for (int i = 0; i < 40; ++i) {
     run.Submit(Nodes(1), 45);
-    run.Pass();
+    run.RunCycle();
     run.MoveTo(After(30 * (i + 1)));
-    run.Pass();
+    run.RunCycle();
   }
   run.RunDry();
   EXPECT_LE(run.Of(2).started, After(100 + 900));
@@ -78,11 +78,11 @@ TEST(KeptPlaces, WhoHasLostHisPatienceGoesFirst) {
   run.config.prompt.patience = std::chrono::seconds(200);
   run.config.prompt.backlog_permille = 0;
   run.Submit(Nodes(1), 300);
-  run.Pass();
+  run.RunCycle();
   run.Submit(Nodes(1), 5000);
   run.MoveTo(After(250));
   run.Submit(Nodes(1), 50);
-  run.Pass();
+  run.RunCycle();
   run.RunDry();
   EXPECT_EQ(run.Of(2).started, After(300));
 }
@@ -92,9 +92,9 @@ TEST(KeptPlaces, AJobStartsEarlyInItsOwnPlaceOnNodesThatOnlyItKeeps) {
   run.config.prompt.slack = std::chrono::seconds(50);
   run.Submit(Nodes(1), 1000, 100);
   run.Submit(Nodes(2), 2000);
-  run.Pass();
+  run.RunCycle();
   run.Advance();
-  run.Pass();
+  run.RunCycle();
   EXPECT_EQ(run.Of(2).started, After(100)) << "its place, from 1050 on, is its own";
 }
 
@@ -104,9 +104,9 @@ TEST(KeptPlaces, OthersPlacesMakeWayForTheFirstAsFarAsTheirPromisesAllow) {
   run.Submit(Nodes(1), 100);
   run.Submit(Nodes(1), 100);
   run.Submit(Nodes(1), 1000);
-  run.Pass();
+  run.RunCycle();
   run.Submit(Nodes(1), 9000);
-  run.Pass();
+  run.RunCycle();
   run.Submit(Nodes(2), 8000);
   run.RunDry();
   EXPECT_EQ(run.Of(5).started, After(100)) << "the place of job 4, from 3100 on, goes elsewhere";
@@ -118,10 +118,10 @@ TEST(KeptPlaces, PromisesOutliveTheLossOfThePlaces) {
   run.config.prompt.slack = std::chrono::seconds(900);
   run.Submit(Nodes(1), 100);
   run.Submit(Nodes(2), 100);
-  run.Pass();
+  run.RunCycle();
   run.ForgetPlaces();
   run.Submit(Nodes(1), 3000);
-  run.Pass();
+  run.RunCycle();
   run.RunDry();
   EXPECT_LE(run.Of(2).started, After(100 + 900));
 }
@@ -133,7 +133,7 @@ TEST(KeptPlaces, AreNoMoreThanTheSettingsAllow) {
   for (int i = 0; i < 5; ++i) {
     run.Submit(Nodes(1), 100);
   }
-  run.Pass();
+  run.RunCycle();
   ASSERT_EQ(run.plan().promises.size(), 2U);
   EXPECT_EQ(run.Of(2).started, After(0));
   EXPECT_EQ(run.plan().promises[0].job, JobId(1)) << "those that came first";
@@ -146,7 +146,7 @@ TEST(KeptPlaces, TheOlderOrderPromisesNothing) {
   Playing run(std::vector<testing::Shape>{{.cores = 4}});
   run.Submit(Nodes(1), 1000);
   run.Submit(Nodes(1), 100);
-  run.Pass();
+  run.RunCycle();
   EXPECT_TRUE(run.plan().promises.empty());
 }
 
@@ -173,14 +173,14 @@ Playing RandomLife() {
     }
     const auto limit = *rc::gen::inRange<std::int64_t>(1, 3000);
     run.Submit(request, limit, *rc::gen::inRange<std::int64_t>(0, limit + 1));
-    run.Pass();
+    run.RunCycle();
     const auto until = now + *rc::gen::inRange<std::int64_t>(0, 800);
     while (run.Advance(After(until))) {
-      run.Pass();
+      run.RunCycle();
     }
     now = until;
     run.MoveTo(After(now));
-    run.Pass();
+    run.RunCycle();
   }
   return run;
 }
@@ -204,18 +204,18 @@ RC_GTEST_PROP(KeptPlacesProperty, WhoWritesShortLimitsTakesNoMoreThanOneSlackFro
   run.config.prompt.patience = std::chrono::hours(1000);
   const auto busy = *rc::gen::inRange<std::int64_t>(1, 2000);
   run.Submit(Nodes(static_cast<std::uint32_t>(nodes)), busy);
-  run.Pass();
+  run.RunCycle();
   run.Submit(Nodes(*rc::gen::inRange(1U, static_cast<std::uint32_t>(nodes) + 1)), 500);
-  run.Pass();
+  run.RunCycle();
   const Time honest = run.Of(2).by;
   RC_ASSERT(honest == After(busy + slack));
   // He is killed at each limit and submits the same again.
   const auto tries = *rc::gen::inRange(1, 30);
   for (int i = 0; i < tries; ++i) {
     run.Submit(Nodes(1), *rc::gen::inRange<std::int64_t>(1, 300));
-    run.Pass();
+    run.RunCycle();
     run.Advance();
-    run.Pass();
+    run.RunCycle();
   }
   run.RunDry();
   RC_ASSERT(run.Of(2).started <= honest);

@@ -54,7 +54,7 @@ class PromptTurnsTest : public ::testing::Test {
     return ids;
   }
 
-  PolicyConfig config_;
+  SchedulerConfig config_;
   Snapshot snapshot_;
 };
 
@@ -124,7 +124,7 @@ TEST_F(PromptTurnsTest, TheBacklogIsTheTimeForWhichTheClusterIsBusy) {
 }
 
 TEST(DominantShare, IsTheLargestPartOfTheClusters) {
-  const WholeCluster whole{.cpus = 100, .memory = 1000, .gpus = 4000};
+  const Amounts whole{.cpus = 100, .memory = 1000, .gpus = 4000};
   EXPECT_EQ(DominantShare({10, 500, 1000}, whole), kShareParts / 2);
   EXPECT_EQ(DominantShare({0, 0, 0}, whole), 0U);
   EXPECT_EQ(DominantShare({10, 0, 1000}, {.cpus = 100}), kShareParts / 10);

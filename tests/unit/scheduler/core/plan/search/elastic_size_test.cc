@@ -14,12 +14,12 @@ using std::chrono::seconds;
 const Time kNow = Time(std::chrono::hours(24 * 20000));
 
 ElasticStatus Of(std::uint32_t nodes, std::uint32_t within, Duration left) {
-  ElasticStatus standing;
-  standing.nodes = nodes;
-  standing.within = within;
-  standing.most = within;
-  standing.left = left;
-  return standing;
+  ElasticStatus status;
+  status.nodes = nodes;
+  status.within = within;
+  status.most = within;
+  status.left = left;
+  return status;
 }
 
 ResizeVerdict VerdictAt(ElasticStatus job, Duration left, const ElasticPolicy& policy) {

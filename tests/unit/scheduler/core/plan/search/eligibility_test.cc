@@ -11,15 +11,15 @@ using testing::At;
 using testing::Normal;
 using testing::Tasks;
 
-PolicyConfig Policy() {
-  PolicyConfig config;
+SchedulerConfig Policy() {
+  SchedulerConfig config;
   config.licenses = {{"ansys", 4}};
   return config;
 }
 
 struct Seen {
   std::vector<ReasonKind> kinds;
-  PassCounts counts;
+  CycleCounts counts;
   std::vector<Reason> blockers;
 };
 
@@ -28,8 +28,8 @@ Seen LookAt(const WaitingJob& job, std::uint32_t running = 0) {
   snapshot.now = At(1000);
   snapshot.arrays.push_back(ArrayRunning{job.submission, running});
   snapshot.licenses.push_back(LicenseUse{"ansys", 3, {JobId(7), JobId(8)}});
-  static const PolicyConfig config = Policy();
-  Seen seen{{}, PassCounts(snapshot, config), {}};
+  static const SchedulerConfig config = Policy();
+  Seen seen{{}, CycleCounts(snapshot, config), {}};
   AddJobBlockers(snapshot, job, seen.counts, seen.blockers);
   for (const Reason& blocker : seen.blockers) {
     seen.kinds.push_back(blocker.kind);

@@ -82,7 +82,7 @@ TEST(GpuShare, JobsThatShareAreStartedTogetherAndKeepWholeGpusFree) {
     run.Submit(Share(250), 100);
   }
   run.Submit(Whole(1), 100);
-  run.Pass();
+  run.RunCycle();
   for (std::uint64_t job = 1; job <= 5; ++job) {
     EXPECT_EQ(run.Of(job).started, After(0)) << job;
   }
@@ -95,7 +95,7 @@ TEST(GpuShare, AShareNeverDelaysTheReservedJob) {
   run.Submit(Whole(2), 50);     // at 100, when both are whole again
   run.Submit(Share(500), 200);  // would hold GPU 0 beyond that
   run.Submit(Share(500), 100);  // would not
-  run.Pass();
+  run.RunCycle();
   EXPECT_EQ(run.Of(3).promised, After(100));
   EXPECT_EQ(run.Of(4).started, kNoTime);
   EXPECT_EQ(run.Of(5).started, After(0));
@@ -110,7 +110,7 @@ TEST(GpuShare, ALongShareMayUseAGpuThatNobodyWasPromised) {
   run.Submit(Whole(2), 50);
   run.Submit(Whole(2), 50);     // at 50
   run.Submit(Share(500), 200);  // beside job 1: GPU 0 is nobody's then
-  run.Pass();
+  run.RunCycle();
   EXPECT_EQ(run.Of(3).promised, After(50));
   EXPECT_EQ(run.Of(4).started, After(0));
 }
@@ -120,9 +120,9 @@ TEST(GpuShare, TwoHalvesOfDifferentGpusAreNoWholeOne) {
   run.Submit(Share(600), 100);
   run.Submit(Share(600), 100);
   run.Submit(Share(600), 100);
-  run.Pass();
+  run.RunCycle();
   EXPECT_EQ(run.Of(3).started, kNoTime);
-  run.Pass();  // which sees how they lie
+  run.RunCycle();  // which sees how they lie
   ASSERT_EQ(run.plan().waiting.size(), 1U);
   EXPECT_EQ(ToSentence(run.plan().waiting[0].reason),
             "1 node: 1 short of 0.6 of one GPU (has 0.4)");
@@ -133,7 +133,7 @@ TEST(GpuShare, TwoHalvesOfDifferentGpusAreNoWholeOne) {
 TEST(GpuShare, AShareBeyondEveryGpuNeverStarts) {
   Playing run(std::vector<Shape>{{.cores = 8}});
   run.Submit(Share(500), 100);
-  run.Pass();
+  run.RunCycle();
   ASSERT_EQ(run.plan().waiting.size(), 1U);
   EXPECT_EQ(run.plan().waiting[0].reason.kind, ReasonKind::kBadConstraints);
 }
@@ -143,7 +143,7 @@ TEST(GpuShare, AShareGoesWhereTheJobsThatAreSeenLoseLeast) {
   Playing run({{.cores = 8, .gpus = 4}, {.cores = 8, .gpus = 1}});
   run.Submit(Share(500), 100);
   run.Submit(Whole(4), 100);
-  run.Pass();
+  run.RunCycle();
   EXPECT_EQ(run.Of(1).started, After(0));
   EXPECT_EQ(run.Of(2).started, After(0)) << "the share broke the node of four";
 }
@@ -166,7 +166,7 @@ TEST(GpuShare, WhatIsGivenNeverExceedsAGpuAndEveryJobEnds) {
         run.Submit(Whole(1), seconds);
       }
     }
-    run.RunDry();  // its passes check every GPU
+    run.RunDry();  // its cycles check every GPU
     for (const auto& [job, record] : run.records()) {
       RC_ASSERT(record.started != kNoTime);
       // A promise is the latest start.

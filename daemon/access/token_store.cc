@@ -1,0 +1,214 @@
+#include "daemon/access/token_store.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "scheduler/base/status.h"
+#include "scheduler/runtime/file.h"
+#include "scheduler/runtime/identity/compact_signature.h"
+#include "scheduler/runtime/identity/private_file.h"
+#include "scheduler/runtime/mac.h"
+
+namespace muster::daemon {
+namespace {
+
+using Claims = nlohmann::json;
+
+constexpr std::size_t kIdBytes = 9;  // twelve letters
+
+std::int64_t Seconds(Time time) {
+  return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
+}
+
+// The registered claims of RFC 7519, and of the user the number that the machine knows.
+Claims ClaimsOf(const TokenGrant& grant, const std::string& issuer) {
+  return {{"iss", issuer},
+          {"sub", grant.user.name},
+          {"uid", grant.user.uid},
+          {"iat", Seconds(grant.issued)},
+          {"exp", Seconds(grant.expires)},
+          {"jti", grant.id},
+          {"scope", grant.read_only ? "read" : "all"}};
+}
+
+absl::Status NotGood(const char* why) {
+  return absl::UnauthenticatedError(absl::StrCat("token: ", why, "; make another: muster token"));
+}
+
+absl::StatusOr<TokenGrant> GrantOf(const Claims& row) {
+  TokenGrant grant;
+  const Claims id = row.value("id", Claims());
+  const Claims name = row.value("user", Claims());
+  const Claims uid = row.value("uid", Claims());
+  const Claims issued = row.value("issued", Claims());
+  const Claims expires = row.value("expires", Claims());
+  const Claims read_only = row.value("read_only", Claims());
+  if (!id.is_string() || !name.is_string() || !uid.is_number_unsigned() ||
+      !issued.is_number_integer() || !expires.is_number_integer() || !read_only.is_boolean()) {
+    return absl::DataLossError("an entry that is no token");
+  }
+  grant.id = id.get<std::string>();
+  grant.user = User{uid.get<std::uint32_t>(), 0, name.get<std::string>()};
+  grant.issued = Time(std::chrono::milliseconds(issued.get<std::int64_t>()));
+  grant.expires = Time(std::chrono::milliseconds(expires.get<std::int64_t>()));
+  grant.read_only = read_only.get<bool>();
+  return grant;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<TokenStore>> TokenStore::Open(const std::string& directory,
+                                                             std::string cluster,
+                                                             const Clock& clock) {
+  ASSIGN_OR_RETURN(SigningKey key, SigningKey::Open(directory + "/token.key", true));
+  std::unique_ptr<TokenStore> store(new TokenStore(directory + "/tokens.json", std::move(key),
+                                                   absl::StrCat("muster:", cluster), clock));
+  RETURN_IF_ERROR(store->Load());
+  return store;
+}
+
+absl::Status TokenStore::Load() {
+  const absl::StatusOr<std::string> text = ReadPrivateFile(path_);
+  if (absl::IsNotFound(text.status())) {
+    return absl::OkStatus();
+  }
+  RETURN_IF_ERROR(text.status());
+  const Claims rows = Claims::parse(*text, nullptr, false);
+  if (!rows.is_array()) {
+    return absl::DataLossError(
+        absl::StrCat(path_, ": not a list of tokens; remove it, and every token with it"));
+  }
+  const MutexLock lock(&mutex_);
+  for (const Claims& row : rows) {
+    absl::StatusOr<TokenGrant> grant =
+        row.is_object() ? GrantOf(row) : absl::DataLossError("an entry that is no token");
+    if (!grant.ok()) {
+      return absl::DataLossError(absl::StrCat(path_, ": ", std::string(grant.status().message()),
+                                              "; remove the file, and every token with it"));
+    }
+    grants_.emplace(grant->id, *std::move(grant));
+  }
+  DropEnded(grants_);
+  return absl::OkStatus();
+}
+
+absl::Status TokenStore::Write(const std::map<std::string, TokenGrant>& grants) const {
+  Claims rows = Claims::array();
+  for (const auto& [id, grant] : grants) {
+    rows.push_back({{"id", id},
+                    {"user", grant.user.name},
+                    {"uid", grant.user.uid},
+                    {"issued", grant.issued.time_since_epoch().count()},
+                    {"expires", grant.expires.time_since_epoch().count()},
+                    {"read_only", grant.read_only}});
+  }
+  return WriteFileAtomically(path_, rows.dump(1) + "\n");
+}
+
+void TokenStore::DropEnded(std::map<std::string, TokenGrant>& grants) const {
+  const Time now = clock_.Now();
+  std::erase_if(grants, [now](const auto& entry) { return entry.second.expires <= now; });
+}
+
+absl::StatusOr<TokenStore::Minted> TokenStore::Mint(const User& user,
+                                                    std::chrono::milliseconds lifetime,
+                                                    bool read_only) {
+  if (lifetime < std::chrono::seconds(1) || lifetime > kLifetimeMax) {
+    return absl::InvalidArgumentError("a token lives for 1 second to 366 days");
+  }
+  ASSIGN_OR_RETURN(const std::string random, RandomBytes(kIdBytes));
+  Minted made;
+  made.grant = {absl::WebSafeBase64Escape(random), user, clock_.Now(), clock_.Now() + lifetime,
+                read_only};
+  ASSIGN_OR_RETURN(made.token, SignCompact(key_, ClaimsOf(made.grant, issuer_).dump()));
+  const MutexLock lock(&mutex_);
+  std::map<std::string, TokenGrant> grants = grants_;
+  DropEnded(grants);
+  const auto owned = std::count_if(grants.begin(), grants.end(), [&user](const auto& entry) {
+    return entry.second.user.uid == user.uid;
+  });
+  if (static_cast<std::size_t>(owned) >= kTokensMax) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        user.name, " has ", kTokensMax, " tokens already: end some by muster token --revoke ID"));
+  }
+  grants.emplace(made.grant.id, made.grant);
+  RETURN_IF_ERROR(Write(grants));
+  grants_ = std::move(grants);
+  return made;
+}
+
+absl::StatusOr<TokenGrant> TokenStore::Judge(std::string_view token) const {
+  const absl::StatusOr<std::string> payload = OpenCompact(key_, token);
+  const Claims claims =
+      payload.ok() ? Claims::parse(*payload, nullptr, false) : Claims(Claims::value_t::discarded);
+  if (!claims.is_object() || claims.value("iss", Claims()) != issuer_ ||
+      !claims.value("jti", Claims()).is_string()) {
+    return NotGood("not one of this cluster's");
+  }
+  TokenGrant grant;
+  {
+    const MutexLock lock(&mutex_);
+    const auto found = grants_.find(claims.at("jti").get<std::string>());
+    if (found == grants_.end()) {
+      return NotGood("it has ended or was revoked");
+    }
+    grant = found->second;
+  }
+  if (clock_.Now() >= grant.expires) {
+    return NotGood("it has ended");
+  }
+  // What the token itself says must be what the store says of it.
+  if (claims != ClaimsOf(grant, issuer_)) {
+    return NotGood("not one of this cluster's");
+  }
+  const User known = UserOf(grant.user.uid);
+  if (known.name != grant.user.name) {
+    return NotGood("its user is not there any more");
+  }
+  grant.user = known;
+  return grant;
+}
+
+absl::Status TokenStore::StillGood(const std::string& id) const {
+  const MutexLock lock(&mutex_);
+  const auto found = grants_.find(id);
+  return found == grants_.end() || clock_.Now() >= found->second.expires
+             ? NotGood("it has ended or was revoked")
+             : absl::OkStatus();
+}
+
+std::vector<TokenGrant> TokenStore::List(std::optional<uid_t> of) const {
+  std::vector<TokenGrant> list;
+  const Time now = clock_.Now();
+  {
+    const MutexLock lock(&mutex_);
+    for (const auto& [id, grant] : grants_) {
+      if (grant.expires > now && (!of.has_value() || grant.user.uid == *of)) {
+        list.push_back(grant);
+      }
+    }
+  }
+  std::sort(list.begin(), list.end(), [](const TokenGrant& a, const TokenGrant& b) {
+    return std::tie(a.expires, a.id) < std::tie(b.expires, b.id);
+  });
+  return list;
+}
+
+absl::Status TokenStore::Revoke(const std::string& id, std::optional<uid_t> of) {
+  const MutexLock lock(&mutex_);
+  std::map<std::string, TokenGrant> grants = grants_;
+  DropEnded(grants);
+  const auto found = grants.find(id);
+  if (found == grants.end() || (of.has_value() && found->second.user.uid != *of)) {
+    return absl::NotFoundError(absl::StrCat("no token ", id, " of yours; see muster token --list"));
+  }
+  grants.erase(found);
+  RETURN_IF_ERROR(Write(grants));
+  grants_ = std::move(grants);
+  return absl::OkStatus();
+}
+
+}  // namespace muster::daemon
