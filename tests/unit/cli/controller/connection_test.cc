@@ -25,8 +25,8 @@ namespace muster::cli {
 namespace {
 
 using std::chrono::milliseconds;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 // A controller small enough to read at a glance: one effect for each token, jobs that end at once.
 class SmallController final : public wire::Controller::Service {
@@ -115,7 +115,7 @@ class SmallController final : public wire::Controller::Service {
   std::atomic<int> watches_ = 0;
 };
 
-class ConnectionTest : public testing::Test {
+class ConnectionTest : public ::testing::Test {
  protected:
   void Serve() {
     grpc::ServerBuilder builder;

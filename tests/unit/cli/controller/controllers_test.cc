@@ -67,7 +67,7 @@ struct Member {
   std::unique_ptr<grpc::Server> server;
 };
 
-class ControllersTest : public testing::Test {
+class ControllersTest : public ::testing::Test {
  protected:
   // As if both were named, by a comma.
   [[nodiscard]] Address Both() const {

@@ -10,8 +10,8 @@
 namespace muster::daemon {
 namespace {
 
-using testing::HasSubstr;
-using testing::MatchesRegex;
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
 
 TEST(JobSecretsTest, TheSecretOfAnAttemptOutlivesTheController) {
   TempDirectory directory;

@@ -6,7 +6,7 @@
 namespace muster::daemon {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 constexpr std::array<double, 2> kBounds = {0.001, 1};
 

@@ -13,7 +13,7 @@
 namespace muster::daemon {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 class SilentDoor : public AgentGateway {
  public:
@@ -22,7 +22,7 @@ class SilentDoor : public AgentGateway {
   std::vector<LoseAgent> TakeExpired() override { return {}; }
 };
 
-class PolicyFileTest : public testing::Test {
+class PolicyFileTest : public ::testing::Test {
  protected:
   void SetUp() override { Open(); }
   void TearDown() override { controller_.reset(); }
@@ -126,7 +126,7 @@ TEST_F(PolicyFileTest, NonsenseIsRefusedWithItsLineAndTheOldStaysInForce) {
       {"[qos.high]\ngrp_tres = \"cpu=-4\"\n", "m.toml:2: qos.high.grp_tres: \"cpu=-4\""},
       {"[qos.high\n", "m.toml:1: "}};
   for (const auto& [text, said] : nonsense) {
-    EXPECT_THAT(Apply(text), testing::StartsWith(said)) << text;
+    EXPECT_THAT(Apply(text), ::testing::StartsWith(said)) << text;
     EXPECT_EQ(Book(), before) << text;
   }
 }

@@ -19,7 +19,7 @@
 namespace muster::cli {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 // Numbers the jobs by their tokens, "0" being job 100; refuses the name "bad".
 class ManyController final : public wire::Controller::Service {
@@ -66,7 +66,7 @@ class ManyController final : public wire::Controller::Service {
   std::vector<std::string> tokens_ ABSL_GUARDED_BY(mutex_);
 };
 
-class SubmitStreamTest : public testing::Test {
+class SubmitStreamTest : public ::testing::Test {
  protected:
   void SetUp() override {
     grpc::ServerBuilder builder;
