@@ -288,6 +288,7 @@ void TransitionJobs::TellToEnd(Job& job, Time now, Transition& transition) const
     return;
   }
   EndAttempt(job, {EndCause::kJobEnding}, now, transition);
+  job.state = JobState::kCompleting;
   job.attempt->ending = EndCause::kJobEnding;
 }
 

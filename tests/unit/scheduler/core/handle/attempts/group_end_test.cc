@@ -62,5 +62,37 @@ TEST_F(ThreeNodes, EndsOfSeveralTurnsAddUp) {
   EXPECT_EQ(world_.EndOf(job_)->state, JobState::kCompleted);
 }
 
+TEST(GroupEnd, OnesEndThatEndsAFrozenOtherLeavesNoSuspensionToComplete) {
+  World world;
+  const NodeId n1 = world.AddNode("n1");
+  const NodeId n2 = world.AddNode("n2");
+  ResourceRequest both = Tasks(2);
+  both.min_nodes = both.max_nodes = 2;
+  ResourceRequest one = Tasks(1);
+  one.nodelist = {"n2"};
+  SubmitJob submit{"token", world.Spec(one), testing::Script()};
+  submit.components.push_back(Component{world.Spec(both), testing::TrueProgram()});
+  const JobId first = world.Take(submit).job;
+  const JobId second(first.value() + 1);
+  world.Schedule();
+  ASSERT_TRUE(world.state.FindJob(second)->attempt.has_value());
+  world.TellStarted(n2, first);
+  world.TellStarted(n1, second);
+  world.TellStarted(n2, second);
+  const Transition suspended =
+      world.Take(SuspendJob{first, std::nullopt, true, User{0, 0, "root"}});
+  ASSERT_TRUE(suspended.status.ok()) << suspended.status;
+  ASSERT_EQ(world.StateOf(second), JobState::kSuspended);
+  const std::uint32_t suspension = world.state.FindJob(second)->attempt->suspension;
+  world.Tell(n1, second, 2, RunSuspended{world.now, suspension, false});
+
+  Registration again = World::RegistrationOf("n2", testing::Shape());
+  again.boot_id += "+";
+  world.Take(LoseAgent{n2});
+  world.Take(RegisterAgent{again});
+  EXPECT_EQ(world.StateOf(second), JobState::kCompleting);
+  EXPECT_TRUE(HoldsCores(*world.state.FindJob(second)->attempt));
+}
+
 }  // namespace
 }  // namespace muster::core
