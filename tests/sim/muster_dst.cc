@@ -15,7 +15,8 @@ namespace muster::sim {
 namespace {
 
 struct Options {
-  std::vector<std::string> scenarios = {"quiet", "agents_die", "controller_dies", "everything"};
+  std::vector<std::string> scenarios = {"quiet",   "agents_die", "controller_dies",
+                                        "elastic", "prompt",     "everything"};
   std::uint64_t seeds = 50;
   std::uint64_t first = 1;
 };

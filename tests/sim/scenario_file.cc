@@ -48,6 +48,7 @@ absl::StatusOr<Scenario> ReadScenario(const std::string& name) {
   RETURN_IF_ERROR(ReadNumber(file, "cores_per_node", {1, 1000}, &scenario.cores_per_node));
   RETURN_IF_ERROR(ReadNumber(file, "submissions", {1, 100'000}, &scenario.submissions));
   RETURN_IF_ERROR(ReadNumber(file, "elastic", {0, 1000}, &scenario.elastic));
+  RETURN_IF_ERROR(file.ReadBool("prompt", &scenario.prompt));
   RETURN_IF_ERROR(file.ReadDuration("active", &scenario.active));
   RETURN_IF_ERROR(ReadFaults(file, &scenario.faults));
   RETURN_IF_ERROR(file.RefuseUnknownKeys());

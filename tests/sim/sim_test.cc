@@ -97,6 +97,12 @@ TEST(Sim, JobsThatChangeTheirSizeBreakNoPromise) {
   EXPECT_GT(counts.connections_lost, 0U);
 }
 
+TEST(Sim, TheOrderCalledPromptBreaksNoPromise) {
+  const FaultCounts counts = RunSeeds("prompt");
+  EXPECT_GT(counts.agents_died, 0U);
+  EXPECT_GT(counts.controllers_died, 0U);
+}
+
 TEST(Sim, EverythingAtOnceBreaksNoPromise) {
   const FaultCounts counts = RunSeeds("everything");
   EXPECT_GT(counts.controllers_died, 0U);

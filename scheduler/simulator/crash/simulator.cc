@@ -31,6 +31,11 @@ SchedulerConfig PolicyFor(const Scenario& scenario) {
     policy.elastic.restart_cost = std::chrono::seconds(1);
     policy.elastic.last_call = std::chrono::seconds(2);
   }
+  if (scenario.prompt) {
+    policy.priority.order = QueueRule::kPrompt;
+    policy.prompt.slack = std::chrono::seconds(30);
+    policy.prompt.patience = std::chrono::seconds(60);
+  }
   return policy;
 }
 

@@ -21,6 +21,7 @@ struct Scenario {
   std::uint32_t cores_per_node = 4;
   std::uint32_t submissions = 30;
   std::uint32_t elastic = 0;  // thousandths of the batch jobs that may change their size
+  bool prompt = false;        // jobs go in the order called prompt
   Duration active{120'000};   // how long users submit and faults happen
   FaultRates faults;
 };

@@ -29,6 +29,18 @@ Need PlaceNeed(const Need& need) {
   return place;
 }
 
+// The need of a start instead of the job's place. One without a limit may run as long as its place
+// is kept: what is planned beyond that, after its end, keeps it from nothing.
+Need NeedInsteadOfPlace(const Need& need, Time now) {
+  constexpr std::uint64_t kOther = 0x165667b19e3779f9U;  // shapes are fingerprints
+  Need start = need;
+  if (start.duration.count() <= 0) {
+    start.duration = kHorizon - now;
+    start.shape ^= kOther;
+  }
+  return start;
+}
+
 bool MayHavePlace(const WaitingJob& job) {
   return !job.held && !job.quarantined && job.het_size == 0 && !job.resizing;
 }
@@ -115,12 +127,14 @@ void KeptPlaces::TakeEntry(const WaitingJob& entry, std::vector<WaitingJob>& los
 // Where the first of these jobs that only resources keep waiting could start if no place were kept.
 std::optional<KeptPlaces::Place> KeptPlaces::AimFor(const std::vector<const WaitingJob*>& entries) {
   constexpr std::size_t kLooksMost = 16;
-  for (std::size_t i = 0; i < std::min(kLooksMost, entries.size()); ++i) {
-    if (!MayHavePlace(*entries[i])) {
+  std::size_t looks = 0;
+  for (std::size_t i = 0; i < entries.size() && looks < kLooksMost; ++i) {
+    if (entries[i]->promised == kNoTime || !MayHavePlace(*entries[i])) {
       continue;
     }
+    ++looks;
     const WaitingJob job = ElementsOf(*entries[i], 0);
-    if (job.promised != kNoTime && !IsBlocked(job)) {
+    if (!IsBlocked(job)) {
       first_ = job.id;
       std::optional<Place> place = Earliest(job, OptionsOf(cycle_, job, {}), kNoTime);
       if (place.has_value()) {
@@ -336,20 +350,13 @@ Time KeptPlaces::Keep(const WaitingJob& job, const OptionList& options, bool is_
     return kNoTime;
   }
   if (is_crowded_) {
-    without_.emplace_back(job, options);
-    std::optional<Place> place = is_first ? Earliest(job, options, kNoTime) : std::nullopt;
-    if (!place.has_value()) {
-      return kNoTime;
-    }
-    // Without a promise: nobody who comes after is in its way now.
-    cycle_.availability.Take(PlaceNeed(place->option->need), place->opening);
-    Show(job.id, *place);
-    return place->opening.start;
+    without_.push_back({job, options});
+    return is_first ? KeepUnpromised(job, options) : kNoTime;
   }
   Time start = Give(job, options);
   const auto given = places_.find(job.id);
   if (given == places_.end()) {
-    return kNoTime;
+    return is_first ? KeepUnpromised(job, options) : kNoTime;
   }
   if (is_first) {
     MoveForward(job, options, given->second);
@@ -357,6 +364,32 @@ Time KeptPlaces::Keep(const WaitingJob& job, const OptionList& options, bool is_
   }
   Show(job.id, given->second);
   return start;
+}
+
+// The first job has no promise: nobody who comes after is in its way now. Where its start hangs on
+// a job without a limit, no other such job overtakes it.
+Time KeptPlaces::KeepUnpromised(const WaitingJob& job, const OptionList& options) {
+  constexpr std::size_t kUnpromisedMost = 64;
+  if (unpromised_ >= kUnpromisedMost) {
+    return kNoTime;
+  }
+  if (std::optional<Place> place = Earliest(job, options, kNoTime)) {
+    ++unpromised_;
+    cycle_.availability.Take(PlaceNeed(place->option->need), place->opening);
+    Show(job.id, *place);
+    return place->opening.start;
+  }
+  for (const StartOption* option : options) {
+    const Need need = PlaceNeed(option->need);
+    const std::optional<Opening> opening =
+        cycle_.availability.FindEarliest(need, cycle_.snapshot.now);
+    if (opening.has_value() && !opening->shares.empty()) {
+      ++unpromised_;
+      cycle_.availability.Take(need, *opening);
+      return kNoTime;
+    }
+  }
+  return kNoTime;
 }
 
 // What is kept for the plan after this one.
@@ -396,7 +429,9 @@ bool KeptPlaces::StartBesideOwn(const WaitingJob& job, const OptionList& options
   std::optional<JobStarter::Found> found;
   const StartOption* where = nullptr;
   for (const StartOption* option : options) {
-    found = found.has_value() ? std::move(found) : starter_.FindPlace(job.id, option->need);
+    found = found.has_value()
+                ? std::move(found)
+                : starter_.FindPlace(job.id, NeedInsteadOfPlace(option->need, now));
     where = where == nullptr && found.has_value() ? option : where;
   }
   for (auto& [node, timeline] : before) {
@@ -416,15 +451,26 @@ bool KeptPlaces::StartsWithin(JobId job, Duration time) const {
   return own != places_.end() && own->second.opening.start <= cycle_.snapshot.now + time;
 }
 
+void KeptPlaces::LeaveAlike(const WaitingJob& entry, std::uint32_t first, std::uint32_t count) {
+  if (!without_.empty() && without_.back().FirstId() + 1 == entry.id.value() + first) {
+    without_.push_back({entry, without_.back().options, first, count});
+  }
+}
+
 void KeptPlaces::Finish() {
   std::sort(without_.begin(), without_.end(),
-            [](const auto& a, const auto& b) { return a.first.id < b.first.id; });
-  for (const auto& [job, options] : without_) {
-    if (places_.size() >= cycle_.config.prompt.promises) {
-      break;
-    }
-    Give(job, options);
-    if (const auto given = places_.find(job.id); given != places_.end()) {
+            [](const Without& a, const Without& b) { return a.FirstId() < b.FirstId(); });
+  for (const Without& left : without_) {
+    for (std::uint32_t i = 0; i < left.count; ++i) {
+      if (places_.size() >= cycle_.config.prompt.promises) {
+        break;
+      }
+      const WaitingJob job = ElementsOf(left.entry, left.first + i);
+      Give(job, left.options);
+      const auto given = places_.find(job.id);
+      if (given == places_.end()) {
+        break;  // nor do those that are alike find one
+      }
       Show(job.id, given->second);
     }
   }

@@ -35,7 +35,7 @@ class KeptPlaces {
   // Places are kept at all.
   [[nodiscard]] bool on() const { return on_; }
   // How many this cycle made.
-  [[nodiscard]] std::size_t made() const { return made_; }
+  [[nodiscard]] std::size_t made() const { return made_ + unpromised_; }
 
   // Takes the places of these entries, which stand in one tier, and finds others for those that do
   // not hold any more. REQUIRES: `priority` outlives it.
@@ -49,6 +49,8 @@ class KeptPlaces {
   // The job waits; it keeps its place or is given one. `is_first`: of its partition. When it is
   // thought to start, or kNoTime.
   Time Keep(const WaitingJob& job, const OptionList& options, bool is_first);
+  // Further elements of the entry, which are as the one that Keep was asked of last.
+  void LeaveAlike(const WaitingJob& entry, std::uint32_t first, std::uint32_t count);
   // All have been looked at: those that are left get places, as far as there are any, the first
   // that came first. Where something stays taken that no plan keeps (places of jobs that started
   // elsewhere, or were moved), the next cycle is to come at once.
@@ -60,6 +62,14 @@ class KeptPlaces {
     Opening opening;
     Time by = kNoTime;   // the promise
     bool shown = false;  // in the plan
+  };
+  // Elements in a row, all alike, that wait without a place.
+  struct Without {
+    WaitingJob entry;
+    OptionList options;
+    std::uint32_t first = 0;  // of the entry's elements
+    std::uint32_t count = 1;
+    [[nodiscard]] std::uint64_t FirstId() const { return entry.id.value() + first; }
   };
 
   [[nodiscard]] std::optional<Place> Again(const PlannedReservation& reservation,
@@ -75,6 +85,7 @@ class KeptPlaces {
   Time Give(const WaitingJob& job, const OptionList& options);
   void PutOff(Place& place);
   void MoveForward(const WaitingJob& job, const OptionList& options, Place& place);
+  Time KeepUnpromised(const WaitingJob& job, const OptionList& options);
   void Put(JobId job, Place place);
   void Show(JobId job, Place& place);
   void Leave(const Place& place);
@@ -95,7 +106,8 @@ class KeptPlaces {
   bool is_crowded_ = false;                                     // more wait than have places
   Duration longest_{0};                                         // limit of those that wait
   std::size_t made_ = 0;
-  std::vector<std::pair<WaitingJob, OptionList>> without_;
+  std::size_t unpromised_ = 0;
+  std::vector<Without> without_;
   bool has_left_ = false;  // something is taken that is kept for nobody
 };
 

@@ -89,6 +89,7 @@ std::uint32_t SchedulingCycle::LeaveAlike(const WaitingJob& entry, std::uint32_t
   const auto count = static_cast<std::uint32_t>(end.value() - begin.value());
   state_.plan.LeaveAlike(count);
   reasons_.blockers().AddAlike(count);
+  places_.LeaveAlike(entry, first, count);
   return count;
 }
 

@@ -41,7 +41,11 @@ void Append(SimAttempt& attempt, Fact fact) {
 History::History(std::uint64_t seed) : random_(seed), now_(At(1'000'000)) {
   config_.priority.weight_fairshare = Chance(50) ? 1000 : 0;
   config_.priority.weight_age = Chance(30) ? 500 : 0;
-  config_.priority.order = Chance(20) ? QueueRule::kDrf : QueueRule::kPriority;
+  config_.priority.order = Chance(20)   ? QueueRule::kDrf
+                           : Chance(50) ? QueueRule::kPrompt
+                                        : QueueRule::kPriority;
+  config_.prompt.slack = std::chrono::seconds(Number(0, 4000));
+  config_.prompt.promises = Number(0, 20);
   config_.priority.half_life = std::chrono::minutes(Chance(80) ? 10 : 0);
   config_.health.interval = std::chrono::hours(1);
   config_.health.recheck = std::chrono::minutes(1);
@@ -326,7 +330,9 @@ void History::StartAStep() {
       }
       Take(StartStep{absl::StrCat("s", events_.size()), id, spec, TrueProgram(), Ada()});
       if (Chance(20)) {
-        Take(SignalJob{id, std::nullopt, StepId(Number(0, 4)), 0, SignalScope::kSteps, Ada()});
+        const auto& queued = state_.FindJob(id)->attempt->queued_steps;
+        const StepId step = queued.empty() ? StepId(Number(0, 4)) : queued.back().id;
+        Take(SignalJob{id, std::nullopt, step, 0, SignalScope::kSteps, Ada()});
       }
       return;
     }

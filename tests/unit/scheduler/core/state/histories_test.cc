@@ -136,8 +136,9 @@ TEST(History, ReachesEveryKindOfEventAndOfEnd) {
       }
     }
   }
-  // A start is promised by the order called prompt alone, which these lives do not draw.
-  EXPECT_EQ(events.size(), std::variant_size_v<Event> - 1);
+  for (std::size_t kind = 0; kind < std::variant_size_v<Event>; ++kind) {
+    EXPECT_GT(events[kind], 0) << "of kind " << kind;
+  }
   for (const JobState state : {JobState::kCompleted, JobState::kFailed, JobState::kCancelled,
                                JobState::kTimeout, JobState::kNodeFail}) {
     EXPECT_GT(ends[state], 0) << Name(state);

@@ -142,6 +142,37 @@ TEST(KeptPlaces, AreNoMoreThanTheSettingsAllow) {
   EXPECT_TRUE(run.Idle());
 }
 
+TEST(KeptPlaces, AJobWithoutALimitStartsOnAnIdleMachineThoughOneWithoutAPlaceIsBeforeIt) {
+  Playing run = Prompt({{.cores = 4}, {.cores = 4}});
+  run.config.prompt.promises = 1;
+  run.Submit(Nodes(2), 100);
+  run.RunCycle();
+  run.Submit(Nodes(1), 0);
+  run.RunCycle();
+  ASSERT_NE(run.Of(2).by, kNoTime);
+  run.Submit(Nodes(2), 50);
+  run.RunCycle();
+  run.MoveTo(After(100));
+  run.RunCycle();
+  EXPECT_TRUE(run.Of(2).started == After(100) || run.Of(3).started == After(100));
+}
+
+TEST(KeptPlaces, JobsWithoutLimitsDoNotOvertakeAWideOneForEver) {
+  Playing run = Prompt({{.cores = 4}, {.cores = 4}});
+  run.Submit(Nodes(1), 0, 1000);
+  run.Submit(Nodes(1), 0, 100);
+  run.RunCycle();
+  run.Submit(Nodes(2), 0, 10);
+  run.RunCycle();
+  run.Submit(Nodes(1), 0, 5000);
+  run.RunCycle();
+  run.Advance();
+  run.RunCycle();
+  EXPECT_EQ(run.Of(4).started, kNoTime);
+  run.RunDry();
+  EXPECT_EQ(run.Of(3).started, After(1000));
+}
+
 TEST(KeptPlaces, TheOlderOrderPromisesNothing) {
   Playing run(std::vector<testing::Shape>{{.cores = 4}});
   run.Submit(Nodes(1), 1000);
