@@ -49,7 +49,7 @@ bool HasBudgetOf(const PolicyObject& object) {
 bool IsAsSubmitted(const Job& job) {
   return job.spec != nullptr && IsWaiting(job.state) && !job.attempt.has_value() &&
          !job.last_attempt.valid() && job.held == job.spec->held && job.held_by == HoldBy::kUser &&
-         job.changed_spec == nullptr;
+         job.changed_spec == nullptr && job.promised == kNoTime;
 }
 
 // The first id that this batch submits; jobs from there on have no row yet.
@@ -190,6 +190,7 @@ absl::Status RowWriter::WriteSubmission(const JournalEntry& entry, const JobSubm
   bare.time = event.time;
   bare.history = event.history;
   bare.components = event.components;
+  bare.estimate = event.estimate;
   Encode(JournalEntry{entry.version, std::move(bare)}, &payload_);
   std::string spec;
   std::string program;

@@ -23,6 +23,7 @@ struct Submission {
   std::uint32_t count = 0;
   std::uint32_t open = 0;
   Time submitted = kNoTime;
+  JobEstimate estimate;
   std::shared_ptr<const JobSpec> spec;
   // Of a heterogeneous job: those of the components after the first.
   std::vector<std::shared_ptr<const JobSpec>> components;
@@ -53,7 +54,8 @@ class JobsReader {
 
   Database& database_;
   Statement submissions_{database_,
-                         "SELECT first, count, open, submitted, spec FROM submissions "
+                         "SELECT first, count, open, submitted, spec, journal.payload "
+                         "FROM submissions JOIN journal USING (version) "
                          "WHERE open > 0 ORDER BY first"};
   Statement jobs_{database_, "SELECT id, payload FROM jobs ORDER BY id"};
   Statement ended_{database_, "SELECT id FROM history WHERE submission = ?"};
@@ -91,12 +93,17 @@ absl::StatusOr<Submission> JobsReader::ReadSubmission() {
   auto spec = std::make_shared<JobSpec>();
   const std::string where = Where("submission", submission.first);
   RETURN_IF_ERROR(Decode(submissions_.Bytes(4), where, spec.get()));
+  JournalEntry entry;
+  RETURN_IF_ERROR(Decode(submissions_.Bytes(5), where, &entry));
+  auto* event = std::get_if<JobSubmitted>(&entry.event);
+  if (event == nullptr) {
+    return Unreadable(where, "another event than its submission");
+  }
+  submission.estimate = event->estimate;
   std::uint32_t elements = spec->array.has_value() ? ElementCount(*spec->array) : 1;
   if (!spec->array.has_value() && submission.count > 1) {
-    ASSIGN_OR_RETURN(std::vector<Component> components,
-                     ReadComponents(database_, submission.first));
-    elements = static_cast<std::uint32_t>(components.size()) + 1;
-    for (Component& component : components) {
+    elements = static_cast<std::uint32_t>(event->components.size()) + 1;
+    for (Component& component : event->components) {
       submission.components.push_back(std::make_shared<const JobSpec>(std::move(component.spec)));
     }
   }
@@ -162,6 +169,7 @@ void JobsReader::AddUntouched(const Submission& submission, JobId id, std::uint3
   job.spec = submission.SpecOf(id);
   job.held = submission.spec->held;
   job.submitted = submission.submitted;
+  job.estimate = submission.estimate;
   job.het_size = submission.components.empty() ? 0 : submission.count;
   if (!submission.spec->array.has_value()) {
     for (std::uint32_t i = 0; i < count; ++i) {

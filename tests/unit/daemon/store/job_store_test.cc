@@ -95,6 +95,28 @@ TEST_F(JobStoreTest, AChangedJobAndAnAdminsHoldAreKeptAndThePastOfDependenciesIs
   EXPECT_EQ(image.history[0].failed, 1U);
 }
 
+TEST_F(JobStoreTest, AnEstimateAndAPromiseOfAJobThatIsElseAsSubmittedAreLoaded) {
+  JobSubmitted alone = Submitted(1, "alone");
+  alone.estimate = {Duration(70), Duration(60), EstimateSource::kUser, -5};
+  JobSubmitted array = SubmittedArray(10, {{5, 9, 2}}, 3);
+  array.estimate = {Duration(50), Duration(40), EstimateSource::kAlike, 9};
+  Batch batch = make_.Of({alone, array});
+  Job promised = RunningJob(alone, 0);
+  promised.state = JobState::kPending;
+  promised.attempt.reset();
+  promised.last_attempt = AttemptNumber();
+  promised.estimate = alone.estimate;
+  promised.promised = At(900);
+  batch.jobs = {promised};
+  Commit(batch);
+  const StateImage image = Load();
+  ASSERT_EQ(image.jobs.size(), 1U);
+  EXPECT_EQ(image.jobs[0].promised, At(900));
+  EXPECT_EQ(image.jobs[0].estimate, alone.estimate);
+  ASSERT_EQ(image.elements.size(), 1U);
+  EXPECT_EQ(image.elements[0].first.estimate, array.estimate);
+}
+
 TEST_F(JobStoreTest, EveryEventIsReadBackAsItWasWritten) {
   RunReported reported{NodeId(1), {JobId(1), AttemptNumber(1), 1, RunStarted{At(5), 77, "limits"}}};
   RunReported bound{NodeId(1),
@@ -107,8 +129,10 @@ TEST_F(JobStoreTest, EveryEventIsReadBackAsItWasWritten) {
   Registration registration;
   registration.name = "node1";
   registration.machine.cores.resize(1);
+  JobSubmitted submitted = Submitted(1, "token");
+  submitted.estimate = {Duration(70), Duration(60), EstimateSource::kUser, -5};
   const Batch batch = make_.Of(
-      {EpochBegan{Epoch(3), At(1)}, Submitted(1, "token"), JobHeld{JobId(1), true, At(3)},
+      {EpochBegan{Epoch(3), At(1)}, submitted, JobHeld{JobId(1), true, At(3)},
        AttemptStarted{JobId(1), AttemptNumber(1), AllocationOn("node1"), At(4), 99, "p",
                       BillingRate(1'000'000), 0, 0},
        reported, bound,
@@ -116,7 +140,8 @@ TEST_F(JobStoreTest, EveryEventIsReadBackAsItWasWritten) {
        step_end, over, JobEnded{JobId(1), JobState::kTimeout, {0, 15}, "too long", At(8)},
        NodeRegistered{NodeId(1), registration, At(9)}, NodeLost{NodeId(1), At(10)},
        NodeDrained{NodeId(1), true, "disk", At(11)},
-       AttemptQuarantined{NodeId(1), {JobId(9), AttemptNumber(1), {}}, true, At(12)}});
+       AttemptQuarantined{NodeId(1), {JobId(9), AttemptNumber(1), {}}, true, At(12)},
+       StartPromised{JobId(1), At(99), At(13)}});
   Commit(batch);
   Open();
   std::vector<JournalEntry> read;
@@ -127,7 +152,7 @@ TEST_F(JobStoreTest, EveryEventIsReadBackAsItWasWritten) {
   ASSERT_TRUE(store_->ReadJournal(Version(1), keep).ok());
   EXPECT_EQ(read, batch.entries);
   EXPECT_EQ(Load().epoch, Epoch(3));
-  EXPECT_EQ(Load().version, Version(15));
+  EXPECT_EQ(Load().version, Version(16));
 }
 
 TEST_F(JobStoreTest, ReadingTheJournalBeginsAndEndsWhereItIsTold) {
