@@ -83,7 +83,12 @@ void KeptPlaces::BeginTier(const QueuePriority& priority,
   }
   if (aim_.has_value() && !MakeWay()) {
     for (auto& [job, place] : in_its_way_) {
-      Put(job.id, std::move(place));
+      // Those that are overdue may be in one another's way.
+      if (cycle_.availability.Fits(PlaceNeed(place.option->need), place.opening)) {
+        Put(job.id, std::move(place));
+      } else {
+        lost.push_back(job);
+      }
     }
   }
   std::sort(lost.begin(), lost.end(), [](const WaitingJob& a, const WaitingJob& b) {
@@ -429,9 +434,8 @@ bool KeptPlaces::StartBesideOwn(const WaitingJob& job, const OptionList& options
   std::optional<JobStarter::Found> found;
   const StartOption* where = nullptr;
   for (const StartOption* option : options) {
-    found = found.has_value()
-                ? std::move(found)
-                : starter_.FindPlace(job.id, NeedInsteadOfPlace(option->need, now));
+    found = found.has_value() ? std::move(found)
+                              : starter_.FindPlace(job.id, NeedInsteadOfPlace(option->need, now));
     where = where == nullptr && found.has_value() ? option : where;
   }
   for (auto& [node, timeline] : before) {

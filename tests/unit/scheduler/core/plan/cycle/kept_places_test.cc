@@ -173,6 +173,25 @@ TEST(KeptPlaces, JobsWithoutLimitsDoNotOvertakeAWideOneForEver) {
   EXPECT_EQ(run.Of(3).started, After(1000));
 }
 
+TEST(KeptPlaces, AClockThatIsSetBackOrForwardLeavesNobodyWaiting) {
+  Playing run = Prompt({{.cores = 4}, {.cores = 4}});
+  run.MoveTo(After(100'000));
+  run.Submit(Nodes(2), 600, 60);
+  run.Submit(Nodes(2), 500);
+  run.RunCycle();
+  run.MoveTo(After(1000));
+  run.Submit(Nodes(1), 50);
+  run.Submit(Nodes(2), 900);
+  run.RunCycle();
+  run.MoveTo(After(500'000));
+  run.Submit(Nodes(1), 100);
+  run.RunDry();
+  EXPECT_TRUE(run.Idle());
+  for (std::uint64_t job = 1; job <= 5; ++job) {
+    EXPECT_NE(run.Of(job).started, kNoTime) << job;
+  }
+}
+
 TEST(KeptPlaces, TheOlderOrderPromisesNothing) {
   Playing run(std::vector<testing::Shape>{{.cores = 4}});
   run.Submit(Nodes(1), 1000);
@@ -218,6 +237,19 @@ Playing RandomLife() {
 
 RC_GTEST_PROP(KeptPlacesProperty, NoPromiseIsBrokenGivenTrueLimits, ()) {
   Playing run = RandomLife();
+  run.RunDry();
+  for (const auto& [job, record] : run.records()) {
+    if (record.by != kNoTime) {
+      RC_ASSERT(record.started != kNoTime);
+      RC_ASSERT(record.started <= record.by);
+    }
+  }
+}
+
+RC_GTEST_PROP(KeptPlacesProperty, PromisesOutliveTheLossOfAllPlaces, ()) {
+  Playing run = RandomLife();
+  run.ForgetPlaces();
+  run.RunCycle();
   run.RunDry();
   for (const auto& [job, record] : run.records()) {
     if (record.by != kNoTime) {
