@@ -105,7 +105,7 @@ absl::Status ReadElastic(ConfigFile& file, ElasticPolicy& elastic) {
   return ReadNumber(file, "elastic.pause_costs", 0, 1000, &elastic.pause_costs);
 }
 
-// [policy] slack = "24h", patience = "16h" …: of the order called prompt.
+// [policy] slack = "12h", patience = "16h" …: of the order called prompt.
 absl::Status ReadPrompt(ConfigFile& file, PromptPolicy& prompt) {
   constexpr std::int64_t kStretchMax = 1'000'000;
   RETURN_IF_ERROR(

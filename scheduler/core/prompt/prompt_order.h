@@ -18,10 +18,10 @@
 namespace muster::core {
 
 struct PromptRules {
-  std::int64_t stretch_permille = 5000;  // of the estimate, in the turn
-  std::int64_t patience = 57'600;        // of every job, in the unit of times
-  std::int64_t backlog_permille = 500;   // of the time to work off the backlog, beside it
-  std::int64_t slack = 86'400;           // between what FCFS gives and the promise
+  std::int64_t stretch_permille = 10'000;  // of the estimate, in the turn
+  std::int64_t patience = 57'600;          // of every job, in the unit of times
+  std::int64_t backlog_permille = 500;     // of the time to work off the backlog, beside it
+  std::int64_t slack = 43'200;             // between what FCFS gives and the promise
 };
 
 // A long time that is not for ever; sums of a few of them do not overflow.

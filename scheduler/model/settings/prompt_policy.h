@@ -15,10 +15,10 @@
 namespace muster {
 
 struct PromptPolicy {
-  std::uint32_t stretch_permille = 5000;       // of the estimate, in the turn
+  std::uint32_t stretch_permille = 10'000;     // of the estimate, in the turn
   Duration patience = std::chrono::hours(16);  // of every job
   std::uint32_t backlog_permille = 500;        // of the time to work off the backlog, beside it
-  Duration slack = std::chrono::hours(24);     // between what FCFS gives and the promise
+  Duration slack = std::chrono::hours(12);     // between what FCFS gives and the promise
   std::uint32_t promises = 1000;               // waiting jobs that have a promised start, at most
   static constexpr auto Fields(auto list) {
     return list(Field{"stretch_permille", &PromptPolicy::stretch_permille},
