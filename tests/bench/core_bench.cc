@@ -261,12 +261,9 @@ std::size_t HeapBytes() {
 // shapes on range(1) busy nodes, the first range(2) with reservations. CPU time of the cycle alone;
 // beside it that of a whole pass on the last snapshot, that of a snapshot, brought up to date and
 // made anew, and what is remembered.
-void PassAfterOneEnd(benchmark::State& bench) {
+void MeasureAfterOneEnd(benchmark::State& bench, const SchedulerConfig& config) {
   core::ClusterState state = BusyCluster(bench.range(1));
   SubmitShapes(state, bench.range(0));
-  SchedulerConfig config;
-  config.backfill = Backfill::kConservative;
-  config.reservations_max = static_cast<std::uint32_t>(bench.range(2));
   core::PlannerMemory memory;
   core::SnapshotBuilder snapshots_kept;
   std::shared_ptr<const Snapshot> snapshot = snapshots_kept.Build(state, kNow, nullptr, nullptr);
@@ -297,6 +294,28 @@ void PassAfterOneEnd(benchmark::State& bench) {
   bench.counters["reserved"] = static_cast<double>(plan.reservations.size());
   bench.counters["snapshot_ms"] = snapshots * 1000 / static_cast<double>(i);
 }
+
+void PassAfterOneEnd(benchmark::State& bench) {
+  SchedulerConfig config;
+  config.backfill = Backfill::kConservative;
+  config.reservations_max = static_cast<std::uint32_t>(bench.range(2));
+  MeasureAfterOneEnd(bench, config);
+}
+
+// The same in the order called prompt, the first range(2) with promises.
+void PassWithPromises(benchmark::State& bench) {
+  SchedulerConfig config;
+  config.priority.order = QueueRule::kPrompt;
+  config.prompt.promises = static_cast<std::uint32_t>(bench.range(2));
+  MeasureAfterOneEnd(bench, config);
+}
+BENCHMARK(PassWithPromises)
+    ->Unit(benchmark::kMillisecond)
+    ->UseManualTime()
+    ->Args({1000, 1024, 1000})
+    ->Args({10000, 16384, 100})
+    ->Args({10000, 16384, 1000});
+
 BENCHMARK(PassAfterOneEnd)
     ->Unit(benchmark::kMillisecond)
     ->UseManualTime()
