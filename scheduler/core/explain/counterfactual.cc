@@ -173,6 +173,10 @@ std::vector<Variant> SmallerRequests(const JobSpec& spec) {
   if (request.exclusive) {
     variants.push_back({"no --exclusive", [](JobSpec& s) { s.request.exclusive = false; }});
   }
+  if (request.exclusive_user) {
+    variants.push_back(
+        {"no --exclusive-user", [](JobSpec& s) { s.request.exclusive_user = false; }});
+  }
   if (request.switches > 0) {
     variants.push_back({"no --switches", [](JobSpec& s) { s.request.switches = 0; }});
   }

@@ -99,6 +99,7 @@ constexpr ChangedOption kChangedOptions[] = {
     {"cpus-per-task", MUSTER_TAKE(request.cpus_per_task), false, true},
     {"exclude", MUSTER_TAKE(request.exclude), false, true},
     {"exclusive", MUSTER_TAKE(request.exclusive), false, true},
+    {"exclusive-user", MUSTER_TAKE(request.exclusive_user), false, true},
     {"gpus", TakeGpus, false, true},
     {"gres", MUSTER_TAKE(request.gres), false, true},
     {"licenses", MUSTER_TAKE(licenses)},

@@ -40,6 +40,10 @@ bool Verifier::AcceptOne(const PlannedStart& start) {
   if (!JobWaits(start) || start.allocation.nodes.empty()) {
     return false;
   }
+  const JobSpec spec = AsChosen(*state_.FindJob(start.job)->spec, start.alternative, start.tasks);
+  if (!UsersAllow(spec, start.allocation, {})) {
+    return false;
+  }
   std::map<NodeId, NodeUse> after;
   for (const NodeAllocation& part : start.allocation.nodes) {
     if (after.contains(part.node) || !Fits(part, UseOf(part.node))) {
@@ -55,6 +59,7 @@ bool Verifier::AcceptOne(const PlannedStart& start) {
   for (auto& [node, use] : after) {
     use_[node] = std::move(use);
   }
+  AddUser(spec, start.allocation);
   accepted_.insert(start.job);
   ++started_of_array_[state_.FindJob(start.job)->submission];
   return true;
@@ -93,7 +98,9 @@ bool Verifier::AcceptResume(const PlannedResume& resume) {
 bool Verifier::AcceptPreemption(const PlannedPreemption& preemption) {
   if (!JobWaits(PlannedStart{preemption.job, preemption.allocation, "", 0, 0}) ||
       !std::all_of(preemption.victims.begin(), preemption.victims.end(),
-                   [this](const PlannedVictim& victim) { return IsThere(victim); })) {
+                   [this](const PlannedVictim& victim) { return IsThere(victim); }) ||
+      !UsersAllow(*state_.FindJob(preemption.job)->spec, preemption.allocation,
+                  preemption.victims)) {
     return false;
   }
   std::map<NodeId, NodeUse> after;
@@ -129,6 +136,7 @@ bool Verifier::AcceptPreemption(const PlannedPreemption& preemption) {
   for (const PlannedVictim& victim : preemption.victims) {
     victims_.insert(victim.job);
   }
+  AddUser(*state_.FindJob(preemption.job)->spec, preemption.allocation);
   accepted_.insert(preemption.job);
   return true;
 }
@@ -193,6 +201,37 @@ bool Verifier::PolicyAllows(const PlannedStart& start) {
   }
   usage_.Start(spec, ChargeOf(job.id, spec, partition->name, now_, start.allocation, machine_of));
   return true;
+}
+
+bool Verifier::UsersAllow(const JobSpec& spec, const Allocation& allocation,
+                          const std::vector<PlannedVictim>& victims) const {
+  if (!state_.index().by_user()) {
+    return true;
+  }
+  return std::all_of(
+      allocation.nodes.begin(), allocation.nodes.end(), [&](const NodeAllocation& part) {
+        const auto accepted = users_.find(part.node);
+        NodeUsers users = accepted == users_.end() ? NodeUsers() : accepted->second;
+        for (const JobId holder : state_.JobsOn(part.node)) {
+          const bool goes =
+              std::any_of(victims.begin(), victims.end(), [holder](const PlannedVictim& victim) {
+                return victim.job == holder && !victim.suspend;
+              });
+          if (!goes) {
+            const JobSpec& other = *state_.FindJob(holder)->spec;
+            users.Add(other.user.uid, other.request.exclusive_user);
+          }
+        }
+        return users.Admit(spec.user.uid, spec.request.exclusive_user);
+      });
+}
+
+void Verifier::AddUser(const JobSpec& spec, const Allocation& allocation) {
+  if (state_.index().by_user()) {
+    for (const NodeAllocation& part : allocation.nodes) {
+      users_[part.node].Add(spec.user.uid, spec.request.exclusive_user);
+    }
+  }
 }
 
 NodeUse Verifier::UseOf(NodeId node) const {

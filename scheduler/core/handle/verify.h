@@ -8,10 +8,12 @@
 #include <map>
 #include <set>
 #include <span>
+#include <vector>
 
 #include "scheduler/core/policy/limits.h"
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/core/state/tables/alternatives.h"
+#include "scheduler/core/state/tables/node_use.h"
 #include "scheduler/model/plan/plan.h"
 
 namespace muster::core {
@@ -39,6 +41,11 @@ class Verifier {
   [[nodiscard]] bool Fits(const NodeAllocation& part, const NodeUse& use) const;
   [[nodiscard]] bool IsThere(const PlannedVictim& victim) const;
   [[nodiscard]] NodeUse UseOf(NodeId node) const;
+  // Whether the users of these nodes' jobs, the victims aside, may be together with the job's.
+  [[nodiscard]] bool UsersAllow(const JobSpec& spec, const Allocation& allocation,
+                                const std::vector<PlannedVictim>& victims) const;
+  // The job's user has these nodes, too, for what follows.
+  void AddUser(const JobSpec& spec, const Allocation& allocation);
   // Policy lets the job start there, with what it is given.
   bool PolicyAllows(const PlannedStart& start);
 
@@ -46,6 +53,7 @@ class Verifier {
   const Time now_;
   CycleUsage usage_;
   std::map<NodeId, NodeUse> use_;
+  std::map<NodeId, NodeUsers> users_;  // of what was accepted
   std::set<JobId> accepted_;
   std::set<JobId> victims_;
   std::set<JobId> quarantined_;  // jobs with an attempt that this controller did not start

@@ -197,6 +197,20 @@ Problem CheckIndexes(const ClusterState& state) {
   return std::nullopt;
 }
 
+// Where one job lets only its user's on the node, there are no others.
+Problem CheckUsers(const ClusterState& state, const Node& node) {
+  NodeUsers users;
+  for (const JobId id : state.JobsOn(node.id)) {
+    const JobSpec& spec = *state.FindJob(id)->spec;
+    if (!users.Admit(spec.user.uid, spec.request.exclusive_user)) {
+      return absl::StrCat("node ", node.name, ": job ", ToString(id),
+                          " is beside those of another user");
+    }
+    users.Add(spec.user.uid, spec.request.exclusive_user);
+  }
+  return std::nullopt;
+}
+
 bool SameUse(NodeUse a, NodeUse b) {
   const std::size_t gpus = std::max(a.gpus.size(), b.gpus.size());
   a.gpus.resize(gpus);
@@ -234,6 +248,9 @@ std::optional<std::string> BrokenInvariant(const ClusterState& state) {
     }
     if (!SameUse(taken[id], node.taken)) {
       return absl::StrCat("node ", node.name, ": what is taken is not the sum over its jobs");
+    }
+    if (Problem problem = CheckUsers(state, node)) {
+      return problem;
     }
   }
   return CheckIndexes(state);

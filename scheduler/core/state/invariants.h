@@ -20,7 +20,8 @@ namespace muster::core {
 //  4. no job in the state is in a terminal state; every waiting job is in the pending set and no
 //  other; running elements of throttled arrays are counted;
 //  5. ids given out are below the next one;
-//  6. ranks are numbered 0..n-1 and lie within their node's part, with their memory nodes and GPUs.
+//  6. ranks are numbered 0..n-1 and lie within their node's part, with their memory nodes and GPUs;
+//  7. where a job lets jobs of its user alone on its nodes, there are no others.
 std::optional<std::string> BrokenInvariant(const ClusterState& state);
 
 }  // namespace muster::core

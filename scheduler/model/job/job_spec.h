@@ -79,6 +79,7 @@ struct ResourceRequest {
   std::uint32_t min_cpus = 0;  // hardware threads
   Bytes tmp;                   // the file system of /tmp, in all
   GresList gres = {};          // countable things that it holds on each of its nodes
+  bool exclusive_user = false;  // its nodes have jobs of its user alone
   static constexpr auto Fields(auto list) {
     return list(
         Field{"min_nodes", &ResourceRequest::min_nodes},
@@ -102,7 +103,8 @@ struct ResourceRequest {
         Field{"own_gpus", &ResourceRequest::own_gpus},
         Field{"sockets_per_node", &ResourceRequest::sockets_per_node},
         Field{"min_cpus", &ResourceRequest::min_cpus}, Field{"tmp", &ResourceRequest::tmp},
-        Field{"gres", &ResourceRequest::gres});
+        Field{"gres", &ResourceRequest::gres},
+        Field{"exclusive_user", &ResourceRequest::exclusive_user});
   }
   friend bool operator==(const ResourceRequest&, const ResourceRequest&) = default;
 };

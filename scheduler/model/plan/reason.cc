@@ -362,6 +362,10 @@ std::string ToSentence(const Shortage& shortage) {
     case ShortageKind::kGres:
       return ShortOf(absl::StrCat(shortage.needed, " ", shortage.name),
                      absl::StrCat(shortage.available));
+    case ShortageKind::kOtherUsers:
+      return "with jobs of other users";
+    case ShortageKind::kUsersOwn:
+      return "kept by another user for jobs of that user alone";
     case ShortageKind::kSegments:
       return absl::StrCat("needs ", Counted(shortage.needed, "segment"), " of ", shortage.name,
                           " on one leaf switch each, ", FitText(shortage));

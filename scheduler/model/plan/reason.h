@@ -103,6 +103,8 @@ enum class ShortageKind : std::uint8_t {
   kGpuShare = 27,      // thousandths of one GPU
   kSegments = 28,      // too few segments that lie on one leaf switch; `name`: of how many nodes
   kGres = 29,          // a countable thing; `name`: which
+  kOtherUsers = 30,    // the node has jobs of other users
+  kUsersOwn = 31,      // another user's job has the node for jobs of that user alone
 };
 
 // `nodes` nodes lack something: they need `needed` of it and have at most `available`.

@@ -183,6 +183,7 @@ struct Snapshot {
   UsageSnapshot usage;
   std::shared_ptr<const Network> network = {};  // null: not known
   std::vector<PlannedResize> growing = {};      // by the last plan, sorted by job
+  bool by_user = false;  // some job may ask that its nodes have jobs of its user alone
   // No part of the snapshot, and not sent: a plan is the same without it. Nothing: any may differ.
   std::optional<SnapshotDelta> delta = {};
   static constexpr auto Fields(auto list) {
@@ -191,7 +192,8 @@ struct Snapshot {
                 Field{"arrays", &Snapshot::arrays}, Field{"promised", &Snapshot::promised},
                 Field{"licenses", &Snapshot::licenses}, Field{"policy", &Snapshot::policy},
                 Field{"running", &Snapshot::running}, Field{"usage", &Snapshot::usage},
-                Field{"network", &Snapshot::network}, Field{"growing", &Snapshot::growing});
+                Field{"network", &Snapshot::network}, Field{"growing", &Snapshot::growing},
+                Field{"by_user", &Snapshot::by_user});
   }
 };
 

@@ -27,6 +27,7 @@ void Lower(FreeAmounts& to, const FreeAmounts& other) {
   for (std::size_t i = 0; i < kGresKinds; ++i) {
     to.gres[i] = std::min(to.gres[i], other.gres[i]);
   }
+  to.users.Add(other.users);
 }
 
 // GPUs and shares come from the first models of the mask that have some. Shares are taken to fill
@@ -83,6 +84,7 @@ bool Holds(const FreeAmounts& amounts, const NodeDemand& demand) {
     }
   }
   return amounts.cores >= demand.cores && amounts.memory >= demand.memory &&
+         amounts.users.Admit(demand.user, demand.alone) &&
          (demand.gpus == 0 || CountGpus(amounts, demand.gpu_models) >= demand.gpus) &&
          (demand.shares == 0 || CountShares(amounts, demand.gpu_models) >= demand.shares);
 }
@@ -111,6 +113,10 @@ void NodeTimeline::Take(const NodeDemand& demand, Time from, Time until) {
   const std::size_t end = until >= kFarFuture ? segments_.size() : Split(until);
   for (std::size_t i = first; i < end; ++i) {
     Subtract(segments_[i].free, demand);
+    if (demand.user != kAnyUser) {
+      segments_[i].taken_by.Add(demand.user, demand.alone);
+      segments_[i].free.users.Add(demand.user, demand.alone);
+    }
   }
 }
 
@@ -120,6 +126,19 @@ void NodeTimeline::BreakGpu(std::size_t model, Time from, Time until) {
   for (std::size_t i = first; i < end; ++i) {
     std::uint16_t& gpus = segments_[i].free.gpus[model];
     gpus = static_cast<std::uint16_t>(gpus - (gpus > 0 ? 1 : 0));
+  }
+}
+
+void NodeTimeline::AddUser(std::uint32_t user, bool alone, Time until) {
+  const std::size_t end = until >= kFarFuture ? segments_.size() : Split(until);
+  for (std::size_t i = 0; i < end; ++i) {
+    segments_[i].free.users.Add(user, alone);
+  }
+}
+
+void NodeTimeline::ForgetUsers() {
+  for (Segment& segment : segments_) {
+    segment.free.users = segment.taken_by;
   }
 }
 
@@ -204,7 +223,7 @@ std::size_t NodeTimeline::Split(Time when) {
     return at;
   }
   segments_.insert(segments_.begin() + static_cast<std::ptrdiff_t>(at) + 1,
-                   Segment{when, segments_[at].free});
+                   Segment{when, segments_[at].free, segments_[at].taken_by});
   return at + 1;
 }
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "scheduler/core/state/tables/node_use.h"
 #include "scheduler/model/value/gres.h"
 #include "scheduler/model/value/time.h"
 #include "scheduler/model/value/units.h"
@@ -34,6 +35,7 @@ struct FreeAmounts {
   std::array<std::uint32_t, kGpuModels> shares{};  // thousandths, those of whole GPUs among them
   Bytes memory;
   GresAmounts gres{};
+  NodeUsers users;  // whose jobs are there; nobody's where it does not matter
   friend bool operator==(const FreeAmounts&, const FreeAmounts&) = default;
 };
 
@@ -72,6 +74,8 @@ struct NodeDemand {
   std::uint32_t gpu_models = 0;  // bit i: models of position i will do
   Bytes memory;
   GresAmounts gres{};
+  std::uint32_t user = kAnyUser;  // the job's
+  bool alone = false;             // beside jobs of this user only
 };
 
 // GPUs of the models in the mask.
@@ -99,6 +103,11 @@ class NodeTimeline {
   // In [from, until) a GPU of the model of which no job had a share becomes one of which a job has.
   void BreakGpu(std::size_t model, Time from, Time until);
 
+  // In [now, until) the node has a job of the user; what Take says of users is on top of that.
+  void AddUser(std::uint32_t user, bool alone, Time until);
+  // Only what Take said of users counts.
+  void ForgetUsers();
+
   // No more is free at any time than in `other`.
   void CapBy(const NodeTimeline& other);
 
@@ -122,6 +131,7 @@ class NodeTimeline {
   struct Segment {
     Time from;
     FreeAmounts free;
+    NodeUsers taken_by = {};  // of the users, those that Take named
   };
   // The position of the segment that begins at `when`, made by a split where there is none.
   std::size_t Split(Time when);

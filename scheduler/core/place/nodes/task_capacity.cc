@@ -182,6 +182,7 @@ NodeTimeline TimelineOf(const NodeSnapshot& node, const NodeCapacity& capacity, 
 DemandScale ScaleOf(const NodeCapacity& capacity, const ResourceRequest& request, bool whole_gpus) {
   DemandScale scale;
   scale.whole_node = request.exclusive;
+  scale.fixed.alone = request.exclusive_user;
   if (request.layout.has_value() && request.layout->tasks_per_socket > 0) {
     scale.most = MostApart(capacity, request);
   }
@@ -225,6 +226,8 @@ DemandScale ScaleOf(const NodeCapacity& capacity, const ResourceRequest& request
 
 NodeDemand DemandOf(const NodeCapacity& capacity, const DemandScale& scale, std::uint32_t tasks) {
   NodeDemand demand;
+  demand.user = scale.fixed.user;
+  demand.alone = scale.fixed.alone;
   if (scale.whole_node) {
     demand.cores = capacity.all.cores;
     demand.memory = capacity.all.memory;

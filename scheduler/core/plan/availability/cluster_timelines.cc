@@ -22,6 +22,30 @@ bool IsSameHolding(const Holding& a, const Holding& b) {
          a.gpus == b.gpus && a.gres == b.gres && a.given_back == b.given_back && a.back == b.back;
 }
 
+// A job that would be suspended has its memory still, and the node is one of its nodes.
+bool LeavesCoresAlone(const Holding& part) {
+  return !part.given_back.Empty() && !part.cpus.Empty();
+}
+
+// Notes in the timeline whose jobs the node has, but for those that are gone.
+void AddUsers(const Snapshot& snapshot, std::uint32_t node, const std::vector<const Holding*>& gone,
+              NodeTimeline& timeline) {
+  if (!snapshot.by_user) {
+    return;
+  }
+  for (const Holding& holding : snapshot.nodes[node].holdings) {
+    const bool stays = std::none_of(gone.begin(), gone.end(), [&](const Holding* other) {
+      return other->job == holding.job && !LeavesCoresAlone(*other);
+    });
+    const auto job = std::lower_bound(snapshot.running.begin(), snapshot.running.end(), holding.job,
+                                      [](const RunningJob& a, JobId b) { return a.id < b; });
+    if (stays && job != snapshot.running.end() && job->id == holding.job) {
+      timeline.AddUser(job->spec->user.uid, job->spec->request.exclusive_user,
+                       EndOf(holding, snapshot.now));
+    }
+  }
+}
+
 bool HasSameUse(const NodeSnapshot& a, const NodeSnapshot& b) {
   return a.taken == b.taken && std::equal(a.holdings.begin(), a.holdings.end(), b.holdings.begin(),
                                           b.holdings.end(), IsSameHolding);
@@ -85,6 +109,7 @@ const FreeInAll& ClusterTimelines::InAll() const {
 void ClusterTimelines::Read(std::uint32_t node) {
   const NodeSnapshot& node_snapshot = inventory_.snapshot().nodes[node];
   timelines_[node] = TimelineOf(node_snapshot, inventory_.capacity(node), inventory_.now());
+  AddUsers(inventory_.snapshot(), node, {}, timelines_[node]);
   Time first = kFarFuture;
   for (const Holding& holding : node_snapshot.holdings) {
     if (holding.ends != kNoTime) {
@@ -97,7 +122,8 @@ void ClusterTimelines::Read(std::uint32_t node) {
 bool ClusterTimelines::MoveTo(const Snapshot& next) {
   const Snapshot& last = inventory_.snapshot();
   if (next.nodes.size() != timelines_.size() || next.now < last.now ||
-      next.network != last.network || changes_.mark() > kChangesKept) {
+      next.network != last.network || next.by_user != last.by_user ||
+      changes_.mark() > kChangesKept) {
     return false;
   }
   GiveBack();
@@ -230,6 +256,10 @@ NodeTimeline ClusterTimelines::Without(std::uint32_t node,
   for (const Holding* holding : holdings) {
     timeline.Lend(AmountsOf(*holding, *inventory_.snapshot().nodes[node].machine, all), now,
                   EndOf(*holding, now), all.all);
+  }
+  if (inventory_.snapshot().by_user) {
+    timeline.ForgetUsers();
+    AddUsers(inventory_.snapshot(), node, holdings, timeline);
   }
   return timeline;
 }

@@ -9,6 +9,7 @@
 
 #include "scheduler/core/place/nodes/candidate.h"
 #include "scheduler/core/policy/reserved_nodes.h"
+#include "scheduler/core/state/tables/node_use.h"
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/value/time.h"
 
@@ -23,6 +24,7 @@ struct Need {
   const std::vector<bool>* inside = nullptr;   // by node position: where the job may be; null: all
   const std::vector<bool>* allowed = nullptr;  // of those, the nodes that fit its description
   const ReservedNodes* reserved = nullptr;     // null: none
+  std::uint32_t user = kAnyUser;               // the job's, where some want nodes to themselves
   const std::vector<bool>* barred = nullptr;  // by position: where it was tried in vain; null: none
 };
 

@@ -66,6 +66,8 @@ struct Look {
   FreeAmounts free;
   const Reservation* reserved = nullptr;  // keeps the node from the job now
   std::uint32_t position = 0;             // in the snapshot, and so in the tree
+  // Whose jobs keep the job from the node.
+  std::optional<ShortageKind> users = std::nullopt;
 };
 
 // The looks, and the switches above them where the job is to lie in segments.
@@ -75,7 +77,9 @@ struct Looks {
 };
 
 std::uint32_t RoomOn(const Look& look, const ResourceRequest& request, std::uint32_t limit) {
-  return RoomFor(look.free, *look.capacity, ScaleOf(*look.capacity, request), limit);
+  return look.users.has_value()
+             ? 0
+             : RoomFor(look.free, *look.capacity, ScaleOf(*look.capacity, request), limit);
 }
 
 // True when the looks that `usable` chooses hold the whole job, `room_of` each of them.
@@ -153,6 +157,9 @@ std::vector<Shortage> ShortagesOf(const Look& look, const ResourceRequest& reque
   }
   if (look.reserved != nullptr) {
     return {Shortage{ShortageKind::kReserved, 1, 0, 0, look.reserved->name}};
+  }
+  if (look.users.has_value()) {
+    return {Shortage{*look.users, 1, 0, 0}};
   }
   if (!request.gpu_share.zero()) {
     const GpuRequest& kind = GpuKind(request);
@@ -294,6 +301,18 @@ std::optional<Reason> WhyNever(const std::vector<NodeSnapshot>& nodes,
   return reason;
 }
 
+namespace {
+
+// Whose jobs keep one of that user from a node that has those of `users`.
+std::optional<ShortageKind> KeptBy(const NodeUsers& users, const Need& need) {
+  if (users.Admit(need.user, need.request->exclusive_user)) {
+    return std::nullopt;
+  }
+  return users.AreKeptFrom(need.user) ? ShortageKind::kUsersOwn : ShortageKind::kOtherUsers;
+}
+
+}  // namespace
+
 Reason WhyNotNow(const std::vector<NodeSnapshot>& nodes, const Availability& availability,
                  const Need& need, Time now) {
   Looks looks;
@@ -307,7 +326,7 @@ Reason WhyNotNow(const std::vector<NodeSnapshot>& nodes, const Availability& ava
         Look{&nodes[node], nodes[node].up, nodes[node].drained,
              &availability.inventory().capacity(node), availability.timeline(node).now(),
              need.reserved == nullptr ? nullptr : need.reserved->InTheWay(node, now, need.duration),
-             node});
+             node, KeptBy(availability.timeline(node).now().users, need)});
   }
   return WhyNot(std::move(looks), *need.request, now);
 }

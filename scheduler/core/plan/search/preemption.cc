@@ -91,7 +91,9 @@ void Preemption::NoteWhatIsLeft() {
   for (const NodeSnapshot& node : snapshot_.nodes) {
     for (const Holding& holding : node.holdings) {
       if (gives_cores_[positions_.at(holding.job)]) {
-        left_.emplace(&holding, Holding{holding.job, holding.ends, holding.cpus, Bytes(), {}});
+        Holding left{holding.job, holding.ends, holding.cpus, Bytes(), {}};
+        left.given_back = holding.cpus;
+        left_.emplace(&holding, std::move(left));
       }
     }
   }

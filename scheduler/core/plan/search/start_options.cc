@@ -84,7 +84,9 @@ void StartOptions::AddIn(const JobPartition& partition, const JobSpec& spec,
 
 StartOption& StartOptions::OptionIn(const JobPartition& partition, const JobSpec& spec,
                                     std::uint32_t alternative, ResourceRequest request) {
+  const std::uint32_t user = snapshot_->by_user ? spec.user.uid : kAnyUser;
   const std::uint64_t shape = Fingerprint()
+                                  .Add(user)
                                   .Add(request)
                                   .Add(spec.time_limit)
                                   .Add(partition.name)
@@ -102,6 +104,7 @@ StartOption& StartOptions::OptionIn(const JobPartition& partition, const JobSpec
     FindAllowed(*snapshot_, option);
     option.need.duration = PlannedDuration(spec.time_limit);
     option.need.shape = shape;
+    option.need.user = user;
     option.need.reserved = has_rules_ ? ReservedFor(spec.reservation) : nullptr;
     Bind(option);
   }

@@ -88,9 +88,11 @@ void ApplyTo(StateParts& state, const JobSubmitted& event) {
   const JobSpec& spec = event.spec;
   const std::uint32_t alike = event.components.empty() ? event.count : 1;
   state.policy.Submit(spec, alike);
+  state.index.NoteSpec(spec);
   state.dependencies.Join(spec, event.first, alike);
   for (const Component& component : event.components) {
     state.policy.Submit(component.spec, 1);
+    state.index.NoteSpec(component.spec);
     state.dependencies.Join(component.spec, event.first, 1);
   }
   if (!spec.dependency.terms.empty()) {
@@ -130,6 +132,7 @@ void ApplyTo(StateParts& state, const JobUpdated& event) {
     state.index.RemoveHolder(job);
   }
   SetSpec(job, event.spec);
+  state.index.NoteSpec(event.spec);
   if (job.attempt.has_value()) {
     state.index.AddHolder(job);
   }

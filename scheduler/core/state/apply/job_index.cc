@@ -1,5 +1,7 @@
 #include "scheduler/core/state/apply/job_index.h"
 
+#include <algorithm>
+
 namespace muster::core {
 namespace {
 
@@ -8,6 +10,12 @@ bool HasThrottle(const Job& job) {
 }
 
 }  // namespace
+
+void JobIndex::NoteSpec(const JobSpec& spec) {
+  by_user_ = by_user_ || spec.request.exclusive_user ||
+             std::any_of(spec.alternatives.begin(), spec.alternatives.end(),
+                         [](const Alternative& other) { return other.request.exclusive_user; });
+}
 
 void JobIndex::Note(const Job& job) {
   if (IsWaiting(job.state)) {

@@ -27,6 +27,11 @@ class JobIndex {
     return array_running_;
   }
 
+  // Whether some job may have asked that its nodes have jobs of its user alone.
+  [[nodiscard]] bool by_user() const { return by_user_; }
+
+  // A job has this spec from now on.
+  void NoteSpec(const JobSpec& spec);
   // The job is new, or its state may have changed.
   void Note(const Job& job);
   // The job is live no more.
@@ -41,6 +46,7 @@ class JobIndex {
   std::set<JobId> suspended_;
   std::set<JobId> elastic_;
   std::map<JobId, std::uint32_t> array_running_;
+  bool by_user_ = false;
 };
 
 }  // namespace muster::core

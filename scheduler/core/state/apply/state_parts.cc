@@ -46,6 +46,7 @@ StateParts::StateParts(StateImage image) : epoch(image.epoch), next_job(image.ne
       job.spec = before != nullptr && *before == *job.spec ? before : job.spec;
       before = job.spec;
     }
+    index.NoteSpec(*job.spec);
     index.Note(job);
     if (job.attempt.has_value()) {
       nodes.AddHolder(job);
@@ -56,6 +57,7 @@ StateParts::StateParts(StateImage image) : epoch(image.epoch), next_job(image.ne
   }
   for (UntouchedElements& elements : image.elements) {
     MUSTER_CHECK(elements.first.spec != nullptr);
+    index.NoteSpec(*elements.first.spec);
     jobs.Add(std::move(elements));
   }
   for (const auto& [id, node] : nodes.all()) {

@@ -585,7 +585,7 @@ void History::Settle() {
   }
   LiftPolicy();
   for (const JobId job : WaitingIds(state_)) {
-    Take(HoldJob{job, std::nullopt, false, Ada()});
+    Take(HoldJob{job, std::nullopt, false, User{0, 0, "root"}});
   }
   constexpr int kRoundsMax = 1000;
   int idle = 0;

@@ -24,6 +24,7 @@ ResourceRequest History::AnyRequest() {
     request.layout = RankLayout{.tasks_per_socket = Number(0, 2), .threads_per_core = Number(0, 1)};
   }
   request.exclusive = Chance(8);
+  request.exclusive_user = Chance(10);
   request.overcommit = Chance(8);
   if (config_.network != nullptr && Chance(20)) {
     request.switches = Number(1, 2);
@@ -38,7 +39,7 @@ ResourceRequest History::AnyRequest() {
 
 JobSpec History::AnySpec() {
   JobSpec spec;
-  spec.user = User{1000, 1000, "ada"};
+  spec.user = Chance(70) ? User{1000, 1000, "ada"} : User{1001, 1001, "bob"};
   spec.request = AnyRequest();
   spec.kind = Chance(25) ? JobKind::kRun : JobKind::kBatch;
   spec.nice = static_cast<std::int32_t>(Number(0, 2));

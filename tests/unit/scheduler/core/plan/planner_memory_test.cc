@@ -39,6 +39,7 @@ class Twice {
     world_.config.prompt.slack = std::chrono::seconds(Number(0, 4000));
     world_.config.prompt.patience = std::chrono::seconds(Number(0, 4000));
     world_.config.prompt.promises = Number(0, 40);
+    users_ = Chance(30);
     const std::uint32_t nodes = Number(4, 40);
     const bool alike = Chance(60);
     for (std::uint32_t i = 1; i <= nodes; ++i) {
@@ -109,6 +110,7 @@ class Twice {
     }
     request.gpus_per_task.count = Chance(20) ? 1 : 0;
     request.exclusive = Chance(5);
+    request.exclusive_user = users_ && Chance(10);
     if (Chance(10)) {
       request.memory_per_node = kGibibyte * Number(1, 12);
     }
@@ -125,6 +127,7 @@ class Twice {
       request.segment = Chance(60) ? 2 : 0;
     }
     JobSpec spec = world_.Spec(request);
+    spec.user = Chance(70) ? world_.ada : world_.bob;
     spec.time_limit = std::chrono::minutes(Chance(90) ? 5 * Number(1, 12) : 0);
     spec.nice = static_cast<std::int32_t>(Number(0, 2));
     if (has_policy_) {
@@ -192,6 +195,7 @@ class Twice {
   std::mt19937_64 random_;
   PolicyWorld world_;
   bool has_policy_ = false;
+  bool users_ = false;  // some ask for nodes with jobs of their user alone
   std::vector<std::string> names_;
   PlannerMemory memory_;
   std::unique_ptr<muster::Plan> last_;
