@@ -95,9 +95,12 @@ void AddProgram(JobStore& store, bool with_script, JobDetail& detail) {
   if (!program.ok()) {
     return;
   }
-  detail.work_dir = program->work_dir;
-  detail.stdout_path = program->stdout_path;
-  detail.stderr_path = program->stderr_path;
+  const auto unless_changed = [](std::string& shown, const std::string& submitted) {
+    shown = shown.empty() ? submitted : shown;
+  };
+  unless_changed(detail.work_dir, program->work_dir);
+  unless_changed(detail.stdout_path, program->stdout_path);
+  unless_changed(detail.stderr_path, program->stderr_path);
   detail.command = program->argv;
   const std::string host = "MUSTER_SUBMIT_HOST=";
   for (const std::string& variable : program->environment) {

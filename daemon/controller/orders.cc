@@ -8,6 +8,7 @@
 #include "scheduler/core/policy/deadline.h"
 #include "scheduler/core/policy/kill_grace.h"
 #include "scheduler/core/state/job_group.h"
+#include "scheduler/model/job/program_check.h"
 #include "scheduler/model/value/wire_size.h"
 
 namespace muster::daemon {
@@ -160,9 +161,10 @@ absl::Status Orders::Complete(PreparedOrder& prepared) const {
   if (auto* launch = std::get_if<LaunchOrder>(&prepared.order)) {
     if (prepared.program != nullptr) {
       launch->program = *prepared.program;
-      return absl::OkStatus();
+    } else {
+      ASSIGN_OR_RETURN(launch->program, store_.ReadProgram(ProgramOf(*launch)));
     }
-    ASSIGN_OR_RETURN(launch->program, store_.ReadProgram(ProgramOf(*launch)));
+    SetPaths(launch->spec.paths, launch->program);
   } else if (auto* step = std::get_if<StepOrder>(&prepared.order)) {
     if (prepared.program != nullptr) {
       step->program = *prepared.program;

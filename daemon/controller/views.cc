@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/handle/nodes/health_handlers.h"
@@ -10,6 +11,7 @@
 #include "scheduler/core/state/tables/checkpoint_account.h"
 #include "scheduler/core/state/tables/usage_keys.h"
 #include "scheduler/model/job/inner_ranks.h"
+#include "scheduler/model/job/program_check.h"
 
 namespace muster::daemon {
 namespace {
@@ -312,6 +314,11 @@ void AddAsked(const JobSpec& spec, JobDetail& detail) {
   detail.time_min = spec.time_min;
   detail.prefer = ToText(spec.prefer);
   detail.gres = ToText(spec.request.gres);
+  Program changed;
+  SetPaths(spec.paths, changed);
+  detail.work_dir = std::move(changed.work_dir);
+  detail.stdout_path = std::move(changed.stdout_path);
+  detail.stderr_path = std::move(changed.stderr_path);
 }
 
 NodeView ViewOf(const core::ClusterState& state, const Node& node, bool with_machine) {

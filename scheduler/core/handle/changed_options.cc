@@ -9,6 +9,7 @@
 #include "scheduler/core/handle/submit/new_job.h"
 #include "scheduler/core/policy/job_access.h"
 #include "scheduler/core/state/tables/alternatives.h"
+#include "scheduler/model/job/program_check.h"
 
 namespace muster::core {
 namespace {
@@ -90,6 +91,15 @@ void TakeRecorded(const JobSpec& asked, JobSpec& spec) {
   }
 }
 
+// The paths that are named take the place of those of before.
+void TakePaths(const JobSpec& asked, JobSpec& spec) {
+  for (const ChangedPath& path : asked.paths) {
+    std::erase_if(spec.paths,
+                  [&path](const ChangedPath& other) { return other.option == path.option; });
+    spec.paths.push_back(path);
+  }
+}
+
 #define MUSTER_TAKE(MEMBER) [](const JobSpec& asked, JobSpec& spec) { spec.MEMBER = asked.MEMBER; }
 
 constexpr ChangedOption kChangedOptions[] = {
@@ -111,6 +121,7 @@ constexpr ChangedOption kChangedOptions[] = {
     {"ntasks-per-node", TakeTasksPerNode, false, true},
     {"overcommit", MUSTER_TAKE(request.overcommit), false, true},
     {"partition", MUSTER_TAKE(partition), true},
+    {"paths", TakePaths},
     {"prefer", MUSTER_TAKE(prefer), false, true},
     {"priority", MUSTER_TAKE(priority)},
     {"qos", MUSTER_TAKE(qos), true},
@@ -171,6 +182,7 @@ absl::Status TakeOptions(const JobUpdate& changes, const User& by, const Schedul
     }
     request = request || option->of_request;
   }
+  RETURN_IF_ERROR(CheckPaths(asked.paths));
   if (request) {
     RETURN_IF_ERROR(UndoChoices(spec));
   }

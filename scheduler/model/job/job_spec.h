@@ -173,6 +173,16 @@ enum class CheckpointMeans : std::uint8_t {
   kCriu = 1,     // the supervisor, of its processes as they are
 };
 
+// A path of a job's program that was changed while the job waited.
+struct ChangedPath {
+  std::string option;  // that gives it at submission: "output", "error", "input", "chdir"
+  std::string path;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"option", &ChangedPath::option}, Field{"path", &ChangedPath::path});
+  }
+  friend bool operator==(const ChangedPath&, const ChangedPath&) = default;
+};
+
 struct JobSpec {
   JobKind kind = JobKind::kBatch;
   std::string name;
@@ -210,6 +220,7 @@ struct JobSpec {
   Duration time_min{0};  // it may start with a shorter limit, but with no less than this; 0: none
   Constraint prefer;     // --prefer: features that its nodes have where that delays nothing
   std::uint32_t priority = 0;  // as an operator fixed it; 0: it is reckoned
+  std::vector<ChangedPath> paths = {};  // in the place of its program's; each option once
   static constexpr auto Fields(auto list) {
     return list(
         Field{"kind", &JobSpec::kind}, Field{"name", &JobSpec::name}, Field{"user", &JobSpec::user},
@@ -228,7 +239,7 @@ struct JobSpec {
         Field{"progress_timeout", &JobSpec::progress_timeout}, Field{"warning", &JobSpec::warning},
         Field{"checkpoint_with", &JobSpec::checkpoint_with}, Field{"recorded", &JobSpec::recorded},
         Field{"time_min", &JobSpec::time_min}, Field{"prefer", &JobSpec::prefer},
-        Field{"priority", &JobSpec::priority});
+        Field{"priority", &JobSpec::priority}, Field{"paths", &JobSpec::paths});
   }
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };

@@ -40,6 +40,15 @@ absl::Status CheckEnvironment(const std::vector<std::string>& environment) {
       absl::StrCat("--export: the environment has ", name, " twice; leave one of them out"));
 }
 
+// The member that the option gives; null: none.
+std::string Program::*MemberOf(std::string_view option) {
+  return option == "output"  ? &Program::stdout_path
+         : option == "error" ? &Program::stderr_path
+         : option == "input" ? &Program::stdin_path
+         : option == "chdir" ? &Program::work_dir
+                             : nullptr;
+}
+
 }  // namespace
 
 absl::Status CheckProgram(JobKind kind, const Program& program) {
@@ -71,6 +80,31 @@ absl::Status CheckProgram(JobKind kind, const Program& program) {
   }
   RETURN_IF_ERROR(CheckEnvironment(program.environment));
   return program.io == StepIo() ? absl::OkStatus() : CheckStepIo(program.io);
+}
+
+absl::Status CheckPaths(const std::vector<ChangedPath>& paths) {
+  constexpr std::size_t kPathMax = 4096;
+  for (const ChangedPath& path : paths) {
+    if (MemberOf(path.option) == nullptr) {
+      return absl::InvalidArgumentError("a path of an option that gives none");
+    }
+    if (path.path.size() >= kPathMax || path.path.find('\0') != std::string::npos) {
+      return absl::InvalidArgumentError(absl::StrCat("--", path.option, ": no path is longer than ",
+                                                     kPathMax - 1, " bytes or holds a NUL byte"));
+    }
+    if (path.option == "chdir" && (path.path.empty() || path.path[0] != '/')) {
+      return absl::InvalidArgumentError("--chdir: is not a path that begins with /");
+    }
+  }
+  return absl::OkStatus();
+}
+
+void SetPaths(const std::vector<ChangedPath>& paths, Program& program) {
+  for (const ChangedPath& path : paths) {
+    if (std::string Program::*const member = MemberOf(path.option)) {
+      program.*member = path.path;
+    }
+  }
 }
 
 }  // namespace muster

@@ -9,6 +9,7 @@
 #include "scheduler/core/place/nodes/feature_match.h"
 #include "scheduler/core/state/tables/licenses.h"
 #include "scheduler/model/job/job_text.h"
+#include "scheduler/model/job/program_check.h"
 
 namespace muster::core {
 namespace {
@@ -98,6 +99,7 @@ absl::Status CheckTerms(const JobSpec& spec, const SchedulerConfig& config) {
     return absl::InvalidArgumentError(
         absl::StrCat(spec.recorded.size(), " options without effect; at most ", kRecordedMax));
   }
+  RETURN_IF_ERROR(CheckPaths(spec.paths));
   for (const std::string& option : spec.recorded) {
     RETURN_IF_ERROR(CheckJobText("an option without effect", option, kRecordedBytesMax));
   }

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "scheduler/model/job/program_check.h"
 #include "tests/unit/scheduler/core/builders.h"
 
 namespace muster::core {
@@ -147,6 +148,34 @@ TEST_F(ChangedOptionsTest, AnOptionWithoutEffectTakesThePlaceOfItsOwnName) {
   asked.recorded = {"mail-type=FAIL", "wckey="};
   ASSERT_TRUE(Change(job, {"recorded"}, asked).ok());
   EXPECT_EQ(SpecOf(job).recorded, (std::vector<std::string>{"mail-type=FAIL"}));
+}
+
+TEST_F(ChangedOptionsTest, PathsTakeThePlaceOfTheProgramsOwn) {
+  const JobId job = world.Submit(Tasks(1));
+  JobSpec asked;
+  asked.paths = {{"output", "first"}, {"chdir", "/data"}};
+  ASSERT_TRUE(Change(job, {"paths"}, asked).ok());
+  asked.paths = {{"output", "second"}};
+  ASSERT_TRUE(Change(job, {"paths"}, asked).ok());
+  Program program = testing::Script();
+  program.stderr_path = "own";
+  SetPaths(SpecOf(job).paths, program);
+  EXPECT_EQ(program.stdout_path, "second");
+  EXPECT_EQ(program.work_dir, "/data");
+  EXPECT_EQ(program.stderr_path, "own");
+}
+
+TEST_F(ChangedOptionsTest, WhatIsNoPathIsRefused) {
+  const JobId job = world.Submit(Tasks(1));
+  for (const ChangedPath& path : {ChangedPath{"chdir", "data"}, ChangedPath{"script", "/x"},
+                                  ChangedPath{"error", std::string(5000, 'x')},
+                                  ChangedPath{"input", std::string("a\0b", 3)}}) {
+    JobSpec asked;
+    asked.paths = {path};
+    EXPECT_EQ(Change(job, {"paths"}, asked).code(), absl::StatusCode::kInvalidArgument)
+        << path.option;
+  }
+  EXPECT_TRUE(SpecOf(job).paths.empty());
 }
 
 }  // namespace
