@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cli/page/quantity.h"
@@ -16,6 +17,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/core/handle/submit/validate.h"
 #include "scheduler/core/plan/planner.h"
+#include "scheduler/model/value/gres.h"
 #include "topology/captured/captured.h"
 #include "topology/network/network_file.h"
 
@@ -86,6 +88,29 @@ class MachineShelf {
   std::map<std::string, std::shared_ptr<const Machine>> machines_;
 };
 
+// The nodes declare the countable things of their lists. Nodes with the same machine and the same
+// list share one.
+absl::Status AddGres(const std::string& text, PlaceCluster& cluster) {
+  if (text.empty()) {
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(
+      const std::vector<std::string> lists,
+      ReadGresLists("--node-gres", text, static_cast<std::uint32_t>(cluster.nodes.size())));
+  std::map<std::pair<const Machine*, std::size_t>, std::shared_ptr<const Machine>> known;
+  for (std::size_t i = 0; i < cluster.nodes.size(); ++i) {
+    std::shared_ptr<const Machine>& machine = cluster.nodes[i].machine;
+    std::shared_ptr<const Machine>& with = known[{machine.get(), i % lists.size()}];
+    if (with == nullptr) {
+      auto changed = std::make_shared<Machine>(*machine);
+      ASSIGN_OR_RETURN(changed->gres, ParseGresList(lists[i % lists.size()]));
+      with = std::move(changed);
+    }
+    machine = with;
+  }
+  return absl::OkStatus();
+}
+
 // How many nodes there are: as said, else the network's, else one for each topology.
 absl::StatusOr<std::size_t> CountNodes(const PlaceOptions& options, const Network* network) {
   const std::size_t known = network != nullptr ? network->nodes.size() : options.topologies.size();
@@ -124,6 +149,10 @@ std::vector<Option> PlaceOptionTable() {
        .letter = 0,
        .metavar = "LIST",
        .text = "The nodes' features: a,b; or one list for each: 'a,b;c'"},
+      {.name = "node-gres",
+       .letter = 0,
+       .metavar = "LIST",
+       .text = "The nodes' countable things: a:2,b; or one list for each: 'a:2,b;a:4'"},
       {.name = "message",
        .letter = 0,
        .metavar = "SIZE",
@@ -166,6 +195,7 @@ absl::StatusOr<PlaceOptions> ReadPlaceOptions(const Invocation& invocation) {
     options.nodes = *nodes;
   }
   options.features = invocation.Value("features");
+  options.gres = invocation.Value("node-gres");
   if (invocation.Has("message")) {
     const absl::StatusOr<Bytes> message = ParseMemory(invocation.Value("message"));
     if (!message.ok()) {
@@ -207,6 +237,7 @@ absl::StatusOr<PlaceCluster> LoadPlaceCluster(const PlaceOptions& options) {
     }
     cluster.nodes.push_back(std::move(node));
   }
+  RETURN_IF_ERROR(AddGres(options.gres, cluster));
   cluster.remarks = machines.Remarks();
   if (cluster.network != nullptr) {
     cluster.remarks.insert(cluster.remarks.end(), cluster.network->remarks.begin(),

@@ -29,6 +29,7 @@ struct PlaceOptions {
   std::string network;                  // a file; empty: none
   std::uint32_t nodes = 0;              // --cluster-nodes; 0: not given
   std::string features;                 // as up takes them; empty: none
+  std::string gres;                     // the same
   Bytes message = core::kMessage;       // of the collectives that are predicted
   JobSpec spec;                         // normalised
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -20,6 +21,7 @@ using Values = std::map<std::string, std::string>;
 
 constexpr const char* kNoDependency = "none";
 constexpr const char* kThrottle = "array-throttle";
+constexpr const char* kPaths = "paths";
 
 // An option, and what of a job it changes (core/handle/changed_options).
 struct Changeable {
@@ -30,17 +32,21 @@ struct Changeable {
 constexpr Changeable kChangeable[] = {
     {"account", "account"},
     {"begin", ""},
+    {"chdir", kPaths},
     {"comment", ""},
     {"constraint", "constraint"},
     {"cpus-per-task", "cpus-per-task"},
     {"deadline", ""},
     {"dependency", ""},
+    {"error", kPaths},
     {"exclude", "exclude"},
     {"exclusive", "exclusive"},
+    {"exclusive-user", "exclusive-user"},
     {"gpus", "gpus"},
     {"gpus-per-node", "gpus"},
     {"gpus-per-task", "gpus"},
     {"gres", "gres"},
+    {"input", kPaths},
     {"job-name", ""},
     {"licenses", "licenses"},
     {"mem", "mem"},
@@ -52,6 +58,7 @@ constexpr Changeable kChangeable[] = {
     {"nodes", "nodes"},
     {"ntasks", "ntasks"},
     {"ntasks-per-node", "ntasks-per-node"},
+    {"output", kPaths},
     {"overcommit", "overcommit"},
     {"partition", "partition"},
     {"prefer", "prefer"},
@@ -146,6 +153,7 @@ absl::StatusOr<JobUpdate> ReadJobChanges(Values values, const Moment& moment) {
   std::set<std::string> changed;
   Values read;  // what has a value to read
   JobSpec throttled;
+  std::vector<ChangedPath> paths;
   for (const auto& [option, value] : values) {
     if (option == kThrottle) {
       RETURN_IF_ERROR(ReadThrottle(value, throttled));
@@ -156,12 +164,16 @@ absl::StatusOr<JobUpdate> ReadJobChanges(Values values, const Moment& moment) {
     if (known == nullptr) {
       continue;
     }
+    if (*known->changes != '\0') {
+      changed.insert(known->changes);
+    }
+    if (std::string_view(known->changes) == kPaths) {
+      paths.push_back({option, value});
+      continue;
+    }
     const bool says = IsFlag(option) ? value != "no" : !value.empty() || option == "job-name";
     if (says) {
       read.insert({option, value});
-    }
-    if (*known->changes != '\0') {
-      changed.insert(known->changes);
     }
     if (option == "gres") {
       AddGres(value, changed);
@@ -174,6 +186,7 @@ absl::StatusOr<JobUpdate> ReadJobChanges(Values values, const Moment& moment) {
     changes.options.assign(changed.begin(), changed.end());
     changes.asked = std::move(request.spec);
     changes.asked->array = throttled.array;
+    changes.asked->paths = std::move(paths);
   }
   if (changes == JobUpdate()) {
     return absl::InvalidArgumentError("nothing to change: give an option like --time");

@@ -319,6 +319,8 @@ const JobOption kJobOptions[] = {
      READ(request->alternatives = value; return absl::OkStatus();), true, true},
     {"exclusive", "", "", "Whole nodes, shared with no other job",
      SET(request->spec.request.exclusive = true), true, true},
+    {"exclusive-user", "", "", "Nodes shared with jobs of the same user only",
+     SET(request->spec.request.exclusive_user = true), true, true},
     {"overcommit", "O", "", "Tasks of a node share the hardware threads of one task",
      SET(request->spec.request.overcommit = true), true, true},
     {"time", "t", "LIMIT",
@@ -507,7 +509,8 @@ const JobOption kJobOptions[] = {
     // What Slurm's commands and directives give that has no effect here, one a line.
     {"recorded", "", "NAME[=VALUE]", kUnavailable,
      READ(return ReadRecorded(value, &request->spec.recorded);), true, true},
-    {"mail-type", "", "LIST", "Mail you when it ENDs, FAILs, BEGINs, is REQUEUEd, or at TIME_LIMIT_80",
+    {"mail-type", "", "LIST",
+     "Mail you when it ENDs, FAILs, BEGINs, is REQUEUEd, or at TIME_LIMIT_80",
      READ(RETURN_IF_ERROR(ParseMailTypes(value).status());
           return ReadRecorded("mail-type=" + value, &request->spec.recorded);),
      true, true},

@@ -197,7 +197,7 @@ bool MayDiffer(const std::string& name) {
       "nodes",       "ntasks",  "ntasks-per-node", "cpus-per-task", "mem",
       "mem-per-cpu", "gpus",    "gpus-per-node",   "gpus-per-task", "exclusive",
       "overcommit",  "time",    "constraint",      "nodelist",      "exclude",
-      "switches",    "segment", "parallel"};
+      "switches",    "segment", "parallel",        "exclusive-user"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
@@ -385,11 +385,16 @@ absl::StatusOr<std::vector<GivenOption>> OptionsFrom(const Environment& environm
   }
   const unsigned command = verb == JobVerb::kSubmit ? kSbatch : kSalloc;
   for (const SlurmOption& option : AllSlurmOptions()) {
-    const std::string variable =
-        absl::StrCat(verb == JobVerb::kSubmit ? "SBATCH_" : "SALLOC_", option.variable);
-    const std::string value = environment.Get(variable);
+    const std::string command_name = verb == JobVerb::kSubmit ? "SBATCH_" : "SALLOC_";
+    const std::string variable = absl::StrCat(command_name, option.variable);
+    std::string value = environment.Get(variable);
     if ((option.commands & command) == 0 || *option.variable == '\0' || value.empty()) {
       continue;
+    }
+    const std::string wait = environment.Get(command_name + "WAIT4SWITCH");
+    if (std::string_view(option.name) == "switches" && !wait.empty() &&
+        value.find('@') == std::string::npos) {
+      absl::StrAppend(&value, "@", wait);
     }
     const bool has_value = option.takes != SlurmValue::kNone;
     if (has_value || (value != "0" && value != "no")) {

@@ -140,12 +140,13 @@ Given TresBind(const std::string& value) {
   return Bound<kGpuBind>(value.substr(kGpu.size()));
 }
 
-// Alone on its nodes, which who asks to be alone with others of its user is too.
+// Alone on its nodes, or with others of its user. What stands for a label of security or a block of
+// the network here is the whole node.
 Given Exclusive(const std::string& value) {
   if (!value.empty() && value != "user" && value != "mcs" && value != "topo") {
     return absl::InvalidArgumentError(absl::StrCat(Quote(value), " is not one of user, mcs, topo"));
   }
-  return Own{{"exclusive", ""}};
+  return Own{{value == "user" ? "exclusive-user" : "exclusive", ""}};
 }
 
 Given Nice(const std::string& value) {
@@ -202,6 +203,24 @@ Given OomKillStep(const std::string& value) {
 
 Given KillBadExit(const std::string& value) {
   return value == "0" ? Own{} : Own{{"kill-on-bad-exit", ""}};
+}
+
+// --mail-type: kept with the job, for whoever sends the mail.
+Given MailType(const std::string& value) {
+  constexpr const char* kKinds[] = {"ALL",          "ARRAY_TASKS",   "BEGIN",
+                                    "END",          "FAIL",          "NONE",
+                                    "REQUEUE",      "STAGE_OUT",     "INVALID_DEPEND",
+                                    "TIME_LIMIT",   "TIME_LIMIT_50", "TIME_LIMIT_80",
+                                    "TIME_LIMIT_90"};
+  for (const std::string& kind : std::vector<std::string>(absl::StrSplit(value, ','))) {
+    const auto is = [&kind](const char* known) {
+      return kind.empty() || absl::EqualsIgnoreCase(kind, known);
+    };
+    if (std::none_of(std::begin(kKinds), std::end(kKinds), is)) {
+      return absl::InvalidArgumentError(absl::StrCat(Quote(kind), " is no kind of mail"));
+    }
+  }
+  return Own{{"recorded", absl::StrCat("mail-type=", value)}};
 }
 
 constexpr SlurmOption kOptions[] = {
@@ -274,19 +293,19 @@ constexpr SlurmOption kOptions[] = {
     {"hint", 0, kValue, kAll, kYes, "hint", nullptr,
      "unrecognized --hint argument \"%s\", see --hint=help", "HINT"},
     {"hold", 'H', kFlag, kAll, kYes, "hold"},
-    {"ignore-pbs", 0, kFlag, kSbatch, kNote},
+    {"ignore-pbs", 0, kFlag, kSbatch, kNote, "", nullptr, "", "IGNORE_PBS"},
     {"immediate", 'I', kMaybe, kSrun, kYes},
     {"immediate", 'I', kMaybe, kSalloc, kNo, "", nullptr, kDisabled},
     {"input", 'i', kValue, kSbatch | kSrun, kYes, "input", nullptr, "", "INPUT"},
     {"job-name", 'J', kValue, kAll, kYes, "job-name", nullptr, "", "JOB_NAME"},
     {"jobid", 0, kValue, kSrun, kYes},
-    {"kill-command", 'K', kMaybe, kSalloc, kNote},
+    {"kill-command", 'K', kMaybe, kSalloc, kNote, "", nullptr, "", "KILL_CMD"},
     {"kill-on-bad-exit", 'K', kMaybe, kSrun, kYes, "kill-on-bad-exit", KillBadExit},
     {"kill-on-invalid-dep", 0, kValue, kSbatch, kYes, "kill-on-invalid-dep"},
     {"label", 'l', kFlag, kSrun, kYes, "label"},
     {"licenses", 'L', kValue, kAll, kYes, "licenses", nullptr,
      "Batch job submission failed: Invalid license specification"},
-    {"mail-type", 0, kValue, kAll, kNote},
+    {"mail-type", 0, kValue, kAll, kYes, "", MailType},
     {"mail-user", 0, kValue, kAll, kNote},
     {"mcs-label", 0, kValue, kAll, kNote},
     {"mem", 0, kValue, kJobs, kYes, "mem", Memory, "", "MEM_PER_NODE"},
@@ -304,7 +323,7 @@ constexpr SlurmOption kOptions[] = {
     {"network", 0, kValue, kAll, kNote, "", nullptr, "", "NETWORK"},
     {"nice", 0, kMaybe, kAll, kYes, "nice", Nice, kNumber},
     {"no-allocate", 'Z', kFlag, kSrun, kNo, "", nullptr, kDisabled},
-    {"no-bell", 0, kFlag, kSalloc, kYes},
+    {"no-bell", 0, kFlag, kSalloc, kYes, "", nullptr, "", "NO_BELL"},
     {"no-kill", 'k', kMaybe, kAll, kYes, "no-kill", NoKill, "", "NO_KILL"},
     {"no-requeue", 0, kFlag, kSbatch, kYes, "no-requeue", nullptr, "", "NO_REQUEUE"},
     {"no-shell", 0, kFlag, kSalloc, kYes},
@@ -369,7 +388,8 @@ constexpr SlurmOption kOptions[] = {
      "Invalid --time-min specification"},
     {"tmp", 0, kValue, kAll, kYes, "tmp", Turned<kTmp, SlurmSize>},
     {"treewidth", 0, kValue, kSrun, kNote},
-    {"tres-bind", 0, kValue, kAll, kYes, "gpu-bind", TresBind, "Invalid --tres-bind argument: %s"},
+    {"tres-bind", 0, kValue, kAll, kYes, "gpu-bind", TresBind, "Invalid --tres-bind argument: %s",
+     "TRES_BIND"},
     {"tres-per-task", 0, kValue, kAll, kYes, "", TresPerTask,
      "Invalid --tres-per-task argument: %s", "TRES_PER_TASK"},
     {"uid", 0, kValue, kAll, kNo, "", nullptr, "--uid only permitted by root user"},

@@ -278,6 +278,9 @@ std::string RequestText(const ResourceRequest& request) {
   if (request.exclusive) {
     parts.emplace_back("whole nodes");
   }
+  if (request.exclusive_user) {
+    parts.emplace_back("beside jobs of the same user only");
+  }
   if (request.overcommit) {
     parts.emplace_back("overcommitted");
   }

@@ -11,6 +11,7 @@
 #include "cli/simulate/failure_options.h"
 #include "cli/simulate/trace_options.h"
 #include "scheduler/base/status.h"
+#include "scheduler/model/value/gres.h"
 #include "scheduler/runtime/config_file.h"
 #include "scheduler/settings/policy_tables.h"
 #include "scheduler/settings/settings_file.h"
@@ -105,6 +106,22 @@ absl::StatusOr<Machine> ReadMachine(ConfigFile& file, const std::string& path) {
                            model, bytes);
 }
 
+// gres = "scratch:4,fpga": countable things that each of the nodes declares.
+absl::Status ReadGresKey(ConfigFile& file, const std::string& key, GresList& gres) {
+  std::string text;
+  RETURN_IF_ERROR(file.ReadString(key, &text));
+  if (text.empty()) {
+    return absl::OkStatus();
+  }
+  const absl::StatusOr<GresList> said = ParseGresList(text);
+  if (!said.ok() || said->size() > kGresKinds) {
+    return file.ErrorAt(key, said.ok() ? absl::StrCat("a node has at most ", kGresKinds, " kinds")
+                                       : std::string(said.status().message()));
+  }
+  gres = *said;
+  return absl::OkStatus();
+}
+
 // network = "FILE", beside the cluster's file unless it says where.
 absl::Status ReadNetworkKey(const std::string& directory, ConfigFile& file,
                             SchedulerConfig& config) {
@@ -133,6 +150,7 @@ absl::StatusOr<sim::NodeClass> ReadNodes(ConfigFile& file, const std::string& na
   RETURN_IF_ERROR(file.ReadStrings(table + ".features", &nodes.features));
   RETURN_IF_ERROR(ReadFailureKeys(file, table, &nodes));
   ASSIGN_OR_RETURN(nodes.machine, ReadMachine(file, table));
+  RETURN_IF_ERROR(ReadGresKey(file, table + ".gres", nodes.machine.gres));
   nodes.count = static_cast<std::uint32_t>(count);
   nodes.weight = static_cast<std::uint32_t>(weight);
   return nodes;

@@ -4,9 +4,9 @@
 // them.
 //
 // The file is TOML: [nodes.NAME] count, and cpus, gpus, gpu_model, memory, or topology (a captured
-// machine); features, weight, failures; failure_log, job_checkpoints; beside them the tables of the
-// controller's configuration, as it would read them. Thread promise: plain values. Invariants: what
-// is returned has nodes; an error names the option, or FILE:LINE.
+// machine); gres, features, weight, failures; failure_log, job_checkpoints; beside them the tables
+// of the controller's configuration, as it would read them. Thread promise: plain values.
+// Invariants: what is returned has nodes; an error names the option, or FILE:LINE.
 
 #include <optional>
 #include <string>

@@ -1,5 +1,6 @@
 // muster-slurm: Slurm's commands by their own names. Wiring only.
 
+#include <malloc.h>
 #include <unistd.h>
 
 #include <iostream>
@@ -8,7 +9,17 @@
 #include "cli/slurm/commands.h"
 #include "scheduler/runtime/identity/signing_key.h"
 
+namespace {
+
+constexpr int kHeapKept = 32 << 20;
+
+}  // namespace
+
 int main(int argc, char** argv) {
+  // Long lists are read into vectors that grow: what one gives back is used again by the next, and
+  // not asked of the kernel anew, page by page.
+  mallopt(M_MMAP_THRESHOLD, kHeapKept);
+  mallopt(M_TRIM_THRESHOLD, kHeapKept);
   const muster::cli::Environment environment = muster::cli::Environment::Copy(environ);
   muster::cli::QuietGrpc();
   muster::KeepOpenSslToTheEnd();

@@ -56,7 +56,7 @@ absl::StatusOr<std::string> ReadTopology(const std::string& text) {
   return text;
 }
 
-absl::Status CheckLists(const char* option, const std::vector<std::string>& lists,
+absl::Status CheckLists(const std::string& option, const std::vector<std::string>& lists,
                         std::uint32_t nodes) {
   return lists.size() > 1 && lists.size() != nodes
              ? absl::InvalidArgumentError(absl::StrCat(option, " has ", lists.size(), " lists for ",
@@ -90,18 +90,20 @@ absl::StatusOr<std::vector<std::string>> ReadFeatureLists(const std::string& tex
   return lists;
 }
 
-absl::StatusOr<std::vector<std::string>> ReadGresLists(const std::string& text,
+absl::StatusOr<std::vector<std::string>> ReadGresLists(const std::string& option,
+                                                       const std::string& text,
                                                        std::uint32_t nodes) {
   std::vector<std::string> lists = absl::StrSplit(text, ';');
   for (const std::string& list : lists) {
     const absl::StatusOr<GresList> gres = ParseGresList(list);
     if (!gres.ok() || gres->size() > kGresKinds) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "--gres: ", gres.ok() ? absl::StrCat("a node has at most ", kGresKinds, " kinds")
-                                : std::string(gres.status().message())));
+      return absl::InvalidArgumentError(
+          absl::StrCat(option, ": ",
+                       gres.ok() ? absl::StrCat("a node has at most ", kGresKinds, " kinds")
+                                 : std::string(gres.status().message())));
     }
   }
-  RETURN_IF_ERROR(CheckLists("--gres", lists, nodes));
+  RETURN_IF_ERROR(CheckLists(option, lists, nodes));
   return lists;
 }
 

@@ -22,8 +22,9 @@ absl::StatusOr<std::vector<std::string>> ReadTopologyList(const std::string& lis
 absl::StatusOr<std::vector<std::string>> ReadFeatureLists(const std::string& text,
                                                           std::uint32_t nodes);
 
-// "scratch:4,fpga:1" in the same way.
-absl::StatusOr<std::vector<std::string>> ReadGresLists(const std::string& text,
+// "scratch:4,fpga:1" in the same way; errors name the option.
+absl::StatusOr<std::vector<std::string>> ReadGresLists(const std::string& option,
+                                                       const std::string& text,
                                                        std::uint32_t nodes);
 
 }  // namespace muster::cli

@@ -127,7 +127,8 @@ absl::StatusOr<UpOptions> ReadUpOptions(const Invocation& invocation) {
                      ReadFeatureLists(invocation.Value("features"), options.nodes));
   }
   if (invocation.Has("gres")) {
-    ASSIGN_OR_RETURN(options.gres, ReadGresLists(invocation.Value("gres"), options.nodes));
+    ASSIGN_OR_RETURN(options.gres,
+                     ReadGresLists("--gres", invocation.Value("gres"), options.nodes));
   }
   if (invocation.Has("cgroup-root")) {
     std::error_code error;

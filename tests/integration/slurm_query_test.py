@@ -344,6 +344,16 @@ class SlurmChangeTest(ClusterTest):
         self.assertEqual((done.returncode, done.stderr), (0, ""), words)
         return done.stdout.strip()
 
+    def test_steps_that_run_are_listed(self):
+        job = int(self.said("sbatch", "--parsable", "-J", "stepper", "-n1", "-o", "/dev/null", "--wrap", f"{program('muster-slurm')} srun -J inner sleep 100"))
+        wait_until(lambda: f"{job}.1" in self.said("squeue", "-h", "-s", "-o", "%i"), "no step runs")
+        self.assertEqual(self.said("squeue", "-s").split("\n")[0].strip(), "STEPID     NAME PARTITION     USER      TIME NODELIST")
+        self.assertEqual(self.said("squeue", "-h", "-j", job, "--steps", "-o", "%i %j %N"),
+                         f"{job}.batch batch node1\n{job}.1 inner node1")
+        self.assertEqual(self.said("squeue", "-h", f"--steps={job}.1", "-o", "%i"), f"{job}.1")
+        self.assertIn(f"StepId={job}.1", self.said("scontrol", "show", "step"))
+        self.said("scancel", job)
+
     def test_a_job_is_held_changed_and_released(self):
         job = self.cluster.submit("--begin", "2031-02-03T04:05:06", "--wrap", "true")
         self.said("scontrol", "hold", job)

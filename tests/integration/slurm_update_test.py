@@ -106,6 +106,30 @@ class UpdateTest(Slurm):
         self.assertEqual(self.said("squeue", "-h", "-j", job, "-o", "%P %q %a"), "short gold physics\n")
         self.said("scancel", job)
 
+    def test_files_and_the_directory_of_a_waiting_job_can_be_changed(self):
+        there = os.path.join(self.cluster.work, "there")
+        os.mkdir(there)
+        job = int(self.said("sbatch", "--parsable", "-H", "-o", "/dev/null", "--wrap", "pwd; echo bad >&2"))
+        self.update(job, "StdOut=out-%j", "StdErr=err-%j", f"WorkDir={there}")
+        shown = self.shown(job)
+        self.assertEqual((shown["WorkDir"], shown["StdOut"], shown["StdErr"]),
+                         (there, f"{there}/out-{job}", f"{there}/err-{job}"))
+        self.assertIn("--chdir", self.refused("scontrol", "update", f"JobId={job}", "WorkDir=there"))
+        self.said("scontrol", "release", job)
+        self.cluster.wait_ended(job)
+        self.assertEqual(self.read(f"there/out-{job}").strip(), there)
+        self.assertEqual(self.read(f"there/err-{job}").strip(), "bad")
+        self.assertEqual(self.shown(job)["WorkDir"], there)
+
+    def test_nodes_of_one_users_jobs_alone_are_shown_and_shared_by_them(self):
+        jobs = [int(self.said("sbatch", "--parsable", "-w", "node1", "--exclusive=user", "-o", "/dev/null", "--wrap",
+                              "sleep 100")) for _ in range(2)]
+        for job in jobs:
+            self.cluster.wait_state(job, "RUNNING")
+            self.assertEqual(self.shown(job)["OverSubscribe"], "USER")
+        self.assertIn("beside jobs of the same user only", self.cluster.must("show", jobs[0]))
+        self.said("scancel", *jobs)
+
     def test_what_cannot_be_is_refused_in_slurms_words_and_changes_nothing(self):
         job = self.held()
         before = self.shown(job)
@@ -215,6 +239,20 @@ class StepsTest(Slurm):
         (row,) = self.cluster.wait_ended(job)
         self.assertEqual(row["state"], "COMPLETED", self.read(f"cast.{job}"))
         self.assertEqual(self.read(f"cast.{job}").strip(), f"from {target}")
+        os.remove(target)
+        done = self.slurm("srun", "-n", 2, f"--bcast={target}", program)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, f"from {target}\n" * 2, ""))
+        self.assertEqual(self.slurm("srun", "--bcast=/nowhere/at/all", program).returncode, 1)
+
+    def test_variables_give_srun_its_options(self):
+        self.assertEqual(self.said("srun", "sh", "-c", "echo $SLURM_PROCID", SLURM_NTASKS="2", SLURM_LABELIO="1").count(": "), 2)
+        self.said("srun", "echo", "kept", SLURM_STDOUTMODE="mode.%j", SLURM_JOB_NAME="night")
+        done = self.slurm("srun", "true", SLURM_NTASKS="many")
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
+        text = "srun sh -c 'echo task $SLURM_CPUS_PER_TASK'\nSRUN_CPUS_PER_TASK=2 srun -n1 sh -c 'echo task $SLURM_CPUS_PER_TASK'"
+        job = int(self.said("sbatch", "--parsable", "-n", 1, "-c", 2, "-o", "variables.%j", "--wrap", text))
+        self.cluster.wait_ended(job)
+        self.assertEqual(self.read(f"variables.{job}").split()[-2:], ["task", "2"])
 
     def test_none_carries_slurms_own_names_and_nil_not_even_those(self):
         for option, there in (("NONE", "mine\n"), ("NIL", "\n")):

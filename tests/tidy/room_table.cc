@@ -166,8 +166,7 @@ constexpr RoomRow kRows[] = {
      "slurm/frame slurm/history"},
     {"cli", "slurm/nodes", "frame page slurm/document slurm/format slurm/frame"},
     {"cli", "slurm/queue",
-     "controller controller/query frame page parse sheet slurm/document slurm/format "
-     "slurm/frame"},
+     "controller controller/query frame page sheet slurm/document slurm/format slurm/frame"},
     {"cli", "slurm/report", "parse slurm/accounts slurm/format slurm/frame slurm/history"},
     {"cli", "slurm/streams", "frame page parse slurm/frame"},
     {"cli", "slurm/submit",

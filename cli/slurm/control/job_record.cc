@@ -4,7 +4,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cli/page/hostlist.h"
-#include "cli/parse/time_limit.h"
 #include "cli/sheet/job_table.h"
 #include "cli/slurm/control/record_text.h"
 #include "cli/slurm/control/records.h"
@@ -20,7 +19,7 @@ std::string MomentWord(Time time, const RecordScene& scene) {
 }
 
 Time EndOf(const JobView& job) {
-  const bool foreseen = HasStarted(job) && job.time_limit < kTimeLimitMax;
+  const bool foreseen = HasStarted(job) && HasLimit(job);
   return job.end_time != kNoTime ? job.end_time
          : foreseen              ? job.start_time + job.time_limit + job.suspended
                                  : kNoTime;
@@ -95,9 +94,8 @@ void AddResources(const JobDetail& detail, std::vector<std::string>& lines) {
       absl::StrCat("Features=", OneWord(detail.constraint),
                    detail.prefer.empty() ? "" : absl::StrCat(" Prefer=", OneWord(detail.prefer)),
                    " DelayBoot=00:00:00"));
-  lines.push_back(absl::StrCat("OverSubscribe=", asked.exclusive ? "NO" : "OK",
-                               " Contiguous=0 Licenses=", OneWord(job.licenses),
-                               " Network=(null)"));
+  lines.push_back(absl::StrCat("OverSubscribe=", SharingWord(asked), " Contiguous=0 Licenses=",
+                               OneWord(job.licenses), " Network=(null)"));
 }
 
 void AddFiles(const JobDetail& detail, std::vector<std::string>& lines) {

@@ -64,6 +64,9 @@ constexpr UpdateKey kKeys[] = {
     {"reservationname", "reservation"},
     {"sitefactor", kRecorded},
     {"starttime", "begin"},
+    {"stderr", "error"},
+    {"stdin", "input"},
+    {"stdout", "output"},
     {"switches", "switches"},
     {"taskspernode", "ntasks-per-node"},
     {"threadspec", kRecorded},
@@ -71,6 +74,7 @@ constexpr UpdateKey kKeys[] = {
     {"timemin", "time-min"},
     {"trespernode", "gres"},
     {"wckey", kRecorded},
+    {"workdir", "chdir"},
 };
 
 absl::Status Unsupported(const KeyValue& pair) {
@@ -79,8 +83,28 @@ absl::Status Unsupported(const KeyValue& pair) {
 }
 
 // As sbatch records the same.
-std::string RecordedName(const std::string& key) {
-  return key == "mailtype" ? "mail-type" : key == "mailuser" ? "mail-user" : key;
+std::string RecordedName(std::string_view key) {
+  return key == "mailtype" ? "mail-type" : key == "mailuser" ? "mail-user" : std::string(key);
+}
+
+// The key, or what four letters and more of it can only mean; null: none.
+const UpdateKey* FindKey(std::string_view key) {
+  constexpr std::size_t kLeast = 4;
+  const UpdateKey* found = nullptr;
+  for (const UpdateKey& each : kKeys) {
+    if (each.key == key) {
+      return &each;
+    }
+    if (key.size() >= kLeast && each.key.starts_with(key)) {
+      const bool same = found == nullptr || (std::string_view(found->option) == each.option &&
+                                             std::string_view(each.option) != kRecorded);
+      if (!same) {
+        return nullptr;
+      }
+      found = &each;
+    }
+  }
+  return found;
 }
 
 bool IsYes(const std::string& value) {
@@ -146,15 +170,13 @@ absl::StatusOr<JobUpdateWords> ReadJobUpdateWords(const KeyValues& pairs) {
     if (TakeSpecial(pair, words)) {
       continue;
     }
-    const auto* known =
-        std::find_if(std::begin(kKeys), std::end(kKeys),
-                     [&pair](const UpdateKey& each) { return each.key == pair.key; });
-    if (known == std::end(kKeys)) {
+    const UpdateKey* known = FindKey(pair.key);
+    if (known == nullptr) {
       return Unsupported(pair);
     }
     if (known->option == kRecorded) {
       std::string& recorded = words.values[kRecorded];
-      absl::StrAppend(&recorded, recorded.empty() ? "" : "\n", RecordedName(pair.key), "=",
+      absl::StrAppend(&recorded, recorded.empty() ? "" : "\n", RecordedName(known->key), "=",
                       pair.value);
       continue;
     }

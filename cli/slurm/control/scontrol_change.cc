@@ -135,6 +135,12 @@ absl::StatusOr<ChangeOutcome> Change(Connection& connection, const std::vector<J
   if (!words.cpus.empty()) {
     RETURN_IF_ERROR(TakeCpus(connection, jobs, words.cpus, changes));
   }
+  if (changes.asked.has_value()) {
+    std::vector<std::string> names = changes.asked->request.nodelist;
+    const std::vector<std::string>& without = changes.asked->request.exclude;
+    names.insert(names.end(), without.begin(), without.end());
+    RETURN_IF_ERROR(CheckNodes(connection, names));
+  }
   if (!words.moved_limit.empty()) {
     return MoveLimit(connection, jobs, std::move(changes), words.moved_limit);
   }

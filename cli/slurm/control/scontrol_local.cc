@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/parse/selector.h"
 #include "cli/slurm/control/local_processes.h"
+#include "cli/slurm/format/job_words.h"
 #include "cli/slurm/frame/cluster.h"
 #include "cli/slurm/frame/errors.h"
 #include "cli/slurm/frame/words.h"
@@ -84,7 +85,7 @@ int TellJobOfPid(const ControlCall& call) {
                        absl::StrCat("slurm_get_end_time error: ", SlurmText(details.status())));
   }
   const JobView& job = details->front().job;
-  if (job.time_limit >= kTimeLimitMax || job.start_time == kNoTime) {
+  if (!HasLimit(job) || job.start_time == kNoTime) {
     call.call.out << "Slurm JobId=" << found->job << " has no time limit\n" << std::flush;
     return 0;
   }

@@ -160,7 +160,35 @@ int ShowJobs(const ControlCall& call) {
   return 0;
 }
 
+// "show step" without a name: those of all jobs.
+int ShowAllSteps(const ControlCall& call) {
+  const absl::StatusOr<std::unique_ptr<Connection>> connection = OpenCluster(call.call);
+  const absl::StatusOr<std::vector<JobSelector>> ids =
+      connection.ok() ? AllLive(**connection)
+                      : absl::StatusOr<std::vector<JobSelector>>(connection.status());
+  if (!ids.ok()) {
+    return FailLoad(call, "slurm_get_job_steps", ids.status());
+  }
+  bool any = false;
+  for (const JobSelector& id : *ids) {
+    const absl::StatusOr<std::vector<JobDetail>> details = (*connection)->Call(ShowJob{ById(id)});
+    for (const JobDetail& detail : details.ok() ? *details : std::vector<JobDetail>()) {
+      for (const StepView& step : detail.steps) {
+        if (step.state == "RUNNING") {
+          call.call.out << StepRecord(detail, step, call.scene);
+          any = true;
+        }
+      }
+    }
+  }
+  call.call.out << (any ? "" : "No job steps in the system\n") << std::flush;
+  return 0;
+}
+
 int ShowSteps(const ControlCall& call) {
+  if (FirstWord(call).empty()) {
+    return ShowAllSteps(call);
+  }
   const absl::StatusOr<StepSelector> selector = ParseStepSelector(FirstWord(call));
   const absl::StatusOr<std::unique_ptr<Connection>> connection = OpenCluster(call.call);
   if (!selector.ok() || !connection.ok()) {

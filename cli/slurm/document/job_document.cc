@@ -7,7 +7,6 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "cli/page/hostlist.h"
-#include "cli/parse/time_limit.h"
 #include "cli/sheet/job_table.h"
 #include "cli/slurm/document/envelope.h"
 #include "cli/slurm/format/amounts.h"
@@ -28,7 +27,7 @@ std::optional<std::uint64_t> Unless0(std::uint64_t number) {
 }
 
 Time EndOfJob(const JobView& job) {
-  const bool foreseen = HasStarted(job) && job.time_limit < kTimeLimitMax;
+  const bool foreseen = HasStarted(job) && HasLimit(job);
   return job.end_time != kNoTime ? job.end_time
          : foreseen              ? job.start_time + job.time_limit + job.suspended
                                  : kNoTime;

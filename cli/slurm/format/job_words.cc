@@ -71,12 +71,24 @@ bool HasStarted(const JobView& job) {
   return job.start_time != kNoTime;
 }
 
+namespace {
+
+bool IsLimit(Duration limit) {
+  return limit.count() > 0 && limit < kTimeLimitMax;
+}
+
+}  // namespace
+
+bool HasLimit(const JobView& job) {
+  return IsLimit(job.time_limit);
+}
+
 std::string ShortLimit(Duration limit) {
-  return limit >= kTimeLimitMax ? "UNLIMITED" : ShortDuration(limit);
+  return IsLimit(limit) ? ShortDuration(limit) : "UNLIMITED";
 }
 
 std::string LongLimit(Duration limit) {
-  return limit >= kTimeLimitMax ? "UNLIMITED" : LongDuration(limit);
+  return IsLimit(limit) ? LongDuration(limit) : "UNLIMITED";
 }
 
 std::string GresText(const GpuRequest& gpus) {
@@ -91,6 +103,10 @@ std::string NodeGresText(const ResourceRequest& asked) {
     absl::StrAppend(&text, text.empty() ? "" : ",", "gres:", gres.name, ":", gres.count);
   }
   return text;
+}
+
+std::string SharingWord(const ResourceRequest& asked) {
+  return asked.exclusive ? "NO" : asked.exclusive_user ? "USER" : "OK";
 }
 
 std::string ExitPair(std::int32_t code, std::int32_t signal) {

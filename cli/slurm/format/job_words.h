@@ -26,6 +26,8 @@ std::string ReasonWord(const JobView& job);    // Resources
 bool Waits(const JobView& job);
 bool HasStarted(const JobView& job);
 
+// Whether the job ends by a limit of its own; zero and all from UNLIMITED on are none.
+bool HasLimit(const JobView& job);
 // squeue's "2:00:00" and sacct's "02:00:00"; UNLIMITED.
 std::string ShortLimit(Duration limit);
 std::string LongLimit(Duration limit);
@@ -34,6 +36,9 @@ std::string LongLimit(Duration limit);
 std::string GresText(const GpuRequest& gpus);
 // What each node gives: "gres:gpu:2,gres:scratch:4"; empty: nothing.
 std::string NodeGresText(const ResourceRequest& asked);
+
+// Who may be on its nodes beside it: "NO", "USER", "OK".
+std::string SharingWord(const ResourceRequest& asked);
 
 // The exit code and the signal: "0:9".
 std::string ExitPair(std::int32_t code, std::int32_t signal);

@@ -32,4 +32,15 @@ absl::Status CheckClusters(Connection& connection, const std::string& names) {
   return absl::OkStatus();
 }
 
+absl::Status CheckNodes(Connection& connection, const std::vector<std::string>& names) {
+  if (names.empty()) {
+    return absl::OkStatus();
+  }
+  const absl::StatusOr<NodeList> nodes = connection.Call(ListNodes{names, /*with_machine=*/false});
+  return absl::IsNotFound(nodes.status())
+             ? absl::NotFoundError(
+                   absl::StrCat("--nodelist: ", std::string(nodes.status().message())))
+             : nodes.status();
+}
+
 }  // namespace muster::cli::slurm

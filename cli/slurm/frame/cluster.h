@@ -6,6 +6,8 @@
 // for the address, so the environment alone says it.
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "cli/controller/connection.h"
@@ -18,5 +20,8 @@ absl::StatusOr<std::unique_ptr<Connection>> OpenCluster(const Call& call);
 // --clusters: this cluster's name and "all" are known, others are FailedPrecondition in Slurm's
 // words. Or what kept the controller from answering.
 absl::Status CheckClusters(Connection& connection, const std::string& names);
+
+// NotFound, of which SlurmText makes Slurm's words, when there is no node of one of these names.
+absl::Status CheckNodes(Connection& connection, const std::vector<std::string>& names);
 
 }  // namespace muster::cli::slurm

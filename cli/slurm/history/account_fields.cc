@@ -9,7 +9,6 @@
 #include "absl/strings/str_split.h"
 #include "cli/page/hostlist.h"
 #include "cli/page/quantity.h"
-#include "cli/parse/time_limit.h"
 #include "cli/sheet/job_table.h"
 #include "cli/slurm/format/cell.h"
 #include "cli/slurm/format/job_words.h"
@@ -174,9 +173,8 @@ std::string Limit(const AccountRow& row, const Scene&) {
   return LongLimit(row.job->time_limit);
 }
 std::string LimitMinutes(const AccountRow& row, const Scene&) {
-  return row.job->time_limit >= kTimeLimitMax
-             ? "UNLIMITED"
-             : absl::StrCat((row.job->time_limit.count() + 59'999) / 60'000);
+  return !HasLimit(*row.job) ? "UNLIMITED"
+                             : absl::StrCat((row.job->time_limit.count() + 59'999) / 60'000);
 }
 
 std::uint32_t CpusOf(const AccountRow& row) {

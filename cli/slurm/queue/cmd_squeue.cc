@@ -14,6 +14,7 @@
 #include "cli/slurm/queue/recent_jobs.h"
 #include "cli/slurm/queue/squeue_options.h"
 #include "cli/slurm/queue/squeue_page.h"
+#include "cli/slurm/queue/step_page.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
 
@@ -75,7 +76,7 @@ absl::StatusOr<std::unique_ptr<Answer>> Ask(Connection& connection, const Squeue
   for (QueueLine& line : FoldQueue(answer->jobs, !request.each_element)) {
     answer->rows.push_back({.job = line.job, .elements = std::move(line.elements)});
   }
-  if (NeedsDetails(request)) {
+  if (request.steps || NeedsDetails(request)) {
     RETURN_IF_ERROR(AddDetails(connection, *answer));
   }
   if (NeedsCluster(request)) {
@@ -99,12 +100,23 @@ std::string DocumentOf(const Answer& answer) {
   return SlurmDocument("jobs", std::move(jobs), scene.cluster);
 }
 
+std::string StepsOf(const SqueueRequest& request, const Answer& answer) {
+  std::string page = request.header ? StepTitles(request.step_format) : "";
+  for (const JobRow& row : answer.rows) {
+    page += row.detail == nullptr
+                ? ""
+                : StepLines(request.step_format, *row.detail, request.step_ids, answer.scene);
+  }
+  return page;
+}
+
 int PrintOnce(const Call& call, Connection& connection, const SqueueRequest& request) {
   const absl::StatusOr<std::unique_ptr<Answer>> answer = Ask(connection, request, call.environment);
   if (!answer.ok()) {
     return FailPlainly(call, absl::StrCat("slurm_load_jobs error: ", SlurmText(answer.status())));
   }
   call.out << (request.document ? DocumentOf(**answer)
+               : request.steps  ? StepsOf(request, **answer)
                                 : SqueuePage(request, (*answer)->rows, (*answer)->scene))
            << std::flush;
   return 0;

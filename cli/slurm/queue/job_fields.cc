@@ -8,7 +8,6 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "cli/page/hostlist.h"
-#include "cli/parse/time_limit.h"
 #include "cli/sheet/job_table.h"
 #include "cli/slurm/format/cell.h"
 #include "cli/slurm/format/job_words.h"
@@ -151,7 +150,7 @@ std::string Used(const JobRow& row, const JobScene& scene) {
   return ShortDuration(Elapsed(*row.job, scene.now));
 }
 std::string Left(const JobRow& row, const JobScene& scene) {
-  if (row.job->time_limit >= kTimeLimitMax) {
+  if (!HasLimit(*row.job)) {
     return "UNLIMITED";
   }
   const Duration left = row.job->time_limit - Elapsed(*row.job, scene.now);
@@ -173,7 +172,7 @@ std::string Start(const JobRow& row, const JobScene& scene) {
 }
 std::string End(const JobRow& row, const JobScene& scene) {
   const JobView& job = *row.job;
-  const bool foreseen = HasStarted(job) && job.time_limit < kTimeLimitMax;
+  const bool foreseen = HasStarted(job) && HasLimit(job);
   const Time end = job.end_time != kNoTime ? job.end_time
                    : foreseen              ? job.start_time + job.time_limit + job.suspended
                                            : kNoTime;
@@ -254,7 +253,7 @@ std::string ExcludedNodes(const JobRow& row, const JobScene&) {
   return Asked(row, [](const ResourceRequest& asked) { return Hostlist(asked.exclude); });
 }
 std::string Sharing(const JobRow& row, const JobScene&) {
-  return row.detail != nullptr && row.detail->request.exclusive ? "NO" : "OK";
+  return row.detail == nullptr ? "OK" : SharingWord(row.detail->request);
 }
 std::string WorkDir(const JobRow& row, const JobScene&) {
   return row.detail == nullptr ? "" : row.detail->work_dir;

@@ -41,13 +41,9 @@ absl::StatusOr<RecentJobs> ListRecent(Connection& connection, const JobChoice& c
     }
   }
   RecentJobs recent;
-  recent.jobs.reserve(jobs.size());
   recent.knows_all = Missing(jobs, choice.jobs).empty();
-  for (JobView& job : jobs) {
-    if (Chooses(choice, job)) {
-      recent.jobs.push_back(std::move(job));
-    }
-  }
+  std::erase_if(jobs, [&choice](const JobView& job) { return !Chooses(choice, job); });
+  recent.jobs = std::move(jobs);
   return recent;
 }
 

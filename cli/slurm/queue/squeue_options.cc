@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cli/slurm/document/envelope.h"
@@ -11,6 +12,7 @@
 #include "cli/slurm/frame/people.h"
 #include "cli/slurm/frame/states.h"
 #include "cli/slurm/frame/watching.h"
+#include "cli/slurm/queue/step_page.h"
 #include "scheduler/base/status.h"
 #include "scheduler/model/job/job_state.h"
 #include "scheduler/model/value/host_list.h"
@@ -154,6 +156,22 @@ absl::Status SetColumns(const Words& words, const Environment& environment,
   return SetLetters(kUsual, request);
 }
 
+// --steps: other columns, and jobs that run unless states are named.
+absl::StatusOr<SqueueRequest> OfSteps(const Words& words, const std::string& ids,
+                                      SqueueRequest request) {
+  if (words.Has("Format") || request.document) {
+    return absl::InvalidArgumentError(
+        "error: --steps takes --format, and neither --Format nor --json");
+  }
+  request.steps = true;
+  request.step_ids = SplitCommas(ids);
+  ASSIGN_OR_RETURN(request.step_format, ReadStepFormat(words.Value("format")));
+  if (!words.Has("states")) {
+    request.choice.states = {Name(JobState::kRunning)};
+  }
+  return request;
+}
+
 }  // namespace
 
 std::span<const Row> SqueueRows() {
@@ -168,8 +186,10 @@ absl::StatusOr<SqueueRequest> ReadSqueue(const Words& words, const Environment& 
     jobs = operands.front();
     operands.erase(operands.begin());
   }
-  if (words.Has("steps")) {
-    return absl::InvalidArgumentError("error: --steps is not in this version of Muster");
+  std::string steps = words.Value("steps");
+  if (words.Has("steps") && steps.empty() && !operands.empty()) {
+    steps = operands.front();
+    operands.erase(operands.begin());
   }
   if (!operands.empty()) {
     return absl::InvalidArgumentError(
@@ -216,6 +236,9 @@ absl::StatusOr<SqueueRequest> ReadSqueue(const Words& words, const Environment& 
     request.sort = {"S"};
   }
   ASSIGN_OR_RETURN(request.pause_s, ReadPause(words));
+  if (words.Has("steps")) {
+    return OfSteps(words, steps, std::move(request));
+  }
   RETURN_IF_ERROR(SetColumns(words, environment, request));
   return request;
 }

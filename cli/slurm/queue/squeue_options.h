@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "cli/controller/query/job_choice.h"
 #include "cli/frame/environment.h"
+#include "cli/slurm/format/percent_format.h"
 #include "cli/slurm/frame/words.h"
 #include "cli/slurm/queue/job_fields.h"
 
@@ -25,6 +26,9 @@ struct SqueueRequest {
   bool each_element = false;  // --array
   bool start = false;
   bool with_date = false;  // --long
+  bool steps = false;      // --steps: those that run, of the jobs that are chosen
+  std::vector<std::string> step_ids;  // "7.1"; empty: all
+  PercentFormat step_format;
   std::string prefix;
   std::vector<JobColumn> columns;
   std::vector<std::string> sort;  // "P", "-i"

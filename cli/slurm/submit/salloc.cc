@@ -67,8 +67,12 @@ AllocTexts Texts(bool quiet, bool bell) {
   return {"salloc", Pending, bell ? RingingGranted : Granted, Revoked, Relinquished, true};
 }
 
-AllocTexts TextsFor(const Words& words) {
-  return Texts(words.Has("quiet"), words.Has("bell") && !words.Has("no-bell"));
+AllocTexts TextsFor(const Words& words, const Environment& environment) {
+  const auto said = [&](const char* option, const char* variable) {
+    return words.Has(option) || environment.Has(variable);
+  };
+  const bool bell = said("bell", "SALLOC_BELL") && !said("no-bell", "SALLOC_NO_BELL");
+  return Texts(words.Has("quiet"), bell);
 }
 
 // --no-shell: a job that holds the nodes, and the word that it has them.
@@ -129,6 +133,10 @@ int HoldWithoutShell(const Call& call, const Invocation& invocation, const Alloc
 
 }  // namespace
 
+AllocTexts QuietAllocTexts() {
+  return Texts(true, false);
+}
+
 int RunSalloc(const Call& call) {
   int exit_code = 0;
   const std::optional<Words> words =
@@ -149,9 +157,9 @@ int RunSalloc(const Call& call) {
                               .values = *std::move(values),
                               .arguments = words->operands};
   if (words->Has("no-shell")) {
-    return HoldWithoutShell(call, invocation, TextsFor(*words));
+    return HoldWithoutShell(call, invocation, TextsFor(*words, call.environment));
   }
-  const absl::StatusOr<int> code = HoldAllocation(invocation, TextsFor(*words));
+  const absl::StatusOr<int> code = HoldAllocation(invocation, TextsFor(*words, call.environment));
   if (code.ok()) {
     return *code;
   }

@@ -119,12 +119,15 @@ int Submit(const Call& call, Connection& connection, const JobRequest& request,
       connection.Call(
           SubmitJob{*token, request.spec, request.program, {}, request.components, true});
   if (!submitted.ok()) {
-    return refuse(submitted.status());
+    const absl::Status known = CheckNodes(connection, request.spec.request.nodelist);
+    return refuse(absl::IsNotFound(known) ? known : submitted.status());
   }
   const JobId job = submitted->job;
   if (request.parsable) {
-    const std::string clusters = words.Value("clusters");
-    call.out << job.value() << (clusters.empty() ? "" : ";" + clusters) << std::endl;
+    const absl::StatusOr<ClusterStatus> cluster =
+        words.Has("clusters") ? connection.Call(Ping{}) : ClusterStatus();
+    call.out << job.value() << (cluster.ok() && words.Has("clusters") ? ";" + cluster->cluster : "")
+             << std::endl;
   } else if (!words.Has("quiet")) {
     call.out << "Submitted batch job " << job.value() << std::endl;
   }

@@ -10,11 +10,13 @@
 #include "cli/frame/verbs.h"
 #include "cli/jobs/submit/submission.h"
 #include "cli/request/step_request.h"
+#include "cli/run/cmd_alloc.h"
 #include "cli/slurm/frame/errors.h"
 #include "cli/slurm/frame/words.h"
 #include "cli/slurm/submit/broadcast.h"
 #include "cli/slurm/submit/forecast_line.h"
 #include "cli/slurm/submit/own_words.h"
+#include "cli/slurm/submit/salloc.h"
 #include "cli/slurm/submit/step_values.h"
 #include "cli/slurm/submit/task_scripts.h"
 
@@ -42,6 +44,24 @@ std::vector<std::vector<std::string>> Components(const std::vector<std::string>&
   return parts;
 }
 
+bool IsMemory(const std::string& option) {
+  return option == "mem" || option == "mem-per-cpu" || option == "mem-per-gpu";
+}
+
+// What the environment says of options that the command line does not give.
+void AddVariables(const Call& call, Words* words) {
+  // Who has left a job by name is in its surroundings still, which say nothing of a new one.
+  const bool in_job = call.environment.Has("MUSTER_JOB_ID") ||
+                      InJob(call.environment, words->Value("jobid")).Has("MUSTER_JOB_ID");
+  std::vector<GivenWord> all = WordsOfVariables(call.environment, in_job);
+  std::erase_if(all, [words](const GivenWord& from) {
+    return std::any_of(words->options.begin(), words->options.end(), [&](const GivenWord& said) {
+      return said.name == from.name || (IsMemory(said.name) && IsMemory(from.name));
+    });
+  });
+  words->options.insert(words->options.begin(), all.begin(), all.end());
+}
+
 // Nothing when it was answered already; `exit_code` is set then.
 std::optional<std::vector<RunPart>> ReadParts(const Call& call, int* exit_code) {
   std::vector<RunPart> parts;
@@ -52,6 +72,7 @@ std::optional<std::vector<RunPart>> ReadParts(const Call& call, int* exit_code) 
     if (!words.has_value()) {
       return std::nullopt;
     }
+    AddVariables(call, &*words);
     absl::StatusOr<std::map<std::string, std::string>> values = OwnValues(*words, kSrun);
     if (!values.ok()) {
       *exit_code = FailAs(call, values.status(), kSrun);
@@ -129,13 +150,9 @@ int FailedToRun(const Call& call, const absl::Status& status, bool inside) {
 }
 
 // --task-prolog and --task-epilog: the command between them, under its own name.
-void AddTaskScripts(const Environment& environment, RunPart* part) {
-  const auto said = [&](const char* option, const char* variable) {
-    const std::string value = part->words.Value(option);
-    return value.empty() ? environment.Get(variable) : value;
-  };
-  const std::string prolog = said("task-prolog", "SLURM_TASK_PROLOG");
-  const std::string epilog = said("task-epilog", "SLURM_TASK_EPILOG");
+void AddTaskScripts(RunPart* part) {
+  const std::string prolog = part->words.Value("task-prolog");
+  const std::string epilog = part->words.Value("task-epilog");
   if ((prolog.empty() && epilog.empty()) || part->values.count("multi-prog") != 0) {
     return;
   }
@@ -159,6 +176,31 @@ bool RunAround(const Call& call, const Words& words, const char* option,
 bool StartsOthers(const Call& call, const Words& words) {
   return words.Has("external-launcher") || call.environment.Has("SLURM_EXTERNAL_LAUNCHER") ||
          (!words.operands.empty() && IsLauncher(words.operands.front()));
+}
+
+// --bcast outside of a job: the program has to be on the nodes before the step begins, so that the
+// nodes are held first, and the same command runs in the job that has them.
+int RunInOwnAllocation(const Call& call, std::size_t parts, const RunPart& part) {
+  if (parts > 1) {
+    return Fail(call, "--bcast: not with several components outside of an allocation: see salloc");
+  }
+  const std::string& command = part.words.operands.front();
+  std::map<std::string, std::string> values = part.values;
+  values.insert({"job-name", command.substr(command.rfind('/') + 1)});
+  const std::vector<Option> known = AllocVerb().options;
+  std::erase_if(values, [&known](const auto& value) {
+    return std::none_of(known.begin(), known.end(),
+                        [&](const Option& option) { return option.name == value.first; });
+  });
+  std::vector<std::string> again = {"/proc/self/exe", "srun"};
+  again.insert(again.end(), call.arguments.begin(), call.arguments.end());
+  static const std::vector<Verb> verbs;
+  const absl::StatusOr<int> code = HoldAllocation({.environment = call.environment,
+                                                   .verbs = verbs,
+                                                   .values = std::move(values),
+                                                   .arguments = std::move(again)},
+                                                  QuietAllocTexts());
+  return code.ok() ? *code : FailedToRun(call, code.status(), false);
 }
 
 }  // namespace
@@ -186,12 +228,11 @@ int RunSrun(const Call& call) {
     if (part.words.Has("test-only")) {
       return Test(call, part);
     }
-    AddRunVariables(environment, &part.values);
     if (!inside) {
       part.values.erase("immediate");
       part.values[kRefuseMisfit] = "";
       if (part.words.Has("bcast")) {
-        return Fail(call, "--bcast: only inside an allocation: see salloc");
+        return RunInOwnAllocation(call, parts->size(), part);
       }
       continue;
     }
@@ -208,7 +249,7 @@ int RunSrun(const Call& call) {
         return FailedToRun(call, copied, inside);
       }
     }
-    AddTaskScripts(environment, &part);
+    AddTaskScripts(&part);
   }
   invocation.arguments = first.words.operands;
   invocation.values = first.values;

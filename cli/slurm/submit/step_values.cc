@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "cli/parse/hostlist.h"
 #include "cli/parse/number.h"
+#include "cli/request/slurm_option_table.h"
 #include "cli/request/step_request.h"
 #include "scheduler/base/status.h"
 
@@ -18,6 +19,108 @@ namespace {
 using Values = std::map<std::string, std::string>;
 
 constexpr std::uint64_t kCountMax = 1U << 24;
+
+constexpr SrunVariable kVariables[] = {
+    {"SLURM_ACCOUNT", "account", false},
+    {"SLURM_ACCTG_FREQ", "acctg-freq", true},
+    {"SLURM_BCAST", "bcast", true},
+    {"SLURM_BCAST_EXCLUDE", "bcast-exclude", true},
+    {"SLURM_BURST_BUFFER", "bb", false},
+    {"SLURM_CLUSTERS", "clusters", false},
+    {"SLURM_COMPRESS", "compress", true},
+    {"SLURM_CONSTRAINT", "constraint", false},
+    {"SLURM_CONTAINER", "container", true},
+    {"SLURM_CONTAINER_ID", "container-id", true},
+    {"SLURM_CORE_SPEC", "core-spec", false},
+    {"SLURM_CPUS_PER_GPU", "cpus-per-gpu", false},
+    {"SLURM_CPU_BIND", "cpu-bind", true},
+    {"SLURM_CPU_FREQ_REQ", "cpu-freq", true},
+    {"SLURM_DELAY_BOOT", "delay-boot", false},
+    {"SLURM_DEPENDENCY", "dependency", false},
+    {"SLURM_DISABLE_STATUS", "disable-status", true},
+    {"SLURM_DISTRIBUTION", "distribution", true},
+    {"SLURM_EPILOG", "epilog", true},
+    {"SLURM_EXACT", "exact", true},
+    {"SLURM_EXCLUSIVE", "exclusive", true},
+    {"SLURM_EXPORT_ENV", "export", true},
+    {"SLURM_GPUS", "gpus", false},
+    {"SLURM_GPUS_PER_NODE", "gpus-per-node", false},
+    {"SLURM_GPUS_PER_TASK", "gpus-per-task", true},
+    {"SLURM_GPU_BIND", "gpu-bind", true},
+    {"SLURM_GPU_FREQ", "gpu-freq", true},
+    {"SLURM_GRES", "gres", false},
+    {"SLURM_GRES_FLAGS", "gres-flags", true},
+    {"SLURM_HINT", "hint", true},
+    {"SLURM_IMMEDIATE", "immediate", true},
+    {"SLURM_JOB_NAME", "job-name", false},
+    {"SLURM_JOB_NUM_NODES", "nodes", false},
+    {"SLURM_KILL_BAD_EXIT", "kill-on-bad-exit", true},
+    {"SLURM_LABELIO", "label", true},
+    {"SLURM_MEM_BIND", "mem-bind", true},
+    {"SLURM_MEM_PER_CPU", "mem-per-cpu", false},
+    {"SLURM_MEM_PER_GPU", "mem-per-gpu", false},
+    {"SLURM_MEM_PER_NODE", "mem", false},
+    {"SLURM_MPI_TYPE", "mpi", true},
+    {"SLURM_NETWORK", "network", true},
+    {"SLURM_NNODES", "nodes", false},
+    {"SLURM_NO_KILL", "no-kill", true},
+    {"SLURM_NPROCS", "ntasks", false},
+    {"SLURM_NTASKS", "ntasks", false},
+    {"SLURM_NTASKS_PER_CORE", "ntasks-per-core", true},
+    {"SLURM_NTASKS_PER_GPU", "ntasks-per-gpu", false},
+    {"SLURM_NTASKS_PER_NODE", "ntasks-per-node", false},
+    {"SLURM_NTASKS_PER_SOCKET", "ntasks-per-socket", true},
+    {"SLURM_OOMKILLSTEP", "oom-kill-step", true},
+    {"SLURM_OPEN_MODE", "open-mode", true},
+    {"SLURM_OVERCOMMIT", "overcommit", true},
+    {"SLURM_OVERLAP", "overlap", true},
+    {"SLURM_PARTITION", "partition", false},
+    {"SLURM_POWER", "power", false},
+    {"SLURM_PROFILE", "profile", true},
+    {"SLURM_PROLOG", "prolog", true},
+    {"SLURM_QOS", "qos", false},
+    {"SLURM_REMOTE_CWD", "chdir", true},
+    {"SLURM_REQ_SWITCH", "switches", false},
+    {"SLURM_RESERVATION", "reservation", false},
+    {"SLURM_RESV_PORTS", "resv-ports", true},
+    {"SLURM_SEND_LIBS", "send-libs", true},
+    {"SLURM_SIGNAL", "signal", false},
+    {"SLURM_SPREAD_JOB", "spread-job", false},
+    {"SLURM_STDERRMODE", "error", true},
+    {"SLURM_STDINMODE", "input", true},
+    {"SLURM_STDOUTMODE", "output", true},
+    {"SLURM_STEP_GRES", "gres", true},
+    {"SLURM_TASK_EPILOG", "task-epilog", true},
+    {"SLURM_TASK_PROLOG", "task-prolog", true},
+    {"SLURM_THREADS", "threads", true},
+    {"SLURM_THREADS_PER_CORE", "threads-per-core", true},
+    {"SLURM_THREAD_SPEC", "thread-spec", false},
+    {"SLURM_TIMELIMIT", "time", true},
+    {"SLURM_TRES_BIND", "tres-bind", true},
+    {"SLURM_TRES_PER_TASK", "tres-per-task", true},
+    {"SLURM_UNBUFFEREDIO", "unbuffered", true},
+    {"SLURM_USE_MIN_NODES", "use-min-nodes", false},
+    {"SLURM_WAIT", "wait", true},
+    {"SLURM_WCKEY", "wckey", false},
+    {"SLURM_WORKING_DIR", "chdir", true},
+    {"SRUN_CONTAINER", "container", true},
+    {"SRUN_CONTAINER_ID", "container-id", true},
+    {"SRUN_CPUS_PER_TASK", "cpus-per-task", true},
+    {"SRUN_ERROR", "error", true},
+    {"SRUN_EXPORT_ENV", "export", true},
+    {"SRUN_INPUT", "input", true},
+    {"SRUN_JOB_NAME", "job-name", true},
+    {"SRUN_OUTPUT", "output", true},
+    {"SRUN_SEGMENT_SIZE", "segment", false},
+};
+
+// In a task SLURM_CPU_BIND and its like say how that task is bound, not how those of its steps are
+// to be.
+bool IsOfTask(const Environment& environment, std::string_view option) {
+  return environment.Has("SLURM_STEP_ID") &&
+         (option == "cpu-bind" || option == "mem-bind" || option == "distribution") &&
+         environment.Get("SLURM_CPU_BIND") != "none";
+}
 
 std::uint64_t CountIn(const std::string& text, std::uint64_t otherwise) {
   const absl::StatusOr<std::uint64_t> count = ParseDigits(text, kCountMax);
@@ -138,10 +241,6 @@ absl::StatusOr<Values> StepValues(Values values, const Environment& environment,
   FillTasks(environment, &values);
   RETURN_IF_ERROR(FillNodes(environment, &values));
   FillGpus(environment, &values);
-  const std::string bind = environment.Get("SLURM_CPU_BIND");
-  if (values.count("cpu-bind") == 0 && (bind == "none" || bind == "no")) {
-    values["cpu-bind"] = "none";
-  }
   if (launcher) {
     values.erase("exclusive");
     values.erase("exact");
@@ -155,24 +254,29 @@ absl::StatusOr<Values> StepValues(Values values, const Environment& environment,
   return values;
 }
 
-void AddRunVariables(const Environment& environment, Values* values) {
-  const auto add = [&](const char* option, const std::string& value) {
-    if (!value.empty()) {
-      values->insert({option, value});
+std::span<const SrunVariable> SrunVariables() {
+  return kVariables;
+}
+
+std::vector<GivenWord> WordsOfVariables(const Environment& environment, bool in_job) {
+  std::vector<GivenWord> words;
+  for (const SrunVariable& variable : kVariables) {
+    const std::string value = environment.Get(variable.name);
+    const SlurmOption* option = FindSlurmOption(variable.option, kSrun);
+    if (value.empty() || option == nullptr || (in_job && !variable.in_job) ||
+        IsOfTask(environment, variable.option)) {
+      continue;
     }
-  };
-  const std::string mode = environment.Get("SLURM_OPEN_MODE");
-  add("open-mode", mode.empty() ? "" : mode[0] == 'a' ? "append" : "truncate");
-  const std::string exports = environment.Get("SLURM_EXPORT_ENV");
-  add("export", exports);
-  if (environment.Get("SLURM_KILL_BAD_EXIT") == "1") {
-    values->insert({"kill-on-bad-exit", ""});
+    const bool off = value == "0" || value == "no";
+    const bool on = value == "1" || value == "yes";
+    if (option->takes == SlurmValue::kRequired || (!off && !on)) {
+      const bool takes = option->takes != SlurmValue::kNone;
+      words.push_back({option->name, takes ? value : "", takes});
+    } else if (on) {
+      words.push_back({option->name, "", false});
+    }
   }
-  add("wait", environment.Get("SLURM_WAIT"));
-  const std::string label = environment.Get("SLURM_LABELIO");
-  if (!label.empty() && label != "0") {
-    values->insert({"label", ""});
-  }
+  return words;
 }
 
 }  // namespace muster::cli::slurm

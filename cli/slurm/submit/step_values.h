@@ -7,11 +7,13 @@
 // a step of `muster run` takes.
 
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "cli/frame/environment.h"
+#include "cli/slurm/frame/words.h"
 
 namespace muster::cli::slurm {
 
@@ -27,7 +29,17 @@ bool IsLauncher(const std::string& program);
 absl::StatusOr<std::map<std::string, std::string>> StepValues(
     std::map<std::string, std::string> values, const Environment& environment, bool launcher);
 
-// What the environment says of streams and ends, in a job or not, where no option does.
-void AddRunVariables(const Environment& environment, std::map<std::string, std::string>* values);
+// A variable that gives srun an option. Those by which a job tells what it asked for, which its
+// steps have anyway, count only outside of jobs.
+struct SrunVariable {
+  const char* name;
+  const char* option;
+  bool in_job;
+};
+std::span<const SrunVariable> SrunVariables();
+
+// The options that SLURM_… variables give, as if they stood before those of the command line. In a
+// job what only describes the job itself is passed over.
+std::vector<GivenWord> WordsOfVariables(const Environment& environment, bool in_job);
 
 }  // namespace muster::cli::slurm

@@ -185,6 +185,19 @@ TEST(Place, WhatCannotBePlacedSaysWhyInNumbers) {
                                  "short of 9 GPUs (has 8)"));
 }
 
+TEST(Place, CountableThingsOfTheNodesSayWhereAJobGoes) {
+  const Json tree = Place({"--topology", "core:2", "--cluster-nodes", "2", "--node-gres",
+                           "scratch:1;scratch:4", "--gres", "scratch:2", "-n", "1"});
+  EXPECT_EQ(tree["nodes"][0]["name"], "node2");
+  const ProgramEnd short_of = RunMuster({"place", "--topology", "core:2", "--node-gres",
+                                         "scratch:1", "--gres", "scratch:2", "-n", "1"});
+  EXPECT_EQ(short_of.code, 1);
+  EXPECT_THAT(short_of.err, HasSubstr("short of 2 scratch (has 1)"));
+  const ProgramEnd wrong =
+      RunMuster({"place", "--topology", "core:2", "--node-gres", "scratch:x", "-n", "1"});
+  EXPECT_THAT(wrong.err, HasSubstr("--node-gres: "));
+}
+
 TEST(Place, WhatIsWrongIsOneLine) {
   const TempDirectory directory;
   ASSERT_TRUE(WriteFileAtomically(directory / "net.conf",

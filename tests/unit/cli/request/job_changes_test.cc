@@ -55,8 +55,15 @@ TEST(JobChanges, AThrottleIsOfAnArrayThatIsThere) {
               HasSubstr("--array-throttle: "));
 }
 
+TEST(JobChanges, PathsOfTheProgramAreNamedByTheirOptions) {
+  const JobUpdate changes = *Read({{"output", "night-%j.out"}, {"chdir", "/data"}});
+  EXPECT_THAT(changes.options, ElementsAre("paths"));
+  EXPECT_THAT(changes.asked->paths,
+              ElementsAre(ChangedPath{"chdir", "/data"}, ChangedPath{"output", "night-%j.out"}));
+}
+
 TEST(JobChanges, NothingToChangeAndABadValueAreRefused) {
-  EXPECT_THAT(std::string(Read({{"output", "x"}}).status().message()),
+  EXPECT_THAT(std::string(Read({{"wrap", "x"}}).status().message()),
               HasSubstr("nothing to change"));
   EXPECT_THAT(std::string(Read({{"mem", "lots"}}).status().message()), HasSubstr("--mem: "));
 }

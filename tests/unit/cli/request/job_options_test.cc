@@ -208,7 +208,8 @@ TEST(JobOptions, SlurmsDirectivesAreReadAsSlurmReadsThem) {
       Read({}, "#SBATCH --time 0:7200 --mem=4GB -k --exclusive=user --gpus 0 --qos=\n").value();
   EXPECT_EQ(request.spec.time_limit, std::chrono::hours(2));
   EXPECT_EQ(request.spec.request.memory_per_node, kGibibyte * 4);
-  EXPECT_TRUE(request.spec.request.exclusive);
+  EXPECT_TRUE(request.spec.request.exclusive_user);
+  EXPECT_FALSE(request.spec.request.exclusive);
   EXPECT_TRUE(request.spec.no_kill);
   EXPECT_EQ(request.spec.request.gpus.count, 0U);
   EXPECT_FALSE(Read({}, "#MUSTER --time=0:7200\n").ok()) << "our own grammar stays strict";

@@ -60,7 +60,14 @@ TEST(SlurmOptionTable, AnAmbiguousPrefixNamesNothing) {
   EXPECT_EQ(FindSlurmOption('W', kSalloc), nullptr);
 }
 
+TEST(SlurmOptionTable, KindsOfMailAreThoseOfSlurm) {
+  EXPECT_THAT(Transition("mail-type", "END,Fail"),
+              ElementsAre(OwnOption{"recorded", "mail-type=END,Fail"}));
+  EXPECT_FALSE(Translate(*FindSlurmOption("mail-type", kSbatch), true, "LATER").ok());
+}
+
 TEST(SlurmOptionTable, ValuesBecomeOurs) {
+  EXPECT_THAT(Transition("exclusive", "user"), ElementsAre(OwnOption{"exclusive-user", ""}));
   EXPECT_THAT(Transition("mem", "0"), ElementsAre(OwnOption{"exclusive", ""}));
   EXPECT_THAT(Transition("mem", "0", kSrun), IsEmpty());
   EXPECT_THAT(Transition("gres", "gpu:a100:2,craynetwork:0"),

@@ -45,6 +45,19 @@ TEST(JobUpdateWords, SharingAndRequeueAreFlags) {
               ElementsAre(Pair("exclusive", "no"), Pair("requeue", "")));
 }
 
+TEST(JobUpdateWords, FilesAndTheDirectoryAreOptionsOfSbatch) {
+  EXPECT_THAT(Read({"StdOut=a.%j", "StdErr=b", "StdIn=/dev/null", "WorkDir=/data"})->values,
+              ElementsAre(Pair("chdir", "/data"), Pair("error", "b"), Pair("input", "/dev/null"),
+                          Pair("output", "a.%j")));
+}
+
+TEST(JobUpdateWords, AKeyMayBeCutShortWhereItMeansOneThing) {
+  EXPECT_THAT(Read({"MinCPUs=2", "Part=a"})->values,
+              ElementsAre(Pair("mincpus", "2"), Pair("partition", "a")));
+  EXPECT_FALSE(Read({"MinMem=2"}).ok()) << "of each node or of each CPU";
+  EXPECT_FALSE(Read({"Mail=END"}).ok());
+}
+
 TEST(JobUpdateWords, WhatHasNoEffectIsRecordedAndWhatIsUnknownRefused) {
   EXPECT_THAT(Read({"MailType=END", "WCKey=w"})->values,
               ElementsAre(Pair("recorded", "mail-type=END\nwckey=w")));

@@ -4,7 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "cli/request/slurm_option_table.h"
 
 namespace muster::cli::slurm {
 namespace {
@@ -73,15 +78,45 @@ TEST(StepValues, TheJobIsTheOneThatSlurmsNameSays) {
   EXPECT_EQ(job({"MUSTER_JOB_ID=7"}, ""), "") << "who unsets Slurm's name wants a new job";
 }
 
-TEST(StepValues, TheEnvironmentSaysWhatNoOptionDoes) {
-  Values values = {{"export", "NONE"}};
-  AddRunVariables(Environment(std::vector<std::string>{"SLURM_OPEN_MODE=a", "SLURM_EXPORT_ENV=ALL",
-                                                       "SLURM_KILL_BAD_EXIT=1", "SLURM_LABELIO=1"}),
-                  &values);
-  EXPECT_EQ(
-      values,
-      (Values{
-          {"export", "NONE"}, {"open-mode", "append"}, {"kill-on-bad-exit", ""}, {"label", ""}}));
+// "export=ALL label"
+std::string Said(std::vector<std::string> entries, bool in_job) {
+  std::string text;
+  for (const GivenWord& word : WordsOfVariables(Environment(std::move(entries)), in_job)) {
+    absl::StrAppend(&text, text.empty() ? "" : " ", word.name, word.has_value ? "=" : "",
+                    word.value);
+  }
+  return text;
+}
+
+TEST(StepValues, TheEnvironmentGivesOptions) {
+  EXPECT_EQ(Said({"SLURM_OPEN_MODE=a", "SLURM_EXPORT_ENV=ALL", "SLURM_KILL_BAD_EXIT=1",
+                  "SLURM_LABELIO=1", "SLURM_WAIT=5", "SRUN_CPUS_PER_TASK=2"},
+                 true),
+            "export=ALL kill-on-bad-exit label open-mode=a wait=5 cpus-per-task=2");
+  EXPECT_EQ(Said({"SLURM_LABELIO=0", "SLURM_OVERLAP=no", "SLURM_EXCLUSIVE=yes"}, true),
+            "exclusive");
+}
+
+TEST(StepValues, WhatAJobsOwnVariablesSayOfItCountsOnlyOutside) {
+  const std::vector<std::string> entries = {"SLURM_NTASKS=4", "SLURM_MEM_PER_NODE=100",
+                                            "SLURM_JOB_NAME=night", "SLURM_GPUS=2",
+                                            "SLURM_CPUS_PER_TASK=8"};
+  EXPECT_EQ(Said(entries, true), "");
+  EXPECT_EQ(Said(entries, false), "gpus=2 job-name=night mem=100 ntasks=4");
+}
+
+TEST(StepValues, HowATaskIsBoundSaysNothingOfTasksThatItStarts) {
+  EXPECT_EQ(Said({"SLURM_CPU_BIND=quiet,mask_cpu:0x1", "SLURM_STEP_ID=0"}, true), "");
+  EXPECT_EQ(Said({"SLURM_CPU_BIND=none", "SLURM_STEP_ID=0"}, true), "cpu-bind=none");
+  EXPECT_EQ(Said({"SLURM_CPU_BIND=cores"}, true), "cpu-bind=cores");
+}
+
+TEST(StepValues, EveryVariableNamesAnOptionOfSrun) {
+  for (const SrunVariable& variable : SrunVariables()) {
+    const SlurmOption* option = FindSlurmOption(variable.option, kSrun);
+    ASSERT_NE(option, nullptr) << variable.name;
+    EXPECT_STREQ(option->name, variable.option);
+  }
 }
 
 }  // namespace
