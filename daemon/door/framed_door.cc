@@ -39,7 +39,7 @@ struct FramedDoor::Connection {
   int epoll = -1;
   HandOver other;
   bool ours = false;
-  std::string in;                     // of the frame that is being read
+  std::string in;                     // of kMagic, then of the frame that is being read
   std::size_t needed = kNumberBytes;  // bytes of it, as far as is known
 
   Mutex mutex;
@@ -197,27 +197,33 @@ void FramedDoor::OnEvent(std::uint64_t id, std::uint32_t events) {
   Drop(id);
 }
 
+// No call of gRPC's begins as kMagic does, so the first byte says whose a connection is. What was
+// read of kMagic is kept: bytes that stay in the socket would wake the thread again and again.
 FramedDoor::Look FramedDoor::LookAtFirstBytes(Connection& connection) {
-  std::array<char, kMagic.size()> first{};
+  std::array<char, kMagic.size()> bytes{};
+  std::string& in = connection.in;
   UniqueFd theirs;
   {
     const MutexLock lock(&connection.mutex);
     const int fd = connection.fd.get();
-    const ssize_t got = recv(fd, first.data(), first.size(), MSG_PEEK | MSG_DONTWAIT);
-    if (got <= 0) {
-      return got < 0 && (errno == EAGAIN || errno == EINTR) ? Look::kMore : Look::kOver;
+    if (in.empty()) {
+      const ssize_t there = recv(fd, bytes.data(), 1, MSG_PEEK | MSG_DONTWAIT);
+      if (there <= 0) {
+        return there < 0 && (errno == EAGAIN || errno == EINTR) ? Look::kMore : Look::kOver;
+      }
     }
-    const std::string_view there(first.data(), static_cast<std::size_t>(got));
-    if (there == kMagic) {
-      connection.ours = true;
-      const int one = 1;
-      setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &one, sizeof(one));
-      return recv(fd, first.data(), first.size(), MSG_DONTWAIT) == got ? Look::kMore : Look::kOver;
-    }
-    if (kMagic.substr(0, there.size()) == there) {
-      const int whole = static_cast<int>(kMagic.size());
-      setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &whole, sizeof(whole));
-      return Look::kMore;
+    if (!in.empty() || bytes.front() == kMagic.front()) {
+      const ssize_t got = recv(fd, bytes.data(), kMagic.size() - in.size(), MSG_DONTWAIT);
+      if (got <= 0) {
+        return got < 0 && (errno == EAGAIN || errno == EINTR) ? Look::kMore : Look::kOver;
+      }
+      in.append(bytes.data(), static_cast<std::size_t>(got));
+      connection.ours = in == kMagic;
+      const bool may_be = kMagic.substr(0, in.size()) == in;
+      if (connection.ours) {
+        in.clear();
+      }
+      return may_be ? Look::kMore : Look::kOver;
     }
     epoll_ctl(connection.epoll, EPOLL_CTL_DEL, fd, nullptr);
     theirs = std::move(connection.fd);

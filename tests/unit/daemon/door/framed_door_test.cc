@@ -100,6 +100,27 @@ TEST_F(FramedDoorTest, WhatIsNotInFramesIsHandedOnUnread) {
   EXPECT_EQ(Receive(future.get(), 16), "PRI * HTTP/2.0\r\n");
 }
 
+TEST_F(FramedDoorTest, WhatBeginsLikeFramesAndGoesOnOtherwiseIsClosed) {
+  const UniqueFd client = Connect();
+  Send(client, "MUSTERED");
+  EXPECT_EQ(Receive(client, 1), "");
+}
+
+TEST_F(FramedDoorTest, FirstBytesThatComeSlowlyCostNoWork) {
+  const auto worked = [] {
+    timespec time{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+  };
+  const UniqueFd client = Connect();
+  Send(client, "MUSTER");
+  const auto before = worked();
+  std::this_thread::sleep_for(milliseconds(500));
+  EXPECT_LT(worked() - before, milliseconds(100));
+  Send(client, "1\n" + Frame("Echo", "one"));
+  EXPECT_EQ(Receive(client, 28), "MUSTER1\n" + Number(16) + Number(0) + Number(0) + "Echo:one");
+}
+
 TEST_F(FramedDoorTest, ALengthThatCannotBeEndsTheConnection) {
   for (const std::size_t length : {std::size_t{3}, FramedDoor::kRequestBytesMax + 1}) {
     const UniqueFd client = Connect();
