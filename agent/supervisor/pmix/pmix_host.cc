@@ -62,7 +62,9 @@ class PmixHost {
     std::unique_ptr<PmixStep> step;  // null: libpmix does not know it yet
   };
 
-  void Take(const wire::PmixRequest& request);
+  // An error: nothing can be served any more.
+  absl::Status Take(const wire::PmixRequest& request);
+  absl::Status TakeAll(const std::vector<std::string>& frames);
   void Open(const wire::PmixOpen& open);
   void Start(std::uint64_t number, const wire::PmixStart& start);
   absl::Status StartStep(std::uint64_t number, const wire::PmixStart& start,
@@ -293,29 +295,30 @@ void PmixHost::End(std::uint64_t number) {
   steps_.erase(found);
 }
 
-void PmixHost::Take(const wire::PmixRequest& request) {
+absl::Status PmixHost::Take(const wire::PmixRequest& request) {
   if (request.has_open()) {
-    return Open(request.open());
+    Open(request.open());
+    return absl::OkStatus();
   }
   if (request.has_start()) {
-    return Start(request.step(), request.start());
+    Start(request.step(), request.start());
+    return absl::OkStatus();
   }
   const auto found = steps_.find(request.step());
   if (found == steps_.end()) {
-    return;
+    return absl::OkStatus();
   }
   if (request.has_end()) {
-    return End(request.step());
+    End(request.step());
+    return absl::OkStatus();
   }
   if (found->second.step == nullptr && door_.valid() && request.has_ask()) {
     // Another node's rank asks for what one of ours has published: it will have come by then.
-    if (!Answer().ok()) {
-      return;
-    }
+    RETURN_IF_ERROR(Answer());
   }
   PmixStep* const step = found->second.step.get();
   if (step == nullptr) {
-    return;
+    return absl::OkStatus();
   }
   if (request.has_answer()) {
     const wire::PmixData& answer = request.answer();
@@ -323,6 +326,17 @@ void PmixHost::Take(const wire::PmixRequest& request) {
   } else if (request.has_ask()) {
     step->AskPublished(request.ask().rank(), request.ask().id());
   }
+  return absl::OkStatus();
+}
+
+absl::Status PmixHost::TakeAll(const std::vector<std::string>& frames) {
+  for (const std::string& frame : frames) {
+    wire::PmixRequest request;
+    if (request.ParseFromString(frame)) {
+      RETURN_IF_ERROR(Take(request));
+    }
+  }
+  return absl::OkStatus();
 }
 
 int PmixHost::Run() {
@@ -348,11 +362,9 @@ int PmixHost::Run() {
       code = got == 0 ? 0 : kBroken;
       break;
     }
-    for (const std::string& frame : frames) {
-      wire::PmixRequest request;
-      if (request.ParseFromString(frame)) {
-        Take(request);
-      }
+    if (!TakeAll(frames).ok()) {
+      code = kBroken;  // ranks, ours or another node's, could only wait
+      break;
     }
   }
   while (!steps_.empty()) {

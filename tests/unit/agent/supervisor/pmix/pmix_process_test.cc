@@ -16,6 +16,7 @@
 
 #include "agent/supervisor/pmix/pmix_api.h"
 #include "agent/supervisor/pmix/pmix_host.h"
+#include "agent/supervisor/pmix/pmix_pattern.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
 namespace muster::agent {
@@ -169,45 +170,87 @@ TEST_F(PmixProcessTest, AMissingModuleIsNamedBeforeAnythingIsStarted) {
 }
 
 // The other end, with a module that is none.
-TEST(PmixHost, SaysWhyItCannotServeAndEndsWithItsSupervisor) {
-  const TempDirectory place;
-  std::ofstream(place / kPmixModuleName) << "not a library";
-  std::array<int, 2> ends{-1, -1};
-  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
-  const pid_t pid = fork();
-  if (pid == 0) {
-    close(ends[0]);
-    _exit(ServePmix(ends[1], place.path()));
+class PmixHostTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::ofstream(place_ / kPmixModuleName) << "not a library";
+    std::array<int, 2> ends{-1, -1};
+    ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()), 0);
+    pid_ = fork();
+    if (pid_ == 0) {
+      close(ends[0]);
+      _exit(ServePmix(ends[1], place_.path()));
+    }
+    close(ends[1]);
+    socket_.reset(ends[0]);
+    const timeval patience{20, 0};
+    setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
   }
-  close(ends[1]);
-  std::string said;
-  wire::PmixRequest request;
-  request.mutable_open()->set_hostname("node1");
-  AppendFrame(request, &said);
-  request.set_step(1);
-  request.mutable_start()->set_nspace("muster.1.1.0");
-  request.mutable_start()->add_nodes("node1");
-  request.mutable_start()->add_node_of_rank(0);
-  request.mutable_start()->add_local_cpusets("0");
-  request.mutable_start()->set_universe_size(1);
-  AppendFrame(request, &said);
-  ASSERT_EQ(write(ends[0], said.data(), said.size()), static_cast<ssize_t>(said.size()));
-  PmixFrameReader reader;
-  std::vector<std::string> frames;
-  std::array<char, 4096> buffer = {};
-  while (frames.empty()) {
-    const ssize_t got = read(ends[0], buffer.data(), buffer.size());
-    ASSERT_GT(got, 0);
-    ASSERT_TRUE(reader.Take({buffer.data(), static_cast<std::size_t>(got)}, &frames).ok());
+  void Say(const wire::PmixRequest& request) {
+    std::string said;
+    AppendFrame(request, &said);
+    ASSERT_EQ(write(socket_.get(), said.data(), said.size()), static_cast<ssize_t>(said.size()));
   }
-  wire::PmixReply reply;
-  ASSERT_TRUE(reply.ParseFromString(frames[0]));
+  void StartStep(const std::vector<std::string>& pattern) {
+    wire::PmixRequest request;
+    request.mutable_open()->set_hostname("node1");
+    request.mutable_open()->mutable_pattern()->Assign(pattern.begin(), pattern.end());
+    Say(request);
+    request.set_step(1);
+    request.mutable_start()->set_nspace("muster.1.1.0");
+    request.mutable_start()->add_nodes("node1");
+    request.mutable_start()->add_node_of_rank(0);
+    request.mutable_start()->add_local_cpusets("0");
+    request.mutable_start()->set_universe_size(1);
+    Say(request);
+  }
+  wire::PmixReply Hear() {
+    PmixFrameReader reader;
+    std::vector<std::string> frames;
+    std::array<char, 4096> buffer = {};
+    wire::PmixReply reply;
+    while (frames.empty()) {
+      const ssize_t got = read(socket_.get(), buffer.data(), buffer.size());
+      EXPECT_GT(got, 0);
+      if (got <= 0 ||
+          !reader.Take({buffer.data(), static_cast<std::size_t>(got)}, &frames).ok()) {
+        return reply;
+      }
+    }
+    EXPECT_TRUE(reply.ParseFromString(frames[0]));
+    return reply;
+  }
+  int Reap() {
+    int status = -1;
+    EXPECT_EQ(waitpid(pid_, &status, 0), pid_);
+    return WEXITSTATUS(status);
+  }
+
+  const TempDirectory place_;
+  UniqueFd socket_;
+  pid_t pid_ = -1;
+};
+
+TEST_F(PmixHostTest, SaysWhyItCannotServeAndEndsWithItsSupervisor) {
+  StartStep({});
+  const wire::PmixReply reply = Hear();
   EXPECT_EQ(reply.step(), 1U);
-  EXPECT_THAT(reply.started().error(), HasSubstr("cannot load " + place.path()));
-  close(ends[0]);
-  int status = 0;
-  ASSERT_EQ(waitpid(pid, &status, 0), pid);
-  EXPECT_EQ(status, 0);
+  EXPECT_THAT(reply.started().error(), HasSubstr("cannot load " + place_.path()));
+  socket_.reset();
+  EXPECT_EQ(Reap(), 0);
+}
+
+TEST_F(PmixHostTest, OneThatCannotServeWhatAnotherNodeAsksForEndsInsteadOfBeingWaitedFor) {
+  StartStep({"PMIX_LIBRARY_FILE=" + PmixLibraryAt(place_ / kPmixModuleName)});
+  EXPECT_EQ(Hear().started().error(), "") << "libpmix is not loaded before somebody needs it";
+  wire::PmixRequest request;
+  request.set_step(1);
+  request.mutable_ask()->set_id(1);
+  Say(request);
+  char none = 0;
+  EXPECT_EQ(read(socket_.get(), &none, 1), 0) << "it has ended";
+  socket_.reset();
+  EXPECT_EQ(Reap(), 1);
 }
 
 }  // namespace
