@@ -34,6 +34,7 @@ constexpr const char* kSession =
     "SELECT set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') = "
     "'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false), "
     "set_config('lock_timeout', '10s', false), set_config('statement_timeout', '0', false), "
+    "set_config('default_transaction_isolation', 'read committed', false), "
     "set_config('standard_conforming_strings', 'on', false)";
 
 // The first line of what libpq says; those after it guess at causes.

@@ -11,6 +11,11 @@ namespace {
 // A lead that was handed over is its successor's for so long; then anybody's.
 constexpr std::int64_t kSuccessorMs = 3000;
 constexpr std::chrono::milliseconds kAnswerWithin{4000};
+// Whether the lead may be taken. Parameters: 1 to take it in any case, the name of whoever asks,
+// kSuccessorMs.
+constexpr const char* kLeadIsDue =
+    "id = 1 AND (? = 1 OR (lease_end <= clock_timestamp() AND (successor IN ('', ?) OR "
+    "lease_end + ? * interval '1 millisecond' <= clock_timestamp())))";
 
 }  // namespace
 
@@ -51,31 +56,31 @@ absl::StatusOr<bool> PostgresLeadership::TryTake(const std::string& holder,
 absl::StatusOr<bool> PostgresLeadership::Take(const std::string& holder,
                                               const std::string& addresses,
                                               std::chrono::milliseconds lease, bool force) {
-  Statement due(*database_,
-                "SELECT 1 FROM muster_leader WHERE id = 1 AND (? = 1 OR "
-                "(lease_end <= clock_timestamp() AND (successor IN ('', ?) OR "
-                "lease_end + ? * interval '1 millisecond' <= clock_timestamp())))");
-  due.Start(force ? 1 : 0, holder, kSuccessorMs);
+  const std::int64_t forced = force ? 1 : 0;
+  Statement due(*database_, absl::StrCat("SELECT 1 FROM muster_leader WHERE ", kLeadIsDue));
+  due.Start(forced, holder, kSuccessorMs);
   ASSIGN_OR_RETURN(const bool is_due, due.Next());
   if (!is_due) {
     return false;
   }
-  // Whoever wrote until now has no lease; a transaction of theirs that hangs would keep the row.
-  Statement end_writers(*database_,
-                        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE "
-                        "application_name = ? AND usename = current_user AND datname = "
-                        "current_database() AND state <> 'idle' AND pid IN (SELECT pid FROM "
-                        "pg_locks WHERE relation = 'muster_leader'::regclass)");
-  RETURN_IF_ERROR(end_writers.Run(kWriterPurpose));
-  Statement take(*database_,
-                 "UPDATE muster_leader SET epoch = epoch + 1, session = 0, holder = ?, "
-                 "addresses = ?, successor = '', "
-                 "lease_end = clock_timestamp() + ? * interval '1 millisecond' "
-                 "WHERE id = 1 AND (? = 1 OR (lease_end <= clock_timestamp() AND "
-                 "(successor IN ('', ?) OR "
-                 "lease_end + ? * interval '1 millisecond' <= clock_timestamp()))) "
-                 "RETURNING epoch");
-  take.Start(holder, addresses, std::int64_t{lease.count()}, force ? 1 : 0, holder, kSuccessorMs);
+  // Whoever wrote until now has no lease; a transaction of theirs that hangs would keep the row. Of
+  // one who has taken the lead meanwhile it is not: that began after this statement.
+  Statement end_writers(
+      *database_,
+      absl::StrCat("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE "
+                   "application_name = ? AND usename = current_user AND datname = "
+                   "current_database() AND state <> 'idle' AND xact_start <= now() AND pid IN "
+                   "(SELECT pid FROM pg_locks WHERE relation = 'muster_leader'::regclass) AND "
+                   "EXISTS (SELECT 1 FROM muster_leader WHERE ",
+                   kLeadIsDue, ")"));
+  RETURN_IF_ERROR(end_writers.Run(kWriterPurpose, forced, holder, kSuccessorMs));
+  Statement take(
+      *database_,
+      absl::StrCat("UPDATE muster_leader SET epoch = epoch + 1, session = 0, holder = ?, "
+                   "addresses = ?, successor = '', "
+                   "lease_end = clock_timestamp() + ? * interval '1 millisecond' WHERE ",
+                   kLeadIsDue, " RETURNING epoch"));
+  take.Start(holder, addresses, std::int64_t{lease.count()}, forced, holder, kSuccessorMs);
   ASSIGN_OR_RETURN(const bool taken, take.Next());
   if (taken) {
     *session_ = 0;

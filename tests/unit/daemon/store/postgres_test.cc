@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <barrier>
 #include <limits>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
@@ -14,6 +17,7 @@
 #include "daemon/store/postgres/postgres_leadership.h"
 #include "daemon/store/postgres/postgres_place.h"
 #include "daemon/store/postgres/postgres_schema.h"
+#include "scheduler/base/status.h"
 #include "tests/unit/daemon/store/store_rig.h"
 
 namespace muster::daemon {
@@ -290,6 +294,53 @@ TEST_F(PostgresTest, AWriterThatHangsInATransactionDoesNotKeepTheLead) {
   ASSERT_TRUE(*one.Next()) << "the row is locked from here on";
   EXPECT_TRUE(*(*second)->leadership()->TryTake("second", "", hours(1), true));
   EXPECT_FALSE((*first)->writer().Commit().ok());
+}
+
+TEST_F(PostgresTest, OfTwoWhoSeeALeaseEndAtTheSameMomentOneLeadsAndIsNotDisturbed) {
+  const std::vector<std::unique_ptr<PostgresEngine>> engines = [&] {
+    std::vector<std::unique_ptr<PostgresEngine>> made;
+    for (int i = 0; i < 3; ++i) {
+      made.push_back(*PostgresEngine::Open(*ReadPostgresUrl(url_), "muster"));
+    }
+    return made;
+  }();
+  std::barrier lease_over(static_cast<std::ptrdiff_t>(engines.size()));
+  std::atomic<int> leaders = 0;
+  // What a controller does that has taken the lead: a commit at once.
+  const auto write = [](PostgresEngine& engine) -> absl::Status {
+    RETURN_IF_ERROR(engine.writer().Begin(Database::Kind::kWrite));
+    RETURN_IF_ERROR(engine.Fence());
+    Statement slowly(engine.writer(), "SELECT 1 FROM pg_sleep(0.005)");
+    RETURN_IF_ERROR(slowly.Next().status());
+    return engine.writer().Commit();
+  };
+  const auto compete = [&](int self) {
+    PostgresEngine& engine = *engines[static_cast<std::size_t>(self)];
+    for (int round = 0; round < 100; ++round) {
+      lease_over.arrive_and_wait();
+      const absl::StatusOr<bool> taken =
+          engine.leadership()->TryTake(std::to_string(self), "", hours(1), false);
+      EXPECT_TRUE(taken.ok()) << taken.status();
+      if (taken.ok() && *taken) {
+        ++leaders;
+        const absl::Status written = write(engine);
+        EXPECT_TRUE(written.ok()) << written;
+      }
+      lease_over.arrive_and_wait();
+      EXPECT_EQ(leaders, round + 1);
+      lease_over.arrive_and_wait();
+      if (taken.ok() && *taken) {
+        EXPECT_TRUE(engine.leadership()->Release("").ok());
+      }
+    }
+  };
+  std::vector<std::thread> standbys;
+  for (int i = 0; i < static_cast<int>(engines.size()); ++i) {
+    standbys.emplace_back(compete, i);
+  }
+  for (std::thread& standby : standbys) {
+    standby.join();
+  }
 }
 
 TEST_F(PostgresTest, NewsWakeWhoeverWaitsForThem) {
