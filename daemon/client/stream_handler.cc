@@ -49,6 +49,9 @@ class SubmitStream final : public grpc::ServerBidiReactor<wire::SubmitRequest, w
       return;
     }
     const MutexLock lock(&mutex_);
+    if (finished_) {
+      return;
+    }
     if (in_flight_ < kInFlightMax) {
       StartRead(&request_);
     } else {
@@ -65,7 +68,7 @@ class SubmitStream final : public grpc::ServerBidiReactor<wire::SubmitRequest, w
       replies_.clear();
       broken_ = true;
     }
-    if (paused_ && !broken_) {
+    if (paused_ && !broken_ && end_.ok()) {
       paused_ = false;
       StartRead(&request_);
     }
@@ -106,7 +109,7 @@ class SubmitStream final : public grpc::ServerBidiReactor<wire::SubmitRequest, w
 
   void ReadOn() {
     const MutexLock lock(&mutex_);
-    if (!broken_ && !finished_) {
+    if (!broken_ && !finished_ && end_.ok()) {
       StartRead(&request_);
     }
   }
@@ -117,7 +120,10 @@ class SubmitStream final : public grpc::ServerBidiReactor<wire::SubmitRequest, w
     reply.set_remark(transition.remark);
     reply.set_error(std::string(status.message()));
     const MutexLock lock(&mutex_);
-    if (broken_) {
+    if (absl::IsUnavailable(status) && end_.ok()) {
+      end_ = status;  // a submission that may be made again, and with it all after it
+    }
+    if (broken_ || !end_.ok()) {
       --in_flight_;
       MaybeFinish();
       return;
@@ -136,9 +142,11 @@ class SubmitStream final : public grpc::ServerBidiReactor<wire::SubmitRequest, w
   }
 
   void MaybeFinish() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    if (!finished_ && !writing_ && ((reading_ended_ && in_flight_ == 0) || broken_)) {
+    const bool all = in_flight_ == 0 && reading_ended_;
+    const bool cut = !end_.ok() && replies_.empty();
+    if (!finished_ && !writing_ && (all || cut || broken_)) {
       finished_ = true;
-      Finish(grpc::Status::OK);
+      Finish(ToGrpc(end_));
     }
   }
 
@@ -152,6 +160,7 @@ class SubmitStream final : public grpc::ServerBidiReactor<wire::SubmitRequest, w
   Mutex mutex_;
   std::deque<wire::SubmitReply> replies_ ABSL_GUARDED_BY(mutex_);
   std::size_t in_flight_ ABSL_GUARDED_BY(mutex_) = 0;
+  absl::Status end_ ABSL_GUARDED_BY(mutex_);  // an error: what is answered then is not sent
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool paused_ ABSL_GUARDED_BY(mutex_) = false;
   bool reading_ended_ ABSL_GUARDED_BY(mutex_) = false;
@@ -178,12 +187,17 @@ class WatchStream final : public grpc::ServerWriteReactor<wire::WatchJobReply>,
     self_ = shared_from_this();
     gate_ = &gate;
     caller_ = caller;
-    watcher_ = std::make_shared<const Controller::Watcher>(
+    watcher_ = std::make_shared<const Controller::Watcher>(Controller::Watcher{
         [weak = weak_from_this()](const JobView& view, const Allocation* allocation) {
           if (const std::shared_ptr<WatchStream> stream = weak.lock()) {
             stream->Show(view, allocation);
           }
-        });
+        },
+        [weak = weak_from_this()](const absl::Status& why) {
+          if (const std::shared_ptr<WatchStream> stream = weak.lock()) {
+            stream->End(why);
+          }
+        }});
     controller.Watch(
         job, watcher_,
         [stream = shared_from_this(), &reader, &accounting, job](const absl::Status& found) {

@@ -89,8 +89,12 @@ class Controller {
  public:
   using Done = std::function<void(const core::Transition& transition, const absl::Status& status)>;
   using Reply = std::function<void(const absl::Status& status)>;
-  // Called after each durable change of the job; `allocation` is null while it has none.
-  using Watcher = std::function<void(const JobView& view, const Allocation* allocation)>;
+  struct Watcher {
+    // Called after each durable change of the job; `allocation` is null while it has none.
+    std::function<void(const JobView& view, const Allocation* allocation)> tell;
+    // This controller may know less than another from now on. Nothing is told afterwards.
+    std::function<void(const absl::Status& why)> lose;
+  };
   // What makes the plans: MakePlan, but in tests of what happens when it errs.
   using Planner = std::function<Plan(std::shared_ptr<const Snapshot>, const SchedulerConfig&,
                                      core::PlannerMemory&)>;
@@ -148,7 +152,8 @@ class Controller {
   // `look` runs on the controller's thread; what it returns is called once what it saw is durable.
   void Look(std::function<Reply(const StateView&)> look);
   // Watches a job until the watcher's handle is dropped. The first call comes at once; none ever
-  // comes for a job that is not (or no longer) live: `found` gets kNotFound.
+  // comes for a job that is not (or no longer) live: `found` gets kNotFound, and kUnavailable while
+  // another controller leads.
   using WatchHandle = std::shared_ptr<const Watcher>;
   void Watch(JobId job, std::weak_ptr<const Watcher> watcher, Reply found);
 

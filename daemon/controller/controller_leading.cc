@@ -61,10 +61,12 @@ absl::Status Controller::BeginTerm() {
     group_.batch.nodes.push_back(*state_.FindNode(id));
   }
   const absl::Status written = store_.Commit({&group_.batch, 1});
-  for (const Reply& reply : std::exchange(group_, Group()).after) {
+  Group group = std::exchange(group_, Group());
+  for (const Reply& reply : group.after) {
     reply(written);
   }
   RETURN_IF_ERROR(written);
+  events_.Publish(std::move(group.notes), state_.version());
   epoch_ = state_.epoch().value();
   followed_ = state_.version().value();
   log_.Info("controller",
@@ -77,6 +79,7 @@ void Controller::Follow(std::vector<JournalEntry> entries, Reply followed) {
   auto shared = std::make_shared<std::pair<std::vector<JournalEntry>, Reply>>(std::move(entries),
                                                                               std::move(followed));
   const bool queued = queue_.PushOwn([this, shared] {
+    std::vector<EventNote> notes;
     for (const JournalEntry& entry : shared->first) {
       if (leads_ || stale_ || entry.version <= state_.version()) {
         continue;
@@ -85,11 +88,19 @@ void Controller::Follow(std::vector<JournalEntry> entries, Reply followed) {
         MarkStale(absl::UnavailableError("the journal went on elsewhere"));
         continue;
       }
+      std::optional<EventNote> note = events_.open() ? NoteFor(entry.event) : std::nullopt;
       state_.Apply(entry.event);
       orders_.Learn(entry.event);
+      if (note.has_value()) {
+        note->version = entry.version;
+        notes.push_back(*std::move(note));
+      }
     }
     followed_ = state_.version().value();
     epoch_ = state_.epoch().value();
+    if (!leads_ && !stale_) {
+      events_.Publish(std::move(notes), state_.version());
+    }
     shared->second(stale_ ? degraded_ : absl::OkStatus());
   });
   if (!queued) {
@@ -131,7 +142,7 @@ void Controller::StepDown(Reply durable) {
   }
 }
 
-// Agents find the leader by themselves, and say again what was not acknowledged.
+// Agents and whoever watches find the leader by themselves, and say again what was not acknowledged.
 void Controller::Depose() {
   leads_ = false;
   followed_ = state_.version().value();
@@ -139,6 +150,12 @@ void Controller::Depose() {
   ForgetPlans();
   waiting_ = WaitingReasons();
   agents_.CloseAll();
+  for (const auto& [job, watcher] : std::exchange(watchers_, {})) {
+    if (const std::shared_ptr<const Watcher> alive = watcher.lock()) {
+      alive->lose(Degraded());
+    }
+  }
+  events_.Dismiss();
 }
 
 void Controller::ForgetPlans() {
@@ -197,6 +214,7 @@ void Controller::Reload() {
     return;
   }
   stale_ = false;
+  events_.Lose(state_.version());
   ForgetPlans();
   commits_->Reset();
 }

@@ -11,6 +11,10 @@ namespace muster::daemon {
 
 void Controller::Watch(JobId job, std::weak_ptr<const Watcher> watcher, Reply found) {
   const bool queued = queue_.Push([this, job, watcher, found] {
+    if (!leads_) {
+      group_.after.push_back([found, why = Degraded()](const absl::Status&) { found(why); });
+      return;
+    }
     const Job* live = state_.FindJob(job);
     if (live == nullptr) {
       group_.after.push_back(
@@ -79,8 +83,10 @@ void Controller::NotifyWatchers(JobId job, const JobView& view, const Allocation
   for (auto it = begin; it != end; ++it) {
     group_.after.push_back([watcher = it->second, shown, place](const absl::Status& status) {
       const std::shared_ptr<const Watcher> alive = watcher.lock();
-      if (status.ok() && alive != nullptr) {
-        (*alive)(*shown, place.get());
+      if (alive != nullptr && status.ok()) {
+        alive->tell(*shown, place.get());
+      } else if (alive != nullptr) {
+        alive->lose(absl::UnavailableError(status.message()));
       }
     });
   }

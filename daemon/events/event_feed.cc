@@ -46,6 +46,22 @@ void EventFeed::Publish(std::vector<EventNote> notes, Version version) {
   changed_.NotifyAll();
 }
 
+void EventFeed::Lose(Version version) {
+  const MutexLock lock(&mutex_);
+  if (open_) {
+    notes_.clear();
+    lost_ = fresh_ = true;
+    noted_ = version.Next();
+    changed_.NotifyAll();
+  }
+}
+
+void EventFeed::Dismiss() {
+  const MutexLock lock(&mutex_);
+  dismissed_ = fresh_ = true;
+  changed_.NotifyAll();
+}
+
 Version EventFeed::begin() const {
   const MutexLock lock(&mutex_);
   return begin_;
@@ -83,8 +99,8 @@ EventFeed::Piece EventFeed::Read(Version from, const std::function<bool(const Cl
   return piece;
 }
 
-EventFeed::Handle EventFeed::Listen(Listener news) {
-  auto handle = std::make_shared<const Listener>(std::move(news));
+EventFeed::Handle EventFeed::Listen(Listener listener) {
+  auto handle = std::make_shared<const Listener>(std::move(listener));
   const MutexLock lock(&mutex_);
   listeners_.push_back(handle);
   return handle;
@@ -127,7 +143,7 @@ void EventFeed::Take(const std::vector<EventNote>& notes, Version version) {
     lost_ = false;
     ring_.clear();
     made.clear();
-    begin_ = version;
+    begin_ = std::max(begin_, version);
   }
   ring_.insert(ring_.end(), made.begin(), made.end());
   while (ring_.size() > kEventsMax) {
@@ -141,6 +157,7 @@ void EventFeed::Run() {
   while (true) {
     std::vector<EventNote> notes;
     Version version;
+    bool dismissed = false;
     {
       const MutexLock lock(&mutex_);
       while (!fresh_ && !stopping_) {
@@ -152,11 +169,12 @@ void EventFeed::Run() {
       fresh_ = false;
       notes.swap(notes_);
       version = noted_;
+      dismissed = std::exchange(dismissed_, false);
     }
     Take(notes, version);
     const std::vector<Handle> alive = Alive();
     for (const Handle& listener : alive) {
-      (*listener)();
+      (dismissed ? listener->dismissed : listener->news)();
     }
     const MutexLock lock(&mutex_);
     if (!stopping_) {  // what comes meanwhile goes out together

@@ -45,6 +45,11 @@ class EventFeed {
   void Open(Version version);
   // Events that are durable, in order; all up to `version` are told. Does nothing unless open.
   void Publish(std::vector<EventNote> notes, Version version);
+  // The state has become that of `version` otherwise than by events that were published: what the
+  // ring has is given up, and all up to there is the journal's. Does nothing unless open.
+  void Lose(Version version);
+  // Tells all listeners that this controller's events may not be the newest.
+  void Dismiss();
 
   // The version from which on the ring knows everything; the next to come when it is empty.
   [[nodiscard]] Version begin() const;
@@ -57,11 +62,14 @@ class EventFeed {
   [[nodiscard]] Piece Read(Version from, const std::function<bool(const CloudEvent&)>& wanted,
                            std::size_t bytes) const;
 
-  // Calls `news` after each publication until the handle is dropped. The last handle that goes
-  // closes the feed.
-  using Listener = std::function<void()>;
+  // Calls `news` after each publication, and `dismissed` after Dismiss, until the handle is dropped.
+  // The last handle that goes closes the feed.
+  struct Listener {
+    std::function<void()> news;
+    std::function<void()> dismissed;
+  };
   using Handle = std::shared_ptr<const Listener>;
-  [[nodiscard]] Handle Listen(Listener news);
+  [[nodiscard]] Handle Listen(Listener listener);
   [[nodiscard]] std::size_t listeners() const;
 
   [[nodiscard]] const std::string& cluster() const { return cluster_; }
@@ -83,6 +91,7 @@ class EventFeed {
   Version noted_ ABSL_GUARDED_BY(mutex_);  // the notes tell all up to it
   bool fresh_ ABSL_GUARDED_BY(mutex_) = false;
   bool lost_ ABSL_GUARDED_BY(mutex_) = false;  // notes were given up
+  bool dismissed_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::weak_ptr<const Listener>> listeners_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::thread thread_;

@@ -1,6 +1,8 @@
 """Several controllers on one database: what jobs, clients and agents notice when the one that leads is lost."""
 
 import json
+import os
+import threading
 import unittest
 
 from cluster import PATIENCE, wait_until
@@ -52,6 +54,109 @@ class StandbyTest(unittest.TestCase):
         done = self.cluster.muster("controller", "handover", f"c{leader}")
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, rf"^muster controller: c{leader} leads already\n$")
+
+
+def change_leader(cluster, how, meanwhile=lambda: None):
+    before = wait_until(cluster.leader, "nobody leads")
+    if how == "killed":
+        cluster.controllers[before - 1].kill()
+    else:
+        # A standby that has just begun may not have followed far enough to take over.
+        wait_until(lambda: cluster.muster("controller", "handover").returncode == 0, cluster.logs)
+    meanwhile()
+    wait_until(lambda: cluster.leader() not in (None, before), cluster.logs)
+    if how == "killed":
+        cluster.controllers[before - 1].start()
+        wait_until(lambda: len(cluster.statuses()) == 2, cluster.logs)
+
+
+class StreamsTest(unittest.TestCase):
+    """What clients hear who have a stream open to a leader that leads no more."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = Several(controllers=2).start()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.cluster.close()
+
+    def gate_of(self, name):
+        return os.path.join(self.cluster.work, name)
+
+    def waits_for(self, gate):
+        return f"while [ ! -e {self.gate_of(gate)} ]; do sleep 0.05; done"
+
+    def open(self, gate):
+        with open(self.gate_of(gate), "w", encoding="utf-8"):
+            pass
+
+    def ended(self, client):
+        out, err = client.communicate(timeout=PATIENCE)
+        return client.returncode, out, err
+
+    def test_run_and_a_waiting_submission_end_as_their_jobs_do_whoever_leads_then(self):
+        for how in ("handed_over", "killed"):
+            with self.subTest(how=how):
+                script = f"echo begun; {self.waits_for(how)}; echo done; exit 3"
+                run = self.cluster.begin("run", "sh", "-c", script)
+                submit = self.cluster.begin("submit", "--wait", "--parsable", "-o", "/dev/null", "--wrap",
+                                            f"{self.waits_for(how)}; exit 4")
+                wait_until(lambda: len([job for job in self.cluster.queue().values()
+                                        if job["state"] == "RUNNING"]) == 2, self.cluster.logs)
+                change_leader(self.cluster, how)
+                self.open(how)
+                self.assertEqual(self.ended(run)[:2], (3, "begun\ndone\n"))
+                self.assertEqual(self.ended(submit)[0], 4)
+
+    def test_a_submission_that_waits_ends_though_its_job_ended_while_nobody_led(self):
+        submit = self.cluster.begin("submit", "--wait", "--parsable", "-o", "/dev/null", "--wrap",
+                                    f"{self.waits_for('alone')}; exit 5")
+        wait_until(lambda: [job for job in self.cluster.queue().values() if job["state"] == "RUNNING"],
+                   self.cluster.logs)
+        leader = self.cluster.controllers[wait_until(self.cluster.leader, "nobody leads") - 1]
+        leader.kill()
+        self.open("alone")
+        self.assertEqual(self.ended(submit)[0], 5)
+        leader.start()
+
+    def test_a_batch_of_submissions_goes_on_at_the_next_leader_and_makes_each_job_once(self):
+        path = os.path.join(self.cluster.work, "batch")
+        count = 3000
+        with open(path, "w", encoding="utf-8") as file:
+            file.writelines(f"-H --wrap true -J b{i}\n" for i in range(count))
+        batch = self.cluster.begin("submit", "--parsable", "--batch", path)
+        wait_until(self.cluster.queue, "none is submitted", pause=0.01)
+        change_leader(self.cluster, "handed_over")
+        code, out, err = self.ended(batch)
+        self.assertEqual((code, err), (0, ""))
+        jobs = [int(line) for line in out.split()]
+        self.assertEqual(len(set(jobs)), count)
+        names = {row["id"]: row["name"] for row in self.cluster.queue().values()}
+        self.assertEqual([names[job] for job in jobs], [f"b{i}" for i in range(count)])
+        self.assertEqual(len(names), count)
+        self.cluster.must("cancel", "--all")
+
+    def test_a_reader_of_events_misses_none_and_is_told_none_twice(self):
+        reader = self.cluster.begin("events", "--follow", "--json")
+        heard = []
+        listening = threading.Thread(
+            target=lambda: heard.extend(json.loads(line) for line in reader.stdout), daemon=True)
+        listening.start()
+        wait_until(lambda: self.cluster.submit("-H", "--wrap", "true") and heard, self.cluster.logs)
+        for how in ("handed_over", "killed", "handed_over"):
+            self.cluster.submit("-H", "--wrap", "true")
+            change_leader(self.cluster, how)
+            last = self.cluster.submit("-H", "--wrap", "true")
+            wait_until(lambda: [event for event in heard if event["type"] == "muster.job.submitted"
+                                and event["subject"] == f"job/{last}"], lambda: f"{heard[-3:]} {last}")
+        told = [int(event["id"]) for event in heard]
+        written = [int(json.loads(line)["id"]) for line in
+                   self.cluster.must("events", "--json", "--from", told[0]).splitlines()]
+        self.assertEqual(told, written[:len(told)])
+        reader.kill()
+        reader.communicate()
+        self.cluster.must("cancel", "--all")
 
 
 class FailoverTest(unittest.TestCase):

@@ -21,17 +21,21 @@ EventStream::EventStream(grpc::CallbackServerContext& context, const Gate& gate,
 
 void EventStream::Begin(Controller& controller) {
   self_ = shared_from_this();
-  news_ = feed_.Listen([weak = weak_from_this()] {
-    if (const std::shared_ptr<EventStream> stream = weak.lock()) {
-      stream->OnNews();
-    }
-  });
-  controller.Look([stream = shared_from_this()](const StateView& snapshot) -> Controller::Reply {
+  const auto call = [this](void (EventStream::*member)()) {
+    return [weak = weak_from_this(), member] {
+      if (const std::shared_ptr<EventStream> stream = weak.lock()) {
+        (stream.get()->*member)();
+      }
+    };
+  };
+  news_ = feed_.Listen({call(&EventStream::OnNews), call(&EventStream::OnDismissed)});
+  controller.Look([stream = shared_from_this(),
+                   &controller](const StateView& snapshot) -> Controller::Reply {
     const Version now = snapshot.state().version();
     stream->feed_.Open(now);
-    return [stream, now](const absl::Status& status) {
+    return [stream, now, leads = controller.leads()](const absl::Status& status) {
       if (status.ok()) {
-        stream->BeginAt(now);
+        stream->BeginAt(now, leads);
         return;
       }
       const MutexLock lock(&stream->mutex_);
@@ -47,9 +51,13 @@ void EventStream::Refuse(const absl::Status& status) {
 }
 
 // The first message has no event: it says that the stream is there, and where it begins.
-void EventStream::BeginAt(Version now) {
+void EventStream::BeginAt(Version now, bool leads) {
   const MutexLock lock(&mutex_);
   if (finished_) {
+    return;
+  }
+  if (query_.from > now.Next() && !leads) {
+    EndLocked(absl::UnavailableError("this controller is a standby, and not that far yet"));
     return;
   }
   if (query_.from > now.Next()) {
@@ -73,6 +81,13 @@ void EventStream::OnNews() {
     return;
   }
   PumpLocked();
+}
+
+// The reader finds the controller that leads, and goes on there.
+void EventStream::OnDismissed() {
+  const MutexLock lock(&mutex_);
+  EndLocked(absl::UnavailableError(absl::StrCat(
+      "this controller leads no more, or lost its database; resume from ", next_.value())));
 }
 
 void EventStream::OnWriteDone(bool ok) {

@@ -49,8 +49,9 @@ class EventStream final : public grpc::ServerWriteReactor<wire::WatchEventsReply
   void OnDone() override;
 
  private:
-  void BeginAt(Version now);
+  void BeginAt(Version now, bool leads);
   void OnNews();
+  void OnDismissed();
   void OnPast(const absl::StatusOr<Past>& past);
   void Pump();
   void PumpLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -39,7 +39,10 @@ void PastEvents::Read(Version from, Done done) {
 void PastEvents::ReadEntries(const Shared& reading) {
   std::size_t entries = 0;
   const absl::Status read =
-      store_.ReadJournal(reading->from, [&reading, &entries](const JournalEntry& entry) {
+      store_.ReadJournal(reading->from, [this, &reading, &entries](const JournalEntry& entry) {
+        if (!controller_.leads() && entry.version > controller_.followed()) {
+          return false;  // the state does not know yet whose jobs these are
+        }
         if (std::optional<EventNote> note = NoteOf(entry.event)) {
           note->version = entry.version;
           if (note->job.valid() && note->knows_job()) {

@@ -133,7 +133,8 @@ TEST_F(FullQueueTest, AWatcherIsNotToldThatALiveJobIsGone) {
   Answers answers;
   std::promise<absl::Status> found;
   const auto watcher =
-      std::make_shared<const Controller::Watcher>([](const JobView&, const Allocation*) {});
+      std::make_shared<const Controller::Watcher>(
+          Controller::Watcher{[](const JobView&, const Allocation*) {}, [](const absl::Status&) {}});
   {
     StoppedLoop loop(*controller_);
     Fill(answers);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <future>
 #include <thread>
 
 namespace muster::daemon {
@@ -44,7 +45,7 @@ class EventFeedTest : public ::testing::Test {
   }
 
   EventFeed feed_{"here"};
-  EventFeed::Handle listener_ = feed_.Listen([] {});
+  EventFeed::Handle listener_ = feed_.Listen({[] {}, [] {}});
 };
 
 TEST_F(EventFeedTest, WhatIsPublishedIsReadInOrderFromAnyPlace) {
@@ -104,6 +105,28 @@ TEST_F(EventFeedTest, WithoutAReaderNothingIsKept) {
   }
   EXPECT_FALSE(feed_.open());
   EXPECT_TRUE(feed_.Read(Version(1), Everything, 100).behind);
+}
+
+TEST_F(EventFeedTest, WhatTheStateBecameOtherwiseIsTheJournals) {
+  feed_.Open(Version(0));
+  feed_.Publish(Notes(1, 3), Version(3));
+  Await(1, 4);
+  feed_.Lose(Version(7));
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  while (feed_.begin() < Version(8) && std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_TRUE(feed_.Read(Version(4), Everything, 100).behind) << "4 to 7 were not published";
+  feed_.Publish(Notes(8, 9), Version(9));
+  EXPECT_EQ(Await(8, 10).events.size(), 2U);
+}
+
+TEST_F(EventFeedTest, WhoeverListensIsToldThatAnotherMayKnowMore) {
+  std::promise<void> dismissed;
+  const EventFeed::Handle listener =
+      feed_.Listen({[] {}, [&dismissed] { dismissed.set_value(); }});
+  feed_.Dismiss();
+  EXPECT_EQ(dismissed.get_future().wait_for(kPatience), std::future_status::ready);
 }
 
 TEST_F(EventFeedTest, OneThatCannotKeepUpWithTheLoopBeginsAnew) {

@@ -91,6 +91,52 @@ TEST_F(LeadingTest, AFollowerThatMissedAnEntryDoesNotLead) {
   EXPECT_FALSE(other_->leads());
 }
 
+TEST_F(LeadingTest, AControllerThatStepsDownTellsThoseWhoWatchJobsAndTakesNoMoreOfThem) {
+  const JobId job = Submit("one");
+  std::promise<absl::Status> lost;
+  const auto watcher = std::make_shared<const Controller::Watcher>(
+      Controller::Watcher{[](const JobView&, const Allocation*) {},
+                          [&lost](const absl::Status& why) { lost.set_value(why); }});
+  const auto watch = [&](Controller::Reply found) {
+    controller_->Watch(job, watcher, std::move(found));
+  };
+  ASSERT_TRUE(Await(watch).ok());
+  ASSERT_TRUE(
+      Await([&](Controller::Reply reply) { controller_->StepDown(std::move(reply)); }).ok());
+  auto told = lost.get_future();
+  ASSERT_EQ(told.wait_for(testing::kPatience), std::future_status::ready);
+  EXPECT_TRUE(absl::IsUnavailable(told.get()));
+  EXPECT_TRUE(absl::IsUnavailable(Await(watch)));
+}
+
+TEST_F(LeadingTest, AReaderOfEventsThatStaysMissesNothingOfALeadThatChanges) {
+  std::promise<void> dismissed;
+  const EventFeed::Handle old_reader =
+      controller_->events().Listen({[] {}, [&dismissed] { dismissed.set_value(); }});
+  const EventFeed::Handle reader = other_->events().Listen({[] {}, [] {}});
+  ASSERT_TRUE(Follow().ok());
+  const Version next = other_->followed().Next();
+  other_->events().Open(other_->followed());
+  const JobId job = Submit("one");
+  ASSERT_TRUE(Follow().ok());
+  ASSERT_TRUE(
+      Await([&](Controller::Reply reply) { controller_->StepDown(std::move(reply)); }).ok());
+  EXPECT_EQ(dismissed.get_future().wait_for(testing::kPatience), std::future_status::ready);
+  ASSERT_TRUE(Follow().ok());
+  ASSERT_TRUE(Await([&](Controller::Reply reply) { other_->Lead(std::move(reply)); }).ok());
+  std::vector<CloudEventPtr> events;
+  const auto until = std::chrono::steady_clock::now() + testing::kPatience;
+  while (events.size() < 2 && std::chrono::steady_clock::now() < until) {
+    events = other_->events()
+                 .Read(next, [](const CloudEvent&) { return true; }, std::size_t{1} << 20)
+                 .events;
+  }
+  ASSERT_EQ(events.size(), 2U);
+  EXPECT_EQ(events[0]->type, "muster.job.submitted");
+  EXPECT_EQ(events[0]->job, job);
+  EXPECT_EQ(events[1]->type, "muster.controller.started");
+}
+
 TEST_F(LeadingTest, AControllerThatSteppedDownAnswersQuestionsAndChangesNothing) {
   Submit("one");
   ASSERT_TRUE(
