@@ -54,7 +54,7 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
                    OrderSigner::Open(state + "/order.key", config.tls.key));
   Acceptor acceptor(log, clock);
   HandshakeLog handshakes(log, clock, &acceptor);
-  ASSIGN_OR_RETURN(const auto tokens, TokenStore::Open(state, config.cluster, clock));
+  ASSIGN_OR_RETURN(const auto tokens, OpenTokens(config, *store, state, secrets, clock));
   const auto munge = MungeAuthenticator::Open(config.munge_socket, config.tls.certificate, log,
                                               &handshakes, tokens.get());
   UserBudget budget(config.budget, config.policy.operator_uid, clock);
@@ -75,7 +75,7 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
                    Server::Start(acceptor, addresses, config.tls, {&agents, &clients, &leadership},
                                  std::move(passed), munge, config.gateway, &frames));
   server->Tell(log);
-  const auto loop = Compete(config, *store, controller, *server, log, leadership);
+  const auto loop = Compete(config, *store, controller, *server, log, leadership, *tokens);
   SayReady(config.ready_fd);
   manager.Ready("serving");
   const absl::Status ended =

@@ -58,21 +58,46 @@ absl::StatusOr<TokenGrant> GrantOf(const Claims& row) {
   return grant;
 }
 
+// The Ed25519 key that follows from a secret: its PKCS #8 form (RFC 8410), of which the last 32
+// bytes are the key itself.
+absl::StatusOr<SigningKey> KeyOf(const std::string& secret) {
+  constexpr std::string_view kHead(
+      "\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20", 16);
+  const std::string key = absl::StrCat(std::string(kHead), MacOf(secret, {"muster tokens"}));
+  return SigningKey::FromPem(absl::StrCat("-----BEGIN PRIVATE KEY-----\n", absl::Base64Escape(key),
+                                          "\n-----END PRIVATE KEY-----\n"));
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<TokenStore>> TokenStore::Open(const std::string& directory,
                                                              std::string cluster,
-                                                             const Clock& clock) {
-  ASSIGN_OR_RETURN(SigningKey key, SigningKey::Open(directory + "/token.key", true));
-  std::unique_ptr<TokenStore> store(new TokenStore(directory + "/tokens.json", std::move(key),
-                                                   absl::StrCat("muster:", cluster), clock));
+                                                             const Clock& clock, TokenShelf shelf) {
+  const bool shared = !shelf.secret.empty();
+  ASSIGN_OR_RETURN(SigningKey key,
+                   shared ? KeyOf(shelf.secret) : SigningKey::Open(directory + "/token.key", true));
+  std::unique_ptr<TokenStore> store(
+      new TokenStore(shared ? "the store's tokens" : directory + "/tokens.json", std::move(shelf),
+                     std::move(key), absl::StrCat("muster:", cluster), clock));
+  const MutexLock alone(&store->writes_);
   RETURN_IF_ERROR(store->Load());
   return store;
 }
 
+absl::Status TokenStore::Refresh() {
+  const MutexLock alone(&writes_);
+  return LoadShared();
+}
+
+// A leader before this one may have written last.
+absl::Status TokenStore::LoadShared() {
+  return shelf_.secret.empty() ? absl::OkStatus() : Load();
+}
+
 absl::Status TokenStore::Load() {
-  const absl::StatusOr<std::string> text = ReadPrivateFile(path_);
-  if (absl::IsNotFound(text.status())) {
+  const bool shared = !shelf_.secret.empty();
+  const absl::StatusOr<std::string> text = shared ? shelf_.read() : ReadPrivateFile(path_);
+  if (absl::IsNotFound(text.status()) || (shared && text.ok() && text->empty())) {
     return absl::OkStatus();
   }
   RETURN_IF_ERROR(text.status());
@@ -81,7 +106,7 @@ absl::Status TokenStore::Load() {
     return absl::DataLossError(
         absl::StrCat(path_, ": not a list of tokens; remove it, and every token with it"));
   }
-  const MutexLock lock(&mutex_);
+  std::map<std::string, TokenGrant> grants;
   for (const Claims& row : rows) {
     absl::StatusOr<TokenGrant> grant =
         row.is_object() ? GrantOf(row) : absl::DataLossError("an entry that is no token");
@@ -89,13 +114,22 @@ absl::Status TokenStore::Load() {
       return absl::DataLossError(absl::StrCat(path_, ": ", std::string(grant.status().message()),
                                               "; remove the file, and every token with it"));
     }
-    grants_.emplace(grant->id, *std::move(grant));
+    grants.emplace(grant->id, *std::move(grant));
   }
-  DropEnded(grants_);
+  DropEnded(grants);
+  const MutexLock lock(&mutex_);
+  grants_ = std::move(grants);
   return absl::OkStatus();
 }
 
-absl::Status TokenStore::Write(const std::map<std::string, TokenGrant>& grants) const {
+std::map<std::string, TokenGrant> TokenStore::Counting() const {
+  const MutexLock lock(&mutex_);
+  std::map<std::string, TokenGrant> grants = grants_;
+  DropEnded(grants);
+  return grants;
+}
+
+absl::Status TokenStore::Write(std::map<std::string, TokenGrant> grants) {
   Claims rows = Claims::array();
   for (const auto& [id, grant] : grants) {
     rows.push_back({{"id", id},
@@ -105,7 +139,11 @@ absl::Status TokenStore::Write(const std::map<std::string, TokenGrant>& grants) 
                     {"expires", grant.expires.time_since_epoch().count()},
                     {"read_only", grant.read_only}});
   }
-  return WriteFileAtomically(path_, rows.dump(1) + "\n");
+  const std::string text = rows.dump(1) + "\n";
+  RETURN_IF_ERROR(shelf_.secret.empty() ? WriteFileAtomically(path_, text) : shelf_.write(text));
+  const MutexLock lock(&mutex_);
+  grants_ = std::move(grants);
+  return absl::OkStatus();
 }
 
 void TokenStore::DropEnded(std::map<std::string, TokenGrant>& grants) const {
@@ -124,9 +162,9 @@ absl::StatusOr<TokenStore::Minted> TokenStore::Mint(const User& user,
   made.grant = {absl::WebSafeBase64Escape(random), user, clock_.Now(), clock_.Now() + lifetime,
                 read_only};
   ASSIGN_OR_RETURN(made.token, SignCompact(key_, ClaimsOf(made.grant, issuer_).dump()));
-  const MutexLock lock(&mutex_);
-  std::map<std::string, TokenGrant> grants = grants_;
-  DropEnded(grants);
+  const MutexLock alone(&writes_);
+  RETURN_IF_ERROR(LoadShared());
+  std::map<std::string, TokenGrant> grants = Counting();
   const auto owned = std::count_if(grants.begin(), grants.end(), [&user](const auto& entry) {
     return entry.second.user.uid == user.uid;
   });
@@ -135,8 +173,7 @@ absl::StatusOr<TokenStore::Minted> TokenStore::Mint(const User& user,
         user.name, " has ", kTokensMax, " tokens already: end some by muster token --revoke ID"));
   }
   grants.emplace(made.grant.id, made.grant);
-  RETURN_IF_ERROR(Write(grants));
-  grants_ = std::move(grants);
+  RETURN_IF_ERROR(Write(std::move(grants)));
   return made;
 }
 
@@ -198,17 +235,15 @@ std::vector<TokenGrant> TokenStore::List(std::optional<uid_t> of) const {
 }
 
 absl::Status TokenStore::Revoke(const std::string& id, std::optional<uid_t> of) {
-  const MutexLock lock(&mutex_);
-  std::map<std::string, TokenGrant> grants = grants_;
-  DropEnded(grants);
+  const MutexLock alone(&writes_);
+  RETURN_IF_ERROR(LoadShared());
+  std::map<std::string, TokenGrant> grants = Counting();
   const auto found = grants.find(id);
   if (found == grants.end() || (of.has_value() && found->second.user.uid != *of)) {
     return absl::NotFoundError(absl::StrCat("no token ", id, " of yours; see muster token --list"));
   }
   grants.erase(found);
-  RETURN_IF_ERROR(Write(grants));
-  grants_ = std::move(grants);
-  return absl::OkStatus();
+  return Write(std::move(grants));
 }
 
 }  // namespace muster::daemon

@@ -5,15 +5,16 @@
 //
 // A token is a JSON Web Token, signed by a key of this controller's; it counts while the store has
 // it, so that a revoked one is gone at once and a lost store lets nobody in. The store is one
-// private file beside the state; a token itself is nowhere kept. Thread promise: safe from any
-// thread; Mint and Revoke wait for the disk. Invariants: (1) what Mint returned is in the file; (2)
-// Judge takes no token that has ended, was revoked, or whose user has become somebody else; (3) of
-// a user there are at most kTokensMax.
+// private file beside the state, or a text that controllers share, of which one writes; a token
+// itself is nowhere kept. Thread promise: safe from any thread; Mint and Revoke wait for the disk.
+// Invariants: (1) what Mint returned is in the file; (2) Judge takes no token that has ended, was
+// revoked, or whose user has become somebody else; (3) of a user there are at most kTokensMax.
 
 #include <sys/types.h>
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -42,15 +43,26 @@ struct TokenGrant {
   bool read_only = false;
 };
 
+// Where controllers keep the store that they share.
+struct TokenShelf {
+  std::string secret;  // of which each makes the key; empty: there is no such shelf
+  std::function<absl::StatusOr<std::string>()> read = {};
+  std::function<absl::Status(const std::string& store)> write = {};
+};
+
 class TokenStore {
  public:
   static constexpr std::size_t kTokensMax = 100;
   static constexpr std::chrono::hours kLifetimeDefault{12};
   static constexpr std::chrono::hours kLifetimeMax{366 * 24};
 
-  // With the key and the store in `directory`, made when they are not there. `clock` outlives it.
+  // With the key and the store in `directory`, made when they are not there, or on `shelf`. `clock`
+  // outlives it.
   static absl::StatusOr<std::unique_ptr<TokenStore>> Open(const std::string& directory,
-                                                          std::string cluster, const Clock& clock);
+                                                          std::string cluster, const Clock& clock,
+                                                          TokenShelf shelf = {});
+  // Reads again what another controller may have written on the shelf.
+  absl::Status Refresh();
 
   struct Minted {
     TokenGrant grant;
@@ -70,16 +82,26 @@ class TokenStore {
   absl::Status Revoke(const std::string& id, std::optional<uid_t> of);
 
  private:
-  TokenStore(std::string path, SigningKey key, std::string issuer, const Clock& clock)
-      : path_(std::move(path)), key_(std::move(key)), issuer_(std::move(issuer)), clock_(clock) {}
-  absl::Status Load();
-  absl::Status Write(const std::map<std::string, TokenGrant>& grants) const;
+  TokenStore(std::string path, TokenShelf shelf, SigningKey key, std::string issuer,
+             const Clock& clock)
+      : path_(std::move(path)),
+        shelf_(std::move(shelf)),
+        key_(std::move(key)),
+        issuer_(std::move(issuer)),
+        clock_(clock) {}
+  absl::Status Load() ABSL_EXCLUSIVE_LOCKS_REQUIRED(writes_);
+  absl::Status LoadShared() ABSL_EXCLUSIVE_LOCKS_REQUIRED(writes_);
+  absl::Status Write(std::map<std::string, TokenGrant> grants)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(writes_);
   void DropEnded(std::map<std::string, TokenGrant>& grants) const;
 
   const std::string path_;
+  const TokenShelf shelf_;
   const SigningKey key_;
   const std::string issuer_;
   const Clock& clock_;
+  std::map<std::string, TokenGrant> Counting() const;
+  Mutex writes_;  // one change of the store after the other
   mutable Mutex mutex_;
   std::map<std::string, TokenGrant> grants_ ABSL_GUARDED_BY(mutex_);
 };

@@ -25,7 +25,8 @@ void AddOptions(CLI::App& app, GatewayConfig& config, std::string& file) {
                  "HOST:PORT, may be repeated (default: the sockets that systemd passes, or "
                  "127.0.0.1:7118); other machines reach it with --tls-cert alone");
   app.add_option("--controller", config.controller,
-                 "the controller: unix:PATH of its --gateway-socket, or HOST:PORT with --ca");
+                 "the controller: unix:PATH of its --gateway-socket, or HOST:PORT with --ca; of "
+                 "several all, by commas");
   app.add_option("--ca", config.authority, "the cluster's ca.pem: whom to trust at HOST:PORT");
   app.add_option("--tls-cert", config.tls_certificate, "our certificate for browsers, PEM");
   app.add_option("--tls-key", config.tls_key, "its key, PEM, mode 0600");
@@ -80,8 +81,10 @@ absl::Status ReadGatewayFile(const std::string& path, GatewayConfig& config) {
   std::vector<std::string> listen;
   RETURN_IF_ERROR(file.ReadStrings("listen", &listen));
   config.listen = config.listen.empty() ? std::move(listen) : config.listen;
-  const std::pair<const char*, std::string*> texts[] = {{"controller", &config.controller},
-                                                        {"ca", &config.authority},
+  std::string controllers;  // a list, too
+  RETURN_IF_ERROR(file.ReadText("controller", &controllers));
+  config.controller = config.controller.empty() ? std::move(controllers) : config.controller;
+  const std::pair<const char*, std::string*> texts[] = {{"ca", &config.authority},
                                                         {"tls_cert", &config.tls_certificate},
                                                         {"tls_key", &config.tls_key},
                                                         {"links", &config.links}};

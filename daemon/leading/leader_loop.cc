@@ -15,6 +15,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kLookEvery{100};
 constexpr milliseconds kAfterTrouble{200};
+constexpr milliseconds kRefreshEvery{1000};
 constexpr std::size_t kEntriesAtOnce = 4096;
 constexpr std::chrono::seconds kPatience{10};  // with our own controller
 
@@ -141,12 +142,24 @@ absl::Status LeaderLoop::CatchUp() {
   return absl::OkStatus();
 }
 
+absl::Status LeaderLoop::RefreshNowAndThen() {
+  if (Steady::now() - refreshed_ < kRefreshEvery) {
+    return absl::OkStatus();
+  }
+  refreshed_ = Steady::now();
+  return settings_.refresh();
+}
+
 void LeaderLoop::Watch() {
   absl::Status status = store_.leadership()->AwaitNews(kLookEvery);
   status = status.ok() ? CatchUp() : status;
+  status = status.ok() ? RefreshNowAndThen() : status;
   absl::StatusOr<LeaderRow> row = status.ok() ? store_.leadership()->Read() : status;
   if (!row.ok()) {
     Complain(row.status());
+    if (status().age > settings_.lease) {
+      controller_.events().Dismiss();  // there may be one who knows more
+    }
     Pause(kAfterTrouble);
     return;
   }
@@ -172,6 +185,7 @@ void LeaderLoop::TakeLead() {
   }
   // Nobody else can add to the journal now.
   absl::Status status = CatchUp();
+  status = status.ok() ? settings_.refresh() : status;
   status = status.ok()
                ? Await([this](Controller::Reply reply) { controller_.Lead(std::move(reply)); })
                : status;

@@ -40,6 +40,8 @@ class LeaderLoop {
     std::string name;       // ours, which no other controller of the cluster has
     std::string addresses;  // ours, by commas
     std::chrono::milliseconds lease{2000};
+    // Reads again what else controllers share: as a standby now and then, and before it leads.
+    std::function<absl::Status()> refresh = [] { return absl::OkStatus(); };
   };
   // `led` is called once each time the controller has begun to lead. All that is referred to
   // outlives the loop. REQUIRES: the store has a leader's row, the controller follows.
@@ -62,6 +64,7 @@ class LeaderLoop {
   void Hold();
   void StepDown(const std::string& why);
   absl::Status CatchUp();
+  absl::Status RefreshNowAndThen();
   void Complain(const absl::Status& status);
   void Pause(std::chrono::milliseconds time);
 
@@ -75,6 +78,7 @@ class LeaderLoop {
   std::unique_ptr<Database> reader_;
   bool leads_ = false;
   Steady::time_point renewed_;
+  Steady::time_point refreshed_;
   std::string complained_;  // the trouble that was logged
 
   mutable std::mutex mutex_;  // guards what follows

@@ -26,6 +26,18 @@ absl::StatusOr<JobSecrets> OpenSecrets(JobStore& store, const std::string& path)
   return JobSecrets::FromText(agreed);
 }
 
+absl::StatusOr<std::unique_ptr<TokenStore>> OpenTokens(const DaemonConfig& config, JobStore& store,
+                                                      const std::string& directory,
+                                                      const JobSecrets& secrets,
+                                                      const Clock& clock) {
+  TokenShelf shelf;
+  if (Leadership* const row = store.leadership(); row != nullptr) {
+    shelf = {secrets.ToText(), [row] { return row->ReadTokens(); },
+             [row](const std::string& site) { return row->WriteTokens(site); }};
+  }
+  return TokenStore::Open(directory, config.cluster, clock, std::move(shelf));
+}
+
 absl::Status Begin(const DaemonConfig& config, JobStore& store, Controller& controller) {
   if (store.leadership() != nullptr) {
     return controller.StartFollowing();
@@ -36,11 +48,13 @@ absl::Status Begin(const DaemonConfig& config, JobStore& store, Controller& cont
 
 std::unique_ptr<LeaderLoop> Compete(const DaemonConfig& config, JobStore& store,
                                     Controller& controller, const Server& server,
-                                    const Logger& log, LeadershipService& service) {
+                                    const Logger& log, LeadershipService& service,
+                                    TokenStore& tokens) {
   if (store.leadership() == nullptr) {
     return nullptr;
   }
-  const LeaderLoop::Settings settings{config.name, AdvertisedOf(server, config.name), config.lease};
+  const LeaderLoop::Settings settings{config.name, AdvertisedOf(server, config.name), config.lease,
+                                      [&tokens] { return tokens.Refresh(); }};
   auto loop = std::make_unique<LeaderLoop>(store, controller, log, settings, [&] {
     if (const absl::Status applied = ApplyConfigured(config, controller); !applied.ok()) {
       log.Error("musterd", std::string(applied.message()));

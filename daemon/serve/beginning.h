@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "daemon/access/token_store.h"
 #include "daemon/controller/controller.h"
 #include "daemon/controller/job_secrets.h"
 #include "daemon/leading/leader_loop.h"
@@ -17,12 +18,20 @@
 #include "daemon/serve/config.h"
 #include "daemon/serve/server.h"
 #include "daemon/store/job_store.h"
+#include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/log.h"
 
 namespace muster::daemon {
 
 // The key in the file `path`, or that of the controllers that share the store.
 absl::StatusOr<JobSecrets> OpenSecrets(JobStore& store, const std::string& path);
+
+// The tokens in files of `directory`, or those of the controllers that share the store, which
+// outlives them.
+absl::StatusOr<std::unique_ptr<TokenStore>> OpenTokens(const DaemonConfig& config, JobStore& store,
+                                                      const std::string& directory,
+                                                      const JobSecrets& secrets,
+                                                      const Clock& clock);
 
 // Has the controller lead when nobody else can, else follow whoever does.
 absl::Status Begin(const DaemonConfig& config, JobStore& store, Controller& controller);
@@ -31,6 +40,7 @@ absl::Status Begin(const DaemonConfig& config, JobStore& store, Controller& cont
 // to outlives the loop.
 std::unique_ptr<LeaderLoop> Compete(const DaemonConfig& config, JobStore& store,
                                     Controller& controller, const Server& server,
-                                    const Logger& log, LeadershipService& service);
+                                    const Logger& log, LeadershipService& service,
+                                    TokenStore& tokens);
 
 }  // namespace muster::daemon

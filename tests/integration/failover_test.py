@@ -1,7 +1,10 @@
 """Several controllers on one database: what jobs, clients and agents notice when the one that leads is lost."""
 
+import contextlib
+import http.client
 import json
 import os
+import socket
 import threading
 import unittest
 
@@ -156,6 +159,59 @@ class StreamsTest(unittest.TestCase):
         self.assertEqual(told, written[:len(told)])
         reader.kill()
         reader.communicate()
+        self.cluster.must("cancel", "--all")
+
+
+class GatewayTest(unittest.TestCase):
+    """Callers over HTTP, who know one gateway and hold a token."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = Several(controllers=2)
+        doors = [f"unix:{cls.cluster.state}/c{i + 1}/gateway" for i in range(2)]
+        for controller, door in zip(cls.cluster.controllers, doors):
+            controller.arguments += ["--gateway-socket", door]
+        cls.cluster.start()
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            cls.port = free.getsockname()[1]
+        cls.gateway = cls.cluster._daemon(
+            "muster-gateway", ["--controller", ",".join(doors), "--listen", f"127.0.0.1:{cls.port}"], "gateway")
+        cls.gateway.start()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.gateway.stop()
+        cls.cluster.close()
+
+    def ask(self, method, path, token, body=None):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        with contextlib.closing(connection):
+            connection.request(method, path, None if body is None else json.dumps(body),
+                               {"Authorization": "Bearer " + token, "Content-Type": "application/json"})
+            answer = connection.getresponse()
+            return answer.status, json.loads(answer.read())
+
+    def submit(self, token):
+        status, body = self.ask("POST", "/v1/Submit", token, {
+            "spec": {"kind": "JOB_KIND_BATCH", "name": "web", "held": True},
+            "program": {"script": "#!/bin/sh\n", "argv": ["web"], "work_dir": "/"}})
+        self.assertEqual(status, 200, body)
+        return int(body["job"])
+
+    def test_a_token_is_good_and_a_request_is_done_whoever_leads(self):
+        token = self.cluster.must("token")
+        jobs = [self.submit(token)]
+        for how in ("handed_over", "killed"):
+            change_leader(self.cluster, how, lambda: jobs.append(self.submit(token)))
+            jobs.append(self.submit(token))
+        self.assertEqual(sorted(set(jobs)), jobs, "each request made one job")
+        listed = self.ask("GET", "/v1/jobs?state=PENDING", token)[1]["jobs"]
+        self.assertEqual({int(job["id"]) for job in listed if job["name"] == "web"}, set(jobs))
+        ids = [row["id"] for row in json.loads(self.cluster.must("token", "--list", "--json"))["tokens"]]
+        self.assertEqual(len(ids), 1)
+        self.cluster.must("token", "--revoke", ids[0])
+        self.assertEqual(self.ask("GET", "/v1/jobs", token)[0], 401)
         self.cluster.must("cancel", "--all")
 
 

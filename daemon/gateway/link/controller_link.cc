@@ -1,15 +1,21 @@
 #include "daemon/gateway/link/controller_link.h"
 
 #include <grpc/grpc_security_constants.h>
+#include <grpcpp/alarm.h>
 
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "proto/convert/client_service.h"
+#include "proto/convert/origin.h"
+#include "proto/leadership.pb.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/identity/certificate.h"
+#include "scheduler/runtime/mac.h"
 
 namespace muster::daemon {
 namespace {
@@ -20,6 +26,10 @@ using google::protobuf::MethodDescriptor;
 // As many as the controller takes of one connection, less some.
 constexpr std::size_t kStreamsOfConnection = 100;
 constexpr std::size_t kEventConnectionsMax = 16;
+constexpr std::chrono::seconds kSeekEvery{1};
+constexpr std::chrono::seconds kStandingPatience{2};
+constexpr std::chrono::milliseconds kRepeatPause{100};
+constexpr std::size_t kTokenBytes = 16;
 constexpr int kReplyBytesMax = 256 << 20;
 // As daemon/access/token_store.h has it, which the controller's process alone may include.
 constexpr const char* kTokenKey = "muster-token";
@@ -59,17 +69,18 @@ grpc::Status Closing() {
 // One call with one answer; owns itself until it is done.
 class ControllerLink::UnaryCall {
  public:
-  static void Make(ControllerLink& link, const MethodDescriptor& method, const Message& request,
-                   const std::string& token, Done done) {
+  static void Make(ControllerLink& link, Place& place, const MethodDescriptor& method,
+                   const Message& request, const std::string& token,
+                   std::chrono::milliseconds patience, Done done) {
     auto call = std::make_shared<UnaryCall>(link, method, std::move(done));
     call->request_ = Packed(request);
     call->context_.AddMetadata(kTokenKey, token);
-    call->context_.set_deadline(std::chrono::system_clock::now() + kPatience);
+    call->context_.set_deadline(std::chrono::system_clock::now() + patience);
     if (!link.Enter(call.get(), CancelOf(call))) {
       call->done_(Closing(), nullptr);
       return;
     }
-    link.stub_.UnaryCall(&call->context_, MethodPath(method), grpc::StubOptions(), &call->request_,
+    place.stub.UnaryCall(&call->context_, MethodPath(method), grpc::StubOptions(), &call->request_,
                          &call->reply_, [call](const grpc::Status& status) { call->End(status); });
   }
   void Cancel() { context_.TryCancel(); }
@@ -94,6 +105,148 @@ class ControllerLink::UnaryCall {
   grpc::ClientContext context_;
   grpc::ByteBuffer request_;
   grpc::ByteBuffer reply_;
+};
+
+// Asks one controller after the other whether it leads; owns itself until one does, or all were
+// asked. Of those that do not, the first that answers is called.
+class ControllerLink::Search : public std::enable_shared_from_this<Search> {
+ public:
+  Search(ControllerLink& link, std::string token, std::function<void()> found)
+      : link_(link), token_(std::move(token)), found_(std::move(found)), first_(link.at_) {}
+
+  void AskNext() {
+    const std::size_t count = link_.places_.size();
+    if (asked_ == count) {
+      found_();
+      return;
+    }
+    const std::size_t place = (first_ + asked_++) % count;
+    const MethodDescriptor& method = *wire::ReadControllerStatusRequest::descriptor()
+                                          ->file()
+                                          ->FindServiceByName("Leadership")
+                                          ->FindMethodByName("ReadControllerStatus");
+    UnaryCall::Make(link_, *link_.places_[place], method, wire::ReadControllerStatusRequest(), token_,
+                    kStandingPatience,
+                    [search = shared_from_this(), place](const grpc::Status& status,
+                                                         const std::unique_ptr<Message>& reply) {
+                      search->Hear(place, status, reply.get());
+                    });
+  }
+
+ private:
+  void Hear(std::size_t place, const grpc::Status& status, const Message* reply) {
+    const auto* const status = dynamic_cast<const wire::ReadControllerStatusReply*>(reply);
+    const bool leads = status.ok() && status != nullptr && status->leads();
+    if (leads || (status.ok() && !std::exchange(answered_, true))) {
+      link_.at_ = place;
+    }
+    if (leads) {
+      link_.seek_at_ = std::chrono::steady_clock::now() + kSeekEvery;
+      found_();
+    } else {
+      AskNext();
+    }
+  }
+
+  ControllerLink& link_;
+  const std::string token_;
+  const std::function<void()> found_;
+  const std::size_t first_;
+  std::size_t asked_ = 0;
+  bool answered_ = false;
+};
+
+// A call to whichever of several controllers leads; owns itself until it is done.
+class ControllerLink::RepeatedCall : public std::enable_shared_from_this<RepeatedCall> {
+ public:
+  RepeatedCall(ControllerLink& link, const MethodDescriptor& method, const Message& request,
+               std::string token, Done done)
+      : link_(link),
+        method_(method),
+        request_(request.New()),
+        token_(std::move(token)),
+        done_(std::move(done)),
+        give_up_(std::chrono::steady_clock::now() + kPatienceWithAll) {
+    request_->CopyFrom(request);
+    once_ = ChangesNothing(method) || Name();
+  }
+
+  void Begin() {
+    link_.Seek(token_, [call = shared_from_this()] {
+      UnaryCall::Make(call->link_, call->link_.Called(), call->method_, *call->request_,
+                      call->token_, kPatienceWithOne,
+                      [call](const grpc::Status& status, std::unique_ptr<Message> reply) {
+                        call->End(status, std::move(reply));
+                      });
+    });
+  }
+
+ private:
+  // Gives the request a token, by which the controllers know it again; false: it has none.
+  bool Name() {
+    const google::protobuf::FieldDescriptor* const field =
+        request_->GetDescriptor()->FindFieldByName("token");
+    if (field == nullptr || field->is_repeated() ||
+        field->cpp_type() != google::protobuf::FieldDescriptor::CPPTYPE_STRING) {
+      return false;
+    }
+    const google::protobuf::Reflection& fields = *request_->GetReflection();
+    if (fields.GetString(*request_, field).empty()) {
+      const absl::StatusOr<std::string> random = RandomBytes(kTokenBytes);
+      if (!random.ok()) {
+        return false;
+      }
+      fields.SetString(request_.get(), field, absl::BytesToHexString(*random));
+    }
+    return true;
+  }
+
+  void End(const grpc::Status& status, std::unique_ptr<Message> reply) {
+    const bool late = status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED;
+    const bool gone = status.error_code() == grpc::StatusCode::UNAVAILABLE;
+    if (gone || late) {
+      link_.Doubt();
+    }
+    // What a controller refuses as not available it has not done.
+    const bool again = (gone && (once_ || status.error_details() == kFromController)) ||
+                       (late && once_);
+    if (!again || std::chrono::steady_clock::now() >= give_up_) {
+      done_(status, std::move(reply));
+      return;
+    }
+    Pause();
+  }
+
+  void Pause() {
+    alarm_ = std::make_unique<grpc::Alarm>();
+    if (!link_.Enter(this, [weak = weak_from_this()] {
+          if (const std::shared_ptr<RepeatedCall> call = weak.lock()) {
+            call->alarm_->Cancel();
+          }
+        })) {
+      done_(Closing(), nullptr);
+      return;
+    }
+    alarm_->Set(std::chrono::system_clock::now() + kRepeatPause,
+                [self = shared_from_this()](bool over) mutable {
+                  const std::shared_ptr<RepeatedCall> call = std::move(self);
+                  if (over) {
+                    call->Begin();
+                  } else {
+                    call->done_(Closing(), nullptr);
+                  }
+                  call->link_.Leave(call.get());
+                });
+  }
+
+  ControllerLink& link_;
+  const MethodDescriptor& method_;
+  const std::unique_ptr<Message> request_;
+  const std::string token_;
+  const Done done_;
+  const std::chrono::steady_clock::time_point give_up_;
+  bool once_ = false;  // made twice it has one effect
+  std::unique_ptr<grpc::Alarm> alarm_;
 };
 
 // One stream of events; owns itself until it is done.
@@ -133,6 +286,9 @@ class ControllerLink::EventCall final : public grpc::ClientReadReactor<wire::Wat
   }
   void OnDone(const grpc::Status& status) override {
     const std::shared_ptr<EventCall> self = std::move(self_);
+    if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
+      link_.Doubt();
+    }
     reader_.ended(status);
     reader_ = {};
     link_.GiveBack(channel_);
@@ -150,14 +306,17 @@ class ControllerLink::EventCall final : public grpc::ClientReadReactor<wire::Wat
   wire::WatchEventsReply reply_;
 };
 
-ControllerLink::ControllerLink(MakeChannel make)
-    : make_(std::move(make)), channel_(make_()), stub_(channel_) {}
+ControllerLink::ControllerLink(std::vector<MakeChannel> makers) {
+  for (MakeChannel& make : makers) {
+    places_.push_back(std::make_unique<Place>(std::move(make)));
+  }
+}
 
 ControllerLink::~ControllerLink() {
   Close();
 }
 
-absl::StatusOr<std::unique_ptr<ControllerLink>> ControllerLink::Open(const std::string& address,
+absl::StatusOr<std::unique_ptr<ControllerLink>> ControllerLink::Open(const std::string& addresses,
                                                                      const std::string& authority) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
@@ -167,22 +326,29 @@ absl::StatusOr<std::unique_ptr<ControllerLink>> ControllerLink::Open(const std::
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, 20'000);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
   arguments.SetMaxReceiveMessageSize(kReplyBytesMax);
-  std::shared_ptr<grpc::ChannelCredentials> credentials;
-  if (absl::StartsWith(address, "unix:")) {
-    credentials = grpc::InsecureChannelCredentials();
-  } else if (authority.empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--controller ", address, ": over TCP, and nothing says whom to trust: give --ca FILE"));
-  } else {
-    grpc::SslCredentialsOptions options;
-    ASSIGN_OR_RETURN(options.pem_root_certs, ReadFile(authority));
-    arguments.SetString(GRPC_SSL_TARGET_NAME_OVERRIDE_ARG, kControllerName);
-    credentials = grpc::SslCredentials(options);
-  }
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  return std::unique_ptr<ControllerLink>(new ControllerLink([address, credentials, arguments]() {
-    return grpc::CreateCustomChannel(address, credentials, arguments);
-  }));
+  std::vector<MakeChannel> makers;
+  for (const std::string& address : std::vector<std::string>(absl::StrSplit(addresses, ','))) {
+    grpc::ChannelArguments own = arguments;
+    std::shared_ptr<grpc::ChannelCredentials> credentials;
+    if (absl::StartsWith(address, "unix:")) {
+      credentials = grpc::InsecureChannelCredentials();
+    } else if (address.empty() || authority.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--controller ", addresses,
+          address.empty() ? ": an empty address between its commas"
+                          : ": over TCP, and nothing says whom to trust: give --ca FILE"));
+    } else {
+      grpc::SslCredentialsOptions options;
+      ASSIGN_OR_RETURN(options.pem_root_certs, ReadFile(authority));
+      own.SetString(GRPC_SSL_TARGET_NAME_OVERRIDE_ARG, kControllerName);
+      credentials = grpc::SslCredentials(options);
+    }
+    makers.push_back([address, credentials, own]() {
+      return grpc::CreateCustomChannel(address, credentials, own);
+    });
+  }
+  return std::unique_ptr<ControllerLink>(new ControllerLink(std::move(makers)));
 }
 
 const MethodDescriptor* ControllerLink::FindMethod(const std::string& name) {
@@ -195,11 +361,58 @@ void ControllerLink::Call(const MethodDescriptor& method, const Message& request
     done({grpc::StatusCode::UNAUTHENTICATED, "no token; make one: muster token"}, nullptr);
     return;
   }
-  UnaryCall::Make(*this, method, request, token, std::move(done));
+  if (places_.size() == 1) {
+    UnaryCall::Make(*this, Called(), method, request, token, kPatience, std::move(done));
+  } else {
+    std::make_shared<RepeatedCall>(*this, method, request, token, std::move(done))->Begin();
+  }
+}
+
+// What was found holds for a while, and for others, too. That nothing was found does not: perhaps the
+// token was none.
+void ControllerLink::Seek(const std::string& token, std::function<void()> found) {
+  if (places_.size() == 1 || std::chrono::steady_clock::now() < seek_at_.load()) {
+    found();
+    return;
+  }
+  std::make_shared<Search>(*this, token, std::move(found))->AskNext();
 }
 
 std::function<void()> ControllerLink::Watch(const wire::WatchEventsRequest& request,
                                             const std::string& token, EventReader reader) {
+  // What ends the stream, once there is one.
+  struct Ending {
+    Mutex mutex;
+    bool wanted ABSL_GUARDED_BY(mutex) = false;
+    std::function<void()> end ABSL_GUARDED_BY(mutex);
+  };
+  const auto ending = std::make_shared<Ending>();
+  Seek(token, [this, request, token, reader = std::move(reader), ending] {
+    std::function<void()> end = BeginWatch(request, token, reader);
+    {
+      const MutexLock lock(&ending->mutex);
+      if (!ending->wanted) {
+        ending->end = std::move(end);
+        return;
+      }
+    }
+    end();
+  });
+  return [ending] {
+    std::function<void()> end;
+    {
+      const MutexLock lock(&ending->mutex);
+      ending->wanted = true;
+      end = std::move(ending->end);
+    }
+    if (end) {
+      end();
+    }
+  };
+}
+
+std::function<void()> ControllerLink::BeginWatch(const wire::WatchEventsRequest& request,
+                                                 const std::string& token, EventReader reader) {
   EventChannel* const channel = TakeEventChannel();
   if (channel == nullptr) {
     reader.ended({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many readers of events"});
@@ -210,9 +423,13 @@ std::function<void()> ControllerLink::Watch(const wire::WatchEventsRequest& requ
 }
 
 ControllerLink::EventChannel* ControllerLink::TakeEventChannel() {
+  Place* const place = &Called();
   const MutexLock lock(&mutex_);
+  std::erase_if(event_channels_, [place](const std::unique_ptr<EventChannel>& channel) {
+    return channel->place != place && channel->streams == 0;
+  });
   for (const auto& channel : event_channels_) {
-    if (channel->streams < kStreamsOfConnection) {
+    if (channel->place == place && channel->streams < kStreamsOfConnection) {
       ++channel->streams;
       return channel.get();
     }
@@ -220,7 +437,7 @@ ControllerLink::EventChannel* ControllerLink::TakeEventChannel() {
   if (event_channels_.size() >= kEventConnectionsMax) {
     return nullptr;
   }
-  event_channels_.push_back(std::make_unique<EventChannel>(EventChannel{make_(), 1}));
+  event_channels_.push_back(std::make_unique<EventChannel>(EventChannel{place, place->make(), 1}));
   return event_channels_.back().get();
 }
 
@@ -230,7 +447,11 @@ void ControllerLink::GiveBack(EventChannel* channel) {
 }
 
 bool ControllerLink::Connected() const {
-  return channel_->GetState(true) == GRPC_CHANNEL_READY;
+  bool connected = false;
+  for (const std::unique_ptr<Place>& place : places_) {
+    connected = place->channel->GetState(true) == GRPC_CHANNEL_READY || connected;
+  }
+  return connected;
 }
 
 bool ControllerLink::Enter(const void* call, std::function<void()> cancel) {

@@ -5,18 +5,22 @@
 // Thread promise: safe from any thread; `done` is called on gRPC's threads.
 // Invariants: (1) nothing of this process speaks for it: over TLS it shows no certificate, and the
 // unix socket that it uses takes nothing but tokens; a call without a token is not even made; (2)
-// every call has a deadline; (3) after Close none is under way.
+// every call has a deadline; (3) after Close none is under way; (4) of several controllers the one
+// that leads is called, and again when another leads, where a call made twice has one effect.
 
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <grpcpp/grpcpp.h>
 
+#include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -29,10 +33,13 @@ namespace muster::daemon {
 class ControllerLink {
  public:
   static constexpr std::chrono::seconds kPatience{30};
+  // Of several controllers: with one that does not answer, and until one leads.
+  static constexpr std::chrono::seconds kPatienceWithOne{6};
+  static constexpr std::chrono::seconds kPatienceWithAll{10};
 
-  // `address`: "unix:PATH" or "HOST:PORT"; the second needs `authority`, the PEM file of whom to
-  // trust.
-  static absl::StatusOr<std::unique_ptr<ControllerLink>> Open(const std::string& address,
+  // `addresses`: "unix:PATH" or "HOST:PORT", of several controllers by commas; the second needs
+  // `authority`, the PEM file of whom to trust.
+  static absl::StatusOr<std::unique_ptr<ControllerLink>> Open(const std::string& addresses,
                                                               const std::string& authority);
   ControllerLink(const ControllerLink&) = delete;
   ControllerLink& operator=(const ControllerLink&) = delete;
@@ -53,23 +60,41 @@ class ControllerLink {
     std::function<void(const wire::WatchEventsReply& reply)> news;
     std::function<void(const grpc::Status& status)> ended;
   };
-  // Events by the caller's token, on connections of their own, so that they take no call's place.
+  // Events by the caller's token from the controller that leads, on connections of their own, so that they take no call's place.
   // Returns what ends the stream.
   std::function<void()> Watch(const wire::WatchEventsRequest& request, const std::string& token,
                               EventReader reader);
 
-  // Whether the controller is connected; tries to connect when it is not.
+  // Whether a controller is connected; tries to connect when it is not.
   [[nodiscard]] bool Connected() const;
   // Ends every call, and waits until none is left.
   void Close();
 
  private:
   class UnaryCall;
+  class RepeatedCall;
   class EventCall;
+  class Search;
   using MakeChannel = std::function<std::shared_ptr<grpc::Channel>()>;
-  explicit ControllerLink(MakeChannel make);
+  explicit ControllerLink(std::vector<MakeChannel> makers);
+  // A controller.
+  struct Place {
+    explicit Place(MakeChannel maker)
+        : make(std::move(maker)), channel(make()), stub(channel) {}
+    const MakeChannel make;
+    const std::shared_ptr<grpc::Channel> channel;
+    grpc::GenericStub stub;
+  };
+  [[nodiscard]] Place& Called() const { return *places_[at_]; }
+  // Calls `found` once the controller that leads is known, if it can be found out as this caller.
+  void Seek(const std::string& token, std::function<void()> found);
+  // Another may lead by now.
+  void Doubt() { seek_at_ = std::chrono::steady_clock::time_point(); }
+  std::function<void()> BeginWatch(const wire::WatchEventsRequest& request,
+                                   const std::string& token, EventReader reader);
   // A connection that has room for one stream more; null when there is none.
   struct EventChannel {
+    Place* place = nullptr;
     std::shared_ptr<grpc::Channel> channel;
     std::size_t streams = 0;
   };
@@ -78,9 +103,9 @@ class ControllerLink {
   bool Enter(const void* call, std::function<void()> cancel);
   void Leave(const void* call);
 
-  const MakeChannel make_;
-  const std::shared_ptr<grpc::Channel> channel_;
-  grpc::GenericStub stub_;
+  std::vector<std::unique_ptr<Place>> places_;
+  std::atomic<std::size_t> at_ = 0;  // of them, the one that is called
+  std::atomic<std::chrono::steady_clock::time_point> seek_at_;  // not before
   Mutex mutex_;
   CondVar changed_;
   std::map<const void*, std::function<void()>> calls_ ABSL_GUARDED_BY(mutex_);  // how to end each

@@ -44,6 +44,10 @@ class Leadership {
   virtual absl::Status AwaitNews(std::chrono::milliseconds most) = 0;
   // The secret that all controllers of the cluster share: the proposal of whoever was first. Text.
   virtual absl::StatusOr<std::string> AgreeOnKey(const std::string& proposal) = 0;
+  // The policy of tokens that all controllers of the cluster share; "" before it was written. Text.
+  virtual absl::StatusOr<std::string> ReadTokens() = 0;
+  // kUnavailable to who does not lead.
+  virtual absl::Status WriteTokens(const std::string& site) = 0;
 };
 
 }  // namespace muster::daemon

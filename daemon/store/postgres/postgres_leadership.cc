@@ -129,4 +129,22 @@ absl::StatusOr<std::string> PostgresLeadership::AgreeOnKey(const std::string& pr
   return there ? std::string(read.Text(0)) : std::string();
 }
 
+absl::StatusOr<std::string> PostgresLeadership::ReadTokens() {
+  absl::MutexLock hold(&mutex_);
+  Statement read(*database_, "SELECT tokens FROM muster_leader WHERE id = 1");
+  ASSIGN_OR_RETURN(const bool there, read.Next());
+  return there ? std::string(read.Text(0)) : std::string();
+}
+
+absl::Status PostgresLeadership::WriteTokens(const std::string& site) {
+  absl::MutexLock hold(&mutex_);
+  Statement write(*database_,
+                  "UPDATE muster_leader SET tokens = ? WHERE id = 1 AND epoch = ? AND epoch > 0 "
+                  "RETURNING epoch");
+  write.Start(site, epoch_->load());
+  ASSIGN_OR_RETURN(const bool written, write.Next());
+  return written ? absl::OkStatus()
+                 : absl::UnavailableError("this controller does not lead: ask the one that does");
+}
+
 }  // namespace muster::daemon

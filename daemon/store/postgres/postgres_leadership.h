@@ -34,6 +34,8 @@ class PostgresLeadership final : public Leadership {
   absl::Status Release(const std::string& successor) override;
   absl::Status AwaitNews(std::chrono::milliseconds most) override;
   absl::StatusOr<std::string> AgreeOnKey(const std::string& proposal) override;
+  absl::StatusOr<std::string> ReadTokens() override;
+  absl::Status WriteTokens(const std::string& site) override;
 
  private:
   absl::StatusOr<bool> Take(const std::string& holder, const std::string& addresses,

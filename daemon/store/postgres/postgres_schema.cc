@@ -24,9 +24,13 @@ CREATE TABLE muster_leader (
   addresses      TEXT NOT NULL DEFAULT '',
   successor      TEXT NOT NULL DEFAULT '',
   lease_end      TIMESTAMPTZ NOT NULL DEFAULT 'epoch',
-  job_key        TEXT NOT NULL DEFAULT ''
+  job_key        TEXT NOT NULL DEFAULT '',
+  tokens         TEXT NOT NULL DEFAULT ''
 )
 )sql";
+// Of tables that were made before tokens were shared.
+constexpr const char* kTokensColumn =
+    "ALTER TABLE muster_leader ADD COLUMN IF NOT EXISTS tokens TEXT NOT NULL DEFAULT ''";
 constexpr const char* kOneAtATime = "BEGIN; SELECT pg_advisory_xact_lock(7117, 25)";
 
 struct Found {
@@ -34,6 +38,7 @@ struct Found {
   std::int64_t tables = 0;
   std::int64_t schema = 0;
   bool led = false;
+  bool has_tokens = false;  // the column
   std::string cluster;
   std::string holder;
 };
@@ -73,6 +78,10 @@ absl::StatusOr<Found> LookAround(PostgresDatabase& database) {
   found.cluster = std::string(row.Text(1));
   found.holder = std::string(row.Text(2));
   found.led = row.Integer(3) != 0;
+  ASSIGN_OR_RETURN(const std::int64_t columns,
+                   database.ReadInteger("SELECT count(*) FROM pg_attribute WHERE attrelid = "
+                                        "'muster_leader'::regclass AND attname = 'tokens'"));
+  found.has_tokens = columns != 0;
   return found;
 }
 
@@ -135,6 +144,8 @@ absl::Status TakeSteps(PostgresDatabase& database, const Found& found, const std
     Statement row(database,
                   "INSERT INTO muster_leader (id, schema_version, cluster) VALUES (1, 0, ?)");
     RETURN_IF_ERROR(row.Run(cluster));
+  } else if (!found.has_tokens) {
+    RETURN_IF_ERROR(database.Execute(kTokensColumn));
   }
   for (const Migration& migration : Migrations()) {
     if (migration.version > found.schema) {
@@ -162,7 +173,7 @@ std::string PostgresSql(const std::string& sqlite) {
 absl::Status PreparePostgres(PostgresDatabase& database, const std::string& cluster) {
   ASSIGN_OR_RETURN(Found found, LookAround(database));
   RETURN_IF_ERROR(CheckFound(database, found, cluster));
-  if (!found.ours || found.schema < Migrations().back().version) {
+  if (!found.ours || !found.has_tokens || found.schema < Migrations().back().version) {
     RETURN_IF_ERROR(database.Execute(kOneAtATime));
     absl::Status status;
     // Another controller may have been first.

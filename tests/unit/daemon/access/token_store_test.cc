@@ -95,6 +95,57 @@ TEST_F(TokenStoreTest, AUserWhoHasBecomeSomebodyElseLosesTheirTokens) {
   EXPECT_THAT(store_->Judge(made.token).status().message(), HasSubstr("its user is not there"));
 }
 
+// Two controllers, of which one may write.
+TEST_F(TokenStoreTest, WhatOneControllerMadeIsGoodAtAnotherThatSharesItsShelf) {
+  std::string shelf;
+  int writer = 1;
+  const auto open = [&](int self) {
+    return TokenStore::Open(directory_ + "/" + std::to_string(self), "here", clock_,
+                           {"secret", [&shelf] { return shelf; },
+                            [&shelf, &writer, self](const std::string& store) -> absl::Status {
+                              if (writer != self) {
+                                return absl::UnavailableError("does not lead");
+                              }
+                              shelf = store;
+                              return absl::OkStatus();
+                            }})
+        .value();
+  };
+  const auto first = open(1);
+  const auto second = open(2);
+  const TokenStore::Minted one = first->Mint(self_, kHour, false).value();
+  EXPECT_TRUE(absl::IsUnavailable(second->Mint(self_, kHour, false).status()));
+  ASSERT_TRUE(second->Refresh().ok());
+  EXPECT_TRUE(second->Judge(one.token).ok());
+  writer = 2;
+  const TokenStore::Minted two = second->Mint(self_, kHour, false).value();
+  ASSERT_TRUE(second->Revoke(one.grant.id, self_.uid).ok());
+  EXPECT_TRUE(absl::IsUnavailable(first->Mint(self_, kHour, false).status()));
+  EXPECT_TRUE(first->Refresh().ok());
+  EXPECT_FALSE(first->Judge(one.token).ok());
+  EXPECT_TRUE(first->Judge(two.token).ok());
+  EXPECT_FALSE(store_->Judge(two.token).ok()) << "the key follows from the secret";
+}
+
+TEST_F(TokenStoreTest, ALeaderKeepsWhatTheOneBeforeItWroteLast) {
+  std::string shelf;
+  const auto open = [&] {
+    return TokenStore::Open(directory_, "here", clock_,
+                           {"secret", [&shelf] { return shelf; },
+                            [&shelf](const std::string& store) {
+                              shelf = store;
+                              return absl::OkStatus();
+                            }})
+        .value();
+  };
+  const auto first = open();
+  const auto second = open();
+  const TokenStore::Minted one = first->Mint(self_, kHour, false).value();
+  ASSERT_TRUE(second->Mint(self_, kHour, false).ok());
+  EXPECT_EQ(second->List(std::nullopt).size(), 2U);
+  EXPECT_TRUE(second->Judge(one.token).ok());
+}
+
 TEST_F(TokenStoreTest, LifetimesAndNumbersAreBounded) {
   for (const std::chrono::milliseconds lifetime :
        {std::chrono::milliseconds(0), std::chrono::milliseconds(-1), std::chrono::milliseconds(999),

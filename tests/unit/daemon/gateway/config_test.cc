@@ -57,6 +57,8 @@ header_time = "3s"
   EXPECT_EQ(config.limits.sources.connections, 7U);
   EXPECT_EQ(config.limits.body_bytes, 1U << 20);
   EXPECT_EQ(config.limits.header_time, std::chrono::seconds(3));
+  ASSERT_TRUE(WriteFileAtomically(path, "controller = [\"a:7117\", \"b:7117\"]\n").ok());
+  EXPECT_EQ(Parse({"--config", path.c_str()})->controller, "a:7117,b:7117");
   ASSERT_TRUE(WriteFileAtomically(path, "[limits]\nconections = 7\n").ok());
   EXPECT_THAT(Parse({"--config", path.c_str()}).status().message(),
               HasSubstr("gateway.toml:2: limits.conections"));

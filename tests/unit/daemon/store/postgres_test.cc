@@ -363,6 +363,26 @@ TEST_F(PostgresTest, ControllersAgreeOnTheKeyThatWasProposedFirst) {
   EXPECT_EQ(*(*second)->leadership()->AgreeOnKey("two"), "one");
 }
 
+TEST_F(PostgresTest, TheBookOfTokensIsWrittenByWhoLeadsAndReadByAll) {
+  auto first = Open("first");
+  auto second = Open("second");
+  EXPECT_TRUE(absl::IsUnavailable((*first)->leadership()->WriteTokens("nobody leads")));
+  ASSERT_TRUE(*(*first)->leadership()->TryTake("first", "", hours(1), false));
+  EXPECT_EQ(*(*second)->leadership()->ReadTokens(), "");
+  EXPECT_TRUE((*first)->leadership()->WriteTokens("one").ok());
+  EXPECT_EQ(*(*second)->leadership()->ReadTokens(), "one");
+  ASSERT_TRUE(*(*second)->leadership()->TryTake("second", "", hours(1), true));
+  EXPECT_TRUE(absl::IsUnavailable((*first)->leadership()->WriteTokens("late")));
+  EXPECT_EQ(*(*first)->leadership()->ReadTokens(), "one");
+}
+
+TEST_F(PostgresTest, ARowThatIsOlderThanSharedTokensGetsItsColumn) {
+  ASSERT_TRUE(Refusal().ok());
+  Run("ALTER TABLE muster_leader DROP COLUMN tokens");
+  ASSERT_TRUE(Refusal().ok());
+  EXPECT_EQ(*(*Open("first"))->leadership()->ReadTokens(), "");
+}
+
 TEST_F(PostgresTest, ALeadThatIsHandedOverIsItsSuccessorsFirst) {
   auto first = Open("first");
   auto second = Open("second");
