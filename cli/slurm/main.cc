@@ -17,7 +17,7 @@ constexpr int kHeapKept = 32 << 20;
 
 int main(int argc, char** argv) {
   // Long lists are read into vectors that grow: what one gives back is used again by the next, and
-  // not asked of the kernel anew, page by page.
+  // not asked of the kernel again, page by page.
   mallopt(M_MMAP_THRESHOLD, kHeapKept);
   mallopt(M_TRIM_THRESHOLD, kHeapKept);
   const muster::cli::Environment environment = muster::cli::Environment::Copy(environ);

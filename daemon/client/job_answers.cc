@@ -2,13 +2,17 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "daemon/client/checkpoint_views.h"
 #include "daemon/client/client_methods.h"
@@ -23,6 +27,7 @@
 #include "scheduler/core/plan/queue/queue_order.h"
 #include "scheduler/core/plan/snapshot_builder.h"
 #include "scheduler/model/job/array.h"
+#include "scheduler/model/value/output_pattern.h"
 
 namespace muster::daemon {
 namespace {
@@ -88,6 +93,24 @@ JobDetail LiveDetail(const StateView& state_view, const Job& job, const Network*
   return detail;
 }
 
+// The path that a pattern of the job's files means, as its supervisor will name it. Elements that
+// wait together have one each, so theirs stays a pattern.
+std::string NamedFile(const JobView& job, const std::string& pattern) {
+  std::uint32_t index = 0;
+  const bool element = !job.array_task_id.empty();
+  if (element && !absl::SimpleAtoi(job.array_task_id, &index)) {
+    return pattern;
+  }
+  PatternValues values;
+  values.job = job.id;
+  values.submission = job.array_job_id;
+  values.array_index = element ? std::optional(index) : std::nullopt;
+  values.job_name = job.name;
+  values.node = job.nodes.empty() ? "%N" : job.nodes.front();
+  values.user = job.user;
+  return ExpandPattern(pattern, values);
+}
+
 // What only the program knows: where it runs, its files, its command.
 void AddProgram(JobStore& store, bool with_script, JobDetail& detail) {
   const JobId job = detail.job.het_size > 0 ? detail.job.id : detail.job.array_job_id;
@@ -113,6 +136,8 @@ void AddProgram(JobStore& store, bool with_script, JobDetail& detail) {
     detail.stdout_path =
         absl::StrCat("muster-", detail.job.label, ".out");  // as supervisors name it
   }
+  detail.stdout_path = NamedFile(detail.job, detail.stdout_path);
+  detail.stderr_path = NamedFile(detail.job, detail.stderr_path);
   if (with_script) {
     detail.script = program->script;
   }

@@ -142,7 +142,8 @@ void Controller::StepDown(Reply durable) {
   }
 }
 
-// Agents and whoever watches find the leader by themselves, and say again what was not acknowledged.
+// Agents and whoever watches find the leader by themselves, and say again what was not
+// acknowledged.
 void Controller::Depose() {
   leads_ = false;
   followed_ = state_.version().value();

@@ -3,11 +3,12 @@
 // Calls in plain frames over a unix socket, for clients that live for one call: a gRPC channel
 // costs such a client more than its call does.
 //
-// A connection that begins with kMagic is ours; one whose first byte is another is handed on unread,
-// to gRPC; one that begins like kMagic and goes on otherwise is closed. Then come requests: a length, the length of the method's name, that name, and the request's message. Each
-// is answered, before the next is read, by a length, a status code, the length of its text, that
-// text, and the reply's message; the first answer comes after kMagic. Numbers are four bytes, the
-// lowest first.
+// A connection that begins with kMagic is ours; one whose first byte is another is handed on
+// unread, to gRPC; one that begins like kMagic and goes on otherwise is closed. Then come requests:
+// a length, the length of the method's name, that name, and the request's message. Each is
+// answered, before the next is read, by a length, a status code, the length of its text, that text,
+// and the reply's message; the first answer comes after kMagic. Numbers are four bytes, the lowest
+// first.
 //
 // Thread promise: Take from any thread, answers from any, Start, Stop and the destructor from one.
 // Invariants: it never waits but for events, and never for a client; what a client sends is bounded

@@ -62,8 +62,8 @@ class EventFeed {
   [[nodiscard]] Piece Read(Version from, const std::function<bool(const CloudEvent&)>& wanted,
                            std::size_t bytes) const;
 
-  // Calls `news` after each publication, and `dismissed` after Dismiss, until the handle is dropped.
-  // The last handle that goes closes the feed.
+  // Calls `news` after each publication, and `dismissed` after Dismiss, until the handle is
+  // dropped. The last handle that goes closes the feed.
   struct Listener {
     std::function<void()> news;
     std::function<void()> dismissed;

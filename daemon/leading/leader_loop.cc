@@ -157,7 +157,7 @@ void LeaderLoop::Watch() {
   absl::StatusOr<LeaderRow> row = status.ok() ? store_.leadership()->Read() : status;
   if (!row.ok()) {
     Complain(row.status());
-    if (status().age > settings_.lease) {
+    if (this->status().age > settings_.lease) {
       controller_.events().Dismiss();  // there may be one who knows more
     }
     Pause(kAfterTrouble);

@@ -27,9 +27,9 @@ absl::StatusOr<JobSecrets> OpenSecrets(JobStore& store, const std::string& path)
 }
 
 absl::StatusOr<std::unique_ptr<TokenStore>> OpenTokens(const DaemonConfig& config, JobStore& store,
-                                                      const std::string& directory,
-                                                      const JobSecrets& secrets,
-                                                      const Clock& clock) {
+                                                       const std::string& directory,
+                                                       const JobSecrets& secrets,
+                                                       const Clock& clock) {
   TokenShelf shelf;
   if (Leadership* const row = store.leadership(); row != nullptr) {
     shelf = {secrets.ToText(), [row] { return row->ReadTokens(); },
@@ -47,9 +47,8 @@ absl::Status Begin(const DaemonConfig& config, JobStore& store, Controller& cont
 }
 
 std::unique_ptr<LeaderLoop> Compete(const DaemonConfig& config, JobStore& store,
-                                    Controller& controller, const Server& server,
-                                    const Logger& log, LeadershipService& service,
-                                    TokenStore& tokens) {
+                                    Controller& controller, const Server& server, const Logger& log,
+                                    LeadershipService& service, TokenStore& tokens) {
   if (store.leadership() == nullptr) {
     return nullptr;
   }

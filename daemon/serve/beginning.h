@@ -29,9 +29,9 @@ absl::StatusOr<JobSecrets> OpenSecrets(JobStore& store, const std::string& path)
 // The tokens in files of `directory`, or those of the controllers that share the store, which
 // outlives them.
 absl::StatusOr<std::unique_ptr<TokenStore>> OpenTokens(const DaemonConfig& config, JobStore& store,
-                                                      const std::string& directory,
-                                                      const JobSecrets& secrets,
-                                                      const Clock& clock);
+                                                       const std::string& directory,
+                                                       const JobSecrets& secrets,
+                                                       const Clock& clock);
 
 // Has the controller lead when nobody else can, else follow whoever does.
 absl::Status Begin(const DaemonConfig& config, JobStore& store, Controller& controller);
@@ -39,8 +39,7 @@ absl::Status Begin(const DaemonConfig& config, JobStore& store, Controller& cont
 // Has a controller that follows lead when it is its turn; null: it is alone. All that is referred
 // to outlives the loop.
 std::unique_ptr<LeaderLoop> Compete(const DaemonConfig& config, JobStore& store,
-                                    Controller& controller, const Server& server,
-                                    const Logger& log, LeadershipService& service,
-                                    TokenStore& tokens);
+                                    Controller& controller, const Server& server, const Logger& log,
+                                    LeadershipService& service, TokenStore& tokens);
 
 }  // namespace muster::daemon

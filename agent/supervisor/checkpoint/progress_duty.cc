@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "agent/supervisor/user_space/output_path.h"
+#include "scheduler/model/value/output_pattern.h"
 #include "scheduler/runtime/unique_fd.h"
 
 namespace muster::agent {

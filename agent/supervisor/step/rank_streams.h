@@ -27,6 +27,7 @@
 #include "agent/supervisor/user_space/as_user.h"
 #include "agent/supervisor/user_space/output_path.h"
 #include "agent/supervisor/user_space/step_opening.h"
+#include "scheduler/model/value/output_pattern.h"
 #include "scheduler/runtime/unique_fd.h"
 
 namespace muster::agent {

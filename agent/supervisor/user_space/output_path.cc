@@ -3,63 +3,12 @@
 #include <fcntl.h>
 #include <sys/statvfs.h>
 
-#include <algorithm>
 #include <cerrno>
 
 #include "absl/strings/str_cat.h"
 
 namespace muster::agent {
 namespace {
-
-constexpr std::size_t kWidthMax = 10;
-
-std::string Padded(std::string digits, std::size_t width) {
-  width = std::min(width, kWidthMax);
-  return digits.size() < width ? std::string(width - digits.size(), '0') + digits : digits;
-}
-
-// What `letter` stands for; nothing for a letter that means nothing.
-std::optional<std::string> Expand(char letter, std::size_t width, const PatternValues& values) {
-  switch (letter) {
-    case 'j':
-      return Padded(ToString(values.job), width);
-    case 'A':
-      return Padded(ToString(values.array_index.has_value() ? values.submission : values.job),
-                    width);
-    case 'a':
-      return Padded(absl::StrCat(values.array_index.value_or(0)), width);
-    case 't':
-      return Padded(absl::StrCat(values.rank), width);
-    case 's':
-      return Padded(ToString(values.step), width);
-    case 'J':
-      return values.of_step
-                 ? absl::StrCat(Padded(ToString(values.job), width), ".", ToString(values.step))
-                 : Padded(ToString(values.job), width);
-    case 'b':
-      return absl::StrCat(values.array_index.value_or(0) % 10);
-    case 'n':
-      return Padded(absl::StrCat(values.node_index), width);
-    case 'u':
-      return values.user;
-    case 'N':
-      return values.node;
-    case 'x': {
-      std::string name = values.job_name;
-      std::replace(name.begin(), name.end(), '/', '_');
-      return name;
-    }
-    case '%':
-      return "%";
-    default:
-      return std::nullopt;
-  }
-}
-
-std::string WithoutBackslashes(std::string pattern) {
-  pattern.erase(std::remove(pattern.begin(), pattern.end(), '\\'), pattern.end());
-  return pattern;
-}
 
 std::string Resolve(const std::string& work_dir, const std::string& path) {
   return path.empty() || path[0] == '/' ? path : absl::StrCat(work_dir, "/", path);
@@ -86,38 +35,6 @@ absl::StatusOr<UniqueFd> Open(const char* what, const std::string& path, int fla
 }
 
 }  // namespace
-
-std::string ExpandPattern(const std::string& pattern, const PatternValues& values) {
-  if (pattern.find('\\') != std::string::npos) {
-    return WithoutBackslashes(pattern);
-  }
-  std::string text;
-  for (std::size_t i = 0; i < pattern.size(); ++i) {
-    if (pattern[i] != '%') {
-      text += pattern[i];
-      continue;
-    }
-    std::size_t letter = i + 1;
-    std::size_t width = 0;
-    while (letter < pattern.size() && pattern[letter] >= '0' && pattern[letter] <= '9') {
-      width = std::min(width * 10 + static_cast<std::size_t>(pattern[letter] - '0'), kWidthMax);
-      ++letter;
-    }
-    const std::optional<std::string> value =
-        letter < pattern.size() ? Expand(pattern[letter], width, values) : std::nullopt;
-    if (value.has_value()) {
-      text += *value;
-      i = letter;
-    } else {
-      text += '%';
-    }
-  }
-  return text;
-}
-
-std::string DefaultOutputPattern(const PatternValues& values) {
-  return values.array_index.has_value() ? "muster-%A_%a.out" : "muster-%j.out";
-}
 
 absl::StatusOr<UniqueFd> OpenOutput(const std::string& work_dir, const std::string& path,
                                     bool append) {

@@ -99,15 +99,14 @@ void AddResources(const JobDetail& detail, std::vector<std::string>& lines) {
 }
 
 void AddFiles(const JobDetail& detail, std::vector<std::string>& lines) {
-  const std::string& errors = detail.stderr_path.empty() ? detail.stdout_path : detail.stderr_path;
   lines.push_back(absl::StrCat(
       "Command=", detail.command.empty() ? "(null)" : OneWord(detail.command.front())));
   lines.push_back(absl::StrCat("WorkDir=", OneWord(detail.work_dir)));
   if (!detail.job.comment.empty()) {
     lines.push_back(absl::StrCat("Comment=", OneWord(detail.job.comment)));
   }
-  lines.push_back(absl::StrCat("StdErr=", OneWord(errors)));
-  lines.push_back(absl::StrCat("StdOut=", OneWord(detail.stdout_path)));
+  lines.push_back(absl::StrCat("StdErr=", OneWord(ErrorFile(detail))));
+  lines.push_back(absl::StrCat("StdOut=", OneWord(OutputFile(detail))));
 }
 
 void AddGres(const ResourceRequest& asked, std::vector<std::string>& lines) {

@@ -116,7 +116,8 @@ absl::StatusOr<ChangeOutcome> MoveLimit(Connection& connection,
 absl::Status TakeCpus(Connection& connection, const std::vector<JobSelector>& jobs,
                       const std::string& text, JobUpdate& changes) {
   std::uint64_t cpus = 0;
-  ASSIGN_OR_RETURN(const std::vector<JobDetail> details, connection.Call(ShowJob{ById(jobs.front())}));
+  ASSIGN_OR_RETURN(const std::vector<JobDetail> details,
+                   connection.Call(ShowJob{ById(jobs.front())}));
   const std::uint64_t tasks = std::max(details.front().job.tasks, 1U);
   if (!absl::SimpleAtoi(text.substr(0, text.find('-')), &cpus) || cpus == 0 || cpus > UINT32_MAX ||
       cpus % tasks != 0) {
@@ -146,10 +147,12 @@ absl::StatusOr<ChangeOutcome> Change(Connection& connection, const std::vector<J
   }
   ChangeOutcome outcome;
   if (changes != JobUpdate()) {
-    ASSIGN_OR_RETURN(outcome, connection.Call(ForJobs<muster::UpdateJob>{{.changes = changes, .force = false}, jobs}));
+    ASSIGN_OR_RETURN(outcome, connection.Call(ForJobs<muster::UpdateJob>{
+                                  {.changes = changes, .force = false}, jobs}));
   }
   if (words.held.has_value() && outcome.errors.empty()) {
-    ASSIGN_OR_RETURN(ChangeOutcome held, connection.Call(ForJobs<HoldJob>{{.held = *words.held}, jobs}));
+    ASSIGN_OR_RETURN(ChangeOutcome held,
+                     connection.Call(ForJobs<HoldJob>{{.held = *words.held}, jobs}));
     // A job that is not held has nothing to be let go of.
     outcome = *words.held ? std::move(held) : std::move(outcome);
   }

@@ -72,8 +72,8 @@ void AddDetail(const JobDetail& detail, Json& job) {
   const ResourceRequest& asked = detail.request;
   job["command"] = detail.command.empty() ? "" : detail.command.front();
   job["current_working_directory"] = detail.work_dir;
-  job["standard_output"] = detail.stdout_path;
-  job["standard_error"] = detail.stderr_path.empty() ? detail.stdout_path : detail.stderr_path;
+  job["standard_output"] = OutputFile(detail);
+  job["standard_error"] = ErrorFile(detail);
   job["features"] = detail.constraint;
   job["required_nodes"] = Hostlist(asked.nodelist);
   job["excluded_nodes"] = Hostlist(asked.exclude);

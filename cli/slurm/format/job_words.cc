@@ -19,6 +19,10 @@ bool Is(const JobView& job, JobState state) {
   return job.state == Name(state);
 }
 
+std::string InDirectory(const std::string& directory, const std::string& path) {
+  return path.empty() || path.front() == '/' ? path : absl::StrCat(directory, "/", path);
+}
+
 }  // namespace
 
 std::string TaskLabel(const JobView& job, const std::vector<std::uint64_t>& elements) {
@@ -107,6 +111,15 @@ std::string NodeGresText(const ResourceRequest& asked) {
 
 std::string SharingWord(const ResourceRequest& asked) {
   return asked.exclusive ? "NO" : asked.exclusive_user ? "USER" : "OK";
+}
+
+std::string OutputFile(const JobDetail& detail) {
+  return InDirectory(detail.work_dir, detail.stdout_path);
+}
+
+std::string ErrorFile(const JobDetail& detail) {
+  return InDirectory(detail.work_dir,
+                     detail.stderr_path.empty() ? detail.stdout_path : detail.stderr_path);
 }
 
 std::string ExitPair(std::int32_t code, std::int32_t signal) {

@@ -40,6 +40,10 @@ std::string NodeGresText(const ResourceRequest& asked);
 // Who may be on its nodes beside it: "NO", "USER", "OK".
 std::string SharingWord(const ResourceRequest& asked);
 
+// The files of the job's output and errors, each as one path.
+std::string OutputFile(const JobDetail& detail);
+std::string ErrorFile(const JobDetail& detail);
+
 // The exit code and the signal: "0:9".
 std::string ExitPair(std::int32_t code, std::int32_t signal);
 

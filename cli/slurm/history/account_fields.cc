@@ -89,10 +89,10 @@ std::string WorkDir(const AccountRow& row, const Scene&) {
   return row.detail == nullptr ? "" : row.detail->work_dir;
 }
 std::string Output(const AccountRow& row, const Scene&) {
-  return row.detail == nullptr ? "" : row.detail->stdout_path;
+  return row.detail == nullptr ? "" : OutputFile(*row.detail);
 }
 std::string Errors(const AccountRow& row, const Scene&) {
-  return row.detail == nullptr ? "" : row.detail->stderr_path;
+  return row.detail == nullptr ? "" : ErrorFile(*row.detail);
 }
 std::string Constraints(const AccountRow& row, const Scene&) {
   return row.detail == nullptr ? "" : row.detail->constraint;

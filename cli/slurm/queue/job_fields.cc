@@ -259,13 +259,10 @@ std::string WorkDir(const JobRow& row, const JobScene&) {
   return row.detail == nullptr ? "" : row.detail->work_dir;
 }
 std::string Output(const JobRow& row, const JobScene&) {
-  return row.detail == nullptr ? "" : row.detail->stdout_path;
+  return row.detail == nullptr ? "" : OutputFile(*row.detail);
 }
 std::string Errors(const JobRow& row, const JobScene&) {
-  const JobDetail* detail = row.detail;
-  return detail == nullptr             ? ""
-         : detail->stderr_path.empty() ? detail->stdout_path
-                                       : detail->stderr_path;
+  return row.detail == nullptr ? "" : ErrorFile(*row.detail);
 }
 std::string CommandOf(const JobRow& row, const JobScene&) {
   return row.detail == nullptr ? kNull : OrNull(absl::StrJoin(row.detail->command, " "));

@@ -25,8 +25,8 @@ struct SqueueRequest {
   bool header = true;
   bool each_element = false;  // --array
   bool start = false;
-  bool with_date = false;  // --long
-  bool steps = false;      // --steps: those that run, of the jobs that are chosen
+  bool with_date = false;             // --long
+  bool steps = false;                 // --steps: those that run, of the jobs that are chosen
   std::vector<std::string> step_ids;  // "7.1"; empty: all
   PercentFormat step_format;
   std::string prefix;

@@ -115,9 +115,8 @@ int Submit(const Call& call, Connection& connection, const JobRequest& request,
     }
     return TellForecast(call, *forecast, request);
   }
-  const absl::StatusOr<Submitted> submitted =
-      connection.Call(
-          SubmitJob{*token, request.spec, request.program, {}, request.components, true});
+  const absl::StatusOr<Submitted> submitted = connection.Call(
+      SubmitJob{*token, request.spec, request.program, {}, request.components, true});
   if (!submitted.ok()) {
     const absl::Status known = CheckNodes(connection, request.spec.request.nodelist);
     return refuse(absl::IsNotFound(known) ? known : submitted.status());

@@ -29,19 +29,19 @@ void EventStream::Begin(Controller& controller) {
     };
   };
   news_ = feed_.Listen({call(&EventStream::OnNews), call(&EventStream::OnDismissed)});
-  controller.Look([stream = shared_from_this(),
-                   &controller](const StateView& snapshot) -> Controller::Reply {
-    const Version now = snapshot.state().version();
-    stream->feed_.Open(now);
-    return [stream, now, leads = controller.leads()](const absl::Status& status) {
-      if (status.ok()) {
-        stream->BeginAt(now, leads);
-        return;
-      }
-      const MutexLock lock(&stream->mutex_);
-      stream->EndLocked(status);
-    };
-  });
+  controller.Look(
+      [stream = shared_from_this(), &controller](const StateView& snapshot) -> Controller::Reply {
+        const Version now = snapshot.state().version();
+        stream->feed_.Open(now);
+        return [stream, now, leads = controller.leads()](const absl::Status& status) {
+          if (status.ok()) {
+            stream->BeginAt(now, leads);
+            return;
+          }
+          const MutexLock lock(&stream->mutex_);
+          stream->EndLocked(status);
+        };
+      });
 }
 
 void EventStream::Refuse(const absl::Status& status) {

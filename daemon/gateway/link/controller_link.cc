@@ -27,7 +27,7 @@ using google::protobuf::MethodDescriptor;
 constexpr std::size_t kStreamsOfConnection = 100;
 constexpr std::size_t kEventConnectionsMax = 16;
 constexpr std::chrono::seconds kSeekEvery{1};
-constexpr std::chrono::seconds kStandingPatience{2};
+constexpr std::chrono::seconds kStatusPatience{2};
 constexpr std::chrono::milliseconds kRepeatPause{100};
 constexpr std::size_t kTokenBytes = 16;
 constexpr int kReplyBytesMax = 256 << 20;
@@ -125,8 +125,8 @@ class ControllerLink::Search : public std::enable_shared_from_this<Search> {
                                           ->file()
                                           ->FindServiceByName("Leadership")
                                           ->FindMethodByName("ReadControllerStatus");
-    UnaryCall::Make(link_, *link_.places_[place], method, wire::ReadControllerStatusRequest(), token_,
-                    kStandingPatience,
+    UnaryCall::Make(link_, *link_.places_[place], method, wire::ReadControllerStatusRequest(),
+                    token_, kStatusPatience,
                     [search = shared_from_this(), place](const grpc::Status& status,
                                                          const std::unique_ptr<Message>& reply) {
                       search->Hear(place, status, reply.get());
@@ -135,8 +135,8 @@ class ControllerLink::Search : public std::enable_shared_from_this<Search> {
 
  private:
   void Hear(std::size_t place, const grpc::Status& status, const Message* reply) {
-    const auto* const status = dynamic_cast<const wire::ReadControllerStatusReply*>(reply);
-    const bool leads = status.ok() && status != nullptr && status->leads();
+    const auto* const said = dynamic_cast<const wire::ReadControllerStatusReply*>(reply);
+    const bool leads = status.ok() && said != nullptr && said->leads();
     if (leads || (status.ok() && !std::exchange(answered_, true))) {
       link_.at_ = place;
     }
@@ -208,8 +208,8 @@ class ControllerLink::RepeatedCall : public std::enable_shared_from_this<Repeate
       link_.Doubt();
     }
     // What a controller refuses as not available it has not done.
-    const bool again = (gone && (once_ || status.error_details() == kFromController)) ||
-                       (late && once_);
+    const bool again =
+        (gone && (once_ || status.error_details() == kFromController)) || (late && once_);
     if (!again || std::chrono::steady_clock::now() >= give_up_) {
       done_(status, std::move(reply));
       return;
@@ -368,8 +368,8 @@ void ControllerLink::Call(const MethodDescriptor& method, const Message& request
   }
 }
 
-// What was found holds for a while, and for others, too. That nothing was found does not: perhaps the
-// token was none.
+// What was found holds for a while, and for others, too. That nothing was found does not: perhaps
+// the token was none.
 void ControllerLink::Seek(const std::string& token, std::function<void()> found) {
   if (places_.size() == 1 || std::chrono::steady_clock::now() < seek_at_.load()) {
     found();

@@ -60,8 +60,8 @@ class ControllerLink {
     std::function<void(const wire::WatchEventsReply& reply)> news;
     std::function<void(const grpc::Status& status)> ended;
   };
-  // Events by the caller's token from the controller that leads, on connections of their own, so that they take no call's place.
-  // Returns what ends the stream.
+  // Events by the caller's token from the controller that leads, on connections of their own, so
+  // that they take no call's place. Returns what ends the stream.
   std::function<void()> Watch(const wire::WatchEventsRequest& request, const std::string& token,
                               EventReader reader);
 
@@ -79,8 +79,7 @@ class ControllerLink {
   explicit ControllerLink(std::vector<MakeChannel> makers);
   // A controller.
   struct Place {
-    explicit Place(MakeChannel maker)
-        : make(std::move(maker)), channel(make()), stub(channel) {}
+    explicit Place(MakeChannel maker) : make(std::move(maker)), channel(make()), stub(channel) {}
     const MakeChannel make;
     const std::shared_ptr<grpc::Channel> channel;
     grpc::GenericStub stub;
@@ -104,7 +103,7 @@ class ControllerLink {
   void Leave(const void* call);
 
   std::vector<std::unique_ptr<Place>> places_;
-  std::atomic<std::size_t> at_ = 0;  // of them, the one that is called
+  std::atomic<std::size_t> at_ = 0;                             // of them, the one that is called
   std::atomic<std::chrono::steady_clock::time_point> seek_at_;  // not before
   Mutex mutex_;
   CondVar changed_;

@@ -17,10 +17,10 @@
 namespace muster::daemon {
 
 struct LeaderRow {
-  std::uint64_t epoch = 0;    // how many have led
-  std::string holder;         // the controller's name; empty: nobody has led yet
-  std::string addresses;      // where it listens, by commas
-  std::string successor;      // to whom it was handed over; empty: to nobody
+  std::uint64_t epoch = 0;             // how many have led
+  std::string holder;                  // the controller's name; empty: nobody has led yet
+  std::string addresses;               // where it listens, by commas
+  std::string successor;               // to whom it was handed over; empty: to nobody
   std::chrono::milliseconds lease{0};  // what is left of it; negative: since when it is over
 };
 

@@ -29,7 +29,8 @@ constexpr Oid kText = 25;
 constexpr Oid kBytea = 17;
 constexpr milliseconds kConnectWithin{5'000};
 constexpr milliseconds kSilence{15'000};
-// The session's own settings. An acknowledged commit is on the disk, whatever the site's default is.
+// The session's own settings. An acknowledged commit is on the disk, whatever the site's default
+// is.
 constexpr const char* kSession =
     "SELECT set_config('synchronous_commit', CASE WHEN current_setting('synchronous_commit') = "
     "'off' THEN 'on' ELSE current_setting('synchronous_commit') END, false), "
@@ -108,13 +109,12 @@ class PostgresQuery final : public Query {
   PostgresDatabase& database_;
   std::string sql_;  // with $1, $2, …
   std::vector<Value> values_;
-  std::uint64_t runs_ = 0;      // on the connection of that generation
+  std::uint64_t runs_ = 0;  // on the connection of that generation
   std::uint64_t generation_ = 0;
   std::string name_;  // by which it is prepared there; empty: it is not
   PostgresResult rows_;
   int row_ = -1;
 };
-
 
 void PostgresResultDeleter::operator()(pg_result* result) const {
   PQclear(result);
@@ -171,7 +171,8 @@ absl::Status PostgresDatabase::Connect() {
   if (connection_ == nullptr || PQstatus(connection_) == CONNECTION_BAD) {
     return Lost(OneLine(PQerrorMessage(connection_)));
   }
-  PQsetNoticeProcessor(connection_, [](void*, const char*) {}, nullptr);
+  PQsetNoticeProcessor(
+      connection_, [](void*, const char*) {}, nullptr);
   const auto give_up = steady_clock::now() + kConnectWithin;
   PostgresPollingStatusType want = PGRES_POLLING_WRITING;
   while (want != PGRES_POLLING_OK) {
@@ -426,8 +427,8 @@ absl::Status PostgresQuery::Send() {
   }
   if (name_.empty()) {
     const std::string name = absl::StrCat("s", ++database_.names_);
-    RETURN_IF_ERROR(database_.Sent(
-        PQsendPrepare(connection, name.c_str(), sql_.c_str(), many, types.data())));
+    RETURN_IF_ERROR(
+        database_.Sent(PQsendPrepare(connection, name.c_str(), sql_.c_str(), many, types.data())));
     if (!database_.pipeline_) {
       RETURN_IF_ERROR(database_.TakeOnly().status());
     }

@@ -76,9 +76,9 @@ struct ResourceRequest {
   bool own_gpus = false;
   // What each of its nodes has at the least, of which the job need not have all.
   std::uint32_t sockets_per_node = 0;
-  std::uint32_t min_cpus = 0;  // hardware threads
-  Bytes tmp;                   // the file system of /tmp, in all
-  GresList gres = {};          // countable things that it holds on each of its nodes
+  std::uint32_t min_cpus = 0;   // hardware threads
+  Bytes tmp;                    // the file system of /tmp, in all
+  GresList gres = {};           // countable things that it holds on each of its nodes
   bool exclusive_user = false;  // its nodes have jobs of its user alone
   static constexpr auto Fields(auto list) {
     return list(
@@ -219,7 +219,7 @@ struct JobSpec {
   std::vector<std::string> recorded;  // options without effect: NAME or NAME=VALUE, as given
   Duration time_min{0};  // it may start with a shorter limit, but with no less than this; 0: none
   Constraint prefer;     // --prefer: features that its nodes have where that delays nothing
-  std::uint32_t priority = 0;  // as an operator fixed it; 0: it is reckoned
+  std::uint32_t priority = 0;           // as an operator fixed it; 0: it is reckoned
   std::vector<ChangedPath> paths = {};  // in the place of its program's; each option once
   static constexpr auto Fields(auto list) {
     return list(

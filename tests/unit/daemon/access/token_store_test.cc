@@ -101,14 +101,14 @@ TEST_F(TokenStoreTest, WhatOneControllerMadeIsGoodAtAnotherThatSharesItsShelf) {
   int writer = 1;
   const auto open = [&](int self) {
     return TokenStore::Open(directory_ + "/" + std::to_string(self), "here", clock_,
-                           {"secret", [&shelf] { return shelf; },
-                            [&shelf, &writer, self](const std::string& store) -> absl::Status {
-                              if (writer != self) {
-                                return absl::UnavailableError("does not lead");
-                              }
-                              shelf = store;
-                              return absl::OkStatus();
-                            }})
+                            {"secret", [&shelf] { return shelf; },
+                             [&shelf, &writer, self](const std::string& store) -> absl::Status {
+                               if (writer != self) {
+                                 return absl::UnavailableError("does not lead");
+                               }
+                               shelf = store;
+                               return absl::OkStatus();
+                             }})
         .value();
   };
   const auto first = open(1);
@@ -131,11 +131,11 @@ TEST_F(TokenStoreTest, ALeaderKeepsWhatTheOneBeforeItWroteLast) {
   std::string shelf;
   const auto open = [&] {
     return TokenStore::Open(directory_, "here", clock_,
-                           {"secret", [&shelf] { return shelf; },
-                            [&shelf](const std::string& store) {
-                              shelf = store;
-                              return absl::OkStatus();
-                            }})
+                            {"secret", [&shelf] { return shelf; },
+                             [&shelf](const std::string& store) {
+                               shelf = store;
+                               return absl::OkStatus();
+                             }})
         .value();
   };
   const auto first = open();

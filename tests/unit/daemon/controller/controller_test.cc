@@ -88,14 +88,13 @@ TEST_F(ControllerTest, AWatcherSeesTheEnd) {
   door_.AwaitLaunch(job);
   std::promise<std::string> ended;
   std::future<std::string> future = ended.get_future();
-  const auto watcher =
-      std::make_shared<const Controller::Watcher>(Controller::Watcher{
-          [&](const JobView& view, const Allocation*) {
-            if (view.end_time != kNoTime) {
-              ended.set_value(view.state);
-            }
-          },
-          [](const absl::Status&) {}});
+  const auto watcher = std::make_shared<const Controller::Watcher>(
+      Controller::Watcher{[&](const JobView& view, const Allocation*) {
+                            if (view.end_time != kNoTime) {
+                              ended.set_value(view.state);
+                            }
+                          },
+                          [](const absl::Status&) {}});
   controller_->Watch(job, watcher, [](const absl::Status& found) { EXPECT_TRUE(found.ok()); });
   RunEnded end;
   end.time = clock_.Now();

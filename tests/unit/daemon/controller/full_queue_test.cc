@@ -132,9 +132,8 @@ TEST_F(FullQueueTest, AWatcherIsNotToldThatALiveJobIsGone) {
   const JobId job = Submit("one");
   Answers answers;
   std::promise<absl::Status> found;
-  const auto watcher =
-      std::make_shared<const Controller::Watcher>(
-          Controller::Watcher{[](const JobView&, const Allocation*) {}, [](const absl::Status&) {}});
+  const auto watcher = std::make_shared<const Controller::Watcher>(
+      Controller::Watcher{[](const JobView&, const Allocation*) {}, [](const absl::Status&) {}});
   {
     StoppedLoop loop(*controller_);
     Fill(answers);

@@ -123,8 +123,7 @@ TEST_F(EventFeedTest, WhatTheStateBecameOtherwiseIsTheJournals) {
 
 TEST_F(EventFeedTest, WhoeverListensIsToldThatAnotherMayKnowMore) {
   std::promise<void> dismissed;
-  const EventFeed::Handle listener =
-      feed_.Listen({[] {}, [&dismissed] { dismissed.set_value(); }});
+  const EventFeed::Handle listener = feed_.Listen({[] {}, [&dismissed] { dismissed.set_value(); }});
   feed_.Dismiss();
   EXPECT_EQ(dismissed.get_future().wait_for(kPatience), std::future_status::ready);
 }

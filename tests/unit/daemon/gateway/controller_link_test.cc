@@ -117,7 +117,7 @@ class Sibling final : public wire::Controller::Service, public wire::Leadership:
   Sibling& operator=(const Sibling&) = delete;
 
   grpc::Status ReadControllerStatus(grpc::ServerContext*, const wire::ReadControllerStatusRequest*,
-                            wire::ReadControllerStatusReply* reply) override {
+                                    wire::ReadControllerStatusReply* reply) override {
     reply->set_leads(leads);
     return grpc::Status::OK;
   }
@@ -125,8 +125,9 @@ class Sibling final : public wire::Controller::Service, public wire::Leadership:
                       wire::SubmitReply* reply) override {
     tokens.push_back(request->token());
     reply->set_job(7);
-    return leads && !forgets ? grpc::Status::OK
-                             : grpc::Status(grpc::StatusCode::UNAVAILABLE, "a standby", "controller");
+    return leads && !forgets
+               ? grpc::Status::OK
+               : grpc::Status(grpc::StatusCode::UNAVAILABLE, "a standby", "controller");
   }
   grpc::Status CreateToken(grpc::ServerContext*, const wire::CreateTokenRequest*,
                            wire::CreateTokenReply*) override {
@@ -163,11 +164,10 @@ class SeveralControllersTest : public ControllerLinkTest {
   std::uint64_t FirstEvent() {
     std::promise<std::uint64_t> next;
     std::promise<void> ended;
-    (void)link_->Watch(wire::WatchEventsRequest(), "t",
-                       {[&next](const wire::WatchEventsReply& reply) {
-                          next.set_value(reply.next());
-                        },
-                        [&ended](const grpc::Status&) { ended.set_value(); }});
+    (void)link_->Watch(
+        wire::WatchEventsRequest(), "t",
+        {[&next](const wire::WatchEventsReply& reply) { next.set_value(reply.next()); },
+         [&ended](const grpc::Status&) { ended.set_value(); }});
     EXPECT_EQ(ended.get_future().wait_for(kPatience), std::future_status::ready);
     return next.get_future().get();
   }

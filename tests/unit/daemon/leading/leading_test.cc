@@ -128,7 +128,8 @@ TEST_F(LeadingTest, AReaderOfEventsThatStaysMissesNothingOfALeadThatChanges) {
   const auto until = std::chrono::steady_clock::now() + testing::kPatience;
   while (events.size() < 2 && std::chrono::steady_clock::now() < until) {
     events = other_->events()
-                 .Read(next, [](const CloudEvent&) { return true; }, std::size_t{1} << 20)
+                 .Read(
+                     next, [](const CloudEvent&) { return true; }, std::size_t{1} << 20)
                  .events;
   }
   ASSERT_EQ(events.size(), 2U);

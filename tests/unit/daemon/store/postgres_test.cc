@@ -50,7 +50,8 @@ TEST(PostgresPlaceTest, APasswordInTheUrlIsRefusedAndNotRepeated) {
 
 TEST(PostgresPlaceTest, OffThisMachineTheCertificateIsVerifiedUnlessTheUrlSaysOtherwise) {
   EXPECT_EQ(SettingOf(*ReadPostgresUrl("postgresql://db.site/m"), "sslmode"), "verify-full");
-  EXPECT_EQ(SettingOf(*ReadPostgresUrl("postgresql:///m?service=muster"), "sslmode"), "verify-full");
+  EXPECT_EQ(SettingOf(*ReadPostgresUrl("postgresql:///m?service=muster"), "sslmode"),
+            "verify-full");
   EXPECT_EQ(SettingOf(*ReadPostgresUrl("postgresql://localhost,db/m"), "sslmode"), "verify-full");
   EXPECT_EQ(SettingOf(*ReadPostgresUrl("postgresql://db/m?sslmode=require"), "sslmode"), "require");
   for (const char* url : {"postgresql://localhost/m", "postgresql://127.0.0.1:5433/m",
@@ -108,7 +109,10 @@ TEST_F(PostgresTest, ValuesComeBackAsTheyWereBound) {
   }
   ASSERT_TRUE(*rows.Next());
   EXPECT_TRUE(rows.IsNull(0));
-  EXPECT_EQ(rows.Text(1), "a\xEF\xBF\xBD" "b") << "no text of PostgreSQL's holds a NUL";
+  EXPECT_EQ(rows.Text(1),
+            "a\xEF\xBF\xBD"
+            "b")
+      << "no text of PostgreSQL's holds a NUL";
   EXPECT_EQ(rows.Bytes(2), "");
   EXPECT_FALSE(*rows.Next());
 }
@@ -155,8 +159,8 @@ TEST_F(PostgresTest, TheDescriptionOfTheTablesIsWhatTheStepsMake) {
   ASSERT_TRUE(Refusal().ok());
   std::string described;
   for (const TableOf& table : Tables()) {
-    absl::StrAppend(&described, table.name, ": ",
-                    absl::StrReplaceAll(table.columns, {{"\"", ""}}), "\n");
+    absl::StrAppend(&described, table.name, ": ", absl::StrReplaceAll(table.columns, {{"\"", ""}}),
+                    "\n");
   }
   auto database = PostgresDatabase::Open(*ReadPostgresUrl(url_), "test");
   std::string found;
@@ -199,16 +203,16 @@ TEST_F(PostgresTest, AHalfMigratedDatabaseIsRefused) {
 
 TEST_F(PostgresTest, ADatabaseWithAnotherEncodingIsRefused) {
   url_ = PostgresServer::Shared().MakeDatabase("ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
-  EXPECT_THAT(std::string(Refusal().message()),
-              HasSubstr("its encoding is LATIN1, Muster's texts are UTF-8: make the database with"));
+  EXPECT_THAT(
+      std::string(Refusal().message()),
+      HasSubstr("its encoding is LATIN1, Muster's texts are UTF-8: make the database with"));
 }
 
 TEST_F(PostgresTest, AReadOnlyDatabaseIsRefused) {
   Run("ALTER ROLE muster SET default_transaction_read_only = on");
   const absl::Status status = Refusal();
-  PostgresServer::Shared().Run(
-      url_ + "?options=-c%20default_transaction_read_only%3Doff",
-      "ALTER ROLE muster SET default_transaction_read_only = off");
+  PostgresServer::Shared().Run(url_ + "?options=-c%20default_transaction_read_only%3Doff",
+                               "ALTER ROLE muster SET default_transaction_read_only = off");
   EXPECT_THAT(std::string(status.message()), HasSubstr("is read-only: set default_transaction"));
 }
 

@@ -9,7 +9,7 @@
 #include "agent/supervisor/attempt/rendezvous.h"
 #include "agent/supervisor/launch/hostlist.h"
 #include "agent/supervisor/launch/launch.h"
-#include "agent/supervisor/user_space/output_path.h"
+#include "scheduler/model/value/output_pattern.h"
 
 namespace muster::agent {
 namespace {

@@ -212,8 +212,7 @@ class PmixHostTest : public testing::Test {
     while (frames.empty()) {
       const ssize_t got = read(socket_.get(), buffer.data(), buffer.size());
       EXPECT_GT(got, 0);
-      if (got <= 0 ||
-          !reader.Take({buffer.data(), static_cast<std::size_t>(got)}, &frames).ok()) {
+      if (got <= 0 || !reader.Take({buffer.data(), static_cast<std::size_t>(got)}, &frames).ok()) {
         return reply;
       }
     }
