@@ -127,7 +127,7 @@ srun hostname >/dev/null && srun --label sh -c 'echo rank $SLURM_PROCID of $SLUR
                 (["-p", "nowhere", wrap], "Batch job submission failed: Invalid partition name specified"),
                 (["--uid=5", wrap], "--uid only permitted by root user"),
                 (["-n", "100000", wrap], "Batch job submission failed: Requested node configuration is not available"),
-                (["-w", "nosuch", wrap], "Batch job submission failed: Requested node configuration is not available")):
+                (["-w", "nosuch", wrap], "Batch job submission failed: Invalid node name specified")):
             with self.subTest(words=words):
                 self.assertEqual(self.refused("sbatch", *words), f"sbatch: error: {line}\n")
         self.assertEqual(self.refused("sbatch", "--unheard-of"), "sbatch: unrecognized option '--unheard-of'\n")

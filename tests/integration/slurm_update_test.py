@@ -114,7 +114,8 @@ class UpdateTest(Slurm):
         shown = self.shown(job)
         self.assertEqual((shown["WorkDir"], shown["StdOut"], shown["StdErr"]),
                          (there, f"{there}/out-{job}", f"{there}/err-{job}"))
-        self.assertIn("--chdir", self.refused("scontrol", "update", f"JobId={job}", "WorkDir=there"))
+        self.assertIn("the directory's path must begin with /",
+                      self.refused("scontrol", "update", f"JobId={job}", "WorkDir=there"))
         self.said("scontrol", "release", job)
         self.cluster.wait_ended(job)
         self.assertEqual(self.read(f"there/out-{job}").strip(), there)

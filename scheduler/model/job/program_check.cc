@@ -93,7 +93,7 @@ absl::Status CheckPaths(const std::vector<ChangedPath>& paths) {
                                                      kPathMax - 1, " bytes or holds a NUL byte"));
     }
     if (path.option == "chdir" && (path.path.empty() || path.path[0] != '/')) {
-      return absl::InvalidArgumentError("--chdir: is not a path that begins with /");
+      return absl::InvalidArgumentError("--chdir: the directory's path must begin with /");
     }
   }
   return absl::OkStatus();

@@ -39,7 +39,7 @@ class Twice {
     world_.config.prompt.slack = std::chrono::seconds(Number(0, 4000));
     world_.config.prompt.patience = std::chrono::seconds(Number(0, 4000));
     world_.config.prompt.promises = Number(0, 40);
-    users_ = Chance(30);
+    users_ = Chance(30) && world_.config.priority.order == QueueRule::kPriority;
     const std::uint32_t nodes = Number(4, 40);
     const bool alike = Chance(60);
     for (std::uint32_t i = 1; i <= nodes; ++i) {

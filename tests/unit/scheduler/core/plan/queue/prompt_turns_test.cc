@@ -25,6 +25,7 @@ class PromptTurnsTest : public ::testing::Test {
  protected:
   PromptTurnsTest() {
     config_.priority.order = QueueRule::kPrompt;
+    config_.prompt.stretch_permille = 5000;
     snapshot_.now = At(100'000);
     snapshot_.nodes.push_back(MakeNode(1, {.cores = 4}));
   }
