@@ -27,7 +27,9 @@ SupervisorStarts::SupervisorStarts(const Clock& clock, const Logger& log, Childr
                                    Config config)
     : clock_(clock), log_(log), children_(children), config_(std::move(config)) {}
 
-SupervisorStarts::~SupervisorStarts() = default;  // it ends as the socket closes
+SupervisorStarts::~SupervisorStarts() {
+  Drop();
+}
 
 absl::StatusOr<pid_t> SupervisorStarts::Start(const AttemptDirectory& directory, const char* what) {
   used_ = clock_.SteadyNow();
@@ -133,7 +135,10 @@ void SupervisorStarts::Check() {
 void SupervisorStarts::Drop() {
   socket_.reset();
   if (pidfd_.valid()) {
-    SendSignal(pidfd_, SIGKILL).IgnoreError();  // it has ended
+    SendSignal(pidfd_, SIGKILL).IgnoreError();  // unless it has ended
+    // Then the group that it was in can be removed.
+    pollfd ended = {pidfd_.get(), POLLIN, 0};
+    poll(&ended, 1, static_cast<int>(config_.answer_within.count()));
     pidfd_.reset();
   }
   children_.Forget(std::exchange(pid_, 0));

@@ -7,7 +7,9 @@
 
 #include <fstream>
 
+#include "absl/strings/numbers.h"
 #include "scheduler/runtime/file.h"
+#include "scheduler/runtime/process.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
 namespace muster::agent {
@@ -53,6 +55,30 @@ TEST_F(SupervisorStartsTest, AProgramThatCannotBePreparedIsExecutedEachTime) {
   EXPECT_EQ(Start(starts, "--dir"), "exited with code 3");
   EXPECT_EQ(ReadFile(temp_ / "said").value(), "--dir\n--prepared\n--epilog\n--dir\n")
       << "and is not prepared again and again";
+}
+
+TEST_F(SupervisorStartsTest, ThePreparedOneHasEndedOnceItsStartsAreOver) {
+  std::ofstream(program_) << "#!/bin/sh\n[ \"$1\" = --prepared ] || exit 3\necho $$ > "
+                          << temp_ / "pid.new"
+                          << " && mv " << temp_ / "pid.new"
+                          << " " << temp_ / "pid"
+                          << "\nexec sleep 1000\n";
+  absl::StatusOr<ProcessIdentity> prepared = absl::UnavailableError("it is not there yet");
+  {
+    SupervisorStarts starts(clock_, log_, children_,
+                            {.program = program_, .environment = {}, .path_bytes = 100});
+    EXPECT_EQ(Start(starts, "--dir"), "exited with code 3");
+    for (int i = 0; i < 2000 && !prepared.ok(); ++i) {
+      usleep(5000);
+      pid_t pid = 0;
+      if (absl::SimpleAtoi(ReadFile(temp_ / "pid").value_or(""), &pid)) {
+        prepared = ReadIdentity(pid);
+      }
+    }
+    ASSERT_TRUE(prepared.ok());
+    EXPECT_TRUE(IsAlive(*prepared).value());
+  }
+  EXPECT_FALSE(IsAlive(*prepared).value());
 }
 
 TEST_F(SupervisorStartsTest, AProgramThatIsNotThereIsAnError) {
