@@ -40,8 +40,10 @@ bool Verifier::AcceptOne(const PlannedStart& start) {
   if (!JobWaits(start) || start.allocation.nodes.empty()) {
     return false;
   }
-  const JobSpec spec = AsChosen(*state_.FindJob(start.job)->spec, start.alternative, start.tasks);
-  if (!UsersAllow(spec, start.allocation, {})) {
+  const JobSpec& asked = *state_.FindJob(start.job)->spec;
+  const ResourceRequest& request =
+      asked.alternatives.empty() ? asked.request : asked.alternatives[start.alternative].request;
+  if (!UsersAllow(asked.user.uid, request.exclusive_user, start.allocation, {})) {
     return false;
   }
   std::map<NodeId, NodeUse> after;
@@ -59,7 +61,7 @@ bool Verifier::AcceptOne(const PlannedStart& start) {
   for (auto& [node, use] : after) {
     use_[node] = std::move(use);
   }
-  AddUser(spec, start.allocation);
+  AddUser(asked.user.uid, request.exclusive_user, start.allocation);
   accepted_.insert(start.job);
   ++started_of_array_[state_.FindJob(start.job)->submission];
   return true;
@@ -98,8 +100,11 @@ bool Verifier::AcceptResume(const PlannedResume& resume) {
 bool Verifier::AcceptPreemption(const PlannedPreemption& preemption) {
   if (!JobWaits(PlannedStart{preemption.job, preemption.allocation, "", 0, 0}) ||
       !std::all_of(preemption.victims.begin(), preemption.victims.end(),
-                   [this](const PlannedVictim& victim) { return IsThere(victim); }) ||
-      !UsersAllow(*state_.FindJob(preemption.job)->spec, preemption.allocation,
+                   [this](const PlannedVictim& victim) { return IsThere(victim); })) {
+    return false;
+  }
+  const JobSpec& job = *state_.FindJob(preemption.job)->spec;
+  if (!UsersAllow(job.user.uid, job.request.exclusive_user, preemption.allocation,
                   preemption.victims)) {
     return false;
   }
@@ -136,7 +141,7 @@ bool Verifier::AcceptPreemption(const PlannedPreemption& preemption) {
   for (const PlannedVictim& victim : preemption.victims) {
     victims_.insert(victim.job);
   }
-  AddUser(*state_.FindJob(preemption.job)->spec, preemption.allocation);
+  AddUser(job.user.uid, job.request.exclusive_user, preemption.allocation);
   accepted_.insert(preemption.job);
   return true;
 }
@@ -203,7 +208,7 @@ bool Verifier::PolicyAllows(const PlannedStart& start) {
   return true;
 }
 
-bool Verifier::UsersAllow(const JobSpec& spec, const Allocation& allocation,
+bool Verifier::UsersAllow(std::uint32_t user, bool alone, const Allocation& allocation,
                           const std::vector<PlannedVictim>& victims) const {
   if (!state_.index().by_user()) {
     return true;
@@ -222,14 +227,14 @@ bool Verifier::UsersAllow(const JobSpec& spec, const Allocation& allocation,
             users.Add(other.user.uid, other.request.exclusive_user);
           }
         }
-        return users.Admit(spec.user.uid, spec.request.exclusive_user);
+        return users.Admit(user, alone);
       });
 }
 
-void Verifier::AddUser(const JobSpec& spec, const Allocation& allocation) {
+void Verifier::AddUser(std::uint32_t user, bool alone, const Allocation& allocation) {
   if (state_.index().by_user()) {
     for (const NodeAllocation& part : allocation.nodes) {
-      users_[part.node].Add(spec.user.uid, spec.request.exclusive_user);
+      users_[part.node].Add(user, alone);
     }
   }
 }

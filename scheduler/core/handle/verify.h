@@ -41,11 +41,12 @@ class Verifier {
   [[nodiscard]] bool Fits(const NodeAllocation& part, const NodeUse& use) const;
   [[nodiscard]] bool IsThere(const PlannedVictim& victim) const;
   [[nodiscard]] NodeUse UseOf(NodeId node) const;
-  // Whether the users of these nodes' jobs, the victims aside, may be together with the job's.
-  [[nodiscard]] bool UsersAllow(const JobSpec& spec, const Allocation& allocation,
+  // Whether the users of these nodes' jobs, the victims aside, may be together with this one, whose
+  // job may want to be `alone` with its user's.
+  [[nodiscard]] bool UsersAllow(std::uint32_t user, bool alone, const Allocation& allocation,
                                 const std::vector<PlannedVictim>& victims) const;
-  // The job's user has these nodes, too, for what follows.
-  void AddUser(const JobSpec& spec, const Allocation& allocation);
+  // The user has these nodes, too, for what follows.
+  void AddUser(std::uint32_t user, bool alone, const Allocation& allocation);
   // Policy lets the job start there, with what it is given.
   bool PolicyAllows(const PlannedStart& start);
 
