@@ -216,7 +216,7 @@ absl::StatusOr<Script> LoadScript(const std::string& path) {
   UniqueFd file;
   int fd = STDIN_FILENO;
   if (path != "-") {
-    file.reset(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+    file.reset(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
     fd = file.get();
     struct stat info = {};
     if (fd < 0 || fstat(fd, &info) != 0) {

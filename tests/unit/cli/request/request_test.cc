@@ -1,14 +1,21 @@
 #include "cli/request/request.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <array>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
+#include "absl/strings/str_cat.h"
 #include "cli/controller/address.h"
+#include "scheduler/runtime/unique_fd.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
 namespace muster::cli {
@@ -37,6 +44,22 @@ TEST(Script, MustBeAScript) {
   }
   EXPECT_TRUE(absl::IsNotFound(LoadScript(directory / "none").status()));
   EXPECT_TRUE(absl::IsFailedPrecondition(LoadScript(directory.path()).status()));
+}
+
+// As /dev/stdin of a pipe is, and what the shell makes of <(COMMAND).
+TEST(Script, APipeIsReadOnceItsWriterWrites) {
+  std::array<int, 2> ends = {};
+  ASSERT_EQ(pipe2(ends.data(), O_CLOEXEC), 0);
+  const UniqueFd reader(ends[0]);
+  std::thread writer([writer = UniqueFd(ends[1])] {
+    const std::string text = "#!/bin/sh\necho late\n";
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_EQ(write(writer.get(), text.data(), text.size()), static_cast<ssize_t>(text.size()));
+  });
+  const absl::StatusOr<Script> script = LoadScript(absl::StrCat("/dev/fd/", reader.get()));
+  writer.join();
+  ASSERT_TRUE(script.ok()) << script.status();
+  EXPECT_EQ(script->text, "#!/bin/sh\necho late\n");
 }
 
 TEST(Script, AWrappedCommandIsOne) {
