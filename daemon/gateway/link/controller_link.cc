@@ -72,20 +72,26 @@ class ControllerLink::UnaryCall {
   static void Make(ControllerLink& link, Place& place, const MethodDescriptor& method,
                    const Message& request, const std::string& token,
                    std::chrono::milliseconds patience, Done done) {
-    auto call = std::make_shared<UnaryCall>(link, method, std::move(done));
+    auto call = std::make_shared<UnaryCall>(method, std::move(done));
     call->request_ = Packed(request);
     call->context_.AddMetadata(kTokenKey, token);
     call->context_.set_deadline(std::chrono::system_clock::now() + patience);
-    if (!link.Enter(call.get(), CancelOf(call))) {
+    const std::optional<CallNumber> number = link.Enter(CancelOf(call));
+    if (!number.has_value()) {
       call->done_(Closing(), nullptr);
       return;
     }
     place.stub.UnaryCall(&call->context_, MethodPath(method), grpc::StubOptions(), &call->request_,
-                         &call->reply_, [call](const grpc::Status& status) { call->End(status); });
+                         &call->reply_,
+                         [call, &link, number = *number](const grpc::Status& status) mutable {
+                           call->End(status);
+                           call.reset();  // before Leave: see there
+                           link.Leave(number);
+                         });
   }
   void Cancel() { context_.TryCancel(); }
-  UnaryCall(ControllerLink& link, const MethodDescriptor& method, Done done)
-      : link_(link), method_(method), done_(std::move(done)) {}
+  UnaryCall(const MethodDescriptor& method, Done done)
+      : method_(method), done_(std::move(done)) {}
 
  private:
   void End(const grpc::Status& status) {
@@ -96,10 +102,8 @@ class ControllerLink::UnaryCall {
       done_(status, std::move(reply));
     }
     done_ = nullptr;
-    link_.Leave(this);
   }
 
-  ControllerLink& link_;
   const MethodDescriptor& method_;
   Done done_;
   grpc::ClientContext context_;
@@ -219,23 +223,24 @@ class ControllerLink::RepeatedCall : public std::enable_shared_from_this<Repeate
 
   void Pause() {
     alarm_ = std::make_unique<grpc::Alarm>();
-    if (!link_.Enter(this, [weak = weak_from_this()] {
-          if (const std::shared_ptr<RepeatedCall> call = weak.lock()) {
-            call->alarm_->Cancel();
-          }
-        })) {
+    const std::optional<CallNumber> number = link_.Enter([weak = weak_from_this()] {
+      if (const std::shared_ptr<RepeatedCall> call = weak.lock()) {
+        call->alarm_->Cancel();
+      }
+    });
+    if (!number.has_value()) {
       done_(Closing(), nullptr);
       return;
     }
     alarm_->Set(std::chrono::system_clock::now() + kRepeatPause,
-                [self = shared_from_this()](bool over) mutable {
+                [self = shared_from_this(), number = *number](bool over) mutable {
                   const std::shared_ptr<RepeatedCall> call = std::move(self);
                   if (over) {
                     call->Begin();
                   } else {
                     call->done_(Closing(), nullptr);
                   }
-                  call->link_.Leave(call.get());
+                  call->link_.Leave(number);
                 });
   }
 
@@ -265,12 +270,14 @@ class ControllerLink::EventCall final : public grpc::ClientReadReactor<wire::Wat
     call->self_ = call;
     call->request_ = request;
     call->context_.AddMetadata(kTokenKey, token);
-    if (!link.Enter(call.get(), CancelOf(call))) {
+    const std::optional<CallNumber> number = link.Enter(CancelOf(call));
+    if (!number.has_value()) {
       link.GiveBack(channel);
       call->reader_.ended(Closing());
       call->self_.reset();
       return nullptr;
     }
+    call->number_ = *number;
     call->stub_->async()->WatchEvents(&call->context_, &call->request_, call.get());
     call->StartRead(&call->reply_);
     call->StartCall();
@@ -285,14 +292,17 @@ class ControllerLink::EventCall final : public grpc::ClientReadReactor<wire::Wat
     }
   }
   void OnDone(const grpc::Status& status) override {
-    const std::shared_ptr<EventCall> self = std::move(self_);
+    std::shared_ptr<EventCall> self = std::move(self_);
+    ControllerLink& link = link_;
+    const CallNumber number = number_;
     if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
-      link_.Doubt();
+      link.Doubt();
     }
     reader_.ended(status);
     reader_ = {};
-    link_.GiveBack(channel_);
-    link_.Leave(this);
+    link.GiveBack(channel_);
+    self.reset();  // before Leave: see there
+    link.Leave(number);
   }
 
  private:
@@ -300,6 +310,7 @@ class ControllerLink::EventCall final : public grpc::ClientReadReactor<wire::Wat
   EventChannel* const channel_;
   const std::unique_ptr<wire::Controller::Stub> stub_;
   EventReader reader_;
+  CallNumber number_ = 0;
   std::shared_ptr<EventCall> self_;
   grpc::ClientContext context_;
   wire::WatchEventsRequest request_;
@@ -454,15 +465,16 @@ bool ControllerLink::Connected() const {
   return connected;
 }
 
-bool ControllerLink::Enter(const void* call, std::function<void()> cancel) {
+std::optional<ControllerLink::CallNumber> ControllerLink::Enter(std::function<void()> cancel) {
   const MutexLock lock(&mutex_);
-  if (!closed_) {
-    calls_.emplace(call, std::move(cancel));
+  if (closed_) {
+    return std::nullopt;
   }
-  return !closed_;
+  calls_.emplace(++last_call_, std::move(cancel));
+  return last_call_;
 }
 
-void ControllerLink::Leave(const void* call) {
+void ControllerLink::Leave(CallNumber call) {
   const MutexLock lock(&mutex_);
   calls_.erase(call);
   changed_.NotifyAll();
@@ -473,7 +485,7 @@ void ControllerLink::Close() {
   {
     const MutexLock lock(&mutex_);
     closed_ = true;
-    for (const auto& [call, cancel] : calls_) {
+    for (const auto& [number, cancel] : calls_) {
       cancels.push_back(cancel);
     }
   }

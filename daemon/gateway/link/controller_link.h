@@ -16,9 +16,11 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -99,15 +101,20 @@ class ControllerLink {
   };
   EventChannel* TakeEventChannel();
   void GiveBack(EventChannel* channel);
-  bool Enter(const void* call, std::function<void()> cancel);
-  void Leave(const void* call);
+  using CallNumber = std::uint64_t;
+  // Counts a call that begins, and how to end it; nothing: the link is closed.
+  std::optional<CallNumber> Enter(std::function<void()> cancel);
+  // It is over. Its context must be gone by now: it holds the connection, and a connection whose
+  // last holder is a thread of gRPC's ends the process (the thread would wait for itself).
+  void Leave(CallNumber call);
 
   std::vector<std::unique_ptr<Place>> places_;
   std::atomic<std::size_t> at_ = 0;                             // of them, the one that is called
   std::atomic<std::chrono::steady_clock::time_point> seek_at_;  // not before
   Mutex mutex_;
   CondVar changed_;
-  std::map<const void*, std::function<void()>> calls_ ABSL_GUARDED_BY(mutex_);  // how to end each
+  CallNumber last_call_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::map<CallNumber, std::function<void()>> calls_ ABSL_GUARDED_BY(mutex_);  // how to end each
   std::vector<std::unique_ptr<EventChannel>> event_channels_ ABSL_GUARDED_BY(mutex_);
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
 };

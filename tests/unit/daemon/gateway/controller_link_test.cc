@@ -102,6 +102,15 @@ TEST_F(ControllerLinkTest, CloseEndsWhatHangs) {
             grpc::StatusCode::UNAVAILABLE);
 }
 
+// What held the connection last was a thread of gRPC's, now and then: the process ended.
+TEST_F(ControllerLinkTest, NoCallHoldsTheConnectionOnceTheLinkIsClosed) {
+  for (int turn = 0; turn < 500; ++turn) {
+    ASSERT_TRUE(Call("Ping", wire::PingRequest(), "t").first.ok());
+    link_.reset();
+    link_ = ControllerLink::Open("unix:" + (directory_ / "socket"), "").value();
+  }
+}
+
 // A controller that leads or does not, and counts what it was asked.
 class Sibling final : public wire::Controller::Service, public wire::Leadership::Service {
  public:
