@@ -31,6 +31,14 @@ double OnGrid(double score) {
   return std::nearbyint(score * kGrid) / kGrid;
 }
 
+// To 40 bits.
+double Shortened(double score) {
+  constexpr int kBits = 40;
+  int exponent = 0;
+  const double fraction = std::frexp(score, &exponent);
+  return std::ldexp(std::nearbyint(std::ldexp(fraction, kBits)), exponent - kBits);
+}
+
 double Wfp3(double wait, double estimate, double processors) {
   const double ratio = wait / estimate;
   return -(ratio * ratio * ratio * processors);
@@ -45,7 +53,7 @@ double Unicep(double wait, double estimate, std::int64_t processors) {
   }
   const double log2 =
       static_cast<double>(Log2Fixed(static_cast<std::uint64_t>(processors))) * kLogUnit;
-  return -(wait / (log2 * estimate));
+  return -Shortened(wait / estimate / log2);
 }
 
 }  // namespace

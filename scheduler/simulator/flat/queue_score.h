@@ -16,9 +16,9 @@
 //
 // Same bits everywhere: only +, -, *, / and the square root are used, which IEEE 754 rounds
 // correctly, without contraction (-ffp-contract=off), and logarithms come from integers, not from
-// the machine's library. f1 to f4 are rounded to multiples of 2^-20, so that scores that are equal
-// on paper are equal here, whatever path they took; equal scores go by arrival. Thread promise:
-// pure.
+// the machine's library. f1 to f4 are rounded to multiples of 2^-20, and unicep to 40 bits, so that
+// scores that are equal on paper are equal here, whatever path they took; equal scores go by
+// arrival. Thread promise: pure.
 
 #include <cstdint>
 

@@ -199,7 +199,9 @@ class Oracle {
       return -(w / r) * (w / r) * (w / r) * n;
     }
     if (rules_.order == "unicep") {
-      return w == 0 ? 0 : -w / (std::log2(n) * r);
+      const double score = w == 0 ? 0 : w / (std::log2(n) * r);
+      const double unit = score == 0 ? 1 : std::exp2(std::ilogb(score) - 39);
+      return std::isfinite(score) ? -std::round(score / unit) * unit : -score;
     }
     if (rules_.order == "f1") {
       return rounded(std::log10(r) * n + 870 * std::log10(s));
