@@ -69,7 +69,7 @@ TEST_F(CheckpointAttempt, WithoutALimitOrAnIntervalTheHintsSayNothing) {
 TEST_F(CheckpointAttempt, ItIsToldThatItIsToEndWhileItHasItsGrace) {
   Batch(
       "trap 'cp \"$MUSTER_CHECKPOINT_HINTS\" page; exit 85' TERM\n"
-      "cp \"$MUSTER_CHECKPOINT_HINTS\" before; while :; do sleep 0.01; done");
+      "cp \"$MUSTER_CHECKPOINT_HINTS\" copy; mv copy before; while :; do sleep 0.01; done");
   Start();
   ASSERT_TRUE(Eventually([&] { return std::filesystem::exists(work_ / "before"); }));
   const TerminateOrder order = End(EndCause::kPreemptedToRequeue, std::chrono::minutes(1));
