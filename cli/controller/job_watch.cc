@@ -9,15 +9,21 @@
 namespace muster::cli {
 namespace {
 
+// Between two streams; twice as long after each that brought no news, as many may wait for the same
+// controller.
 constexpr std::chrono::milliseconds kReopenPause{100};
+constexpr std::chrono::milliseconds kReopenPauseMax{1'600};
 
 // Watches until `tell` has had terminal news, `stopped` says so, or the controller refuses.
 absl::Status FollowUntilEnd(Connection& connection, JobId job,
                             const std::function<void(const JobNews&)>& tell,
                             const std::function<bool()>& stopped) {
   bool ended = false;
+  std::chrono::milliseconds pause = kReopenPause;
   while (!ended && !stopped()) {
+    bool any = false;
     absl::Status status = connection.WatchJob(job, [&](const JobNews& news) {
+      any = true;
       ended = IsTerminalName(news.job.state);
       tell(news);
       return !ended && !stopped();
@@ -26,7 +32,8 @@ absl::Status FollowUntilEnd(Connection& connection, JobId job,
       return status;
     }
     // Whoever stops it waits for this thread.
-    if (!ended && connection.StopsWatchingWithin(kReopenPause)) {
+    pause = any ? kReopenPause : std::min(pause * 2, kReopenPauseMax);
+    if (!ended && connection.StopsWatchingWithin(pause)) {
       break;
     }
   }
