@@ -14,6 +14,24 @@ constexpr std::uint32_t kNobody = 99'999;
 // A job that begins again more often will never end.
 constexpr std::uint32_t kAttemptsMax = 100'000;
 
+// Of each node, what the job of the trace had in all: as many as it takes, on so many nodes. What
+// no node of the run has is left out.
+GresList KnownGres(const std::vector<NodeClass>& classes, const std::string& text,
+                   std::int64_t nodes) {
+  const absl::StatusOr<GresList> all = ParseGresList(text);
+  GresList known;
+  for (const GresCount& gres : all.ok() ? *all : GresList()) {
+    const bool declared = std::any_of(
+        classes.begin(), classes.end(),
+        [&gres](const NodeClass& alike) { return CountOf(alike.machine.gres, gres.name) > 0; });
+    if (declared) {
+      const auto parts = static_cast<std::uint64_t>(std::max<std::int64_t>(nodes, 1));
+      known.push_back({gres.name, (gres.count + parts - 1) / parts});
+    }
+  }
+  return known;
+}
+
 }  // namespace
 
 void ClusterReplay::NoteStart(const AttemptStarted& start) {
@@ -254,6 +272,9 @@ JobSpec ClusterReplay::SpecOf(const TraceJob& job) const {
   if (job.memory_mib > 0) {
     const std::int64_t threads = std::int64_t{request.tasks} * request.cpus_per_task;
     request.memory_per_cpu = Bytes(static_cast<std::uint64_t>(job.memory_mib / threads) << 20U);
+  }
+  if (job.gres >= 0) {
+    request.gres = KnownGres(run_.nodes, names.gres.NameOf(job.gres), job.nodes);
   }
   Tick estimate = job.requested_time;
   estimate = run_.estimates == Estimates::kExact    ? job.run_time

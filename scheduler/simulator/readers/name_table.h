@@ -60,6 +60,7 @@ struct TraceNames {
   NameTable groups;
   NameTable partitions;
   NameTable queues;
+  NameTable gres;  // countable things: "scratch:2,tape:1"
 };
 
 }  // namespace muster::sim

@@ -113,6 +113,28 @@ bool ReadSlurmGpus(std::string_view text, std::int64_t* gpu_milli) {
   return count <= kTraceCountMax;
 }
 
+std::string SlurmGres(std::string_view text) {
+  constexpr std::string_view kPrefix = "gres/";
+  std::string gres;
+  while (!text.empty()) {
+    std::string_view entry;
+    if (!TakeBefore(&text, ',', &entry)) {
+      entry = text;
+      text = {};
+    }
+    std::string_view name;
+    if (!TakeBefore(&entry, '=', &name) || name.substr(0, kPrefix.size()) != kPrefix) {
+      continue;
+    }
+    name = name.substr(kPrefix.size());
+    name = name.substr(0, name.find(':'));
+    if (name != "gpu" && !name.empty()) {
+      gres.append(gres.empty() ? "" : ",").append(name).append(":").append(entry);
+    }
+  }
+  return gres;
+}
+
 std::int64_t SlurmStatus(std::string_view text) {
   constexpr std::array<std::string_view, 7> kGoing = {
       "PENDING", "RUNNING", "SUSPENDED", "REQUEUED", "COMPLETING", "CONFIGURING", "RESIZING"};

@@ -6,6 +6,7 @@
 // functions. Each returns false where the text is none of the kind.
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace muster::sim {
@@ -21,6 +22,9 @@ bool ReadSlurmDuration(std::string_view text, std::int64_t* seconds);
 // The GPUs of a list such as "cpu=4,gres/gpu:a100=2,gres/gpu=2,mem=16G", in thousandths; -1 for
 // none named. The untyped entry counts; without it the sum of the typed ones.
 bool ReadSlurmGpus(std::string_view text, std::int64_t* gpu_milli);
+
+// The countable things of such a list but its GPUs, "scratch:2,tape:1"; types are left out.
+std::string SlurmGres(std::string_view text);
 
 // 1 COMPLETED, 5 CANCELLED, -1 what has not ended, 0 all others, as in the Standard Workload
 // Format.

@@ -146,7 +146,9 @@ bool SlurmMoment(std::string_view text, TableRow* row, TraceNames* names) {
 }
 
 bool SlurmTres(std::string_view text, TableRow* row, TraceNames* names) {
-  (void)names;
+  if (const std::string gres = SlurmGres(text); !gres.empty()) {
+    row->record.gres = names->gres.NumberOf(gres);
+  }
   return ReadSlurmGpus(text, &row->record.gpu_milli);
 }
 

@@ -66,6 +66,7 @@ struct TraceRecord {
   std::int64_t gpu_milli = -1;  // thousandths of GPUs, all of the job's together
   std::int64_t nodes = -1;
   std::int64_t memory_mib = -1;  // all of the job's together
+  std::int64_t gres = -1;        // of TraceNames: all of the job's countable things together
 };
 
 // What the header says of the machine and the log. It may lie: nothing is allocated by it.

@@ -107,6 +107,8 @@ bool Arrivals::MakeJob(const TraceRecord& record, TraceJob* job) {
   job->processors = record.requested > 0 ? record.requested : record.allocated;
   job->gpus = record.gpu_milli > 0 ? (record.gpu_milli + kMilli - 1) / kMilli : 0;
   job->memory_mib = record.memory_mib;
+  job->gres = record.gres;
+  job->nodes = record.nodes;
   if (options_.gpus_stand_for_cpus && job->processors <= 0) {
     job->processors = job->gpus;
   }

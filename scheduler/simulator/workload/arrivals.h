@@ -40,6 +40,8 @@ struct TraceJob {
   std::int64_t queue = -1;
   std::int64_t gpus = 0;         // shares rounded up
   std::int64_t memory_mib = -1;  // all of the job's together; -1: not known
+  std::int64_t gres = -1;        // countable things, a number of TraceNames; -1: none
+  std::int64_t nodes = -1;       // that it had; -1: not known
   bool cut_off = false;          // it ran longer than it had asked for
 };
 

@@ -199,5 +199,25 @@ TEST_F(ClusterSimulationTest, AnEmptyTraceIsRefused) {
   EXPECT_FALSE(SimulateCluster(run, rows).ok());
 }
 
+TEST_F(ClusterSimulationTest, CountableThingsOfAnAccountingAreHeldAndWaitedFor) {
+  ClusterRun run = Alike(1, 8);
+  run.nodes[0].machine.gres = {{"scratch", 3}};
+  run.trace =
+      WriteText("sacct.txt",
+                "JobID|Submit|Start|End|ElapsedRaw|TimelimitRaw|NNodes|ReqCPUS|ReqTRES|State\n"
+                "1|2026-01-01T00:00:00|2026-01-01T00:00:00|2026-01-01T00:10:00|600|10|1|1|"
+                "cpu=1,gres/scratch:ssd=2|COMPLETED\n"
+                "2|2026-01-01T00:01:00|2026-01-01T00:01:00|2026-01-01T00:11:00|600|10|1|1|"
+                "cpu=1,gres/scratch=2,gres/tape=9|COMPLETED\n"
+                "3|2026-01-01T00:02:00|2026-01-01T00:02:00|2026-01-01T00:12:00|600|10|1|1|"
+                "cpu=1,gres/scratch=1|COMPLETED\n");
+  Rows rows;
+  const auto result = SimulateCluster(run, rows);
+  ASSERT_TRUE(result.ok()) << result.status();
+  EXPECT_EQ(rows.rows.at(1).starting_time, 0);
+  EXPECT_EQ(rows.rows.at(2).starting_time, 600) << "two of three are taken; no node has tapes";
+  EXPECT_EQ(rows.rows.at(3).starting_time, 120);
+}
+
 }  // namespace
 }  // namespace muster::sim
