@@ -86,7 +86,7 @@ std::map<std::string, std::string> WithoutNoGpus(const Invocation& invocation) {
   return values;
 }
 
-absl::StatusOr<StepSpec> ReadStep(const Invocation& invocation, const ResourceRequest& request) {
+absl::StatusOr<StepSpec> ReadStep(const Invocation& invocation, const JobSpec& spec) {
   for (const Option& option : JobOptions(JobVerb::kRun)) {
     if (invocation.Has(option.name) && !IsStepOption(option.name)) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -97,6 +97,7 @@ absl::StatusOr<StepSpec> ReadStep(const Invocation& invocation, const ResourceRe
     return absl::InvalidArgumentError(
         "--overlap: shares what --exact and --exclusive have alone; leave one of them out");
   }
+  const ResourceRequest& request = spec.request;
   return StepSpec{.tasks = request.tasks,
                   .cpus_per_task = invocation.Has("cpus-per-task") ? request.cpus_per_task : 0,
                   .nodes = request.min_nodes,
@@ -108,7 +109,8 @@ absl::StatusOr<StepSpec> ReadStep(const Invocation& invocation, const ResourceRe
                   .overlap = invocation.Has("overlap"),
                   .immediate = invocation.Has("immediate"),
                   .no_gpus = invocation.Value("gpus") == kNoGpus,
-                  .nodelist = request.nodelist};
+                  .nodelist = request.nodelist,
+                  .name = invocation.Has("job-name") ? spec.name : ""};
 }
 
 absl::StatusOr<JobId> OwnJob(const Invocation& invocation) {

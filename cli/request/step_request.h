@@ -25,8 +25,8 @@ std::vector<Option> StepOptions();
 // The values of a step without what a job could not ask for: no GPUs at all.
 std::map<std::string, std::string> WithoutNoGpus(const Invocation& invocation);
 
-// `request` is what the options say, read as a job's.
-absl::StatusOr<StepSpec> ReadStep(const Invocation& invocation, const ResourceRequest& request);
+// `spec` is what the options say, read as a job's.
+absl::StatusOr<StepSpec> ReadStep(const Invocation& invocation, const JobSpec& spec);
 
 // The job that we are in, or its component that --het-group names.
 absl::StatusOr<JobId> OwnJob(const Invocation& invocation);

@@ -176,7 +176,7 @@ absl::StatusOr<RunPlan> Ask(const Invocation& invocation, Connection& connection
   }
   plan.own_job = false;
   ASSIGN_OR_RETURN(plan.job, OwnJob(invocation));
-  ASSIGN_OR_RETURN(const StepSpec spec, ReadStep(invocation, request.spec.request));
+  ASSIGN_OR_RETURN(const StepSpec spec, ReadStep(invocation, request.spec));
   const auto start = [&connection, &request, token, job = plan.job, spec] {
     return connection.Call(muster::StartStep{token, job, spec, request.program});
   };

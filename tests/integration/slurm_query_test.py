@@ -345,11 +345,11 @@ class SlurmChangeTest(ClusterTest):
         return done.stdout.strip()
 
     def test_steps_that_run_are_listed(self):
-        job = int(self.said("sbatch", "--parsable", "-J", "stepper", "-n1", "-o", "/dev/null", "--wrap", f"{program('muster-slurm')} srun sleep 100"))
+        job = int(self.said("sbatch", "--parsable", "-J", "stepper", "-n1", "-o", "/dev/null", "--wrap", f"{program('muster-slurm')} srun -J nap sleep 100"))
         wait_until(lambda: f"{job}.1" in self.said("squeue", "-h", "-s", "-o", "%i"), "no step runs")
         self.assertEqual(self.said("squeue", "-s").split("\n")[0].strip(), "STEPID     NAME PARTITION     USER      TIME NODELIST")
         self.assertEqual(self.said("squeue", "-h", "-j", job, "--steps", "-o", "%i %j %N"),
-                         f"{job}.batch batch node1\n{job}.1 sleep node1")
+                         f"{job}.batch batch node1\n{job}.1 nap node1")
         self.assertEqual(self.said("squeue", "-h", f"--steps={job}.1", "-o", "%i"), f"{job}.1")
         self.assertIn(f"StepId={job}.1", self.said("scontrol", "show", "step"))
         self.said("scancel", job)

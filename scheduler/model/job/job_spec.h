@@ -339,6 +339,7 @@ struct StepSpec {
   bool immediate = false;                  // refused where it would have to wait
   bool no_gpus = false;                    // leaves them to other steps
   std::vector<std::string> nodelist = {};  // on these nodes alone; empty: on any of the job's
+  std::string name = {};                   // empty: the command's
   static constexpr auto Fields(auto list) {
     return list(Field{"tasks", &StepSpec::tasks}, Field{"cpus_per_task", &StepSpec::cpus_per_task},
                 Field{"nodes", &StepSpec::nodes}, Field{"overcommit", &StepSpec::overcommit},
@@ -346,7 +347,8 @@ struct StepSpec {
                 Field{"gpus_per_task", &StepSpec::gpus_per_task},
                 Field{"memory_per_node", &StepSpec::memory_per_node},
                 Field{"overlap", &StepSpec::overlap}, Field{"immediate", &StepSpec::immediate},
-                Field{"no_gpus", &StepSpec::no_gpus}, Field{"nodelist", &StepSpec::nodelist});
+                Field{"no_gpus", &StepSpec::no_gpus}, Field{"nodelist", &StepSpec::nodelist},
+                Field{"name", &StepSpec::name});
   }
   friend bool operator==(const StepSpec&, const StepSpec&) = default;
 };

@@ -23,4 +23,16 @@ struct LicenseCount {
   friend bool operator==(const LicenseCount&, const LicenseCount&) = default;
 };
 
+// A licence of the cluster, and how many of it running jobs hold.
+struct LicenseState {
+  std::string name;
+  std::uint64_t total = 0;
+  std::uint64_t used = 0;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"name", &LicenseState::name}, Field{"total", &LicenseState::total},
+                Field{"used", &LicenseState::used});
+  }
+  friend bool operator==(const LicenseState&, const LicenseState&) = default;
+};
+
 }  // namespace muster

@@ -11,6 +11,7 @@
 #include "scheduler/core/policy/job_access.h"
 #include "scheduler/core/state/job_group.h"
 #include "scheduler/core/state/tables/attempt.h"
+#include "scheduler/model/job/job_text.h"
 #include "scheduler/model/job/order_limits.h"
 #include "scheduler/model/job/program_check.h"
 #include "scheduler/model/job/step_io.h"
@@ -32,6 +33,7 @@ absl::Status CheckStep(const StepSpec& spec, const SchedulerConfig& config) {
                      spec.nodes, " nodes; at most ", config.tasks_max, ", ", Bits::kLimit, " and ",
                      config.nodes_max, " are allowed"));
   }
+  RETURN_IF_ERROR(CheckJobText("--job-name", spec.name, kJobNameBytesMax));
   if (spec.nodelist.size() > config.nodes_max) {
     return absl::InvalidArgumentError("--nodelist: more nodes than are allowed");
   }
@@ -128,8 +130,8 @@ Transition Queue(const Job& job, const StartStep& command, std::string waits, Ti
   transition.step = attempt.last_step.Next();
   transition.waits = std::move(waits);
   transition.events.emplace_back(StepQueued{job.id, attempt.number, transition.step, command.token,
-                                            StepName(command.program), command.program,
-                                            command.spec, now});
+                                            StepName(command.spec, command.program),
+                                            command.program, command.spec, now});
   return transition;
 }
 
@@ -265,7 +267,7 @@ Transition On(const ClusterState& state, const StartStep& command, Time now,
   started.attempt = attempt.number;
   started.step = transition.step;
   started.token = command.token;
-  started.name = StepName(command.program);
+  started.name = StepName(command.spec, command.program);
   started.program = command.program;
   started.time = now;
   BeginStep(std::move(started), command.spec, std::move(place->placement), transition);

@@ -8,9 +8,9 @@
 
 namespace muster::core {
 
-std::string StepName(const Program& program) {
-  if (program.argv.empty()) {
-    return "";
+std::string StepName(const StepSpec& spec, const Program& program) {
+  if (!spec.name.empty() || program.argv.empty()) {
+    return spec.name;
   }
   const std::string& command = program.argv.front();
   const std::size_t slash = command.rfind('/');

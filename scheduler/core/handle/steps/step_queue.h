@@ -13,8 +13,8 @@
 
 namespace muster::core {
 
-// The command's name, for a step of it.
-std::string StepName(const Program& program);
+// The name that was asked for, else the command's.
+std::string StepName(const StepSpec& spec, const Program& program);
 
 // The step's start, placed there, and the orders to its nodes. `event` has all but these.
 void BeginStep(StepStarted event, const StepSpec& spec, Allocation placement,

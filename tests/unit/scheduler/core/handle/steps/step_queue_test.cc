@@ -82,6 +82,26 @@ TEST(StepQueue, AStepWaitsForThoseBeforeItAndStartsWithTheirEnd) {
   EXPECT_TRUE(on.attempt().queued_steps.empty());
 }
 
+TEST(StepQueue, AStepHasTheNameThatWasAskedForElseItsCommands) {
+  Allocation4 on;
+  StepSpec named;
+  named.tasks = 4;
+  named.name = "align";
+  on.Start(named);
+  ASSERT_EQ(on.attempt().steps.size(), 1U);
+  EXPECT_EQ(on.attempt().steps[0].name, "align");
+  named.name = "sort";
+  on.Start(named);
+  on.Start(4);
+  ASSERT_EQ(on.attempt().queued_steps.size(), 2U);
+  EXPECT_EQ(on.attempt().queued_steps[0].name, "sort");
+  EXPECT_EQ(on.attempt().queued_steps[1].name, "true");
+  on.End(StepId(1));
+  EXPECT_EQ(on.attempt().steps[0].name, "sort");
+  named.name = "two\nlines";
+  EXPECT_THAT(std::string(on.Start(named).status.message()), HasSubstr("--job-name"));
+}
+
 TEST(StepQueue, OverlapAndImmediateWaitForNobody) {
   Allocation4 on;
   on.Start(4);
