@@ -196,6 +196,11 @@ void AddTerms(std::string& page, const JobDetail& detail, const Style& style) {
   }
   AddLine(page, "tells", absl::StrJoin(told, " "));
   AddLine(page, "no effect", absl::StrJoin(without, " "));
+  for (const JobNote& note : detail.notes) {
+    if (note.name != "Comment") {
+      AddLine(page, "note", absl::StrCat(note.name, ": ", note.text));
+    }
+  }
 }
 
 // What it has used so far. How well it used what it has is known once all its nodes have spoken.

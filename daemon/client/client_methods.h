@@ -46,7 +46,7 @@ void AnswerInTurn(Methods& methods, const Backend& backend, Answer answer) {
 
 // client_commands.cc: what changes the state, by the list in scheduler/model/change/command.h.
 void ServeCommands(Methods& methods, const Backend& backend);
-// job_answers.cc: jobs shown, explained, and forecast.
+// job_answers.cc: jobs shown, noted, explained, and forecast.
 void ServeJobQuestions(Methods& methods, const Backend& backend);
 // node_answers.cc: the cluster and its nodes.
 void ServeNodeQuestions(Methods& methods, const Backend& backend);

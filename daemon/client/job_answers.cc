@@ -1,8 +1,10 @@
-// The questions about jobs (client_methods.h): shown, explained and forecast.
+// The questions about jobs (client_methods.h): shown, noted, explained and forecast.
 #include <malloc.h>
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -19,6 +21,7 @@
 #include "daemon/client/job_list.h"
 #include "daemon/client/submission.h"
 #include "daemon/controller/views.h"
+#include "scheduler/base/status.h"
 #include "scheduler/core/explain/counterfactual.h"
 #include "scheduler/core/explain/elastic_text.h"
 #include "scheduler/core/explain/explain.h"
@@ -27,12 +30,15 @@
 #include "scheduler/core/plan/queue/queue_order.h"
 #include "scheduler/core/plan/snapshot_builder.h"
 #include "scheduler/model/job/array.h"
+#include "scheduler/model/job/job_text.h"
 #include "scheduler/model/value/output_pattern.h"
 
 namespace muster::daemon {
 namespace {
 
 constexpr std::size_t kShownMost = 10'000;  // jobs in one answer of ShowJob
+constexpr std::size_t kNoteBytesMax = 65'535;
+constexpr const char* kCommentNote = "Comment";
 constexpr std::size_t kManyViews = 10'000;  // of which a list's memory is worth giving back
 
 std::vector<const Job*> Selected(const core::ClusterState& state, const JobSelector& selector) {
@@ -254,6 +260,28 @@ void AnswerListJobs(const Backend& backend, const Call<ListJobs>& call, const Li
   });
 }
 
+std::vector<JobNote> NotesOf(JobStore& store, JobId job) {
+  absl::StatusOr<NotesByJob> notes = store.ReadNotes(job, job);
+  return notes.ok() && !notes->empty() ? std::move(notes->begin()->second) : std::vector<JobNote>();
+}
+
+// A comment that was made by hand later takes the place of the one at submission.
+absl::Status TakeComments(JobStore& store, std::vector<JobView>& jobs) {
+  if (jobs.empty()) {
+    return absl::OkStatus();
+  }
+  const auto [first, last] = std::minmax_element(
+      jobs.begin(), jobs.end(), [](const JobView& a, const JobView& b) { return a.id < b.id; });
+  ASSIGN_OR_RETURN(const NotesByJob notes, store.ReadNotes(first->id, last->id));
+  for (JobView& job : jobs) {
+    const auto found = notes.find(job.id);
+    for (const JobNote& note : found == notes.end() ? std::vector<JobNote>() : found->second) {
+      job.comment = note.name == kCommentNote ? note.text : job.comment;
+    }
+  }
+  return absl::OkStatus();
+}
+
 void AnswerListHistory(const Backend& backend, const Call<ListHistory>& call,
                        const ListHistory& asked) {
   HistoryFilter filter;
@@ -263,7 +291,12 @@ void AnswerListHistory(const Backend& backend, const Call<ListHistory>& call,
   filter.limit = asked.limit == 0 ? filter.limit : asked.limit;
   filter.jobs = asked.jobs;
   call.Aside(backend.reader, [backend, call, filter] {
-    const absl::StatusOr<std::vector<JobView>> views = backend.accounting.List(filter);
+    absl::StatusOr<std::vector<JobView>> views = backend.accounting.List(filter);
+    if (views.ok()) {
+      if (const absl::Status taken = TakeComments(backend.store, *views); !taken.ok()) {
+        views = taken;
+      }
+    }
     call.Finish(views.status(), views.ok() ? *views : std::vector<JobView>());
   });
 }
@@ -289,6 +322,10 @@ void FinishShowJob(const Backend& backend, const Call<ShowJob>& call, const Show
       if (absl::StatusOr<std::vector<StepView>> steps = backend.accounting.Steps(detail.job.id);
           steps.ok()) {
         detail.steps = *std::move(steps);
+      }
+      detail.notes = NotesOf(backend.store, detail.job.id);
+      for (const JobNote& note : detail.notes) {
+        detail.job.comment = note.name == kCommentNote ? note.text : detail.job.comment;
       }
       if (MaySee(call.caller, detail.job.user)) {
         AddProgram(backend.store, asked.with_script, detail);
@@ -321,6 +358,85 @@ void AnswerShowJob(const Backend& backend, const Call<ShowJob>& call, const Show
       call.Aside(backend.reader, [backend, call, asked, details] {
         FinishShowJob(backend, call, asked, *details);
       });
+    };
+  });
+}
+
+absl::Status CheckNotes(const Caller& caller, const std::vector<JobNote>& notes) {
+  for (const JobNote& note : notes) {
+    const auto* const known =
+        std::find_if(std::begin(kJobNotes), std::end(kJobNotes),
+                     [&note](const JobNoteKind& kind) { return kind.name == note.name; });
+    if (known == std::end(kJobNotes)) {
+      return absl::InvalidArgumentError(
+          "a note is a Comment, an AdminComment, an Extra or the like");
+    }
+    if (known->operators_only && !IsOperator(caller)) {
+      return absl::PermissionDeniedError(absl::StrCat(note.name, ": is for operators"));
+    }
+    if (note.text.size() > kNoteBytesMax) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(note.name, ": ", note.text.size(), " bytes; at most ", kNoteBytesMax));
+    }
+    if (HasControl(note.text)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(note.name, ": holds a control character: leave it out"));
+    }
+  }
+  return notes.empty() ? absl::InvalidArgumentError("nothing to note: name a text")
+                       : absl::OkStatus();
+}
+
+// `owners`: of the live jobs that are meant; those that have ended come to them.
+void KeepNotes(const Backend& backend, const Call<NoteJob>& call, const NoteJob& asked,
+               std::map<JobId, std::string> owners) {
+  const absl::StatusOr<std::vector<JobDetail>> ended =
+      backend.accounting.Show(asked.job.job, asked.job.elements);
+  if (!ended.ok()) {
+    call.Refuse(ended.status());
+    return;
+  }
+  for (const JobDetail& detail : *ended) {
+    owners.emplace(detail.job.id, detail.job.user);
+  }
+  if (owners.empty()) {
+    call.Refuse(NoSuchJob(asked.job));
+    return;
+  }
+  for (const auto& [job, owner] : owners) {
+    if (!MaySee(call.caller, owner)) {
+      call.Refuse(
+          absl::PermissionDeniedError(absl::StrCat("job ", job.value(), ": belongs to ", owner)));
+      return;
+    }
+  }
+  backend.controller.Keep(
+      [owners = std::move(owners), notes = asked.notes, user = call.caller.user.name](Batch& batch,
+                                                                                      Time now) {
+        for (const auto& [job, owner] : owners) {
+          for (const JobNote& note : notes) {
+            batch.notes.emplace_back(job, JobNote{note.name, note.text, user, now});
+          }
+        }
+      },
+      [call](const absl::Status& kept) { call.Finish(kept); });
+}
+
+void TakeNotes(const Backend& backend, const Call<NoteJob>& call, const NoteJob& asked) {
+  if (const absl::Status good = CheckNotes(call.caller, asked.notes); !good.ok()) {
+    call.Refuse(good);
+    return;
+  }
+  backend.controller.Look([backend, call, asked](const StateView& state_view) -> Controller::Reply {
+    std::map<JobId, std::string> owners;
+    if (!IsTooMany(state_view.state(), asked.job)) {
+      for (const Job* job : Selected(state_view.state(), asked.job)) {
+        owners.emplace(job->id, job->spec->user.name);
+      }
+    }
+    return [backend, call, asked, owners](const absl::Status&) {
+      call.Aside(backend.reader,
+                 [backend, call, asked, owners] { KeepNotes(backend, call, asked, owners); });
     };
   });
 }
@@ -431,6 +547,7 @@ void ServeJobQuestions(Methods& methods, const Backend& backend) {
   AnswerInTurn<ListJobs>(methods, backend, AnswerListJobs);
   AnswerInTurn<ListHistory>(methods, backend, AnswerListHistory);
   AnswerInTurn<ShowJob>(methods, backend, AnswerShowJob);
+  AnswerInTurn<NoteJob>(methods, backend, TakeNotes);
   AnswerInTurn<ExplainJob>(methods, backend, AnswerExplain);
   AnswerInTurn<TestSubmit>(methods, backend, AnswerTestSubmit);
 }

@@ -1,5 +1,6 @@
 // The questions about the cluster and its nodes (client_methods.h).
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -12,7 +13,26 @@
 namespace muster::daemon {
 namespace {
 
-ClusterStatus StatusOf(const core::ClusterState& state, const std::string& cluster) {
+// Those that the cluster has, and those that it had when the jobs that hold them began.
+std::vector<LicenseState> LicensesOf(const core::ClusterState& state,
+                                     const std::vector<LicenseCount>& configured) {
+  std::map<std::string, LicenseState> by_name;
+  for (const LicenseCount& license : configured) {
+    by_name[license.name].total = license.count;
+  }
+  for (const LicenseUse& use : state.licenses().Uses()) {
+    by_name[use.name].used = use.used;
+  }
+  std::vector<LicenseState> licenses;
+  for (auto& [name, license] : by_name) {
+    license.name = name;
+    licenses.push_back(std::move(license));
+  }
+  return licenses;
+}
+
+ClusterStatus StatusOf(const core::ClusterState& state, const SchedulerConfig& config,
+                       const std::string& cluster) {
   ClusterStatus status;
   status.cluster = cluster;
   status.version = MUSTER_VERSION;
@@ -23,13 +43,15 @@ ClusterStatus StatusOf(const core::ClusterState& state, const std::string& clust
                     [](const auto& entry) { return entry.second.connected; }));
   status.jobs_pending = static_cast<std::uint32_t>(state.waiting());
   status.jobs_running = static_cast<std::uint32_t>(state.jobs().size() - state.waiting());
+  status.licenses = LicensesOf(state, config.licenses);
   return status;
 }
 
 void AnswerPing(const Backend& backend, const Call<Ping>& call, const Ping& /*asked*/) {
   backend.controller.Look([backend, call](const StateView& snapshot) -> Controller::Reply {
-    return [call, answer = StatusOf(snapshot.state(), backend.cluster)](
-               const absl::Status& status) { call.Finish(status, answer); };
+    return
+        [call, answer = StatusOf(snapshot.state(), *backend.controller.policy(), backend.cluster)](
+            const absl::Status& status) { call.Finish(status, answer); };
   });
 }
 

@@ -33,8 +33,12 @@ void TakeTuning(const Backend& backend, const Call<PutTuning>& call, PutTuning g
     call.Refuse(good);
     return;
   }
-  backend.controller.Keep(std::move(given.tuning),
-                          [call](const absl::Status& kept) { call.Finish(kept); });
+  backend.controller.Keep(
+      [tuning = std::move(given.tuning)](Batch& batch, Time now) {
+        batch.tunings.push_back(tuning);
+        batch.tunings.back().time = now;
+      },
+      [call](const absl::Status& kept) { call.Finish(kept); });
 }
 
 void AnswerListTunings(const Backend& backend, const Call<ListTunings>& call,

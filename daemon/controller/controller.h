@@ -145,8 +145,8 @@ class Controller {
   // Makes other settings those in force, and `input` what the configuration says; neither when the
   // input is refused.
   void Configure(SchedulerConfig policy, ConfigurePolicy command, Done done);
-  // Keeps a tuning; no part of the state.
-  void Keep(Tuning tuning, Reply kept);
+  // Keeps rows that are no part of the state: `add` puts them into what is written next.
+  void Keep(std::function<void(Batch& batch, Time now)> add, Reply kept);
   // Makes another network that of the settings in force; null for none.
   void UseNetwork(std::shared_ptr<const Network> network);
   // `look` runs on the controller's thread; what it returns is called once what it saw is durable.

@@ -31,19 +31,17 @@ void Controller::LookAtHealth() {
   }
 }
 
-void Controller::Keep(Tuning tuning, Reply kept) {
-  auto shared = std::make_shared<std::pair<Tuning, Reply>>(std::move(tuning), std::move(kept));
-  const bool queued = queue_.Push([this, shared] {
+void Controller::Keep(std::function<void(Batch& batch, Time now)> add, Reply kept) {
+  const bool queued = queue_.Push([this, add = std::move(add), kept] {
     if (const absl::Status refused = Degraded(); !refused.ok()) {
-      group_.after.push_back([shared, refused](const absl::Status&) { shared->second(refused); });
+      group_.after.push_back([kept, refused](const absl::Status&) { kept(refused); });
       return;
     }
-    shared->first.time = clock_.Now();
-    group_.batch.tunings.push_back(std::move(shared->first));
-    group_.after.push_back(shared->second);
+    add(group_.batch, clock_.Now());
+    group_.after.push_back(kept);
   });
   if (!queued) {
-    Refuse(shared->second);
+    Refuse(kept);
   }
 }
 

@@ -52,8 +52,11 @@ struct Batch {
   std::vector<FailureTally> tallies;  // changed
 
   std::vector<Tuning> tunings;
+  std::vector<std::pair<JobId, JobNote>> notes;
 
-  [[nodiscard]] bool empty() const { return entries.empty() && cycles.empty() && tunings.empty(); }
+  [[nodiscard]] bool empty() const {
+    return entries.empty() && cycles.empty() && tunings.empty() && notes.empty();
+  }
 };
 
 }  // namespace muster::daemon

@@ -13,7 +13,6 @@
 #include "daemon/store/postgres/postgres_engine.h"
 #include "daemon/store/sqlite/sqlite_engine.h"
 #include "daemon/store/state_reader.h"
-#include "daemon/store/tuning_rows.h"
 #include "scheduler/base/status.h"
 
 namespace muster::daemon {
@@ -45,8 +44,8 @@ absl::StatusOr<std::unique_ptr<JobStore>> JobStore::Open(const StorePlace& place
   ASSIGN_OR_RETURN(std::unique_ptr<StoreEngine> engine, OpenEngine(place));
   ASSIGN_OR_RETURN(std::unique_ptr<Database> reader, engine->OpenReader());
   ASSIGN_OR_RETURN(const Version version, ReadVersion(*reader));
-  return std::unique_ptr<JobStore>(new JobStore(place.directory, std::move(lock),
-                                                std::move(engine), std::move(reader), version));
+  return std::unique_ptr<JobStore>(new JobStore(place.directory, std::move(lock), std::move(engine),
+                                                std::move(reader), version));
 }
 
 JobStore::JobStore(std::string directory, LockFile lock, std::unique_ptr<StoreEngine> engine,
@@ -90,9 +89,9 @@ absl::Status JobStore::CheckSequence(std::span<const Batch> batches) const {
   for (const Batch& batch : batches) {
     for (const JournalEntry& entry : batch.entries) {
       if (entry.version != last.Next()) {
-        return absl::InternalError(absl::StrCat(engine_->writer().path(), ": entry ", entry.version.value(),
-                                                " does not follow ", last.value(),
-                                                "; nothing was written"));
+        return absl::InternalError(absl::StrCat(engine_->writer().path(), ": entry ",
+                                                entry.version.value(), " does not follow ",
+                                                last.value(), "; nothing was written"));
       }
       last = entry.version;
     }
@@ -161,6 +160,11 @@ absl::StatusOr<std::vector<PolicyChanged>> JobStore::ReadPolicyHistory(std::uint
 absl::StatusOr<std::vector<HealthRecord>> JobStore::ReadHealth(NodeId node, std::uint32_t limit) {
   absl::MutexLock hold(&mutex_);
   return ReadHealthHistory(*reader_, node, limit);
+}
+
+absl::StatusOr<NotesByJob> JobStore::ReadNotes(JobId first, JobId last) {
+  absl::MutexLock hold(&mutex_);
+  return ReadNoteRows(*reader_, first, last);
 }
 
 absl::StatusOr<std::vector<Tuning>> JobStore::ReadTunings(const std::string& kernel) {

@@ -3,12 +3,13 @@
 // The store: the journal, the state and the accounting of one cluster, in DIR/state.db or in a
 // PostgreSQL database.
 //
-// One narrow interface, and behind it an engine. Thread promise: Commit and Checkpoint belong to one
-// thread (CommitQueue's); everything else is safe from any thread beside them and reads what is
-// committed; after a Commit that failed, Load comes before the next Commit. Invariants: (1) a Commit
-// that returned OK is on the disk; after one that did not, Load says what there is, and no part of
-// it comes later; (2) versions have no gap; (3) no other process writes: DIR/lock sees to that in a
-// file, the leader's row in a database; (4) nothing is ever deleted to make room or to start.
+// One narrow interface, and behind it an engine. Thread promise: Commit and Checkpoint belong to
+// one thread (CommitQueue's); everything else is safe from any thread beside them and reads what is
+// committed; after a Commit that failed, Load comes before the next Commit. Invariants: (1) a
+// Commit that returned OK is on the disk; after one that did not, Load says what there is, and no
+// part of it comes later; (2) versions have no gap; (3) no other process writes: DIR/lock sees to
+// that in a file, the leader's row in a database; (4) nothing is ever deleted to make room or to
+// start.
 
 #include <atomic>
 #include <cstdint>
@@ -23,8 +24,9 @@
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
 #include "daemon/store/batch.h"
-#include "daemon/store/row_writer.h"
 #include "daemon/store/database/engine.h"
+#include "daemon/store/kept_rows.h"
+#include "daemon/store/row_writer.h"
 #include "scheduler/model/change/state_image.h"
 #include "scheduler/runtime/file.h"
 
@@ -74,6 +76,8 @@ class JobStore {
   absl::StatusOr<std::vector<PolicyChanged>> ReadPolicyHistory(std::uint32_t limit);
   // The node's health checks, the newest first, at most `limit`.
   absl::StatusOr<std::vector<HealthRecord>> ReadHealth(NodeId node, std::uint32_t limit);
+  // What people said of the jobs from `first` to `last`.
+  absl::StatusOr<NotesByJob> ReadNotes(JobId first, JobId last);
   // Tunings of the kernel, or of all (""), the newest first.
   absl::StatusOr<std::vector<Tuning>> ReadTunings(const std::string& kernel);
   // The submission that used a client token, however old; nullopt when none did. Submissions only.
@@ -100,8 +104,8 @@ class JobStore {
   const LockFile lock_;
   const std::unique_ptr<StoreEngine> engine_;
   RowWriter rows_;
-  Version version_;                  // of the last committed entry
-  absl::Status lost_;                // the kDataLoss that ended all writing
+  Version version_;                     // of the last committed entry
+  absl::Status lost_;                   // the kDataLoss that ended all writing
   std::atomic<bool> doubtful_ = false;  // a commit failed, and Load has not looked since
   absl::Mutex mutex_;
   const std::unique_ptr<Database> reader_ ABSL_PT_GUARDED_BY(mutex_);

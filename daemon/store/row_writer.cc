@@ -130,7 +130,10 @@ absl::Status RowWriter::Write(const Batch& batch) {
     RETURN_IF_ERROR(WriteTally(tally));
   }
   for (const Tuning& tuning : batch.tunings) {
-    RETURN_IF_ERROR(WriteTuning(tuning));
+    RETURN_IF_ERROR(kept_.Write(tuning));
+  }
+  for (const auto& [job, note] : batch.notes) {
+    RETURN_IF_ERROR(kept_.Write(job, note));
   }
   return absl::OkStatus();
 }
@@ -331,12 +334,6 @@ absl::Status RowWriter::WriteCheck(const HealthChecked& event) {
   RETURN_IF_ERROR(put_check_.Run(event.node.value(), number, Blob{payload_}));
   return number > kHealthKept ? forget_checks_.Run(event.node.value(), number - kHealthKept)
                               : absl::OkStatus();
-}
-
-absl::Status RowWriter::WriteTuning(const Tuning& tuning) {
-  return put_tuning_.Run(tuning.kernel, tuning.shape, tuning.type, tuning.architecture,
-                         tuning.version, tuning.choice,
-                         std::int64_t{tuning.time.time_since_epoch().count()});
 }
 
 absl::Status RowWriter::WritePolicy(const PolicyChanged& event) {

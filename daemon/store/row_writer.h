@@ -13,6 +13,7 @@
 #include "absl/status/status.h"
 #include "daemon/store/batch.h"
 #include "daemon/store/database/database.h"
+#include "daemon/store/kept_rows.h"
 
 namespace muster::daemon {
 
@@ -44,9 +45,9 @@ class RowWriter {
   absl::Status WriteHealth(const NodeHealth& health);
   absl::Status WriteTally(const FailureTally& tally);
   absl::Status WriteCheck(const HealthChecked& event);
-  absl::Status WriteTuning(const Tuning& tuning);
 
   Database& database_;
+  KeptRowWriter kept_{database_};
   std::string payload_;                              // reused, to save an allocation a row
   std::shared_ptr<const SchedulerConfig> settings_;  // of the last cycle
   std::uint64_t settings_print_ = 0;
@@ -128,11 +129,6 @@ class RowWriter {
                        "INSERT INTO health VALUES (?, ?, ?) "
                        "ON CONFLICT (node, number) DO UPDATE SET payload = excluded.payload"};
   Statement forget_checks_{database_, "DELETE FROM health WHERE node = ? AND number <= ?"};
-  Statement put_tuning_{database_,
-                        "INSERT INTO tunings VALUES (?, ?, ?, ?, ?, ?, ?) "
-                        "ON CONFLICT (kernel, shape, type, architecture) DO UPDATE SET "
-                        "version = excluded.version, choice = excluded.choice, "
-                        "time = excluded.time WHERE excluded.version >= tunings.version"};
   Statement delete_policy_{database_, "DELETE FROM policy WHERE kind = ? AND name = ?"};
   Statement put_meta_{database_,
                       "INSERT INTO meta VALUES (?, ?) "

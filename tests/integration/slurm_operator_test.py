@@ -75,6 +75,24 @@ class SlurmOperatorTest(ClusterTest):
         with open(os.path.join(self.cluster.work, "dump.cfg"), encoding="utf-8") as file:
             return file.read()
 
+    def test_texts_about_a_job_are_kept_after_its_end(self):
+        job = self.cluster.submit("--comment", "first", "--wrap", "true")
+        self.cluster.wait_ended(job)
+        where = ("sacctmgr", "-i", "update", "job", "where", f"jobid={job}")
+        self.assertEqual(self.said(*where, "set", "AdminComment=JS1:H4sI=", "Comment=second"), f" Modified jobs...\n  {job}\n")
+        self.said("sacctmgr", "-iQ", "modify", "job", f"jobid={job}", "set", "DerivedExitCode=4")
+        self.assertEqual(self.said("sacct", "-nPX", "-j", job, "-o", "admincomment,comment,derivedexitcode"), "JS1:H4sI=|second|4:0\n")
+        self.assertEqual(self.said("sacct", "-nPX", "-j", job, "-o", "comment"), "second\n")
+        self.assertRegex(self.cluster.must("show", job), r"note +AdminComment: JS1:H4sI=")
+        done = self.slurm("sacctmgr", "-i", "modify", "job", "jobid=99999", "set", "Comment=x")
+        self.assertEqual((done.returncode, done.stdout), (1, " Nothing modified\n"))
+        done = self.slurm("sacctmgr", "-i", "modify", "job", f"jobid={job}", "set", "Colour=red")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("Unknown option: Colour=red", done.stderr)
+        done = self.slurm("sacctmgr", "modify", "job", f"jobid={job}", "set", "Comment=third", text="n\n")
+        self.assertIn("Changes Discarded", done.stdout)
+        self.assertEqual(self.said("sacct", "-nPX", "-j", job, "-o", "comment"), "second\n")
+
     def test_nothing_changes_before_it_is_agreed_to(self):
         self.assertIn("Changes Discarded", self.said("sacctmgr", "add", "qos", "asked"))
         self.assertNotIn("asked", self.said("sacctmgr", "-n", "-P", "show", "qos", "format=name"))

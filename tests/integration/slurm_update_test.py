@@ -5,6 +5,7 @@ import json
 import os
 import resource
 import subprocess
+import time
 import unittest
 
 from cluster import PATIENCE, Cluster, ClusterTest, WIDE, wait_until
@@ -130,6 +131,50 @@ class UpdateTest(Slurm):
             self.assertEqual(self.shown(job)["OverSubscribe"], "USER")
         self.assertIn("beside jobs of the same user only", self.cluster.must("show", jobs[0]))
         self.said("scancel", *jobs)
+
+    def test_licences_are_shown_with_how_many_are_held(self):
+        job = int(self.said("sbatch", "--parsable", "-L", "ansys:3", "-o", "/dev/null", "--wrap", "sleep 100"))
+        self.cluster.wait_state(job, "RUNNING")
+        self.assertEqual(self.said("scontrol", "show", "lic"),
+                         "LicenseName=ansys\n    Total=4 Used=3 Free=1 Reserved=0 Remote=no\n")
+        (entry,) = json.loads(self.said("scontrol", "show", "licenses", "ansys", "--json"))["licenses"]
+        self.assertEqual((entry["LicenseName"], entry["Total"], entry["Used"], entry["Free"]), ("ansys", 4, 3, 1))
+        self.said("scancel", job)
+        done = self.slurm("scontrol", "show", "lic", "nosuch")
+        self.assertEqual((done.returncode, done.stdout), (1, "License nosuch not found\n"))
+
+    def test_associations_are_shown_with_what_is_used_of_their_limits(self):
+        self.cluster.must("qos", "set", "gold", "GrpJobs=3")
+        job = int(self.said("sbatch", "--parsable", "-q", "gold", "-o", "/dev/null", "--wrap", "sleep 100"))
+        self.cluster.wait_state(job, "RUNNING")
+        page = self.said("scontrol", "-o", "show", "assoc_mgr", "flags=qos", "qos=gold")
+        self.assertIn("QOS=gold GrpJobs=3(1) GrpSubmitJobs=N(1)", page)
+        self.assertNotIn("Association Records", page)
+        self.assertIn("Account=physics", self.said("scontrol", "show", "assoc_mgr", "accounts=physics"))
+        self.assertRegex(self.refused("scontrol", "show", "assoc_mgr", "colour=red"), r"\A[^\n]*use users=[^\n]*\n\Z")
+        self.said("scancel", job)
+
+    def test_the_end_of_a_running_job_is_moved(self):
+        job = int(self.said("sbatch", "--parsable", "-t", "60", "-o", "/dev/null", "--wrap", "sleep 100"))
+        self.cluster.wait_state(job, "RUNNING")
+        self.update(job, "EndTime=now+30minutes")
+        limit = self.shown(job)["TimeLimit"]
+        self.assertRegex(limit, r"\A00:30:\d\d\Z|\A00:31:00\Z")
+        self.assertIn("Invalid time specified", self.refused("scontrol", "update", f"JobId={job}", "EndTime=2020-01-01"))
+        self.assertEqual(self.shown(job)["TimeLimit"], limit)
+        self.said("scancel", job)
+        waits = self.held()
+        self.assertIn("Job is not running", self.refused("scontrol", "update", f"JobId={waits}", "EndTime=now+1hour"))
+        self.said("scancel", waits)
+
+    def test_what_a_job_has_waited_can_be_forgotten(self):
+        job = int(self.said("sbatch", "--parsable", "-o", "/dev/null", "-N2", "-L", "ansys:4", "-d", "afterok:" + str(self.held()),
+                            "--wrap", "true"))
+        before = self.shown(job)["EligibleTime"]
+        wait_until(lambda: time.strftime("%Y-%m-%dT%H:%M:%S") > before, "the clock stands still")
+        self.update(job, "ResetAccrueTime")
+        self.assertGreater(self.shown(job)["EligibleTime"], before)
+        self.said("scancel", job)
 
     def test_what_cannot_be_is_refused_in_slurms_words_and_changes_nothing(self):
         job = self.held()

@@ -151,7 +151,7 @@ constexpr RoomRow kRows[] = {
     {"cli", "slurm",
      "controller page slurm/accounts slurm/control slurm/frame slurm/history slurm/live "
      "slurm/nodes slurm/queue slurm/report slurm/streams slurm/submit"},
-    {"cli", "slurm/accounts", "slurm/document slurm/format slurm/frame"},
+    {"cli", "slurm/accounts", "parse slurm/document slurm/format slurm/frame"},
     {"cli", "slurm/control",
      "controller controller/query page parse request sheet slurm/document slurm/format "
      "slurm/frame slurm/nodes"},

@@ -37,16 +37,6 @@ absl::StatusOr<Prepared> Fetch(const Call& call) {
   return prepared;
 }
 
-// Whether a line of standard input, within the time, says yes.
-bool Agrees(const Call& call) {
-  call.out << "Would you like to commit changes? (You have 30 seconds to decide)\n(N/y): "
-           << std::flush;
-  pollfd input{STDIN_FILENO, POLLIN, 0};
-  char answer = 'n';
-  const bool said = poll(&input, 1, kTimeToDecideMs) > 0 && read(STDIN_FILENO, &answer, 1) == 1;
-  return said && (answer == 'y' || answer == 'Y');
-}
-
 // What the controller said of a change, in Slurm's words where it has any.
 std::string RefusalOf(const absl::Status& status) {
   if (absl::IsPermissionDenied(status)) {
@@ -85,6 +75,15 @@ int Carry(const Call& call, Connection& connection, const ManagerPlan& plan) {
 }
 
 }  // namespace
+
+bool Agrees(const Call& call) {
+  call.out << "Would you like to commit changes? (You have 30 seconds to decide)\n(N/y): "
+           << std::flush;
+  pollfd input{STDIN_FILENO, POLLIN, 0};
+  char answer = 'n';
+  const bool said = poll(&input, 1, kTimeToDecideMs) > 0 && read(STDIN_FILENO, &answer, 1) == 1;
+  return said && (answer == 'y' || answer == 'Y');
+}
 
 int ChangeAccounts(const Call& call, ManagerVerb verb, const std::vector<std::string>& words,
                    const ManagerManner& manner) {

@@ -19,6 +19,9 @@ struct ManagerManner {
   bool readonly = false;   // -r: not at all
 };
 
+// Whether a line of standard input, within half a minute, says yes.
+bool Agrees(const Call& call);
+
 int ChangeAccounts(const Call& call, ManagerVerb verb, const std::vector<std::string>& words,
                    const ManagerManner& manner);
 

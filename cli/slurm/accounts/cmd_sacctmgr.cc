@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/slurm/accounts/account_change.h"
 #include "cli/slurm/accounts/account_words.h"
+#include "cli/slurm/accounts/job_notes.h"
 #include "cli/slurm/accounts/policy_rows.h"
 #include "cli/slurm/document/envelope.h"
 #include "cli/slurm/frame/cluster.h"
@@ -217,10 +218,13 @@ int RunSacctmgr(const Call& call) {
   }
   const std::vector<std::string> rest(words->operands.begin() + 1, words->operands.end());
   if (ManagerVerb change = ManagerVerb::kAdd; ReadManagerVerb(verb, &change)) {
-    return ChangeAccounts(call, change, rest,
-                          {.immediate = words->Has("immediate"),
-                           .quiet = words->Has("quiet"),
-                           .readonly = words->Has("readonly")});
+    const ManagerManner manner = {.immediate = words->Has("immediate"),
+                                  .quiet = words->Has("quiet"),
+                                  .readonly = words->Has("readonly")};
+    const bool of_jobs = change == ManagerVerb::kModify && !manner.readonly && !rest.empty() &&
+                         (rest.front() == "job" || rest.front() == "jobs");
+    return of_jobs ? ChangeJobNotes(call, {rest.begin() + 1, rest.end()}, manner)
+                   : ChangeAccounts(call, change, rest, manner);
   }
   if (verb == "dump") {
     return DumpAccounts(call, rest);

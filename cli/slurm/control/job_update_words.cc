@@ -123,6 +123,10 @@ bool TakeSpecial(const KeyValue& pair, JobUpdateWords& words) {
   } else if (key == "timelimit" && pair.value.size() > 1 &&
              (pair.value[0] == '+' || pair.value[0] == '-')) {
     words.moved_limit = pair.value;
+  } else if (key == "endtime") {
+    words.end = pair.value;
+  } else if (key == "resetaccruetime") {
+    words.values["begin"] = "now";  // what it waited so far gives it no priority any more
   } else if (key == "numcpus" || key == "reqprocs") {
     words.cpus = pair.value;
   } else if (key == "requeue") {

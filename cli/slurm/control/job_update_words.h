@@ -17,6 +17,7 @@ namespace muster::cli::slurm {
 struct JobUpdateWords {
   std::map<std::string, std::string> values;  // by option, as cli/request/job_changes reads them
   std::string moved_limit;                    // "+30", "-30": minutes to the limit that a job has
+  std::string end;                            // EndTime: of a running job, by which its limit ends
   std::string cpus;                           // NumCPUs: of all its tasks
   std::optional<bool> held;                   // Priority=0 holds, another lets go
 };

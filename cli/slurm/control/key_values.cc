@@ -14,6 +14,8 @@ absl::StatusOr<KeyValues> ReadKeyValues(const std::vector<std::string>& words) {
     const std::string key = absl::AsciiStrToLower(words[i].substr(0, equals));
     if (equals == std::string::npos && i == 0 && i + 1 < words.size() && key == "job") {
       pairs.push_back({"jobid", words[++i], "JobId"});
+    } else if (key == "resetaccruetime") {
+      pairs.push_back({key, "", words[i]});
     } else if (equals == std::string::npos || equals == 0) {
       return absl::InvalidArgumentError(
           absl::StrCat("scontrol: error: Invalid input: ", words[i], "  Request aborted"));

@@ -1,16 +1,18 @@
 #pragma once
 
-// Records of `scontrol show`: jobs, nodes, partitions, reservations, steps, as KEY=VALUE words.
+// Records of `scontrol show`: jobs, nodes, partitions, reservations, steps, licences, associations,
+// as KEY=VALUE words.
 //
-// Pure, except for the names of groups. Thread promise: safe from any thread. Invariants: no value
-// has a blank in it or is empty, except of a node that has none; a record is the same words on one
-// line and on several.
+// Pure, except for the names and numbers of users and groups. Thread promise: safe from any thread.
+// Invariants: no value has a blank in it or is empty, except of a node that has none; a record is
+// the same words on one line and on several.
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "cli/slurm/format/amounts.h"
+#include "scheduler/model/job/license.h"
 #include "scheduler/model/policy/policy_view.h"
 #include "scheduler/model/view/view.h"
 
@@ -32,5 +34,17 @@ std::string NodeRecord(const NodeView& node, const std::vector<PolicyView>& part
 std::string PartitionRecord(const PolicyView& partition, const std::vector<NodeView>& nodes,
                             const RecordScene& scene);
 std::string ReservationRecord(const PolicyView& reservation, const RecordScene& scene);
+std::string LicenseRecord(const LicenseState& license, const RecordScene& scene);
+
+// Which records of "show assoc_mgr"; an empty list: all.
+struct AssociationFilter {
+  std::vector<std::string> users = {};
+  std::vector<std::string> accounts = {};
+  std::vector<std::string> qos = {};
+  std::vector<std::string> parts = {};  // "users", "assoc", "qos"
+};
+// Of accounts, associations and QOS: their limits, and what is used of each. "N" is no limit.
+std::string AssociationPage(const std::vector<PolicyView>& objects, const std::string& cluster,
+                            const AssociationFilter& filter, const RecordScene& scene);
 
 }  // namespace muster::cli::slurm

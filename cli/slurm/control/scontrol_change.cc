@@ -95,21 +95,36 @@ int ChangeJobs(const ControlCall& call, const std::vector<std::string>& words,
   return code;
 }
 
-absl::StatusOr<ChangeOutcome> MoveLimit(Connection& connection,
-                                        const std::vector<JobSelector>& jobs, JobUpdate changes,
-                                        const std::string& by) {
+// The limit that is longer or shorter than the job's: "+30".
+absl::StatusOr<Duration> MovedLimit(const JobView& job, const std::string& by) {
   const absl::StatusOr<Duration> difference = ParseTimeLimit(by.substr(1));
-  if (!difference.ok()) {
+  if (!difference.ok() || (by[0] == '-' && job.time_limit <= *difference)) {
     return absl::InvalidArgumentError("Invalid TimeLimit value");
   }
+  return by[0] == '+' ? job.time_limit + *difference : job.time_limit - *difference;
+}
+
+// The limit with which the running job ends then.
+absl::StatusOr<Duration> LimitUntil(const JobView& job, const std::string& text,
+                                    const RecordScene& scene) {
+  const absl::StatusOr<Time> end = ParseBegin(text, scene.now, scene.clock.zone());
+  if (!end.ok() || *end <= scene.now) {
+    return absl::InvalidArgumentError("Invalid time specified");
+  }
+  if (job.start_time == kNoTime || IsEnded(job.state)) {
+    return absl::FailedPreconditionError("Job is not running");
+  }
+  return *end - job.start_time - job.suspended;
+}
+
+absl::Status TakeLimit(Connection& connection, const std::vector<JobSelector>& jobs,
+                       const JobUpdateWords& words, const RecordScene& scene, JobUpdate& changes) {
   ASSIGN_OR_RETURN(const std::vector<JobDetail> details,
                    connection.Call(ShowJob{ById(jobs.front())}));
-  const Duration limit = details.front().job.time_limit;
-  if (by[0] == '-' && limit <= *difference) {
-    return absl::InvalidArgumentError("Invalid TimeLimit value");
-  }
-  changes.time_limit = by[0] == '+' ? limit + *difference : limit - *difference;
-  return connection.Call(ForJobs<muster::UpdateJob>{{.changes = changes, .force = false}, jobs});
+  const JobView& job = details.front().job;
+  ASSIGN_OR_RETURN(changes.time_limit, words.end.empty() ? MovedLimit(job, words.moved_limit)
+                                                         : LimitUntil(job, words.end, scene));
+  return absl::OkStatus();
 }
 
 // NumCPUs: so many over the tasks that the job has.
@@ -132,7 +147,8 @@ absl::Status TakeCpus(Connection& connection, const std::vector<JobSelector>& jo
 }
 
 absl::StatusOr<ChangeOutcome> Change(Connection& connection, const std::vector<JobSelector>& jobs,
-                                     const JobUpdateWords& words, JobUpdate changes) {
+                                     const JobUpdateWords& words, const RecordScene& scene,
+                                     JobUpdate changes) {
   if (!words.cpus.empty()) {
     RETURN_IF_ERROR(TakeCpus(connection, jobs, words.cpus, changes));
   }
@@ -142,8 +158,8 @@ absl::StatusOr<ChangeOutcome> Change(Connection& connection, const std::vector<J
     names.insert(names.end(), without.begin(), without.end());
     RETURN_IF_ERROR(CheckNodes(connection, names));
   }
-  if (!words.moved_limit.empty()) {
-    return MoveLimit(connection, jobs, std::move(changes), words.moved_limit);
+  if (!words.moved_limit.empty() || !words.end.empty()) {
+    RETURN_IF_ERROR(TakeLimit(connection, jobs, words, scene, changes));
   }
   ChangeOutcome outcome;
   if (changes != JobUpdate()) {
@@ -178,7 +194,7 @@ int UpdateJob(const ControlCall& call, const KeyValues& pairs) {
   }
   return ChangeJobs(call, {ValueOf(pairs, "jobid")},
                     [&](Connection& connection, const std::vector<JobSelector>& jobs) {
-                      return Change(connection, jobs, *words, *changes);
+                      return Change(connection, jobs, *words, call.scene, *changes);
                     });
 }
 

@@ -319,6 +319,82 @@ int ShowReservations(const ControlCall& call) {
   return 0;
 }
 
+int ShowLicenses(const ControlCall& call) {
+  const absl::StatusOr<std::unique_ptr<Connection>> connection = OpenCluster(call.call);
+  const absl::StatusOr<ClusterStatus> status =
+      connection.ok() ? (*connection)->Call(Ping{})
+                      : absl::StatusOr<ClusterStatus>(connection.status());
+  if (!status.ok()) {
+    return FailLoad(call, "slurm_load_licenses", status.status());
+  }
+  const std::string name = FirstWord(call);
+  std::string page;
+  Json entries = Json::array();
+  for (const LicenseState& license : status->licenses) {
+    if (name.empty() || license.name == name) {
+      page += LicenseRecord(license, call.scene);
+      entries.push_back({{"LicenseName", license.name},
+                         {"Total", license.total},
+                         {"Used", license.used},
+                         {"Free", license.total - std::min(license.total, license.used)},
+                         {"Remote", false},
+                         {"Reserved", 0}});
+    }
+  }
+  if (page.empty() && !name.empty()) {
+    return NotFound(call, "License", name);
+  }
+  call.call.out << (call.document  ? SlurmDocument("licenses", std::move(entries), status->cluster)
+                    : page.empty() ? "No licenses configured in Slurm.\n"
+                                   : page)
+                << std::flush;
+  return 0;
+}
+
+// "users=a,b accounts=c qos=d flags=assoc". False: there is no such filter.
+bool ReadFilter(const std::vector<std::string>& words, AssociationFilter* filter) {
+  for (const std::string& word : words) {
+    const std::size_t equals = word.find('=');
+    const std::string key = absl::AsciiStrToLower(word.substr(0, equals));
+    std::vector<std::string>* const list = absl::StartsWith(key, "user")      ? &filter->users
+                                           : absl::StartsWith(key, "account") ? &filter->accounts
+                                           : key == "qos"                     ? &filter->qos
+                                           : absl::StartsWith(key, "flag")    ? &filter->parts
+                                                                              : nullptr;
+    if (equals == std::string::npos || list == nullptr) {
+      return false;
+    }
+    *list = SplitCommas(word.substr(equals + 1));
+  }
+  return std::all_of(filter->parts.begin(), filter->parts.end(), [](const std::string& part) {
+    return part == "users" || part == "assoc" || part == "qos";
+  });
+}
+
+int ShowAssociations(const ControlCall& call) {
+  AssociationFilter filter;
+  if (!ReadFilter(call.words, &filter)) {
+    return FailPlainly(
+        call.call,
+        absl::StrCat("invalid option for assoc_mgr: ", Harmless(absl::StrJoin(call.words, " "), ""),
+                     ": use users=, accounts=, qos= or flags=", "users,assoc,qos"));
+  }
+  const absl::StatusOr<std::unique_ptr<Connection>> connection = OpenCluster(call.call);
+  const absl::StatusOr<ClusterStatus> status =
+      connection.ok() ? (*connection)->Call(Ping{})
+                      : absl::StatusOr<ClusterStatus>(connection.status());
+  const absl::StatusOr<std::vector<PolicyView>> objects =
+      status.ok() ? (*connection)
+                        ->Call(ListPolicy{
+                            {PolicyKind::kAccount, PolicyKind::kAssociation, PolicyKind::kQos}})
+                  : absl::StatusOr<std::vector<PolicyView>>(status.status());
+  if (!objects.ok()) {
+    return FailLoad(call, "slurm_load_assoc_mgr_info", objects.status());
+  }
+  call.call.out << AssociationPage(*objects, status->cluster, filter, call.scene) << std::flush;
+  return 0;
+}
+
 int ShowHostNames(const ControlCall& call) {
   std::string list = FirstWord(call);
   if (call.words.empty()) {
@@ -408,6 +484,7 @@ int ShowConfig(const ControlCall& call) {
 
 constexpr ControlCommand kEntities[] = {
     {"aliases", 2, 0, ShowNone},
+    {"assoc_mgr", 2, 0, ShowAssociations},
     {"bbstat", 2, 0, ShowNone},
     {"burstbuffer", 2, 0, ShowNone},
     {"config", 1, 0, ShowConfig},
@@ -417,6 +494,7 @@ constexpr ControlCommand kEntities[] = {
     {"hostlistsorted", 9, 0, ShowSortedHostList},
     {"jobs", 1, 0, ShowJobs},
     {"jobid", 4, 0, ShowJobs},
+    {"licenses", 1, 0, ShowLicenses},
     {"nodes", 1, 0, ShowNodes},
     {"partitions", 1, 0, ShowPartitions},
     {"reservations", 1, 0, ShowReservations},

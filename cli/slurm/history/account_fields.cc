@@ -70,6 +70,20 @@ std::string Qos(const AccountRow& row, const Scene&) {
 std::string Cluster(const AccountRow&, const Scene& scene) {
   return scene.cluster;
 }
+template <const char* Name>
+std::string Note(const AccountRow& row, const Scene&) {
+  for (const JobNote& note : row.detail == nullptr ? std::vector<JobNote>() : row.detail->notes) {
+    if (note.name == Name) {
+      return note.text;
+    }
+  }
+  return "";
+}
+constexpr char kAdminComment[] = "AdminComment";
+constexpr char kSystemComment[] = "SystemComment";
+constexpr char kExtra[] = "Extra";
+constexpr char kWcKey[] = "WCKey";
+constexpr char kDerivedExitCode[] = "DerivedExitCode";
 std::string Comment(const AccountRow& row, const Scene&) {
   return row.job->comment;
 }
@@ -117,7 +131,10 @@ std::string ExitCode(const AccountRow& row, const Scene&) {
   const bool failed = row.job->state == Name(JobState::kFailed) || row.batch;
   return failed ? ExitPair(row.job->exit_code, row.job->exit_signal) : "0:0";
 }
-std::string DerivedExitCode(const AccountRow& row, const Scene&) {
+std::string DerivedExitCode(const AccountRow& row, const Scene& scene) {
+  if (const std::string said = Note<kDerivedExitCode>(row, scene); !said.empty()) {
+    return absl::StrContains(said, ':') ? said : absl::StrCat(said, ":0");
+  }
   std::int32_t highest = 0;
   if (row.detail != nullptr) {
     for (const StepView& step : row.detail->steps) {
@@ -311,7 +328,7 @@ std::string Energy(const AccountRow& row, const Scene&) {
 // NOLINTBEGIN(cppcoreguidelines-avoid-c-arrays)
 constexpr AccountField kFields[] = {
     {"Account", 10, Account, true},
-    {"AdminComment", 19, None},
+    {"AdminComment", 19, OfJob<Note<kAdminComment>>, true},
     {"AllocCPUS", 10, AllocatedCpus},
     {"AllocGRES", 12, AllocGres},
     {"AllocNodes", 10, AllocatedNodes},
@@ -340,7 +357,7 @@ constexpr AccountField kFields[] = {
     {"Eligible", 19, Eligible},
     {"End", 19, End},
     {"ExitCode", 8, ExitCode},
-    {"Extra", 19, None},
+    {"Extra", 19, OfJob<Note<kExtra>>, true},
     {"Flags", 20, None},
     {"GID", 6, OfJob<Gid>},
     {"Group", 9, OfJob<Group>},
@@ -401,7 +418,7 @@ constexpr AccountField kFields[] = {
     {"Submit", 19, Submit},
     {"SubmitLine", 20, None},
     {"Suspended", 10, Suspended},
-    {"SystemComment", 19, None},
+    {"SystemComment", 19, OfJob<Note<kSystemComment>>, true},
     {"SystemCPU", 10, SystemCpu},
     {"Timelimit", 10, OfJob<Limit>},
     {"TimelimitRaw", 12, OfJob<LimitMinutes>},
@@ -425,7 +442,7 @@ constexpr AccountField kFields[] = {
     {"UID", 6, OfJob<Uid>},
     {"User", 9, OfJob<User>},
     {"UserCPU", 10, UserCpu},
-    {"WCKey", 10, None},
+    {"WCKey", 10, OfJob<Note<kWcKey>>, true},
     {"WCKeyID", 8, None},
     {"WorkDir", 20, OfJob<WorkDir>, true},
 };

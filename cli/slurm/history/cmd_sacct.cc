@@ -55,8 +55,9 @@ absl::Status AddJobs(Connection& connection, const SacctRequest& request, Accoun
 
 // What only whole jobs have: asked for where steps or such a field are shown.
 bool NeedsDetails(const SacctRequest& request) {
-  const std::set<std::string> detailed = {"Constraints", "DerivedExitCode", "StdErr", "StdOut",
-                                          "WorkDir"};
+  const std::set<std::string> detailed = {"AdminComment", "Constraints",   "DerivedExitCode",
+                                          "Extra",        "StdErr",        "StdOut",
+                                          "WCKey",        "SystemComment", "WorkDir"};
   return request.document || !request.allocations ||
          std::any_of(
              request.columns.begin(), request.columns.end(),

@@ -207,18 +207,31 @@ constexpr const char* kVersion9 = R"sql(
 ALTER TABLE node_failures ADD COLUMN losses INTEGER NOT NULL DEFAULT 0;
 )sql";
 
-constexpr std::array<Migration, 9> kMigrations = {{{1, kVersion1},
-                                                   {2, kVersion2},
-                                                   {3, kVersion3},
-                                                   {4, kVersion4},
-                                                   {5, kVersion5},
-                                                   {6, kVersion6},
-                                                   {7, kVersion7},
-                                                   {8, kVersion8},
-                                                   {9, kVersion9}}};
+// What people said of jobs by hand.
+constexpr const char* kVersion10 = R"sql(
+CREATE TABLE job_notes (
+  job    INTEGER NOT NULL,
+  name   TEXT NOT NULL,
+  text   TEXT NOT NULL,
+  "user" TEXT NOT NULL,
+  time   INTEGER NOT NULL,
+  PRIMARY KEY (job, name)
+) STRICT, WITHOUT ROWID;
+)sql";
+
+constexpr std::array<Migration, 10> kMigrations = {{{1, kVersion1},
+                                                    {2, kVersion2},
+                                                    {3, kVersion3},
+                                                    {4, kVersion4},
+                                                    {5, kVersion5},
+                                                    {6, kVersion6},
+                                                    {7, kVersion7},
+                                                    {8, kVersion8},
+                                                    {9, kVersion9},
+                                                    {10, kVersion10}}};
 
 // A parent before those whose rows name it.
-constexpr std::array<TableOf, 16> kTables = {{
+constexpr std::array<TableOf, 17> kTables = {{
     {"journal", "version, time, kind, job, payload", "iitib", "version"},
     {"submissions", "first, count, open, version, token, submitted, spec", "iiiitib", "first"},
     {"programs", "submission, payload", "ib", "submission"},
@@ -248,6 +261,7 @@ constexpr std::array<TableOf, 16> kTables = {{
     {"health", "node, number, payload", "iib", "node, number"},
     {"tunings", "kernel, shape, type, architecture, version, choice, time", "ttttiti",
      "kernel, shape, type, architecture"},
+    {"job_notes", "job, name, text, \"user\", time", "ittti", "job, name"},
 }};
 
 }  // namespace

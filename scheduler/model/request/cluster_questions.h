@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "scheduler/model/change/reply.h"
+#include "scheduler/model/job/license.h"
 #include "scheduler/model/machine/health.h"
 #include "scheduler/model/machine/tuning.h"
 #include "scheduler/model/policy/policy.h"
@@ -30,13 +31,15 @@ struct ClusterStatus {
   std::uint32_t nodes_connected = 0;
   std::uint32_t jobs_pending = 0;
   std::uint32_t jobs_running = 0;
+  std::vector<LicenseState> licenses;  // sorted by name
   static constexpr auto Fields(auto list) {
     return list(Field{"cluster", &ClusterStatus::cluster},
                 Field{"version", &ClusterStatus::version}, Field{"epoch", &ClusterStatus::epoch},
                 Field{"nodes", &ClusterStatus::nodes},
                 Field{"nodes_connected", &ClusterStatus::nodes_connected},
                 Field{"jobs_pending", &ClusterStatus::jobs_pending},
-                Field{"jobs_running", &ClusterStatus::jobs_running});
+                Field{"jobs_running", &ClusterStatus::jobs_running},
+                Field{"licenses", &ClusterStatus::licenses});
   }
 };
 

@@ -66,6 +66,19 @@ struct ShowJob {
   }
 };
 
+// An empty text takes a note away.
+struct NoteJob {
+  JobSelector job;
+  std::vector<JobNote> notes;
+
+  static constexpr const char* kMethod = "NoteJob";
+  static constexpr bool kNow = true;
+  using Reply = Nothing;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &NoteJob::job}, Field{"notes", &NoteJob::notes});
+  }
+};
+
 struct ExplainJob {
   JobSelector job;
 
@@ -97,6 +110,7 @@ struct TestSubmit : SubmitJob {
   X(ListJobs)                   \
   X(ListHistory)                \
   X(ShowJob)                    \
+  X(NoteJob)                    \
   X(ExplainJob)                 \
   X(TestSubmit)
 

@@ -218,6 +218,26 @@ struct NodeUsage {
   friend bool operator==(const NodeUsage&, const NodeUsage&) = default;
 };
 
+// What people said of a job by hand, whether or not it has ended: no part of what it asked for.
+struct JobNote {
+  std::string name;  // one of kJobNotes
+  std::string text;
+  std::string user = {};  // whose it is
+  Time time = kNoTime;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"name", &JobNote::name}, Field{"text", &JobNote::text},
+                Field{"user", &JobNote::user}, Field{"time", &JobNote::time});
+  }
+  friend bool operator==(const JobNote&, const JobNote&) = default;
+};
+struct JobNoteKind {
+  const char* name;
+  bool operators_only;
+};
+inline constexpr JobNoteKind kJobNotes[] = {{"AdminComment", true},     {"Comment", false},
+                                            {"DerivedExitCode", false}, {"Extra", false},
+                                            {"SystemComment", true},    {"WCKey", false}};
+
 // A job in full: show.
 struct JobDetail {
   JobView job;
@@ -241,6 +261,7 @@ struct JobDetail {
   std::string gres = {};                   // countable things on each of its nodes: "scratch:2"
   std::string submit_host = {};            // where it was submitted; as the submitter said
   std::string script = {};                 // only when asked for, and of the caller's own
+  std::vector<JobNote> notes = {};
   static constexpr auto Fields(auto list) {
     return list(
         Field{"job", &JobDetail::job}, Field{"request", &JobDetail::request},
@@ -254,7 +275,7 @@ struct JobDetail {
         Field{"batch", &JobDetail::batch}, Field{"requeue", &JobDetail::requeue},
         Field{"time_min", &JobDetail::time_min}, Field{"prefer", &JobDetail::prefer},
         Field{"gres", &JobDetail::gres}, Field{"submit_host", &JobDetail::submit_host},
-        Field{"script", &JobDetail::script});
+        Field{"script", &JobDetail::script}, Field{"notes", &JobDetail::notes});
   }
   friend bool operator==(const JobDetail&, const JobDetail&) = default;
 };

@@ -132,7 +132,8 @@ TEST(Documents, AJobInFullIsTheJobWithMoreKeys) {
   keys.insert(keys.end(),
               {"request", "work_dir", "stdout_path", "stderr_path", "command", "attempts",
                "constraint", "placement", "steps", "live_usage", "checkpoint_interval", "elastic",
-               "recorded", "batch", "requeue", "time_min", "prefer", "gres", "submit_host"});
+               "recorded", "batch", "requeue", "time_min", "prefer", "gres", "submit_host",
+               "notes"});
   EXPECT_EQ(Keys(job), keys);
   EXPECT_EQ(job["id"], 7);
   EXPECT_EQ(job["request"]["cpus_per_task"], 4);

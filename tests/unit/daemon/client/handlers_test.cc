@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <functional>
+#include <future>
 #include <memory>
 #include <string>
 #include <thread>
@@ -125,6 +126,33 @@ TEST_F(HandlersTest, AJobIsShownLiveAndListed) {
   EXPECT_THAT(Ask(ListJobs{{.states = {"RUNNING"}}}).value(), SizeIs(0));
 }
 
+TEST_F(HandlersTest, ANoteIsKeptOfALiveJobAndOfOneThatHasEnded) {
+  const JobId job = Submit("a");
+  EXPECT_TRUE(Ask(NoteJob{{job}, {{"Comment", "slow"}}}).ok());
+  EXPECT_THAT(Ask(CancelJobs{.jobs = {{job}}}).value().errors, SizeIs(0));
+  EXPECT_TRUE(Ask(NoteJob{{job}, {{"Extra", "later"}}}).ok());
+  const std::vector<JobDetail> shown = Ask(ShowJob{{job}}).value();
+  ASSERT_THAT(shown, SizeIs(1));
+  ASSERT_THAT(shown[0].notes, SizeIs(2));
+  EXPECT_EQ(shown[0].notes[0].user, "someone");
+  EXPECT_EQ(shown[0].job.comment, "slow");
+  const std::vector<JobView> ended = Ask(ListHistory{}).value();
+  ASSERT_THAT(ended, SizeIs(1));
+  EXPECT_EQ(ended[0].comment, "slow");
+}
+
+TEST_F(HandlersTest, ANoteOfNoNameForOperatorsOrOfNoJobIsRefused) {
+  const JobId job = Submit("a");
+  EXPECT_TRUE(absl::IsInvalidArgument(Ask(NoteJob{{job}, {{"Colour", "red"}}}).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(Ask(NoteJob{{job}, {{"Comment", "a\nb"}}}).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      Ask(NoteJob{{job}, {{"Comment", std::string(1U << 16U, 'x')}}}).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(Ask(NoteJob{{job}, {}}).status()));
+  EXPECT_TRUE(absl::IsPermissionDenied(Ask(NoteJob{{job}, {{"AdminComment", "x"}}}).status()));
+  EXPECT_TRUE(absl::IsNotFound(Ask(NoteJob{{JobId(77)}, {{"Comment", "x"}}}).status()));
+  EXPECT_THAT(Ask(ShowJob{{job}}).value()[0].notes, SizeIs(0));
+}
+
 TEST_F(HandlersTest, AJobThatIsNowhereIsNotFound) {
   const absl::Status status = Ask(ExplainJob{{JobId(77)}}).status();
   EXPECT_TRUE(absl::IsNotFound(status));
@@ -141,6 +169,20 @@ TEST_F(HandlersTest, TheClusterSaysItsNameAndItsNodes) {
   ASSERT_THAT(listed.nodes, SizeIs(1));
   EXPECT_EQ(listed.nodes[0].reason, "repair");
   EXPECT_TRUE(absl::IsNotFound(Ask(ListNodes{{"node9"}, false}).status()));
+}
+
+TEST_F(HandlersTest, TheClusterSaysItsLicensesAndHowManyAreHeld) {
+  EXPECT_THAT(Ask(Ping{}).value().licenses, SizeIs(0));
+  SchedulerConfig config;
+  config.licenses = {{"ansys", 4}, {"matlab", 1}};
+  std::promise<absl::Status> configured;
+  controller_->Configure(config, ConfigurePolicy(),
+                         [&configured](const core::Transition&, const absl::Status& status) {
+                           configured.set_value(status);
+                         });
+  ASSERT_TRUE(configured.get_future().get().ok());
+  EXPECT_THAT(Ask(Ping{}).value().licenses,
+              ElementsAre(LicenseState{"ansys", 4, 0}, LicenseState{"matlab", 1, 0}));
 }
 
 TEST_F(HandlersTest, HealthIsOfNodesThatThereAre) {

@@ -38,6 +38,12 @@ TEST(JobUpdateWords, ALimitIsMovedInEitherSpelling) {
   EXPECT_EQ(Read({"TimeLimit=30"})->moved_limit, "");
 }
 
+TEST(JobUpdateWords, AnEndIsALimitToComeAndWhatWasWaitedIsForgottenByBeginningNow) {
+  EXPECT_EQ(Read({"EndTime=2031-01-01T00:00:00"})->end, "2031-01-01T00:00:00");
+  EXPECT_THAT(Read({"ResetAccrueTime"})->values, ElementsAre(Pair("begin", "now")));
+  EXPECT_FALSE(ReadKeyValues({"JobId=7", "EndTime"}).ok());
+}
+
 TEST(JobUpdateWords, SharingAndRequeueAreFlags) {
   EXPECT_THAT(Read({"OverSubscribe=NO", "Requeue=0"})->values,
               ElementsAre(Pair("exclusive", ""), Pair("no-requeue", "")));

@@ -2,6 +2,7 @@
 
 #include "cli/slurm/control/records.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -190,6 +191,55 @@ TEST(ReservationRecord, NamesItsNodesAndUsers) {
   EXPECT_EQ(words.at("ReservationName"), "course");
   EXPECT_EQ(words.at("Users"), "ada");
   EXPECT_EQ(words.at("Accounts"), "(null)");
+}
+
+TEST(LicenseRecord, CountsWhatIsFree) {
+  EXPECT_EQ(LicenseRecord({"ansys", 4, 3}, {}),
+            "LicenseName=ansys\n    Total=4 Used=3 Free=1 Reserved=0 Remote=no\n");
+  EXPECT_EQ(LicenseRecord({"gone", 0, 2}, {.one_line = true}),
+            "LicenseName=gone Total=0 Used=2 Free=0 Reserved=0 Remote=no\n")
+      << "held by a job that began before it was taken out of the configuration";
+}
+
+PolicyView Object(const char* kind, const char* name, std::vector<Assignment> properties) {
+  PolicyView object;
+  object.kind = kind;
+  object.name = name;
+  object.properties = std::move(properties);
+  object.jobs_submitted = 3;
+  object.jobs_running = 2;
+  object.held = "cpu=4,mem=1G";
+  object.spent = "cpu=90,wall=45";
+  return object;
+}
+
+TEST(AssociationPage, SetsWhatIsUsedBesideEachLimit) {
+  const std::vector<PolicyView> objects = {
+      Object("account", "physics", {{"GrpTRES", "cpu=8"}, {"GrpJobs", "5"}, {"Fairshare", "7"}}),
+      Object("association", "physics/nobody_of_this_name", {{"MaxJobs", "1"}}),
+      Object("qos", "gold", {{"GrpTRESMins", "cpu=100"}, {"MaxWall", "01:00:00"}})};
+  const std::string page = AssociationPage(objects, "here", {}, {.one_line = true});
+  for (const char* part :
+       {"UserName=nobody_of_this_name() DefAccount=physics ",
+        "ClusterName=here Account=physics UserName= ", "SharesRaw=7 ParentAccount=root ",
+        "GrpJobs=5(2) GrpSubmitJobs=N(3) GrpWall=N(45) "
+        "GrpTRES=cpu=8(4),mem=N(1G),node=N(0),gres/gpu=N(0) ",
+        "Account=physics UserName=nobody_of_this_name() ", " MaxJobs=1 MaxSubmitJobs= MaxWall= ",
+        "QOS=gold ", "GrpTRESMins=cpu=100(90),", "MaxWall=01:00:00 "}) {
+    EXPECT_THAT(page, ::testing::HasSubstr(part));
+  }
+}
+
+TEST(AssociationPage, LeavesOutWhatIsNotAskedFor) {
+  const std::vector<PolicyView> objects = {Object("account", "physics", {}),
+                                           Object("account", "biology", {}),
+                                           Object("qos", "gold", {})};
+  const std::string page =
+      AssociationPage(objects, "here", {.accounts = {"biology"}, .parts = {"assoc", "users"}}, {});
+  EXPECT_THAT(page, ::testing::HasSubstr("Account=biology"));
+  EXPECT_THAT(page, ::testing::Not(::testing::HasSubstr("physics")));
+  EXPECT_THAT(page, ::testing::Not(::testing::HasSubstr("QOS=gold")));
+  EXPECT_THAT(page, ::testing::HasSubstr("No users currently cached in Slurm."));
 }
 
 TEST(Record, AnEmptyValueIsNull) {

@@ -1,4 +1,4 @@
-#include "daemon/store/tuning_rows.h"
+#include "daemon/store/kept_rows.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -40,6 +40,30 @@ TEST_F(TuningRowsTest, ANewerVersionTakesAnOlderOnesPlaceAndNotTheOtherWayRound)
   Keep(TuningOf("8x8x8", 2, 6));
   Keep(TuningOf("8x8x8", 1, 7));
   EXPECT_THAT(store_->ReadTunings("gemm").value(), testing::ElementsAre(TuningOf("8x8x8", 2, 6)));
+}
+
+class NoteRowsTest : public TuningRowsTest {
+ protected:
+  void Say(JobId job, const JobNote& note) {
+    Batch batch;
+    batch.notes = {{job, note}};
+    const absl::Status status = store_->Commit({&batch, 1});
+    ASSERT_TRUE(status.ok()) << status;
+  }
+};
+
+TEST_F(NoteRowsTest, ANoteIsKeptUnderItsNameUntilAnEmptyOneTakesItAway) {
+  const JobNote seen{"Comment", "seen", "ada", At(5)};
+  const JobNote used{"AdminComment", "gpu 3 %", "root", At(6)};
+  Say(JobId(7), seen);
+  Say(JobId(7), used);
+  Say(JobId(9), seen);
+  EXPECT_THAT(store_->ReadNotes(JobId(7), JobId(8)).value(),
+              testing::ElementsAre(testing::Pair(JobId(7), testing::ElementsAre(used, seen))));
+  Say(JobId(7), {"Comment", "seen twice", "bob", At(7)});
+  EXPECT_EQ(store_->ReadNotes(JobId(7), JobId(7)).value()[JobId(7)][1].text, "seen twice");
+  Say(JobId(7), {"Comment", "", "bob", At(8)});
+  EXPECT_THAT(store_->ReadNotes(JobId(7), JobId(7)).value()[JobId(7)], testing::ElementsAre(used));
 }
 
 }  // namespace
