@@ -100,6 +100,16 @@ srun hostname >/dev/null && srun --label sh -c 'echo rank $SLURM_PROCID of $SLUR
         job = self.said("sbatch", "--parsable", "-Jline", "job.sh", SBATCH_JOB_NAME="variable").strip()
         self.assertEqual(self.output_of(job, "line.out"), "line\n")
 
+    def test_fewer_tasks_than_nodes_have_as_many_nodes_and_a_warning(self):
+        self.file("job.sh", "#!/bin/sh\n#SBATCH -N2\n#SBATCH -n1\necho $SLURM_JOB_NUM_NODES\nsrun -N2 -n1 hostname >/dev/null && echo ran\n")
+        done = self.run_in("sbatch", "--parsable", "job.sh")
+        warning = "Warning: can't run 1 processes on 2 nodes, setting nnodes to 1\n"
+        self.assertEqual((done.returncode, done.stderr), (0, "sbatch: " + warning))
+        self.assertEqual(self.output_of(done.stdout.strip()), f"1\nsrun: {warning}ran\n")
+        done = self.run_in("srun", "-N2", "-n1", "echo", "one")
+        self.assertEqual((done.returncode, done.stdout), (0, "one\n"))
+        self.assertIn("srun: " + warning, done.stderr)
+
     def test_wait_gives_the_jobs_exit_code(self):
         self.assertEqual(self.run_in("sbatch", "--wait", "--wrap", "exit 3").returncode, 3)
         self.assertEqual(self.run_in("sbatch", "-W", "--array=0-2", "--wrap",

@@ -82,6 +82,12 @@ int Fail(const Call& call, const std::string& text) {
   return FailPlainly(call, call.name + ": error: " + text);
 }
 
+void Warn(const Call& call, const std::string& text) {
+  if (!text.empty()) {
+    FailPlainly(call, absl::StrCat(call.name, ": ", text));
+  }
+}
+
 int FailPlainly(const Call& call, const std::string& text) {
   call.err << Printable(text) << std::endl;
   return 1;

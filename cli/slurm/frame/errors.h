@@ -17,6 +17,8 @@ std::string SlurmText(const absl::Status& status);
 
 // "COMMAND: error: TEXT" on stderr; returns 1.
 int Fail(const Call& call, const std::string& text);
+// "COMMAND: TEXT" on stderr, of what goes on all the same; nothing for an empty text.
+void Warn(const Call& call, const std::string& text);
 // "TEXT" on stderr, as it is, for what has another beginning: "slurm_load_jobs error: …".
 int FailPlainly(const Call& call, const std::string& text);
 // The same of an error that Slurm writes in several lines.

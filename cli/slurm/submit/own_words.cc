@@ -1,6 +1,9 @@
 #include "cli/slurm/submit/own_words.h"
 
+#include <cstdint>
+
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "cli/page/text.h"
 #include "cli/slurm/frame/errors.h"
@@ -90,6 +93,31 @@ absl::StatusOr<std::map<std::string, std::string>> OwnValues(const Words& words,
     }
   }
   return values;
+}
+
+std::string FitNodes(ResourceRequest* request) {
+  const std::uint32_t nodes = request->min_nodes;
+  if (request->tasks == 0 || request->tasks >= nodes) {
+    return "";
+  }
+  request->min_nodes = request->tasks;
+  request->max_nodes = request->tasks;
+  return absl::StrCat("Warning: can't run ", request->tasks, " processes on ", nodes,
+                      " nodes, setting nnodes to ", request->tasks);
+}
+
+std::string FitNodes(std::map<std::string, std::string>* values) {
+  const auto nodes = values->find("nodes");
+  const auto tasks = values->find("ntasks");
+  ResourceRequest request;
+  if (nodes == values->end() || tasks == values->end() ||
+      !absl::SimpleAtoi(tasks->second, &request.tasks) ||
+      !absl::SimpleAtoi(nodes->second.substr(0, nodes->second.find('-')), &request.min_nodes)) {
+    return "";
+  }
+  std::string warning = FitNodes(&request);
+  nodes->second = warning.empty() ? nodes->second : tasks->second;
+  return warning;
 }
 
 std::string SlurmLine(const absl::Status& status, unsigned command) {

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "cli/request/slurm_option_table.h"
 #include "cli/slurm/frame/words.h"
+#include "scheduler/model/job/job_spec.h"
 
 namespace muster::cli::slurm {
 
@@ -22,6 +23,11 @@ std::vector<Row> RowsOf(unsigned command);
 
 // By the names of our options, as Invocation::values. InvalidArgument is Slurm's line.
 absl::StatusOr<std::map<std::string, std::string>> OwnValues(const Words& words, unsigned command);
+
+// No node without a task: fewer tasks than nodes have as many nodes as tasks, and Slurm's warning of
+// that, "Warning: can't run 1 processes on 2 nodes, setting nnodes to 1"; "" where nothing changes.
+std::string FitNodes(std::map<std::string, std::string>* values);
+std::string FitNodes(ResourceRequest* request);
 
 // Slurm's line for what our readers said of an option, of a directive or of a request: "error: …".
 std::string SlurmLine(const absl::Status& status, unsigned command);

@@ -148,6 +148,7 @@ int RunSalloc(const Call& call) {
   if (!values.ok()) {
     return FailAs(call, values.status(), kSalloc);
   }
+  Warn(call, FitNodes(&*values));
   if (words->operands.empty()) {
     values->insert({"job-name", "interactive"});
   }

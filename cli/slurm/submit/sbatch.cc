@@ -161,6 +161,10 @@ int RunSbatch(const Call& call) {
                : Fail(call, absl::StrCat(kFailed, std::string(request.status().message())));
   }
   NameOutput(&*request);
+  Warn(call, FitNodes(&request->spec.request));
+  for (Component& component : request->components) {
+    Warn(call, FitNodes(&component.spec.request));
+  }
   const absl::StatusOr<std::unique_ptr<Connection>> connection = Connection::Open(*address);
   if (!connection.ok()) {
     return Fail(call, absl::StrCat(kFailed, SlurmText(connection.status())));

@@ -78,6 +78,7 @@ std::optional<std::vector<RunPart>> ReadParts(const Call& call, int* exit_code) 
       *exit_code = FailAs(call, values.status(), kSrun);
       return std::nullopt;
     }
+    Warn(call, FitNodes(&*values));
     if (words->Has("pty")) {
       (*values)["pty"] = "";
     }

@@ -61,5 +61,19 @@ TEST(OwnWords, OurRefusalsBecomeSlurmsLines) {
             "error: Unable to contact slurm controller (connect failure)");
 }
 
+TEST(OwnWords, NoNodeIsWithoutATask) {
+  std::map<std::string, std::string> values = {{"nodes", "2-4"}, {"ntasks", "1"}};
+  EXPECT_EQ(FitNodes(&values), "Warning: can't run 1 processes on 2 nodes, setting nnodes to 1");
+  EXPECT_EQ(values["nodes"], "1");
+  EXPECT_EQ(FitNodes(&values), "");
+  values = {{"nodes", "3"}};
+  EXPECT_EQ(FitNodes(&values), "") << "a task on each";
+  ResourceRequest request;
+  request.min_nodes = request.max_nodes = 64;
+  request.tasks = 2;
+  EXPECT_NE(FitNodes(&request), "");
+  EXPECT_EQ(request.max_nodes, 2U);
+}
+
 }  // namespace
 }  // namespace muster::cli::slurm
