@@ -301,6 +301,10 @@ absl::Status Agent::CheckHealth(const wire::HealthOrder& message) {
     return absl::FailedPreconditionError(
         absl::StrCat("health check refused: ", std::string(status.message())));
   }
+  if (order.kind == HealthKind::kReboot && !attempts_.Keys().empty()) {
+    health_.Refuse(order.number);
+    return absl::OkStatus();
+  }
   health_.Begin(order.number, order.kind);
   if (!attempts_.Keys().empty()) {
     health_.Yield();  // a job was quicker than the order

@@ -180,6 +180,13 @@ absl::Status ReadAgentFile(const std::string& path, AgentOptions& options) {
   if (options.sample_interval < kSampleLeast || options.sample_interval > kSampleMost) {
     return file.ErrorAt("sample_interval", "expected from \"5s\" to \"30s\"");
   }
+  RETURN_IF_ERROR(file.ReadString("reboot", &options.reboot));
+  if (!options.reboot.empty()) {
+    RETURN_IF_ERROR(CheckTrustedPath(options.reboot));
+    if (options.reboot.front() != '/' || access(options.reboot.c_str(), X_OK) != 0) {
+      return file.ErrorAt("reboot", absl::StrCat(options.reboot, " is no program's whole path"));
+    }
+  }
   RETURN_IF_ERROR(ReadScript(file, "prolog", options.scripts.prolog));
   RETURN_IF_ERROR(ReadScript(file, "epilog", options.scripts.epilog));
   RETURN_IF_ERROR(ReadScript(file, "step_prolog", options.scripts.step_prolog));
@@ -203,7 +210,7 @@ struct Texts {
 void AddPlace(CLI::App& app, AgentOptions& options) {
   app.add_option("--config", options.file,
                  "settings, TOML: the options' names with underscores, [tls], [prolog], [epilog], "
-                 "[step_prolog], [step_epilog], sample_interval, pam_service; SIGHUP reads "
+                 "[step_prolog], [step_epilog], reboot, sample_interval, pam_service; SIGHUP reads "
                  "features, weight and "
                  "the scripts again");
   app.add_option("--state", options.state, "directory for what the agent keeps");

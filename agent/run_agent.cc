@@ -260,16 +260,19 @@ std::string WorkingCriu(const AgentOptions& options, const Logger& log) {
 }  // namespace
 
 // What kernels keep between two runs lies in the agent's own directory.
-std::vector<std::string> HealthEnvironment(const AgentOptions& options) {
+HealthCheck::Config HealthConfig(const AgentOptions& options, const Machine& machine) {
+  HealthCheck::Config config;
   const std::string cache = "XDG_CACHE_HOME=";
-  std::vector<std::string> environment;
   for (const std::string& entry : options.environment) {
     if (entry.rfind(cache, 0) != 0 && entry.rfind("OMP_", 0) != 0) {
-      environment.push_back(entry);
+      config.environment.push_back(entry);
     }
   }
-  environment.push_back(absl::StrCat(cache, options.state, "/cache"));
-  return environment;
+  config.environment.push_back(absl::StrCat(cache, options.state, "/cache"));
+  config.program = options.kernels + "/health";
+  config.cpus = machine.enforced ? AllCpus(machine) : CpuSet();
+  config.reboot = options.reboot;
+  return config;
 }
 
 absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_machine,
@@ -322,9 +325,7 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   config.sources.gpus = meter.get();
   config.sources.cpus = cpu_meter.get();
   config.sample_every = options.sample_interval;
-  config.health.program = options.kernels + "/health";
-  config.health.environment = HealthEnvironment(options);
-  config.health.cpus = machine.enforced ? AllCpus(machine) : CpuSet();
+  config.health = HealthConfig(options, machine);
   absl::Status outcome;
   {
     Agent agent(*loop, clock, log, state, std::move(config));

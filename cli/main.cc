@@ -35,6 +35,7 @@ int main(int argc, char** argv) {
       {"topo", muster::cli::TopoVerb},
       {"place", muster::cli::PlaceVerb},
       {"drain", muster::cli::DrainVerb},
+      {"reboot", muster::cli::RebootVerb},
       {"partition", muster::cli::PartitionVerb},
       {"qos", muster::cli::QosVerb},
       {"accounts", muster::cli::AccountsVerb},

@@ -23,6 +23,7 @@ namespace {
 
 constexpr const char* kComponent = "health";
 constexpr std::size_t kOutputMost = std::size_t{1} << 20;
+constexpr std::size_t kLineMost = 200;
 constexpr int kGoneWithinMs = 5000;  // after SIGKILL: the time to give much memory back
 
 // Binds the calling thread, and so its children, while it lives.
@@ -83,6 +84,7 @@ void HealthCheck::Begin(std::uint64_t number, HealthKind kind) {
   }
   Kill();
   number_ = number;
+  kind_ = kind;
   began_ = clock_.SteadyNow();
   const absl::Status started = Start(kind);
   if (!started.ok()) {
@@ -101,10 +103,19 @@ absl::Status HealthCheck::Start(HealthKind kind) {
   }
   output_ = UniqueFd(pipe[0]);
   const UniqueFd into(pipe[1]);
-  const bool quick = kind == HealthKind::kQuick;
+  const bool quick = kind != HealthKind::kBurnIn;
   SpawnRequest request;
-  request.program = config_.program;
-  request.arguments = {config_.program, quick ? "--quick" : "--burn-in", "--with-parent", "--json"};
+  if (kind == HealthKind::kReboot) {
+    if (config_.reboot.empty()) {
+      return absl::FailedPreconditionError("no program reboots this node: set reboot in agent.toml");
+    }
+    request.program = config_.reboot;
+    request.arguments = {config_.reboot};
+  } else {
+    request.program = config_.program;
+    request.arguments = {config_.program, quick ? "--quick" : "--burn-in", "--with-parent",
+                         "--json"};
+  }
   request.environment = config_.environment;
   request.fds = {
       {nothing.get(), STDIN_FILENO}, {into.get(), STDOUT_FILENO}, {into.get(), STDERR_FILENO}};
@@ -154,6 +165,10 @@ void HealthCheck::Read() {
 void HealthCheck::Ended() {
   Read();
   const std::string text = std::move(text_);
+  if (kind_ == HealthKind::kReboot) {
+    RebootEnded(text);
+    return;
+  }
   Kill();  // what it may have left behind
   absl::StatusOr<std::vector<HealthFigure>> figures = ReadHealthDocument(text);
   if (figures.ok()) {
@@ -163,8 +178,29 @@ void HealthCheck::Ended() {
   }
 }
 
+// Until the machine goes down nobody waits for anything here; the controller gives it up in the end.
+void HealthCheck::RebootEnded(const std::string& text) {
+  int status = 0;
+  const bool known = waitpid(pid_, &status, WNOHANG) == pid_;
+  Close();
+  if (known && status != 0) {
+    const std::string line = text.substr(0, std::min(text.find('\n'), kLineMost));
+    Tell(HealthOutcome::kBroken,
+         absl::StrCat(config_.reboot, " failed", line.empty() ? "" : ": ", line));
+  }
+}
+
+void HealthCheck::Refuse(std::uint64_t number) {
+  if (running() || (last_.has_value() && last_->number == number)) {
+    return;
+  }
+  number_ = number;
+  began_ = clock_.SteadyNow();
+  Tell(HealthOutcome::kYielded, "a job is here");
+}
+
 void HealthCheck::Yield() {
-  if (!running()) {
+  if (!running() || kind_ == HealthKind::kReboot) {
     return;
   }
   Kill();

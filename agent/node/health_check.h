@@ -7,7 +7,7 @@
 // started and returns when it is gone. The result of a check is kept until the next one, so that it
 // can be reported again after the link broke. Thread promise: the owner of the loop. Invariants:
 // (1) one check at a time; (2) each that began is reported once, and again whenever the same one is
-// asked for.
+// asked for; but of a reboot only that it failed: it is known by the node's next boot id.
 
 #include <chrono>
 #include <functional>
@@ -31,6 +31,7 @@ class HealthCheck {
     std::string program;
     std::vector<std::string> environment;  // what it is started with
     CpuSet cpus;                           // it is bound to; empty: to none
+    std::string reboot;                    // what starts the machine again; empty: nothing does
     std::chrono::milliseconds quick_within{120'000};
     std::chrono::milliseconds burn_in_within{45 * 60'000};
   };
@@ -45,14 +46,17 @@ class HealthCheck {
   // Begins the check, instead of another; one that is under way goes on, one that ended is reported
   // again.
   void Begin(std::uint64_t number, HealthKind kind);
-  // Gives the node to a job.
+  // Gives the node to a job; not what it has been told to reboot.
   void Yield();
+  // Not begun: a job has the node.
+  void Refuse(std::uint64_t number);
   [[nodiscard]] bool running() const { return pidfd_.valid(); }
   // The newest that ended.
   [[nodiscard]] const std::optional<HealthReport>& last() const { return last_; }
 
  private:
   absl::Status Start(HealthKind kind);
+  void RebootEnded(const std::string& text);
   void Read();
   void Ended();
   void Kill();
@@ -65,6 +69,7 @@ class HealthCheck {
   const Config config_;
   const Done done_;
   std::uint64_t number_ = 0;
+  HealthKind kind_ = HealthKind::kQuick;
   pid_t pid_ = 0;
   UniqueFd pidfd_;
   UniqueFd output_;

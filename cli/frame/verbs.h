@@ -39,6 +39,7 @@ Verb KeysVerb();
 Verb NodesVerb();
 Verb PartitionVerb();
 Verb QosVerb();
+Verb RebootVerb();
 Verb AccountsVerb();
 Verb ReservationVerb();
 Verb ReplayVerb();

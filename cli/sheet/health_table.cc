@@ -90,7 +90,9 @@ std::string PrintHistory(const std::vector<HealthRecord>& history, Time now, con
 }  // namespace
 
 const char* Name(HealthKind kind) {
-  return kind == HealthKind::kQuick ? "quick" : "burn-in";
+  return kind == HealthKind::kQuick    ? "quick"
+         : kind == HealthKind::kBurnIn ? "burn-in"
+                                       : "reboot";
 }
 
 const char* Name(HealthCause cause) {
@@ -133,6 +135,8 @@ const char* Name(HealthOutcome outcome) {
       return "yielded";
     case HealthOutcome::kBroken:
       return "broken";
+    case HealthOutcome::kRebooted:
+      return "rebooted";
   }
   return "";
 }

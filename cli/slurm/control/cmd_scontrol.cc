@@ -38,7 +38,7 @@ int ShowVersion(const ControlCall& call) {
 }
 
 constexpr ControlCommand kCommands[] = {
-    {"cancel_reboot", 2, 1, RefuseReboot},
+    {"cancel_reboot", 2, 1, CancelReboot},
     {"completing", 3, 0, ShowCompleting},
     {"create", 2, 1, CreateEntity},
     {"delete", 3, 1, DeleteEntity},
@@ -48,7 +48,7 @@ constexpr ControlCommand kCommands[] = {
     {"notify", 1, 2, RefuseNotify},
     {"pidinfo", 3, 1, TellJobOfPid},
     {"ping", 2, 0, PingController},
-    {"reboot", 3, 0, RefuseReboot},
+    {"reboot", 3, 1, RebootNodes},
     {"reconfigure", 3, 0, RefuseReconfigure},
     {"release", 3, 1, ReleaseJobs},
     {"requeue", 4, 1, RequeueJobs},

@@ -230,6 +230,33 @@ absl::StatusOr<std::vector<std::string>> NodesNamed(Connection& connection, cons
   return names;
 }
 
+// Each of the nodes; what was refused of one is told, and the others go on.
+int RebootEach(const ControlCall& call, RebootNode order, const std::string& list) {
+  const absl::StatusOr<std::unique_ptr<Connection>> connection = OpenCluster(call.call);
+  const absl::StatusOr<std::vector<std::string>> names =
+      connection.ok() ? NodesNamed(**connection, list, false)
+                      : absl::StatusOr<std::vector<std::string>>(connection.status());
+  const auto refuse = [&call](const absl::Status& status) {
+    return FailPlainly(
+        call.call,
+        absl::StrCat("slurm_reboot_nodes error: ",
+                     absl::IsNotFound(status)             ? "Invalid node name specified"
+                     : absl::IsFailedPrecondition(status) ? std::string(status.message())
+                                                          : SlurmText(status)));
+  };
+  if (!names.ok()) {
+    return refuse(names.status());
+  }
+  int code = 0;
+  for (const std::string& name : *names) {
+    order.name = name;
+    if (const auto done = (*connection)->Call(order); !done.ok()) {
+      code = refuse(done.status());
+    }
+  }
+  return code;
+}
+
 int UpdateNodes(const ControlCall& call, const KeyValues& pairs) {
   const std::string state = absl::AsciiStrToUpper(ValueOf(pairs, "state"));
   const std::string reason = ValueOf(pairs, "reason");
@@ -384,6 +411,34 @@ int TopJobs(const ControlCall& call) {
                     [](Connection& connection, const std::vector<JobSelector>& jobs) {
                       return PutFirst(connection, jobs);
                     });
+}
+
+// "[ASAP] [nextstate=RESUME|DOWN] [reason=TEXT] LIST".
+int RebootNodes(const ControlCall& call) {
+  RebootNode order;
+  std::string list;
+  for (const std::string& word : call.words) {
+    const std::string lower = absl::AsciiStrToLower(word);
+    if (lower == "asap") {
+      order.drain = true;
+    } else if (lower == "nextstate=down") {
+      order.keep_drained = true;
+    } else if (absl::StartsWith(lower, "reason=")) {
+      order.reason = word.substr(word.find('=') + 1);
+    } else if (absl::StartsWith(lower, "nextstate=") && lower != "nextstate=resume") {
+      return FailPlainly(call.call, absl::StrCat("Invalid nextstate: ", word));
+    } else if (!absl::StartsWith(lower, "nextstate=")) {
+      list = word;
+    }
+  }
+  order.drain = order.drain || order.keep_drained;
+  return RebootEach(call, order, list);
+}
+
+int CancelReboot(const ControlCall& call) {
+  RebootNode order;
+  order.cancel = true;
+  return RebootEach(call, order, call.words.front());
 }
 
 int SuspendJobs(const ControlCall& call) {

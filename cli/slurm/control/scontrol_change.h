@@ -14,6 +14,8 @@ int ReleaseJobs(const ControlCall& call);
 int RequeueJobs(const ControlCall& call);
 int RequeueHoldJobs(const ControlCall& call);
 int TopJobs(const ControlCall& call);
+int RebootNodes(const ControlCall& call);
+int CancelReboot(const ControlCall& call);
 int SuspendJobs(const ControlCall& call);
 int ResumeJobs(const ControlCall& call);
 int UpdateEntity(const ControlCall& call);

@@ -97,10 +97,6 @@ int TellJobOfPid(const ControlCall& call) {
   return 0;
 }
 
-int RefuseReboot(const ControlCall& call) {
-  return Fail(call.call, "RebootProgram isn't defined");
-}
-
 int RefuseNotify(const ControlCall& call) {
   return Disabled(call, "job notify failure");
 }

@@ -12,7 +12,6 @@ int ListPids(const ControlCall& call);  // listpids [JOB[.STEP]]
 int TellJobOfPid(const ControlCall& call);
 
 // reboot, reconfigure, notify and their like: Slurm's line for what a site has not enabled.
-int RefuseReboot(const ControlCall& call);
 int RefuseNotify(const ControlCall& call);
 int RefuseReconfigure(const ControlCall& call);
 int RefuseShutdown(const ControlCall& call);

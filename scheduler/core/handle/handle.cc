@@ -13,6 +13,7 @@
 #include "scheduler/core/handle/job_handlers.h"
 #include "scheduler/core/handle/nodes/agent_handlers.h"
 #include "scheduler/core/handle/nodes/health_handlers.h"
+#include "scheduler/core/handle/nodes/reboot_handlers.h"
 #include "scheduler/core/handle/policy_handlers.h"
 #include "scheduler/core/handle/start_check.h"
 #include "scheduler/core/handle/steps/step_handlers.h"

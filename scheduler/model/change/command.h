@@ -219,6 +219,24 @@ struct CheckNodeHealth {
   }
 };
 
+// An operator wants a node started again once no job is on it.
+struct RebootNode {
+  std::string name;
+  std::string reason;
+  bool drain = false;         // nothing new starts there until then
+  bool keep_drained = false;  // afterwards, too
+  bool cancel = false;        // takes back what was asked before
+
+  static constexpr const char* kMethod = "Reboot";
+  using Reply = std::uint64_t;  // counted among the node's checks
+  static constexpr auto Fields(auto list) {
+    return list(Field{"node", &RebootNode::name}, Field{"reason", &RebootNode::reason},
+                Field{"drain", &RebootNode::drain},
+                Field{"keep_drained", &RebootNode::keep_drained},
+                Field{"cancel", &RebootNode::cancel});
+  }
+};
+
 // What an agent says of a check.
 struct TakeHealthReport {
   NodeId node;
@@ -285,7 +303,7 @@ using Command =
     std::variant<BeginEpoch, SubmitJob, CancelJob, HoldJob, StartStep, RegisterAgent, LoseAgent,
                  TakeReport, DrainNode, TakePlan, RequeueJob, UpdateJob, ChangePolicy,
                  ConfigurePolicy, SuspendJob, CheckNodeHealth, TakeHealthReport, TickHealth,
-                 SignalJob, AttachStep, TakeNodeFault, TickElastic, FailLaunch>;
+                 SignalJob, AttachStep, TakeNodeFault, TickElastic, FailLaunch, RebootNode>;
 
 // The commands of clients. The first are taken as they are given: one command, or one for each of
 // the jobs that it names. The others have a handler of their own in daemon/client.
@@ -299,6 +317,7 @@ using Command =
   X(AttachStep)                         \
   X(DrainNode)                          \
   X(CheckNodeHealth)                    \
+  X(RebootNode)                         \
   X(ChangePolicy)
 #define MUSTER_CLIENT_COMMANDS(X) MUSTER_PLAIN_CLIENT_COMMANDS(X) X(SubmitJob) X(CancelJobs)
 

@@ -21,6 +21,7 @@ namespace muster {
 enum class HealthKind : std::uint8_t {
   kQuick = 0,   // seconds
   kBurnIn = 1,  // minutes
+  kReboot = 2,  // nothing is measured: the node is started again
 };
 
 // Why a node is checked.
@@ -52,6 +53,7 @@ enum class HealthOutcome : std::uint8_t {
   kMeasured = 0,
   kYielded = 1,  // to a job
   kBroken = 2,   // the check itself failed: see the text
+  kRebooted = 3,
 };
 
 // One component, as it was measured.

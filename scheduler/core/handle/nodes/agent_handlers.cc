@@ -9,6 +9,7 @@
 #include "scheduler/core/handle/attempts/attempt_end.h"
 #include "scheduler/core/handle/attempts/checkpoint_handlers.h"
 #include "scheduler/core/handle/attempts/group_end.h"
+#include "scheduler/core/handle/nodes/reboot_handlers.h"
 #include "scheduler/core/place/nodes/feature_match.h"
 #include "scheduler/core/state/actions.h"
 #include "scheduler/core/state/tables/attempt.h"
@@ -239,7 +240,13 @@ Transition On(const ClusterState& state, const RegisterAgent& command, Time now,
   Reconcile(state, transition.node, before, registration, now, transition);
   HoldWhatRunsTooOften(state, config, transition);
   Quarantine(state, transition.node, before, registration, now, transition);
-  if (state.health().Of(transition.node).running) {
+  if (before != nullptr) {
+    NoticeReboot(state, *before, registration.boot_id, now, transition);
+  }
+  const NodeHealth& health = state.health().Of(transition.node);
+  const bool again = health.running && (health.kind != HealthKind::kReboot ||
+                                        health.boot_id == registration.boot_id);
+  if (again) {
     transition.effects.emplace_back(CheckHealth{transition.node});
   }
   transition.effects.emplace_back(Replan{});

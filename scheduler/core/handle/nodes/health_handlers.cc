@@ -11,6 +11,7 @@
 #include "scheduler/core/handle/attempts/write_slots.h"
 #include "scheduler/core/handle/nodes/health_judge.h"
 #include "scheduler/core/handle/nodes/maintenance_handlers.h"
+#include "scheduler/core/handle/nodes/reboot_handlers.h"
 #include "scheduler/core/state/tables/failure_rate.h"
 
 namespace muster::core {
@@ -24,15 +25,6 @@ struct Due {
 // A check that has not been answered by then never will be.
 Duration LimitOf(HealthKind kind) {
   return kind == HealthKind::kQuick ? std::chrono::minutes(10) : std::chrono::minutes(60);
-}
-
-// What is in the way of a check: empty when nothing is.
-std::string WhyBusy(const ClusterState& state, const Node& node) {
-  if (!node.connected) {
-    return "its agent does not answer";
-  }
-  const std::size_t jobs = state.JobsOn(node.id).size() + node.quarantined.size();
-  return jobs == 0 ? "" : absl::StrCat(jobs, jobs == 1 ? " job is" : " jobs are", " on it");
 }
 
 // Why the node should be checked now, were it idle.
@@ -67,7 +59,11 @@ std::optional<Due> WhyDue(const Node& node, const NodeHealth& health, const Fail
   return std::nullopt;
 }
 
-void Order(const NodeHealth& health, NodeId node, Due due, Time now, Transition& transition) {
+void Order(const NodeHealth& health, const Node& on, Due due, Time now, Transition& transition) {
+  const NodeId node = on.id;
+  if (due.kind == HealthKind::kReboot && !on.drained) {
+    DrainForReboot(on, "", false, now, transition);
+  }
   transition.events.emplace_back(
       HealthCheckOrdered{node, health.number + 1, due.kind, due.cause, now});
   transition.effects.emplace_back(CheckHealth{node});
@@ -187,7 +183,10 @@ void LookAtNodes(const ClusterState& state, Time now, const HealthPolicy& policy
   std::set<std::string> hosts;  // with a check under way
   for (const auto& [id, health] : table.nodes()) {
     if (health.running && now > health.ordered + LimitOf(health.kind)) {
-      GiveUp(health, id, "it was not answered", now, transition);
+      GiveUp(health, id,
+             health.kind == HealthKind::kReboot ? "the node did not come back"
+                                                : "it was not answered",
+             now, transition);
     } else if (health.running) {
       hosts.insert(state.FindNode(id)->hostname);
     }
@@ -202,7 +201,7 @@ void LookAtNodes(const ClusterState& state, Time now, const HealthPolicy& policy
     const std::optional<Due> due = WhyDue(node, health, table.TallyOf(id), policy, now);
     if (due.has_value() && hosts.size() < most && !hosts.contains(node.hostname) &&
         WhyBusy(state, node).empty()) {
-      Order(health, id, *due, now, transition);
+      Order(health, node, *due, now, transition);
       hosts.insert(node.hostname);
     }
   }
@@ -227,7 +226,7 @@ Transition On(const ClusterState& state, const CheckNodeHealth& command, Time no
   }
   const std::string busy = WhyBusy(state, *node);
   if (busy.empty()) {
-    Order(health, node->id, {command.kind, HealthCause::kAsked}, now, transition);
+    Order(health, *node, {command.kind, HealthCause::kAsked}, now, transition);
   } else if (command.wait) {
     transition.events.emplace_back(HealthCheckWanted{node->id, command.kind, now});
   } else {
@@ -254,6 +253,9 @@ Transition On(const ClusterState& state, const TakeHealthReport& command, Time n
     JudgeAll(state.health(), node->id, command.report.figures, config.health, record);
   }
   transition.events.emplace_back(HealthChecked{node->id, record, now});
+  if (health.kind == HealthKind::kReboot && record.outcome == HealthOutcome::kBroken) {
+    ResumeAfterReboot(state, *node, now, transition);
+  }
   if (record.outcome == HealthOutcome::kMeasured) {
     Decide(state, *node, record, now, config.health, transition);
   }
@@ -278,7 +280,10 @@ Transition On(const ClusterState& state, const TickHealth&, Time now,
 
 std::string HealthWord(const NodeHealth& health) {
   if (health.running) {
-    return "checking";
+    return health.kind == HealthKind::kReboot ? "rebooting" : "checking";
+  }
+  if (health.wanted && health.wanted_kind == HealthKind::kReboot) {
+    return "to be rebooted";
   }
   if (health.last.number == 0) {
     return "";

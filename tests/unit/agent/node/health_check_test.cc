@@ -64,6 +64,7 @@ class HealthCheckTest : public testing::Test {
     config.program = path;
     config.environment = {"PATH=/usr/bin:/bin"};
     config.quick_within = within_;
+    config.reboot = reboot_;
     check_ = std::make_unique<HealthCheck>(*loop_, clock_, log_, config,
                                            [this](const HealthReport& report) {
                                              told_.push_back(report);
@@ -73,6 +74,7 @@ class HealthCheckTest : public testing::Test {
   }
 
   std::chrono::milliseconds within_{60'000};
+  std::string reboot_;
   TempDirectory temp_;
   const SystemClock clock_;
   std::unique_ptr<EventLoop> loop_;
@@ -89,6 +91,38 @@ TEST_F(HealthCheckTest, WhatTheProgramMeasuredIsTold) {
   EXPECT_EQ(told_[0].outcome, HealthOutcome::kMeasured);
   EXPECT_EQ(told_[0].figures.size(), 1U);
   EXPECT_FALSE(check_->running());
+}
+
+TEST_F(HealthCheckTest, ARebootSaysOnlyThatItFailed) {
+  reboot_ = temp_ / "reboot";
+  std::ofstream(reboot_) << "#!/bin/sh\necho no power; exit 3\n";
+  ASSERT_EQ(chmod(reboot_.c_str(), 0700), 0);
+  HealthCheck& check = Make("exit 1");
+  check.Begin(4, HealthKind::kReboot);
+  ASSERT_TRUE(loop_->Run().ok());
+  ASSERT_EQ(told_.size(), 1U);
+  EXPECT_EQ(told_[0].outcome, HealthOutcome::kBroken);
+  EXPECT_EQ(told_[0].text, reboot_ + " failed: no power");
+  std::ofstream(reboot_) << "#!/bin/sh\n: > " << temp_ / "done" << "\n";
+  check.Begin(5, HealthKind::kReboot);
+  check.Yield();
+  EXPECT_TRUE(check.running()) << "no job takes the node back from it";
+  loop_->RunAfter(std::chrono::milliseconds(10), [this] { loop_->Stop(); });
+  while (check.running()) {
+    ASSERT_TRUE(loop_->Run().ok());
+    loop_->RunAfter(std::chrono::milliseconds(10), [this] { loop_->Stop(); });
+  }
+  EXPECT_TRUE(ReadFile(temp_ / "done").ok());
+  EXPECT_EQ(told_.size(), 1U) << "the machine is going down";
+}
+
+TEST_F(HealthCheckTest, ARebootWithoutAProgramIsRefused) {
+  Make("exit 1").Begin(4, HealthKind::kReboot);
+  ASSERT_EQ(told_.size(), 1U);
+  EXPECT_THAT(told_[0].text, HasSubstr("set reboot in agent.toml"));
+  check_->Refuse(5);
+  ASSERT_EQ(told_.size(), 2U);
+  EXPECT_EQ(told_[1].outcome, HealthOutcome::kYielded);
 }
 
 TEST_F(HealthCheckTest, ACheckThatEndedIsToldAgainAndNotMadeAgain) {

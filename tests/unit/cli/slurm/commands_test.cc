@@ -75,11 +75,11 @@ TEST(Commands, AReadonlySacctmgrChangesNothing) {
 TEST(Commands, WhatASiteHasNotEnabledIsRefused) {
   const Ran ran = RunLine(
       [](const Call& call) {
-        return RefuseReboot({.call = call, .words = {}, .scene = {}, .quiet = false});
+        return RefuseReconfigure({.call = call, .words = {}, .scene = {}, .quiet = false});
       },
-      "scontrol reboot");
+      "scontrol reconfigure");
   EXPECT_EQ(ran.code, 1);
-  EXPECT_EQ(ran.err, "scontrol: error: RebootProgram isn't defined\n");
+  EXPECT_THAT(ran.err, ::testing::StartsWith("slurm_reconfigure error"));
 }
 
 TEST(NodeDocument, CountsNodesAndTheirCpus) {

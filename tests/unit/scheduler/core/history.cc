@@ -534,7 +534,6 @@ void History::Turn() {
   }
 }
 
-// A check is asked for, is due, or comes to an end.
 void History::SeeToHealth(const SimAgent& agent) {
   const NodeHealth& health = state_.health().Of(agent.id);
   if (health.running && Chance(70)) {
@@ -546,7 +545,9 @@ void History::SeeToHealth(const SimAgent& agent) {
   } else if (Chance(50)) {
     Take(TickHealth{});
   } else {
-    Take(CheckNodeHealth{agent.registration.name, HealthKind::kQuick, Chance(50)});
+    const std::string& name = agent.registration.name;
+    Take(Chance(30) ? Command(RebootNode{name, "kernel", Chance(50), false, Chance(30)})
+                    : Command(CheckNodeHealth{name, HealthKind::kQuick, Chance(50)}));
   }
 }
 

@@ -124,7 +124,7 @@ TEST(History, TheSameSeedMakesTheSameHistory) {
 TEST(History, ReachesEveryKindOfEventAndOfEnd) {
   std::map<std::size_t, int> events;
   std::map<JobState, int> ends;
-  for (std::uint64_t seed = 1; seed <= 120; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 240; ++seed) {
     History history(seed);
     for (int turn = 0; turn < kTurns; ++turn) {
       history.Turn();
