@@ -260,11 +260,6 @@ void AnswerListJobs(const Backend& backend, const Call<ListJobs>& call, const Li
   });
 }
 
-std::vector<JobNote> NotesOf(JobStore& store, JobId job) {
-  absl::StatusOr<NotesByJob> notes = store.ReadNotes(job, job);
-  return notes.ok() && !notes->empty() ? std::move(notes->begin()->second) : std::vector<JobNote>();
-}
-
 // A comment that was made by hand later takes the place of the one at submission.
 absl::Status TakeComments(JobStore& store, std::vector<JobView>& jobs) {
   if (jobs.empty()) {
@@ -272,11 +267,27 @@ absl::Status TakeComments(JobStore& store, std::vector<JobView>& jobs) {
   }
   const auto [first, last] = std::minmax_element(
       jobs.begin(), jobs.end(), [](const JobView& a, const JobView& b) { return a.id < b.id; });
-  ASSIGN_OR_RETURN(const NotesByJob notes, store.ReadNotes(first->id, last->id));
+  ASSIGN_OR_RETURN(const NotesByJob notes, store.ReadNotes(first->id, last->id, kCommentNote));
   for (JobView& job : jobs) {
     const auto found = notes.find(job.id);
-    for (const JobNote& note : found == notes.end() ? std::vector<JobNote>() : found->second) {
-      job.comment = note.name == kCommentNote ? note.text : job.comment;
+    job.comment = found == notes.end() ? job.comment : found->second.front().text;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TakeNotes(JobStore& store, std::vector<JobDetail>& details) {
+  if (details.empty()) {
+    return absl::OkStatus();
+  }
+  const auto [first, last] = std::minmax_element(
+      details.begin(), details.end(),
+      [](const JobDetail& a, const JobDetail& b) { return a.job.id < b.job.id; });
+  ASSIGN_OR_RETURN(const NotesByJob notes, store.ReadNotes(first->job.id, last->job.id));
+  for (JobDetail& detail : details) {
+    const auto found = notes.find(detail.job.id);
+    detail.notes = found == notes.end() ? detail.notes : found->second;
+    for (const JobNote& note : detail.notes) {
+      detail.job.comment = note.name == kCommentNote ? note.text : detail.job.comment;
     }
   }
   return absl::OkStatus();
@@ -323,10 +334,6 @@ void FinishShowJob(const Backend& backend, const Call<ShowJob>& call, const Show
           steps.ok()) {
         detail.steps = *std::move(steps);
       }
-      detail.notes = NotesOf(backend.store, detail.job.id);
-      for (const JobNote& note : detail.notes) {
-        detail.job.comment = note.name == kCommentNote ? note.text : detail.job.comment;
-      }
       if (MaySee(call.caller, detail.job.user)) {
         AddProgram(backend.store, asked.with_script, detail);
       } else {
@@ -336,7 +343,8 @@ void FinishShowJob(const Backend& backend, const Call<ShowJob>& call, const Show
       shown.push_back(std::move(detail));
     }
   }
-  call.Finish(shown.empty() ? NoSuchJob(selector) : absl::OkStatus(), shown);
+  const absl::Status noted = TakeNotes(backend.store, shown);
+  call.Finish(shown.empty() ? NoSuchJob(selector) : noted, shown);
 }
 
 void AnswerShowJob(const Backend& backend, const Call<ShowJob>& call, const ShowJob& asked) {
@@ -422,7 +430,7 @@ void KeepNotes(const Backend& backend, const Call<NoteJob>& call, const NoteJob&
       [call](const absl::Status& kept) { call.Finish(kept); });
 }
 
-void TakeNotes(const Backend& backend, const Call<NoteJob>& call, const NoteJob& asked) {
+void AnswerNoteJob(const Backend& backend, const Call<NoteJob>& call, const NoteJob& asked) {
   if (const absl::Status good = CheckNotes(call.caller, asked.notes); !good.ok()) {
     call.Refuse(good);
     return;
@@ -547,7 +555,7 @@ void ServeJobQuestions(Methods& methods, const Backend& backend) {
   AnswerInTurn<ListJobs>(methods, backend, AnswerListJobs);
   AnswerInTurn<ListHistory>(methods, backend, AnswerListHistory);
   AnswerInTurn<ShowJob>(methods, backend, AnswerShowJob);
-  AnswerInTurn<NoteJob>(methods, backend, TakeNotes);
+  AnswerInTurn<NoteJob>(methods, backend, AnswerNoteJob);
   AnswerInTurn<ExplainJob>(methods, backend, AnswerExplain);
   AnswerInTurn<TestSubmit>(methods, backend, AnswerTestSubmit);
 }

@@ -162,9 +162,9 @@ absl::StatusOr<std::vector<HealthRecord>> JobStore::ReadHealth(NodeId node, std:
   return ReadHealthHistory(*reader_, node, limit);
 }
 
-absl::StatusOr<NotesByJob> JobStore::ReadNotes(JobId first, JobId last) {
+absl::StatusOr<NotesByJob> JobStore::ReadNotes(JobId first, JobId last, const std::string& name) {
   absl::MutexLock hold(&mutex_);
-  return ReadNoteRows(*reader_, first, last);
+  return ReadNoteRows(*reader_, first, last, name);
 }
 
 absl::StatusOr<std::vector<Tuning>> JobStore::ReadTunings(const std::string& kernel) {

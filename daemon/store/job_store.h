@@ -76,8 +76,8 @@ class JobStore {
   absl::StatusOr<std::vector<PolicyChanged>> ReadPolicyHistory(std::uint32_t limit);
   // The node's health checks, the newest first, at most `limit`.
   absl::StatusOr<std::vector<HealthRecord>> ReadHealth(NodeId node, std::uint32_t limit);
-  // What people said of the jobs from `first` to `last`.
-  absl::StatusOr<NotesByJob> ReadNotes(JobId first, JobId last);
+  // What people said of the jobs from `first` to `last` under that name, or under any ("").
+  absl::StatusOr<NotesByJob> ReadNotes(JobId first, JobId last, const std::string& name = "");
   // Tunings of the kernel, or of all (""), the newest first.
   absl::StatusOr<std::vector<Tuning>> ReadTunings(const std::string& kernel);
   // The submission that used a client token, however old; nullopt when none did. Submissions only.

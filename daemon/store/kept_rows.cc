@@ -24,21 +24,30 @@ absl::StatusOr<std::vector<Tuning>> ReadTuningRows(Database& database, const std
   }
 }
 
-absl::StatusOr<NotesByJob> ReadNoteRows(Database& database, JobId first, JobId last) {
+absl::StatusOr<NotesByJob> ReadNoteRows(Database& database, JobId first, JobId last,
+                                        const std::string& name) {
   NotesByJob notes;
   Statement rows(database,
-                 "SELECT job, name, text, \"user\", time FROM job_notes "
-                 "WHERE job BETWEEN ? AND ? ORDER BY job, name");
-  rows.Start(static_cast<std::int64_t>(first.value()), static_cast<std::int64_t>(last.value()));
-  while (true) {
-    ASSIGN_OR_RETURN(const bool more, rows.Next());
-    if (!more) {
-      return notes;
+                 "SELECT job, text, \"user\", time FROM job_notes "
+                 "WHERE name = ? AND job BETWEEN ? AND ?");
+  for (const JobNoteKind& kind : kJobNotes) {
+    if (!name.empty() && name != kind.name) {
+      continue;
     }
-    notes[JobId(static_cast<std::uint64_t>(rows.Integer(0)))].push_back(
-        JobNote{std::string(rows.Text(1)), std::string(rows.Text(2)), std::string(rows.Text(3)),
-                Time(Duration(rows.Integer(4)))});
+    rows.Start(std::string(kind.name), static_cast<std::int64_t>(first.value()),
+               static_cast<std::int64_t>(last.value()));
+    while (true) {
+      ASSIGN_OR_RETURN(const bool more, rows.Next());
+      if (!more) {
+        break;
+      }
+      notes[JobId(static_cast<std::uint64_t>(rows.Integer(0)))].push_back(
+          JobNote{kind.name, std::string(rows.Text(1)), std::string(rows.Text(2)),
+                  Time(Duration(rows.Integer(3)))});
+    }
+    rows.Reset();
   }
+  return notes;
 }
 
 absl::Status KeptRowWriter::Write(const Tuning& tuning) {
@@ -49,8 +58,8 @@ absl::Status KeptRowWriter::Write(const Tuning& tuning) {
 
 absl::Status KeptRowWriter::Write(JobId job, const JobNote& note) {
   const auto number = static_cast<std::int64_t>(job.value());
-  return note.text.empty() ? delete_note_.Run(number, note.name)
-                           : put_note_.Run(number, note.name, note.text, note.user,
+  return note.text.empty() ? delete_note_.Run(note.name, number)
+                           : put_note_.Run(note.name, number, note.text, note.user,
                                            std::int64_t{note.time.time_since_epoch().count()});
 }
 

@@ -23,8 +23,9 @@ absl::StatusOr<std::vector<Tuning>> ReadTuningRows(Database& database, const std
 
 using NotesByJob = std::map<JobId, std::vector<JobNote>>;
 
-// Of the jobs from `first` to `last`, by name.
-absl::StatusOr<NotesByJob> ReadNoteRows(Database& database, JobId first, JobId last);
+// Of the jobs from `first` to `last`: those of one name, or of all (""), by name.
+absl::StatusOr<NotesByJob> ReadNoteRows(Database& database, JobId first, JobId last,
+                                        const std::string& name);
 
 class KeptRowWriter {
  public:
@@ -42,9 +43,9 @@ class KeptRowWriter {
                         "time = excluded.time WHERE excluded.version >= tunings.version"};
   Statement put_note_{database_,
                       "INSERT INTO job_notes VALUES (?, ?, ?, ?, ?) "
-                      "ON CONFLICT (job, name) DO UPDATE SET text = excluded.text, "
+                      "ON CONFLICT (name, job) DO UPDATE SET text = excluded.text, "
                       "\"user\" = excluded.\"user\", time = excluded.time"};
-  Statement delete_note_{database_, "DELETE FROM job_notes WHERE job = ? AND name = ?"};
+  Statement delete_note_{database_, "DELETE FROM job_notes WHERE name = ? AND job = ?"};
 };
 
 }  // namespace muster::daemon

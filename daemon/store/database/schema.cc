@@ -207,15 +207,16 @@ constexpr const char* kVersion9 = R"sql(
 ALTER TABLE node_failures ADD COLUMN losses INTEGER NOT NULL DEFAULT 0;
 )sql";
 
-// What people said of jobs by hand.
+// What people said of jobs by hand: all comments beside each other, for they are listed without the
+// texts of other names, which may be long.
 constexpr const char* kVersion10 = R"sql(
 CREATE TABLE job_notes (
-  job    INTEGER NOT NULL,
   name   TEXT NOT NULL,
+  job    INTEGER NOT NULL,
   text   TEXT NOT NULL,
   "user" TEXT NOT NULL,
   time   INTEGER NOT NULL,
-  PRIMARY KEY (job, name)
+  PRIMARY KEY (name, job)
 ) STRICT, WITHOUT ROWID;
 )sql";
 
@@ -261,7 +262,7 @@ constexpr std::array<TableOf, 17> kTables = {{
     {"health", "node, number, payload", "iib", "node, number"},
     {"tunings", "kernel, shape, type, architecture, version, choice, time", "ttttiti",
      "kernel, shape, type, architecture"},
-    {"job_notes", "job, name, text, \"user\", time", "ittti", "job, name"},
+    {"job_notes", "name, job, text, \"user\", time", "titti", "name, job"},
 }};
 
 }  // namespace
