@@ -30,7 +30,7 @@ host, port, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 held = []
 for _ in range(count):
     try:
-        held.append(socket.create_connection((host, port), timeout=60))
+        held.append(socket.create_connection((host, port), timeout=180))
     except OSError:
         pass
 print(len(held), flush=True)

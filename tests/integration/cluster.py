@@ -8,6 +8,7 @@ often is judged from the truth file, which the jobs write themselves, never from
 import contextlib
 import json
 import os
+import re
 import secrets
 import select
 import shutil
@@ -43,6 +44,24 @@ finish() {{
 
 def program(name):
     return os.path.join(BIN, name)
+
+
+def sanitizer():
+    """The runtime that the programs are linked to where they are sanitized, and that whoever loads a library of ours needs
+    first; else none."""
+    linked = subprocess.run(["ldd", program("musterd")], capture_output=True, text=True, check=False).stdout
+    found = re.search(r"libasan\.so\S* => (\S+)", linked)
+    return found.group(1) if found else None
+
+
+def open_mpi(place):
+    """Variables by which Open MPI's mpirun runs as root. Its daemons make the same directory in /tmp and fail when another
+    is quicker, which they share here and on machines of their own do not: mpirun's and the others' are apart."""
+    bases = {"OMPI_MCA_orte_local_tmpdir_base": os.path.join(place, "mpirun"),
+             "OMPI_MCA_orte_remote_tmpdir_base": os.path.join(place, "orted")}
+    for base in bases.values():
+        os.makedirs(base, exist_ok=True)
+    return {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **bases}
 
 
 def wait_until(condition, what, patience=None, pause=0.05):

@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from cluster import (BIN, KERNELS, OURS, Cluster, ClusterTest, processes_with, program, read_file,
+from cluster import (BIN, KERNELS, OURS, Cluster, ClusterTest, open_mpi, processes_with, program, read_file,
                      start_up, wait_until)
 from secured import OneUsersCluster
 
@@ -122,8 +122,7 @@ class MpirunTest(Mpi, ClusterTest):
         super().setUp()
         if not shutil.which("mpirun.openmpi"):
             self.skipTest("THERE IS NO mpirun.openmpi")
-        # Open MPI asks for this before it runs as root.
-        self.cluster.environment.update({"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
+        self.cluster.environment.update(open_mpi(self.cluster.work))
 
     def test_it_has_the_jobs_nodes_and_slots(self):
         job = self.cluster.submit("-N", 2, "-n", 4, "-o", "mpirun.out", self.script_of(RING))

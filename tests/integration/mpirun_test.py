@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import unittest
 
-from cluster import Cluster, ClusterTest
+from cluster import Cluster, ClusterTest, open_mpi
 
 # What a rank says of itself. Its OpenMP places are true where each is within what it may run on.
 WHERE = """#!/bin/sh
@@ -46,8 +46,7 @@ class MpirunTest(ClusterTest):
     @classmethod
     def make(cls):
         cluster = Cluster(nodes=cls.nodes)
-        cluster.environment.update({"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                                    "OMPI_MCA_btl": "self,tcp"})
+        cluster.environment.update({**open_mpi(cluster.work), "OMPI_MCA_btl": "self,tcp"})
         for name in ("OMP_NUM_THREADS", "OMP_PLACES", "OMP_PROC_BIND"):
             cluster.environment.pop(name, None)
         return cluster.start()

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import unittest
 
-from cluster import PATIENCE, Cluster, ClusterTest
+from cluster import PATIENCE, Cluster, ClusterTest, open_mpi
 
 ALL = sorted(os.sched_getaffinity(0))
 # Each node has CPUs of its own. Hydra hands its own environment on, so that variables say nothing of the node.
@@ -44,7 +44,7 @@ class Clients(ClusterTest):
     @classmethod
     def make(cls):
         cluster = Cluster(nodes=cls.nodes)
-        cluster.environment.update({"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"})
+        cluster.environment.update(open_mpi(cluster.work))
         return cluster.start()
 
     def setUp(self):
