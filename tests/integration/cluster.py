@@ -47,11 +47,18 @@ def program(name):
 
 
 def sanitizer():
-    """The runtime that the programs are linked to where they are sanitized, and that whoever loads a library of ours needs
-    first; else none."""
+    """The runtime that the programs are linked to where they are sanitized; else none."""
     linked = subprocess.run(["ldd", program("musterd")], capture_output=True, text=True, check=False).stdout
     found = re.search(r"libasan\.so\S* => (\S+)", linked)
     return found.group(1) if found else None
+
+
+def with_checkpoints():
+    """The assignments of a shell with which Python loads the checkpoint library. A sanitized one needs its runtime first;
+    of Python's own the leaks are not ours to find."""
+    library = os.path.abspath(os.path.join(BIN, "..", "lib", "libmuster-checkpoint.so.0"))
+    first = f" LD_PRELOAD={sanitizer()} ASAN_OPTIONS=detect_leaks=0" if sanitizer() else ""
+    return f"MUSTER_CHECKPOINT_LIBRARY={library}{first}"
 
 
 def open_mpi(place):

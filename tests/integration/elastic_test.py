@@ -6,7 +6,7 @@ import signal
 import sys
 import unittest
 
-from cluster import BIN, Cluster, ClusterTest, read_file, sanitizer, wait_until
+from cluster import BIN, Cluster, ClusterTest, read_file, wait_until, with_checkpoints
 # Counts in steps, on each node by a worker of its own, from where its file says; checkpoints when told to end.
 SCRIPT = f"""echo "$MUSTER_RESTART_COUNT $MUSTER_JOB_NUM_NODES $MUSTER_ELASTIC_EPOCH" >>sizes
 echo "${{PET_NNODES:-}} ${{PET_RDZV_ID:-}} ${{RANK:-none}}" >>meeting
@@ -165,14 +165,11 @@ class ElasticWorkTest(ClusterTest):
 
     def submit(self):
         module = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", "checkpoint", "python"))
-        library = os.path.abspath(os.path.join(BIN, "..", "lib", "libmuster-checkpoint.so.0"))
-        # Of Python's own the leaks are not ours to find.
-        first = f"export LD_PRELOAD={sanitizer()} ASAN_OPTIONS=detect_leaks=0; " if sanitizer() else ""
         with open(os.path.join(self.cluster.work, "worker.py"), "w", encoding="utf-8") as file:
             file.write(WORKER.format(module=module))
         return self.cluster.submit(
             "--elastic", "-N", "1-3", f"--checkpoint-interval={INTERVAL}s", "--wrap",
-            f"trap '' TERM; export MUSTER_CHECKPOINT_LIBRARY={library}; {first}exec {sys.executable} -B worker.py")
+            f"trap '' TERM; {with_checkpoints()} exec {sys.executable} -B worker.py")
 
     # E7
     def test_no_change_costs_more_work_than_is_done_between_two_checkpoints(self):

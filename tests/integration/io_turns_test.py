@@ -4,7 +4,7 @@ import os
 import sys
 import unittest
 
-from cluster import BIN, WIDE, Cluster, ClusterTest, wait_until
+from cluster import WIDE, Cluster, ClusterTest, wait_until, with_checkpoints
 
 INTERVAL = 8  # seconds; a program waits for its turn for as long again
 SIZE = 64 << 20
@@ -46,9 +46,8 @@ class IoTurnsTest(ClusterTest):
         module = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", "checkpoint", "python"))
         with open(program, "w", encoding="utf-8") as file:
             file.write(PROGRAM.format(module=module, size=SIZE, enough=enough, log=os.path.join(work, "log")))
-        library = os.path.abspath(os.path.join(BIN, "..", "lib", "libmuster-checkpoint.so.0"))
         jobs = [self.cluster.submit("-n", 1, f"--checkpoint-interval={INTERVAL}s", "--wrap",
-                                    f"MUSTER_CHECKPOINT_LIBRARY={library} exec {sys.executable} -B {program}")
+                                    f"{with_checkpoints()} exec {sys.executable} -B {program}")
                 for _ in range(3)]
 
         def made():

@@ -8,7 +8,7 @@ import signal
 import sys
 import unittest
 
-from cluster import BIN, ClusterTest, wait_until
+from cluster import ClusterTest, wait_until, with_checkpoints
 
 NODES = ["node1", "node2"]
 SIZE = 8  # of the step that it keeps, in bytes: the end of its shard
@@ -58,12 +58,11 @@ class LevelsTest(ClusterTest):
         for node in NODES:
             os.makedirs(self.path("local", node))
         module = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", "checkpoint", "python"))
-        library = os.path.abspath(os.path.join(BIN, "..", "lib", "libmuster-checkpoint.so.0"))
         with open(self.path("program.py"), "w", encoding="utf-8") as file:
             file.write(PROGRAM.format(module=module, size=SIZE, log=self.path("log"),
                                       enough=self.path("enough")))
         script = self.cluster.script(
-            f"export MUSTER_CHECKPOINT_LIBRARY={library}\n"
+            f"export {with_checkpoints()}\n"
             f"export MUSTER_CHECKPOINT_LOCAL_DIR={self.path('local')}/$MUSTER_NODE_NAME\n"
             f"exec {sys.executable} -B {self.path('program.py')}")
         return self.cluster.submit("--requeue", "-n", 1, "--checkpoint-interval=auto",

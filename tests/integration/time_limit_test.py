@@ -5,7 +5,7 @@ import os
 import sys
 import time
 
-from cluster import BIN, Cluster, ClusterTest, program, wait_until
+from cluster import Cluster, ClusterTest, program, wait_until, with_checkpoints
 
 FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures", "topology")
 MACHINE = os.path.join(FIXTURES, "h200x4.xml") + "+" + os.path.join(FIXTURES, "h200x4.topo_m.txt")
@@ -91,11 +91,10 @@ class TimeLimitTest(ClusterTest):
     def test_a_job_with_gpus_has_to_make_a_checkpoint_first(self):
         work = self.cluster.work
         module = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", "checkpoint", "python"))
-        library = os.path.abspath(os.path.join(BIN, "..", "lib", "libmuster-checkpoint.so.0"))
         with open(os.path.join(work, "saves.py"), "w", encoding="utf-8") as file:
             file.write(SAVES.format(module=module, save=os.path.join(work, "save"), done=os.path.join(work, "done")))
         job = self.cluster.submit("-G", 1, "--time", "5:00", "--wrap",
-                                  f"MUSTER_CHECKPOINT_LIBRARY={library} exec {sys.executable} -B {work}/saves.py")
+                                  f"{with_checkpoints()} exec {sys.executable} -B {work}/saves.py")
         self.cluster.wait_state(job, "RUNNING")
         self.assertIn("has made no checkpoint in this attempt", self.refused(job, "--time", "10:00"))
         self.touch("save")
