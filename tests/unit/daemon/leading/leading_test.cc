@@ -133,9 +133,9 @@ TEST_F(LeadingTest, AReaderOfEventsThatStaysMissesNothingOfALeadThatChanges) {
                  .events;
   }
   ASSERT_EQ(events.size(), 2U);
-  EXPECT_EQ(events[0]->type, "muster.job.submitted");
+  EXPECT_STREQ(events[0]->type, "muster.job.submitted");
   EXPECT_EQ(events[0]->job, job);
-  EXPECT_EQ(events[1]->type, "muster.controller.started");
+  EXPECT_STREQ(events[1]->type, "muster.controller.started");
 }
 
 TEST_F(LeadingTest, AControllerThatSteppedDownAnswersQuestionsAndChangesNothing) {
