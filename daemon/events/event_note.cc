@@ -2,6 +2,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "scheduler/core/state/tables/usage_keys.h"
 #include "scheduler/model/job/array.h"
 
 namespace muster::daemon {
@@ -45,8 +46,14 @@ std::vector<std::string> NoticesOf(const std::vector<std::string>& recorded) {
 }
 
 JobFacts FactsOf(JobId job, JobId submission, const JobSpec& spec) {
-  return {job,          submission,     ToString(job),           spec.name, spec.user.name,
-          spec.account, spec.partition, NoticesOf(spec.recorded)};
+  return {job,
+          submission,
+          ToString(job),
+          spec.name,
+          spec.user.name,
+          spec.account,
+          core::EffectivePartition(spec.partition),
+          NoticesOf(spec.recorded)};
 }
 
 void AddExit(const ExitStatus& status, Data& data) {
@@ -247,7 +254,7 @@ JobFacts FactsOf(const Job& job) {
     facts.label = absl::StrCat(job.submission.value(), "+", OffsetOf(job));
   }
   if (job.attempt.has_value()) {
-    facts.partition = job.attempt->partition;
+    facts.partition = core::EffectivePartition(job.attempt->partition);
   }
   return facts;
 }

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <string>
+
 namespace muster::daemon {
 namespace {
 
@@ -36,6 +39,22 @@ TEST(EventNoteTest, ASubmissionSaysWhoseItIsAndNothingOfItsProgram) {
     const auto* text = std::get_if<std::string>(&value);
     EXPECT_TRUE(text == nullptr || text->find("secret") == std::string::npos) << name;
   }
+}
+
+// Before a restart and after it, and whether it has ended by then or not.
+TEST(EventNoteTest, AJobIsInTheImpliedPartitionWhereItNamedNone) {
+  JobSubmitted event;
+  event.first = JobId(7);
+  event.count = 1;
+  const std::string implied = NoteOf(event)->facts.partition;
+  EXPECT_FALSE(implied.empty());
+  Job job;
+  job.id = event.first;
+  job.submission = event.first;
+  job.spec = std::make_shared<const JobSpec>();
+  EXPECT_EQ(FactsOf(job).partition, implied);
+  job.attempt.emplace();
+  EXPECT_EQ(FactsOf(job).partition, implied);
 }
 
 TEST(EventNoteTest, AnEndSaysHow) {
