@@ -205,7 +205,9 @@ UsageReceipt MakeReceipt(const DecayedUsage& usage, const std::vector<ChargedRun
   std::vector<absl::uint128> grains;
   absl::uint128 listed = 0;
   for (const ChargedRun& run : runs) {
-    grains.push_back(Decayed(RunGrains(run, usage.period, half_life), usage.period, at, half_life));
+    // A run may have ended in a later period than the usage was last charged in.
+    const std::int64_t period = std::max(usage.period, PeriodAt(run.until, half_life));
+    grains.push_back(Decayed(RunGrains(run, period, half_life), period, at, half_life));
     listed += grains.back();
   }
   grains.push_back(all > listed ? all - listed : absl::uint128(0));
