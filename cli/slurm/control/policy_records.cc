@@ -74,6 +74,7 @@ std::pair<std::string, std::string> AccountAndUser(const PolicyView& object) {
                                   : absl::StrSplit(object.name, absl::MaxSplits('/', 1));
 }
 
+// Whether the list has the name, or none and so means all.
 bool Names(const std::vector<std::string>& wanted, const std::string& name) {
   return wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end();
 }
@@ -104,7 +105,7 @@ std::string Associations(const std::vector<PolicyView>& objects, const std::stri
   for (const PolicyView& object : objects) {
     const auto [account, user] = AccountAndUser(object);
     if ((object.kind != "account" && object.kind != "association") ||
-        !Names(filter.accounts, account) || (!filter.users.empty() && !Names(filter.users, user))) {
+        !Names(filter.accounts, account) || !Names(filter.users, user)) {
       continue;
     }
     std::vector<std::string> lines = {
@@ -160,16 +161,13 @@ std::string LicenseRecord(const LicenseState& license, const RecordScene& scene)
 std::string AssociationPage(const std::vector<PolicyView>& objects, const std::string& cluster,
                             const AssociationFilter& filter, const RecordScene& scene) {
   std::string page = "Current Association Manager state\n";
-  const auto wanted = [&filter](const char* part) {
-    return filter.parts.empty() || Names(filter.parts, part);
-  };
-  if (wanted("users")) {
+  if (Names(filter.parts, "users")) {
     page += Users(objects, filter);
   }
-  if (wanted("assoc")) {
+  if (Names(filter.parts, "assoc")) {
     page += Associations(objects, cluster, filter, scene);
   }
-  if (wanted("qos")) {
+  if (Names(filter.parts, "qos")) {
     page += QualityRecords(objects, filter, scene);
   }
   return page;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "absl/time/civil_time.h"
 #include "scheduler/simulator/readers/number_text.h"
@@ -33,6 +34,15 @@ bool TakeBefore(std::string_view* text, char mark, std::string_view* before) {
   *before = text->substr(0, at);
   text->remove_prefix(at + 1);
   return true;
+}
+
+// The entry before the next comma, or the rest.
+std::string_view TakeEntry(std::string_view* text) {
+  std::string_view entry;
+  if (!TakeBefore(text, ',', &entry)) {
+    entry = std::exchange(*text, {});
+  }
+  return entry;
 }
 
 }  // namespace
@@ -89,11 +99,7 @@ bool ReadSlurmGpus(std::string_view text, std::int64_t* gpu_milli) {
   std::int64_t untyped = -1;
   std::int64_t typed = -1;
   while (!text.empty()) {
-    std::string_view entry;
-    if (!TakeBefore(&text, ',', &entry)) {
-      entry = text;
-      text = {};
-    }
+    std::string_view entry = TakeEntry(&text);
     std::string_view name;
     if (!TakeBefore(&entry, '=', &name)) {
       return false;
@@ -117,11 +123,7 @@ std::string SlurmGres(std::string_view text) {
   constexpr std::string_view kPrefix = "gres/";
   std::string gres;
   while (!text.empty()) {
-    std::string_view entry;
-    if (!TakeBefore(&text, ',', &entry)) {
-      entry = text;
-      text = {};
-    }
+    std::string_view entry = TakeEntry(&text);
     std::string_view name;
     if (!TakeBefore(&entry, '=', &name) || name.substr(0, kPrefix.size()) != kPrefix) {
       continue;
