@@ -14,8 +14,8 @@
 #include <set>
 
 #include "agent/kernels/harness/bench.h"
-#include "agent/kernels/harness/placement.h"
-#include "agent/kernels/harness/seeded.h"
+#include "agent/kernels/place/placement.h"
+#include "agent/kernels/place/seeded.h"
 
 namespace muster::kernels {
 namespace {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/kernels/harness/memory.h"
+#include "agent/kernels/place/memory.h"
 
 namespace muster::kernels {
 

@@ -10,9 +10,9 @@
 #include "agent/kernels/cpu/sums.h"
 #include "agent/kernels/cpu/vector_loops.h"
 #include "agent/kernels/harness/bench.h"
-#include "agent/kernels/harness/memory.h"
 #include "agent/kernels/harness/node_facts.h"
-#include "agent/kernels/harness/placement.h"
+#include "agent/kernels/place/memory.h"
+#include "agent/kernels/place/placement.h"
 
 namespace muster::kernels {
 namespace {

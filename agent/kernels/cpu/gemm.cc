@@ -16,11 +16,11 @@
 #include "agent/kernels/cpu/blocking_search.h"
 #include "agent/kernels/cpu/cpu_peaks.h"
 #include "agent/kernels/cpu/matrix_product.h"
-#include "agent/kernels/cpu/team.h"
 #include "agent/kernels/cpu/vector_loops.h"
 #include "agent/kernels/harness/kernel.h"
 #include "agent/kernels/harness/node_facts.h"
 #include "agent/kernels/harness/tuning.h"
+#include "agent/kernels/place/team.h"
 
 namespace muster::kernels {
 namespace {

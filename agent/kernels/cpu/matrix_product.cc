@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "agent/kernels/cpu/micro_kernel.h"
-#include "agent/kernels/harness/memory.h"
+#include "agent/kernels/place/memory.h"
 
 namespace muster::kernels {
 namespace {

@@ -10,9 +10,9 @@
 
 #include "agent/kernels/cpu/cpu_peaks.h"
 #include "agent/kernels/cpu/norm_gelu_rows.h"
-#include "agent/kernels/cpu/team.h"
 #include "agent/kernels/harness/kernel.h"
 #include "agent/kernels/harness/node_facts.h"
+#include "agent/kernels/place/team.h"
 
 namespace muster::kernels {
 namespace {

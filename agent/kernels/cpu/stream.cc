@@ -17,10 +17,10 @@
 #include "agent/kernels/harness/check.h"
 #include "agent/kernels/harness/command_line.h"
 #include "agent/kernels/harness/kernel.h"
-#include "agent/kernels/harness/memory.h"
 #include "agent/kernels/harness/node_facts.h"
-#include "agent/kernels/harness/placement.h"
 #include "agent/kernels/harness/timeline.h"
+#include "agent/kernels/place/memory.h"
+#include "agent/kernels/place/placement.h"
 
 namespace muster::kernels {
 namespace {

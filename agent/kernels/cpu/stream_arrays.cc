@@ -9,8 +9,8 @@
 #include "agent/kernels/harness/bench.h"
 #include "agent/kernels/harness/check.h"
 #include "agent/kernels/harness/node_facts.h"
-#include "agent/kernels/harness/partition.h"
-#include "agent/kernels/harness/seeded.h"
+#include "agent/kernels/place/partition.h"
+#include "agent/kernels/place/seeded.h"
 
 namespace muster::kernels {
 namespace {

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "agent/kernels/cpu/vector_loops.h"
-#include "agent/kernels/harness/memory.h"
-#include "agent/kernels/harness/placement.h"
+#include "agent/kernels/place/memory.h"
+#include "agent/kernels/place/placement.h"
 
 namespace muster::kernels {
 

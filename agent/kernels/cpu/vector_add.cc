@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "agent/kernels/cpu/cpu_peaks.h"
-#include "agent/kernels/cpu/team.h"
 #include "agent/kernels/cpu/vector_loops.h"
 #include "agent/kernels/harness/kernel.h"
 #include "agent/kernels/harness/node_facts.h"
+#include "agent/kernels/place/team.h"
 
 namespace muster::kernels {
 namespace {

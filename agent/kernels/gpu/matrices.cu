@@ -11,8 +11,8 @@
 #include "agent/kernels/gpu/operations.h"
 #include "agent/kernels/gpu/tiled_product.h"
 #include "agent/kernels/harness/choice_search.h"
-#include "agent/kernels/harness/seeded.h"
 #include "agent/kernels/harness/tuning.h"
+#include "agent/kernels/place/seeded.h"
 
 namespace muster::kernels {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "agent/kernels/gpu/device.h"
 #include "agent/kernels/gpu/operations.h"
-#include "agent/kernels/harness/seeded.h"
+#include "agent/kernels/place/seeded.h"
 
 namespace muster::kernels {
 namespace {

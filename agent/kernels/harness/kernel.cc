@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "agent/kernels/harness/memory.h"
 #include "agent/kernels/harness/node_facts.h"
 #include "agent/kernels/harness/phase_marker.h"
 #include "agent/kernels/harness/timeline.h"
+#include "agent/kernels/place/memory.h"
 
 namespace muster::kernels {
 namespace {

@@ -14,9 +14,9 @@
 #include "agent/kernels/cpu/cpu_peaks.h"
 #include "agent/kernels/cpu/matrix_product.h"
 #include "agent/kernels/cpu/stream_arrays.h"
-#include "agent/kernels/cpu/team.h"
 #include "agent/kernels/harness/kernel.h"
 #include "agent/kernels/harness/node_facts.h"
+#include "agent/kernels/place/team.h"
 
 namespace muster::kernels {
 namespace {

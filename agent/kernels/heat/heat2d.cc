@@ -18,8 +18,6 @@
 
 #include "agent/kernels/harness/bench.h"
 #include "agent/kernels/harness/command_line.h"
-#include "agent/kernels/harness/memory.h"
-#include "agent/kernels/harness/placement.h"
 #include "agent/kernels/harness/timeline.h"
 #include "agent/kernels/heat/heat2d_checkpoint.h"
 #include "agent/kernels/heat/heat_report.h"
@@ -27,6 +25,8 @@
 #include "agent/kernels/heat/stencil.h"
 #include "agent/kernels/mpi/rank_timeline.h"
 #include "agent/kernels/mpi/ranks.h"
+#include "agent/kernels/place/memory.h"
+#include "agent/kernels/place/placement.h"
 
 namespace muster::kernels {
 namespace {

@@ -4,7 +4,7 @@
 #include <limits>
 #include <utility>
 
-#include "agent/kernels/harness/seeded.h"
+#include "agent/kernels/place/seeded.h"
 
 namespace muster::kernels {
 namespace {

@@ -13,10 +13,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "agent/kernels/harness/memory.h"
-#include "agent/kernels/harness/partition.h"
 #include "agent/kernels/heat/exact_sum.h"
 #include "agent/kernels/mpi/grid.h"
+#include "agent/kernels/place/memory.h"
+#include "agent/kernels/place/partition.h"
 
 namespace muster::kernels {
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "agent/kernels/harness/partition.h"
+#include "agent/kernels/place/partition.h"
 
 namespace muster::kernels {
 namespace {

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "agent/kernels/harness/check.h"
-#include "agent/kernels/harness/memory.h"
 #include "agent/kernels/mpi/algorithms.h"
 #include "agent/kernels/mpi/device_memory.h"
 #include "agent/kernels/mpi/world.h"
+#include "agent/kernels/place/memory.h"
 
 namespace muster::kernels {
 namespace {

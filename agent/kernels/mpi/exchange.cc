@@ -5,7 +5,7 @@
 #include <string>
 
 #include "agent/kernels/harness/check.h"
-#include "agent/kernels/harness/memory.h"
+#include "agent/kernels/place/memory.h"
 
 namespace muster::kernels {
 namespace {

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "agent/kernels/harness/partition.h"
+#include "agent/kernels/place/partition.h"
 
 namespace muster::kernels {
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "agent/kernels/harness/check.h"
-#include "agent/kernels/harness/memory.h"
 #include "agent/kernels/mpi/ranks.h"
 #include "agent/kernels/mpi/world.h"
+#include "agent/kernels/place/memory.h"
 
 namespace muster::kernels {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "agent/kernels/harness/seeded.h"
 #include "agent/kernels/mpi/world.h"
+#include "agent/kernels/place/seeded.h"
 
 namespace muster::kernels {
 namespace {

@@ -9,10 +9,10 @@
 #include <set>
 #include <sstream>
 
-#include "agent/kernels/harness/memory.h"
 #include "agent/kernels/harness/node_facts.h"
 #include "agent/kernels/harness/timeline.h"
 #include "agent/kernels/mpi/rank_timeline.h"
+#include "agent/kernels/place/memory.h"
 
 namespace muster::kernels {
 namespace {

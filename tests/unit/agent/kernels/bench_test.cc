@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "agent/kernels/harness/seeded.h"
+#include "agent/kernels/place/seeded.h"
 
 namespace muster::kernels {
 namespace {

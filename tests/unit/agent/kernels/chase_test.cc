@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "agent/kernels/harness/placement.h"
+#include "agent/kernels/place/placement.h"
 
 namespace muster::kernels {
 namespace {

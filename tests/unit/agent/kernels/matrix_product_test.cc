@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "agent/kernels/cpu/micro_kernel.h"
-#include "agent/kernels/harness/seeded.h"
+#include "agent/kernels/place/seeded.h"
 
 namespace muster::kernels {
 namespace {

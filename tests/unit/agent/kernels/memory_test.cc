@@ -1,4 +1,4 @@
-#include "agent/kernels/harness/memory.h"
+#include "agent/kernels/place/memory.h"
 
 #include <gtest/gtest.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "agent/kernels/harness/openmp_environment.h"
+#include "agent/kernels/place/openmp_environment.h"
 
 #include <gtest/gtest.h>
 

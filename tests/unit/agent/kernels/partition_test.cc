@@ -1,4 +1,4 @@
-#include "agent/kernels/harness/partition.h"
+#include "agent/kernels/place/partition.h"
 
 #include <gtest/gtest.h>
 

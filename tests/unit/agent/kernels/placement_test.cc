@@ -1,4 +1,4 @@
-#include "agent/kernels/harness/placement.h"
+#include "agent/kernels/place/placement.h"
 
 #include <gtest/gtest.h>
 

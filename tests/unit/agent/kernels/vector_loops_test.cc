@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-#include "agent/kernels/harness/memory.h"
+#include "agent/kernels/place/memory.h"
 
 namespace muster::kernels {
 namespace {

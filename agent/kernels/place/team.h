@@ -11,10 +11,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "agent/kernels/harness/bench.h"
-#include "agent/kernels/harness/memory.h"
-#include "agent/kernels/harness/partition.h"
-#include "agent/kernels/harness/seeded.h"
+#include "agent/kernels/place/memory.h"
+#include "agent/kernels/place/partition.h"
+#include "agent/kernels/place/seeded.h"
 
 namespace muster::kernels {
 
@@ -23,10 +22,10 @@ namespace muster::kernels {
 template <class Work>
 double RunTeam(int64_t n, int64_t element_bytes, const Work& work) {
   const int64_t grain = kAlignment / element_bytes;
-  const double begin = MonotonicSeconds();
+  const double begin = omp_get_wtime();
 #pragma omp parallel default(none) shared(n, grain, work)
   { work(BlockRange(n, omp_get_num_threads(), omp_get_thread_num(), grain)); }
-  return MonotonicSeconds() - begin;
+  return omp_get_wtime() - begin;
 }
 
 // Element `index` of the input array `which` of a kernel: in [-1, 1), exact in single precision.

@@ -1,4 +1,4 @@
-#include "agent/kernels/harness/memory.h"
+#include "agent/kernels/place/memory.h"
 
 #include <sys/mman.h>
 
