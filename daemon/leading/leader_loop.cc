@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/store/journal.h"
+#include "daemon/store/rows/journal.h"
 #include "scheduler/base/status.h"
 
 namespace muster::daemon {

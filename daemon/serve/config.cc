@@ -242,6 +242,7 @@ absl::Status ReadConfigFile(const std::string& path, DaemonConfig& config) {
   RETURN_IF_ERROR(ReadStoreKeys(file, config));
   RETURN_IF_ERROR(ReadDoorKeys(file, config));
   RETURN_IF_ERROR(ReadBudget(file, config.budget));
+  RETURN_IF_ERROR(file.ReadBool("retention.keep_script", &config.keep_scripts));
   RETURN_IF_ERROR(ReadNetworkKey(path, file, config));
   RETURN_IF_ERROR(ReadSettings(file, config.policy));
   RETURN_IF_ERROR(ReadPolicy(file).status());

@@ -31,7 +31,8 @@ struct DaemonConfig {
   std::optional<std::uint32_t> min_uid;
   std::string gateway;  // "unix:PATH" of the socket on which tokens alone count; empty: none
   BudgetLimits budget;  // of each user's calls
-  std::string network;  // --network: goes before the one that the file names
+  bool keep_scripts = false;  // once their jobs have ended
+  std::string network;                 // --network: goes before the one that the file names
   SchedulerConfig policy;
   std::string file;  // where these settings are from; empty: the command line alone
   int ready_fd = -1;

@@ -174,9 +174,8 @@ void Server::TakeFrom(UniqueFd listening, Acceptor::Kind kind, FramedDoor* frame
     acceptor_.Add(std::move(listening), kind, to_grpc);
     return;
   }
-  acceptor_.Add(std::move(listening), kind, [frames, to_grpc](UniqueFd caller) {
-    frames->Take(std::move(caller), to_grpc);
-  });
+  acceptor_.Add(std::move(listening), kind,
+                [frames, to_grpc](UniqueFd caller) { frames->Take(std::move(caller), to_grpc); });
 }
 
 // gRPC marks its calls as "local", by which the gate knows them (kTokensOnlyTransport).
@@ -273,8 +272,8 @@ std::string AdvertisedOf(const Server& server, const std::string& host) {
     const std::size_t colon = address.rfind(':');
     const std::string named = address.substr(0, colon);
     const bool any = named == "0.0.0.0" || named == "[::]";
-    const std::string port = address.substr(colon) == ":0" ? absl::StrCat(":", server.port())
-                                                           : address.substr(colon);
+    const std::string port =
+        address.substr(colon) == ":0" ? absl::StrCat(":", server.port()) : address.substr(colon);
     absl::StrAppend(&all, all.empty() ? "" : ",", any ? host : named, port);
   }
   return all;

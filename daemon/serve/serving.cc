@@ -59,7 +59,7 @@ void Reload(const DaemonConfig& config, Controller& controller, const Logger& lo
 int ExitCodeOf(const absl::Status& status) {
   constexpr int kRefused = 1;
   constexpr int kStoreLost = 74;
-  return absl::IsDataLoss(status) ? kStoreLost
+  return absl::IsDataLoss(status)          ? kStoreLost
          : absl::IsInvalidArgument(status) ? kExitUsage
                                            : kRefused;
 }

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "daemon/store/blob.h"
+#include "daemon/store/database/blob.h"
 #include "daemon/store/job_store.h"
 #include "daemon/store/target_history.h"
 #include "scheduler/base/status.h"
@@ -33,8 +33,8 @@ std::string JsonIds(const std::vector<JobId>& ids) {
 // keeps SQLite from walking its index where the ids are the shorter way.
 std::string ListQuery(const Database& database, const HistoryFilter& filter) {
   const bool by_id = !filter.jobs.empty();
-  std::string sql = absl::StrCat("SELECT id, detail FROM history WHERE ",
-                                 by_id ? "+ended >= ?" : "ended >= ?");
+  std::string sql =
+      absl::StrCat("SELECT id, detail FROM history WHERE ", by_id ? "+ended >= ?" : "ended >= ?");
   if (!filter.user.empty()) {
     absl::StrAppend(&sql, " AND ", by_id ? R"("user" || '' = ?)" : R"("user" = ?)");
   }
@@ -44,7 +44,8 @@ std::string ListQuery(const Database& database, const HistoryFilter& filter) {
   }
   if (!filter.jobs.empty()) {
     absl::StrAppend(&sql, " AND id IN (", database.numbers(),
-                    " UNION SELECT id FROM history WHERE submission IN (", database.numbers(), "))");
+                    " UNION SELECT id FROM history WHERE submission IN (", database.numbers(),
+                    "))");
   }
   return absl::StrCat(sql, " ORDER BY ended DESC, id DESC LIMIT ?");
 }
@@ -121,7 +122,7 @@ absl::StatusOr<std::vector<JobDetail>> Accounting::Show(
   RETURN_IF_ERROR(transaction.Begin(Transaction::Kind::kRead));
   Statement rows(*database_, elements.empty()
                                  ? std::string("SELECT id, detail FROM history "
-                                   "WHERE id = ? OR submission = ? ORDER BY id")
+                                               "WHERE id = ? OR submission = ? ORDER BY id")
                                  : absl::StrCat("SELECT id, detail FROM history WHERE "
                                                 "submission = ? AND array_index IN (",
                                                 database_->numbers(), ") ORDER BY id"));

@@ -22,6 +22,8 @@ constexpr std::uint64_t kLogBytesMost = std::uint64_t{64} << 20;
 // rest does not wait.
 constexpr auto kFloor = std::chrono::milliseconds(1);
 constexpr std::size_t kManyEntries = 4096;
+// Between pieces of what an older schema left, while there is always something to commit.
+constexpr auto kOldSecretsEvery = std::chrono::milliseconds(500);
 
 }  // namespace
 
@@ -64,6 +66,7 @@ void CommitQueue::Run() {
       CommitAll(std::move(items));
       // What goes wrong here and matters is told by the next Commit.
       store_.CheckpointAbove(kLogBytesMost).IgnoreError();
+      TakeOldSecrets();
       continue;
     }
     const std::lock_guard hold(mutex_);
@@ -98,12 +101,23 @@ std::vector<CommitQueue::Item> CommitQueue::Take() {
   }
   if (idle) {
     store_.CheckpointAbove(kLogBytesIdle).IgnoreError();
+    TakeOldSecrets();
     // What went through left holes that the allocator would keep.
     if (std::exchange(entries_, 0) > kManyEntries) {
       malloc_trim(0);
     }
   }
   return taken;
+}
+
+// An error of it that matters is told by the next Commit.
+void CommitQueue::TakeOldSecrets() {
+  const auto now = std::chrono::steady_clock::now();
+  if (old_secrets_left_ && failed_.ok() && now >= old_secrets_taken_ + kOldSecretsEvery) {
+    const absl::StatusOr<bool> more = store_.TakeOldSecrets();
+    old_secrets_left_ = !more.ok() || *more;
+    old_secrets_taken_ = std::chrono::steady_clock::now();
+  }
 }
 
 void CommitQueue::CommitAll(std::vector<Item> items) {

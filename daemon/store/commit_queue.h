@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "daemon/store/batch.h"
 #include "daemon/store/job_store.h"
+#include "daemon/store/rows/batch.h"
 
 namespace muster::daemon {
 
@@ -56,13 +56,16 @@ class CommitQueue {
 
   void Run();
   std::vector<Item> Take();
+  void TakeOldSecrets();
   void CommitAll(std::vector<Item> items);
   void CommitGroup(std::vector<Batch>* batches,
                    std::vector<std::function<void(absl::Status)>>* done);
 
   JobStore& store_;
-  absl::Status failed_;       // the writer's thread only: why batches are refused until a Reset
-  mutable std::mutex mutex_;  // guards what follows
+  absl::Status failed_;           // the writer's thread only: why batches are refused until a Reset
+  bool old_secrets_left_ = true;  // the writer's thread only
+  std::chrono::steady_clock::time_point old_secrets_taken_ = {};  // the writer's thread only
+  mutable std::mutex mutex_;                                      // guards what follows
   std::condition_variable changed_;
   std::deque<Item> items_;
   std::size_t depth_ = 0;

@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/store/health_rows.h"
-#include "daemon/store/journal.h"
 #include "daemon/store/postgres/postgres_engine.h"
+#include "daemon/store/rows/health_rows.h"
+#include "daemon/store/rows/journal.h"
 #include "daemon/store/sqlite/sqlite_engine.h"
 #include "daemon/store/state_reader.h"
 #include "scheduler/base/status.h"
@@ -45,15 +45,16 @@ absl::StatusOr<std::unique_ptr<JobStore>> JobStore::Open(const StorePlace& place
   ASSIGN_OR_RETURN(std::unique_ptr<Database> reader, engine->OpenReader());
   ASSIGN_OR_RETURN(const Version version, ReadVersion(*reader));
   return std::unique_ptr<JobStore>(new JobStore(place.directory, std::move(lock), std::move(engine),
-                                                std::move(reader), version));
+                                                std::move(reader), version, place.scripts));
 }
 
 JobStore::JobStore(std::string directory, LockFile lock, std::unique_ptr<StoreEngine> engine,
-                   std::unique_ptr<Database> reader, Version version)
+                   std::unique_ptr<Database> reader, Version version, Scripts scripts)
     : directory_(std::move(directory)),
       lock_(std::move(lock)),
       engine_(std::move(engine)),
-      rows_(engine_->writer()),
+      rows_(engine_->writer(), scripts),
+      old_secrets_(engine_->writer(), scripts),
       version_(version),
       reader_(std::move(reader)) {}
 
@@ -185,6 +186,26 @@ absl::Status JobStore::ReadJournal(Version from,
                                    const std::function<bool(const JournalEntry&)>& visit) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> reader, engine_->OpenReader());
   return ReadJournalRows(*reader, from, visit);
+}
+
+absl::StatusOr<bool> JobStore::TakeOldSecrets() {
+  RETURN_IF_ERROR(lost_);
+  if (!old_secrets_left_ || doubtful_) {
+    return old_secrets_left_;
+  }
+  ASSIGN_OR_RETURN(const std::uint64_t left, old_secrets_.Left());
+  old_secrets_left_ = left > 0;
+  if (!old_secrets_left_) {
+    return false;
+  }
+  Transaction transaction(engine_->writer());
+  RETURN_IF_ERROR(transaction.Begin(Transaction::Kind::kWrite));
+  RETURN_IF_ERROR(engine_->Fence());
+  RETURN_IF_ERROR(old_secrets_.TakePiece(left));
+  const absl::Status status = transaction.Commit();
+  lost_ = absl::IsDataLoss(status) ? status : lost_;
+  RETURN_IF_ERROR(status);
+  return true;
 }
 
 absl::Status JobStore::CheckpointAbove(std::uint64_t bytes) {

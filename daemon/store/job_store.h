@@ -3,13 +3,14 @@
 // The store: the journal, the state and the accounting of one cluster, in DIR/state.db or in a
 // PostgreSQL database.
 //
-// One narrow interface, and behind it an engine. Thread promise: Commit and Checkpoint belong to
-// one thread (CommitQueue's); everything else is safe from any thread beside them and reads what is
-// committed; after a Commit that failed, Load comes before the next Commit. Invariants: (1) a
-// Commit that returned OK is on the disk; after one that did not, Load says what there is, and no
-// part of it comes later; (2) versions have no gap; (3) no other process writes: DIR/lock sees to
-// that in a file, the leader's row in a database; (4) nothing is ever deleted to make room or to
-// start.
+// One narrow interface, and behind it an engine. Thread promise: Commit, CheckpointAbove and
+// TakeOldSecrets belong to one thread (CommitQueue's); everything else is safe from any thread
+// beside them and reads what is committed; after a Commit that failed, Load comes before the next
+// Commit. Invariants: (1) a Commit that returned OK is on the disk; after one that did not, Load
+// says what there is, and no part of it comes later; (2) versions have no gap; (3) no other process
+// writes: DIR/lock sees to that in a file, the leader's row in a database; (4) nothing is ever
+// deleted to make room or to start; (5) environments, and scripts unless they are kept, go when
+// their jobs have ended.
 
 #include <atomic>
 #include <cstdint>
@@ -23,10 +24,12 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/synchronization/mutex.h"
-#include "daemon/store/batch.h"
 #include "daemon/store/database/engine.h"
-#include "daemon/store/kept_rows.h"
-#include "daemon/store/row_writer.h"
+#include "daemon/store/rows/batch.h"
+#include "daemon/store/rows/kept_rows.h"
+#include "daemon/store/rows/old_secrets.h"
+#include "daemon/store/rows/program_secret.h"
+#include "daemon/store/rows/row_writer.h"
 #include "scheduler/model/change/state_image.h"
 #include "scheduler/runtime/file.h"
 
@@ -37,6 +40,7 @@ struct StorePlace {
   std::string directory;  // the controller's own
   std::string url;        // "postgresql://…"; empty: the file state.db in the directory
   std::string cluster;    // whose store it has to be; of a file nobody asks
+  Scripts scripts = Scripts::kErased;  // what becomes of scripts whose jobs have ended
 };
 
 class JobStore {
@@ -46,7 +50,7 @@ class JobStore {
   // holds the directory already, or says why the database cannot be this cluster's.
   static absl::StatusOr<std::unique_ptr<JobStore>> Open(const StorePlace& place);
   static absl::StatusOr<std::unique_ptr<JobStore>> Open(const std::string& directory) {
-    return Open(StorePlace{directory, "", ""});
+    return Open(StorePlace{directory, "", "", Scripts::kErased});
   }
   JobStore(const JobStore&) = delete;
   JobStore& operator=(const JobStore&) = delete;
@@ -88,6 +92,8 @@ class JobStore {
   // Moves the log into the file when it has grown by `bytes` since the last time. Commit never
   // does: a commit costs one fsync. kDataLoss as in Commit; other errors only delay it.
   absl::Status CheckpointAbove(std::uint64_t bytes);
+  // Takes the secrets out of some of the rows that an older schema left; false: there are no more.
+  absl::StatusOr<bool> TakeOldSecrets();
 
   // DIR, as Open was given it.
   [[nodiscard]] const std::string& directory() const { return directory_; }
@@ -96,7 +102,7 @@ class JobStore {
 
  private:
   JobStore(std::string directory, LockFile lock, std::unique_ptr<StoreEngine> engine,
-           std::unique_ptr<Database> reader, Version version);
+           std::unique_ptr<Database> reader, Version version, Scripts scripts);
   absl::Status WriteAll(std::span<const Batch> batches);
   absl::Status CheckSequence(std::span<const Batch> batches) const;
 
@@ -104,6 +110,8 @@ class JobStore {
   const LockFile lock_;
   const std::unique_ptr<StoreEngine> engine_;
   RowWriter rows_;
+  OldSecrets old_secrets_;
+  bool old_secrets_left_ = true;
   Version version_;                     // of the last committed entry
   absl::Status lost_;                   // the kDataLoss that ended all writing
   std::atomic<bool> doubtful_ = false;  // a commit failed, and Load has not looked since

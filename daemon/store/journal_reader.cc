@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/store/blob.h"
-#include "daemon/store/journal.h"
+#include "daemon/store/database/blob.h"
 #include "daemon/store/postgres/postgres.h"
+#include "daemon/store/rows/journal.h"
 #include "daemon/store/sqlite/migrations.h"
 #include "daemon/store/sqlite/sqlite.h"
 #include "daemon/store/state_reader.h"

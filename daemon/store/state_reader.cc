@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/store/blob.h"
-#include "daemon/store/health_rows.h"
-#include "daemon/store/journal.h"
+#include "daemon/store/database/blob.h"
+#include "daemon/store/rows/health_rows.h"
+#include "daemon/store/rows/journal.h"
 #include "daemon/store/target_history.h"
 #include "scheduler/base/status.h"
 #include "scheduler/model/job/array.h"

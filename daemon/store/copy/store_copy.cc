@@ -53,8 +53,7 @@ absl::StatusOr<End> OpenEnd(const std::string& place, const std::string& cluster
       return absl::NotFoundError(
           absl::StrCat(place, ": no state.db there; name the state directory of a controller"));
     }
-    RETURN_IF_ERROR(source ? absl::OkStatus()
-                           : EnsurePrivateDirectory(place.substr(kSqliteBytes)));
+    RETURN_IF_ERROR(source ? absl::OkStatus() : EnsurePrivateDirectory(place.substr(kSqliteBytes)));
     RETURN_IF_ERROR(EnsurePrivateDirectory(end.directory));
     ASSIGN_OR_RETURN(end.lock, LockFile::Take(end.directory + "/lock"));
     ASSIGN_OR_RETURN(end.engine, SqliteEngine::Open(end.directory));
@@ -66,8 +65,8 @@ absl::StatusOr<End> OpenEnd(const std::string& place, const std::string& cluster
   }
   ASSIGN_OR_RETURN(const PostgresPlace database, ReadPostgresUrl(place));
   ASSIGN_OR_RETURN(end.engine, PostgresEngine::Open(database, cluster));
-  ASSIGN_OR_RETURN(const bool taken, end.engine->leadership()->TryTake(
-                                         "muster store copy", "", kWhileCopying, false));
+  ASSIGN_OR_RETURN(const bool taken, end.engine->leadership()->TryTake("muster store copy", "",
+                                                                       kWhileCopying, false));
   if (!taken) {
     ASSIGN_OR_RETURN(const LeaderRow row, end.engine->leadership()->Read());
     return absl::FailedPreconditionError(
@@ -87,13 +86,13 @@ class Pages {
   Pages(Database& database, const TableOf& table)
       : table_(table),
         kinds_(table.kinds),
-        first_(database, absl::StrCat("SELECT ", table.columns, " FROM ", table.name,
-                                      " ORDER BY ", table.key, " LIMIT ?")),
+        first_(database, absl::StrCat("SELECT ", table.columns, " FROM ", table.name, " ORDER BY ",
+                                      table.key, " LIMIT ?")),
         next_(database, NextSql(table)) {
     const std::vector<std::string> columns = absl::StrSplit(table.columns, ", ");
     for (const std::string& name : std::vector<std::string>(absl::StrSplit(table.key, ", "))) {
-      keys_.push_back(static_cast<std::size_t>(
-          std::find(columns.begin(), columns.end(), name) - columns.begin()));
+      keys_.push_back(static_cast<std::size_t>(std::find(columns.begin(), columns.end(), name) -
+                                               columns.begin()));
     }
   }
 
@@ -139,8 +138,8 @@ class Pages {
     Row row(kinds_.size());
     for (std::size_t i = 0; i < kinds_.size(); ++i) {
       const int column = static_cast<int>(i);
-      if (rows.IsNull(column)) {
-        continue;
+      if (rows.IsNull(column) && kinds_[i] != 'b') {
+        continue;  // bytes that are not there are none
       }
       row[i] = kinds_[i] == 'i'   ? std::to_string(rows.Integer(column))
                : kinds_[i] == 't' ? std::string(rows.Text(column))
@@ -219,9 +218,9 @@ absl::Status CompareTable(Database& from, Database& to, const TableOf& table) {
         Normalise(table.kinds, &right[i]);
       }
       if (!both || left[i] != right[i]) {
-        return absl::DataLossError(
-            absl::StrCat(to.path(), ": row ", number, " of ", table.name, " is not that of ",
-                         from.path(), "; empty the target and copy again"));
+        return absl::DataLossError(absl::StrCat(to.path(), ": row ", number, " of ", table.name,
+                                                " is not that of ", from.path(),
+                                                "; empty the target and copy again"));
       }
     }
     if (left.empty()) {
@@ -232,14 +231,12 @@ absl::Status CompareTable(Database& from, Database& to, const TableOf& table) {
 
 absl::Status CheckEmpty(Database& database) {
   for (const TableOf& table : Tables()) {
-    ASSIGN_OR_RETURN(
-        const std::int64_t rows,
-        database.ReadInteger(absl::StrCat("SELECT count(*) FROM (SELECT 1 FROM ", table.name,
-                                          " LIMIT 1) AS found")));
+    ASSIGN_OR_RETURN(const std::int64_t rows,
+                     database.ReadInteger(absl::StrCat("SELECT count(*) FROM (SELECT 1 FROM ",
+                                                       table.name, " LIMIT 1) AS found")));
     if (rows != 0) {
-      return absl::FailedPreconditionError(
-          absl::StrCat(database.path(), ": holds rows already (", table.name,
-                       "): name an empty store"));
+      return absl::FailedPreconditionError(absl::StrCat(database.path(), ": holds rows already (",
+                                                        table.name, "): name an empty store"));
     }
   }
   return absl::OkStatus();

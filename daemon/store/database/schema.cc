@@ -220,7 +220,15 @@ CREATE TABLE job_notes (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
-constexpr std::array<Migration, 10> kMigrations = {{{1, kVersion1},
+// Environments and scripts apart from the rest of their programs, so that they are erased when
+// their jobs end. Those of entries up to the last one that is there are taken out by and by.
+constexpr const char* kVersion11 = R"sql(
+ALTER TABLE programs ADD COLUMN secret BLOB;
+ALTER TABLE steps ADD COLUMN secret BLOB;
+INSERT INTO meta SELECT 'whole_entries', version FROM journal ORDER BY version DESC LIMIT 1;
+)sql";
+
+constexpr std::array<Migration, 11> kMigrations = {{{1, kVersion1},
                                                     {2, kVersion2},
                                                     {3, kVersion3},
                                                     {4, kVersion4},
@@ -229,13 +237,14 @@ constexpr std::array<Migration, 10> kMigrations = {{{1, kVersion1},
                                                     {7, kVersion7},
                                                     {8, kVersion8},
                                                     {9, kVersion9},
-                                                    {10, kVersion10}}};
+                                                    {10, kVersion10},
+                                                    {11, kVersion11}}};
 
 // A parent before those whose rows name it.
 constexpr std::array<TableOf, 17> kTables = {{
     {"journal", "version, time, kind, job, payload", "iitib", "version"},
     {"submissions", "first, count, open, version, token, submitted, spec", "iiiitib", "first"},
-    {"programs", "submission, payload", "ib", "submission"},
+    {"programs", "submission, payload, secret", "ibb", "submission"},
     {"jobs", "id, submission, payload", "iib", "id"},
     {"history",
      "id, submission, array_index, \"user\", account, name, state, submitted, started, ended, "
@@ -250,8 +259,8 @@ constexpr std::array<TableOf, 17> kTables = {{
     {"steps",
      "job, attempt, step, version, token, name, started, ended, exit_code, exit_signal, "
      "user_cpu_ms, system_cpu_ms, peak_memory, queued, nodes, tasks, cpus, gpus, open, text, "
-     "failed",
-     "iiiittiiiiiiiitiiiiti", "job, attempt, step"},
+     "failed, secret",
+     "iiiittiiiiiiiitiiiitib", "job, attempt, step"},
     {"nodes", "id, name, payload", "itb", "id"},
     {"meta", "key, value", "ti", "key"},
     {"policy", "kind, name, payload", "ttb", "kind, name"},

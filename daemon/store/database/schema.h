@@ -15,14 +15,18 @@
 //   submissions  one row a submission of `count` jobs with ids first, first+1, …; open counts those
 //                that have not ended. An element with neither a jobs nor a history row is a job as
 //                it was submitted, so an array of any size costs one row.
-//   programs     what runs: large, and read at a launch only
+//   programs     what runs: large, and read at a launch only; secret: the environment and the
+//   script,
+//                of a submission with all its components, empty once all its jobs have ended
 //   jobs         live jobs that differ from what was submitted
 //   history      jobs that ended; detail is a JobDetail without attempts
 //   attempts     attempts that ended; detail is an AttemptView
 //   steps        version names the step_started or step_queued entry that has its program; NULL for
-//                the step that a run job begins with; open: nodes that have not said that it ended
+//                the step that a run job begins with; open: nodes that have not said that it ended;
+//                secret: as in programs, of that entry
 //   nodes        every node that ever registered
-//   meta         'epoch': the newest controller's
+//   meta         'epoch': the newest controller's; 'whole_entries': up to which version entries may
+//                be from before version 11, their secrets and their programs' within the payloads
 
 #include <cstdint>
 #include <span>

@@ -23,7 +23,8 @@ absl::Status CheckUndamaged(Database& database) {
       "; restore the file from a backup, or move it away to begin with an empty state"));
 }
 
-// WAL with synchronous=FULL: one fsync a commit, and readers beside the writer.
+// WAL with synchronous=FULL: one fsync a commit, and readers beside the writer. What is erased is
+// written over, so that no free page holds a secret.
 absl::Status Configure(Database& database) {
   Statement wal(database, "PRAGMA journal_mode = WAL");
   ASSIGN_OR_RETURN(const bool row, wal.Next());
@@ -36,7 +37,8 @@ absl::Status Configure(Database& database) {
   wal.Reset();
   return database.Execute(
       "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = 0; "
-      "PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY");
+      "PRAGMA journal_size_limit = 67108864; PRAGMA temp_store = MEMORY; "
+      "PRAGMA secure_delete = ON");
 }
 
 }  // namespace

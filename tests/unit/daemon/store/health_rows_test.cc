@@ -1,4 +1,4 @@
-#include "daemon/store/health_rows.h"
+#include "daemon/store/rows/health_rows.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

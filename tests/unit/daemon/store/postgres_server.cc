@@ -86,8 +86,8 @@ PostgresServer::PostgresServer() : programs_(FindPrograms()) {
   if (const passwd* const user = geteuid() == 0 ? getpwnam("postgres") : nullptr) {
     MUSTER_CHECK(chown(directory.c_str(), user->pw_uid, user->pw_gid) == 0);
   }
-  const pid_t made = Spawn({programs_ + "/initdb", "-D", directory_ + "/data", "-U", "muster",
-                            "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"},
+  const pid_t made = Spawn({programs_ + "/initdb", "-D", directory_ + "/data", "-U", "muster", "-A",
+                            "trust", "-E", "UTF8", "--locale=C", "--no-sync"},
                            directory_ + "/log");
   int status = 0;
   MUSTER_CHECK(waitpid(made, &status, 0) == made && status == 0);

@@ -77,7 +77,7 @@ class PostgresTest : public testing::Test {
     return PostgresEngine::Open(*ReadPostgresUrl(url_), cluster).status();
   }
   absl::StatusOr<std::unique_ptr<JobStore>> Open(const std::string& name) {
-    return JobStore::Open(StorePlace{directory_ / name, url_, "muster"});
+    return JobStore::Open(StorePlace{directory_ / name, url_, "muster", Scripts::kErased});
   }
   void Run(const std::string& sql) { PostgresServer::Shared().Run(url_, sql); }
   std::int64_t Count(const std::string& sql) {

@@ -15,9 +15,9 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/store/batch.h"
 #include "daemon/store/job_store.h"
 #include "daemon/store/postgres/postgres.h"
+#include "daemon/store/rows/batch.h"
 #include "daemon/store/sqlite/sqlite.h"
 #include "scheduler/model/change/event.h"
 #include "scheduler/model/job/job.h"
@@ -35,16 +35,19 @@ inline bool OnPostgres() {
 inline StorePlace PlaceOf(const std::string& directory) {
   static std::map<std::string, std::string> urls;
   if (!OnPostgres()) {
-    return StorePlace{directory, "", ""};
+    return StorePlace{directory, "", "", Scripts::kErased};
   }
   std::string& url = urls[directory];
   url = url.empty() ? PostgresServer::Shared().MakeDatabase() : url;
-  return StorePlace{directory, url, "muster"};
+  return StorePlace{directory, url, "muster", Scripts::kErased};
 }
 
 // Opened to write.
-inline absl::StatusOr<std::unique_ptr<JobStore>> OpenStore(const std::string& directory) {
-  absl::StatusOr<std::unique_ptr<JobStore>> store = JobStore::Open(PlaceOf(directory));
+inline absl::StatusOr<std::unique_ptr<JobStore>> OpenStore(const std::string& directory,
+                                                           Scripts scripts = Scripts::kErased) {
+  StorePlace place = PlaceOf(directory);
+  place.scripts = scripts;
+  absl::StatusOr<std::unique_ptr<JobStore>> store = JobStore::Open(place);
   if (store.ok() && (*store)->leadership() != nullptr) {
     const absl::StatusOr<bool> taken =
         (*store)->leadership()->TryTake("test", "", std::chrono::hours(1), true);

@@ -1,6 +1,5 @@
-#include "daemon/store/row_writer.h"
+#include "daemon/store/rows/row_writer.h"
 
-#include <csignal>
 #include <limits>
 #include <map>
 #include <optional>
@@ -8,9 +7,9 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "daemon/store/blob.h"
-#include "daemon/store/health_rows.h"
-#include "daemon/store/journal.h"
+#include "daemon/store/database/blob.h"
+#include "daemon/store/rows/health_rows.h"
+#include "daemon/store/rows/journal.h"
 #include "scheduler/base/status.h"
 #include "scheduler/model/job/array.h"
 #include "scheduler/model/value/fingerprint.h"
@@ -76,25 +75,6 @@ std::string BindingColumn(const std::vector<RankView>& ranks) {
   return absl::StrJoin(counts, ", ", absl::PairFormatter(" "));
 }
 
-// The order in which ranks failed. Those that are ended because another failed are so by signals,
-// maybe in the same millisecond: they come after it.
-std::int64_t FailureKey(const RankExit& rank) {
-  const bool as_others_are = rank.status.signal == SIGTERM || rank.status.signal == SIGKILL;
-  return 2 * std::max<std::int64_t>(rank.time.time_since_epoch().count(), 1) +
-         (as_others_are ? 1 : 0);
-}
-
-// The rank that failed first; null when none did.
-const RankExit* FirstFailure(const std::vector<RankExit>& ranks) {
-  const RankExit* first = nullptr;
-  for (const RankExit& rank : ranks) {
-    if (!rank.status.success() && (first == nullptr || FailureKey(rank) < FailureKey(*first))) {
-      first = &rank;
-    }
-  }
-  return first;
-}
-
 }  // namespace
 
 absl::Status RowWriter::Write(const Batch& batch) {
@@ -142,14 +122,24 @@ absl::Status RowWriter::WriteEntry(const JournalEntry& entry) {
   if (const auto* submitted = std::get_if<JobSubmitted>(&entry.event)) {
     return WriteSubmission(entry, *submitted);
   }
-  Encode(entry, &payload_);
-  const JournalColumns columns = ColumnsOf(entry.event);
-  RETURN_IF_ERROR(insert_entry_.Run(entry.version.value(), TimeColumn(columns.time), columns.kind,
-                                    columns.job, Blob{payload_}));
-  return WriteEvent(entry.version, entry.event);
+  if (const auto* started = std::get_if<StepStarted>(&entry.event)) {
+    return WriteStepEntry(entry.version, *started);
+  }
+  if (const auto* queued = std::get_if<StepQueued>(&entry.event)) {
+    return WriteStepEntry(entry.version, *queued);
+  }
+  RETURN_IF_ERROR(InsertEntry(entry));
+  return WriteEvent(entry.event);
 }
 
-absl::Status RowWriter::WriteEvent(Version version, const Event& event) {
+absl::Status RowWriter::InsertEntry(const JournalEntry& entry) {
+  Encode(entry, &payload_);
+  const JournalColumns columns = ColumnsOf(entry.event);
+  return insert_entry_.Run(entry.version.value(), TimeColumn(columns.time), columns.kind,
+                           columns.job, Blob{payload_});
+}
+
+absl::Status RowWriter::WriteEvent(const Event& event) {
   if (const auto* began = std::get_if<EpochBegan>(&event)) {
     RETURN_IF_ERROR(put_meta_.Run("half_life", std::int64_t{began->half_life.count()}));
     return put_meta_.Run("epoch", began->epoch.value());
@@ -163,28 +153,22 @@ absl::Status RowWriter::WriteEvent(Version version, const Event& event) {
   if (const auto* unknown = std::get_if<AttemptQuarantined>(&event)) {
     return raise_meta_.Run("next_job", unknown->attempt.job.Next().value());
   }
-  if (const auto* started = std::get_if<StepStarted>(&event)) {
-    return WriteStep(version, *started);
-  }
   if (const auto* checked = std::get_if<HealthChecked>(&event)) {
     return WriteCheck(*checked);
   }
-  if (const auto* queued = std::get_if<StepQueued>(&event)) {
-    return WriteStep(version, *queued);
-  }
   if (const auto* dropped = std::get_if<StepDropped>(&event)) {
-    return drop_step_.Run(TimeColumn(dropped->time), dropped->text, dropped->job.value(),
-                          dropped->attempt.value(), dropped->step.value());
+    return steps_.Write(*dropped);
   }
   if (const auto* reported = std::get_if<RunReported>(&event)) {
     if (const auto* ended = std::get_if<StepEnded>(&reported->report.fact)) {
-      return WriteStepEnd(*reported, *ended);
+      return steps_.Write(*reported, *ended);
     }
   }
   return absl::OkStatus();
 }
 
-// The spec and the program go into rows of their own and not, a second time, into the journal.
+// The spec and the program go into rows of their own and not, a second time, into the journal; the
+// secrets of the program and of the components' into a third place, from which they can be erased.
 absl::Status RowWriter::WriteSubmission(const JournalEntry& entry, const JobSubmitted& event) {
   JobSubmitted bare;
   bare.first = event.first;
@@ -194,65 +178,27 @@ absl::Status RowWriter::WriteSubmission(const JournalEntry& entry, const JobSubm
   bare.history = event.history;
   bare.components = event.components;
   bare.estimate = event.estimate;
-  Encode(JournalEntry{entry.version, std::move(bare)}, &payload_);
+  bare.program = event.program;
+  const std::string secrets = TakeSecrets(scripts_, &bare);
   std::string spec;
   std::string program;
   AppendWire(event.spec, &spec);
-  AppendWire(event.program, &program);
-  const JournalColumns columns = ColumnsOf(entry.event);
-  RETURN_IF_ERROR(insert_entry_.Run(entry.version.value(), TimeColumn(columns.time), columns.kind,
-                                    columns.job, Blob{payload_}));
+  AppendWire(bare.program, &program);
+  bare.program = Program();
+  RETURN_IF_ERROR(InsertEntry(JournalEntry{entry.version, std::move(bare)}));
   RETURN_IF_ERROR(insert_submission_.Run(
       event.first.value(), event.count, event.count, entry.version.value(), event.token,
       std::int64_t{event.time.time_since_epoch().count()}, Blob{spec}));
-  return insert_program_.Run(event.first.value(), Blob{program});
+  return insert_program_.Run(event.first.value(), Blob{program}, Blob{secrets});
 }
 
-absl::Status RowWriter::WriteStep(Version version, const StepStarted& event) {
-  std::vector<std::string> nodes;
-  std::uint64_t tasks = 0;
-  std::uint64_t cpus = 0;
-  std::uint64_t gpus = 0;
-  for (const NodeAllocation& part : event.placement.nodes) {
-    nodes.push_back(part.name);
-    tasks += part.ranks.size();
-    cpus += part.cpus.Count();
-    gpus += part.gpus.size();
-  }
-  return insert_step_.Run(event.job.value(), event.attempt.value(), event.step.value(),
-                          version.value(), event.token, event.name, TimeColumn(event.time),
-                          absl::StrJoin(nodes, ","), tasks, cpus, gpus,
-                          std::uint64_t{nodes.size()});
-}
-
-absl::Status RowWriter::WriteStep(Version version, const StepQueued& event) {
-  return queue_step_.Run(event.job.value(), event.attempt.value(), event.step.value(),
-                         version.value(), event.token, event.name, TimeColumn(event.time));
-}
-
-absl::StatusOr<std::string> RowWriter::NodeName(NodeId node) {
-  find_node_.Start(node.value());
-  ASSIGN_OR_RETURN(const bool found, find_node_.Next());
-  std::string name = found ? std::string(find_node_.Text(0)) : ToString(node);
-  find_node_.Reset();
-  return name;
-}
-
-absl::Status RowWriter::WriteStepEnd(const RunReported& reported, const StepEnded& ended) {
-  const Report& report = reported.report;
-  const RankExit* failed = FirstFailure(ended.ranks);
-  const ExitStatus status = failed == nullptr ? ExitStatus() : failed->status;
-  std::string text;
-  if (failed != nullptr) {
-    ASSIGN_OR_RETURN(const std::string node, NodeName(reported.node));
-    text = absl::StrCat("rank ", failed->rank, " on ", node, failed->text.empty() ? "" : ": ",
-                        failed->text);
-  }
-  return end_step_.Run(
-      report.job.value(), report.attempt.value(), ended.step.value(), TimeColumn(ended.time),
-      status.code, status.signal, std::int64_t{ended.usage.user_cpu.count()},
-      std::int64_t{ended.usage.system_cpu.count()}, ended.usage.peak_memory.value(), text,
-      failed == nullptr ? std::int64_t{0} : FailureKey(*failed));
+template <class StepEvent>
+absl::Status RowWriter::WriteStepEntry(Version version, StepEvent event) {
+  std::string secret;
+  AppendWire(TakeSecret(scripts_, &event.program), &secret);
+  JournalEntry entry{version, std::move(event)};
+  RETURN_IF_ERROR(InsertEntry(entry));
+  return steps_.Write(version, std::get<StepEvent>(entry.event), secret);
 }
 
 absl::Status RowWriter::WriteJob(const Job& job, JobId first_new) {
@@ -266,14 +212,14 @@ absl::Status RowWriter::WriteJob(const Job& job, JobId first_new) {
 absl::Status RowWriter::WriteEnded(const EndedJob& ended) {
   if (ended.detail.job.indices.empty()) {
     RETURN_IF_ERROR(delete_job_.Run(ended.id.value()));
-    RETURN_IF_ERROR(close_element_.Run(std::int64_t{1}, ended.submission.value()));
+    RETURN_IF_ERROR(steps_.Erase(ended.id));
+    RETURN_IF_ERROR(Close(ended.submission, 1));
     return WriteHistory(ended);
   }
   EndedJob element = ended;
   const ArraySpec elements{std::move(element.detail.job.indices), 0};
   element.detail.job.indices.clear();
-  RETURN_IF_ERROR(
-      close_element_.Run(std::int64_t{ElementCount(elements)}, ended.submission.value()));
+  RETURN_IF_ERROR(Close(ended.submission, std::int64_t{ElementCount(elements)}));
   absl::Status status;
   ForEachElement(elements, [&](std::uint32_t index) {
     if (status.ok()) {
@@ -286,6 +232,12 @@ absl::Status RowWriter::WriteEnded(const EndedJob& ended) {
     }
   });
   return status;
+}
+
+// So many jobs of the submission have ended.
+absl::Status RowWriter::Close(JobId submission, std::int64_t jobs) {
+  RETURN_IF_ERROR(close_element_.Run(jobs, submission.value()));
+  return erase_program_.Run(Blob{}, submission.value());
 }
 
 absl::Status RowWriter::WriteHistory(const EndedJob& ended) {

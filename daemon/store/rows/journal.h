@@ -4,7 +4,7 @@
 //
 // Thread promise: the functions belong to the thread of their database. Invariants: (1) the spec
 // and the program of a submission are kept once, in rows of their own; reading puts them back;
-// (2) an entry read equals the entry written.
+// (2) an entry read equals the entry written, but for secrets erased since.
 
 #include <cstdint>
 #include <functional>

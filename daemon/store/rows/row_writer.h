@@ -4,22 +4,25 @@
 //
 // Thread promise: belongs to the thread of its database. Invariants: (1) every entry becomes one
 // journal row; (2) a live job has a jobs row exactly while it differs from what was submitted; (3)
-// an ended job moves from jobs to history and its submission has one open element less.
+// an ended job moves from jobs to history and its submission has one open element less; (4) the
+// secrets of programs are in no other row than theirs, and go with the last job that needs them.
 
 #include <cstdint>
 #include <memory>
 #include <string>
 
 #include "absl/status/status.h"
-#include "daemon/store/batch.h"
 #include "daemon/store/database/database.h"
-#include "daemon/store/kept_rows.h"
+#include "daemon/store/rows/batch.h"
+#include "daemon/store/rows/kept_rows.h"
+#include "daemon/store/rows/program_secret.h"
+#include "daemon/store/rows/step_rows.h"
 
 namespace muster::daemon {
 
 class RowWriter {
  public:
-  explicit RowWriter(Database& database) : database_(database) {}
+  RowWriter(Database& database, Scripts scripts) : database_(database), scripts_(scripts) {}
 
   absl::Status Write(const Batch& batch);
   // What was written since the last transaction that was committed is not there.
@@ -27,14 +30,14 @@ class RowWriter {
 
  private:
   absl::Status WriteEntry(const JournalEntry& entry);
-  absl::Status WriteEvent(Version version, const Event& event);
+  absl::Status WriteEvent(const Event& event);
   absl::Status WriteSubmission(const JournalEntry& entry, const JobSubmitted& event);
-  absl::Status WriteStep(Version version, const StepStarted& event);
-  absl::Status WriteStep(Version version, const StepQueued& event);
-  absl::StatusOr<std::string> NodeName(NodeId node);
-  absl::Status WriteStepEnd(const RunReported& reported, const StepEnded& ended);
+  absl::Status InsertEntry(const JournalEntry& entry);
+  template <class StepEvent>
+  absl::Status WriteStepEntry(Version version, StepEvent event);
   absl::Status WriteJob(const Job& job, JobId first_new);
   absl::Status WriteEnded(const EndedJob& ended);
+  absl::Status Close(JobId submission, std::int64_t jobs);
   absl::Status WriteHistory(const EndedJob& ended);
   absl::Status WriteAttempt(const EndedAttempt& ended);
   absl::Status WriteNode(const Node& node);
@@ -47,13 +50,15 @@ class RowWriter {
   absl::Status WriteCheck(const HealthChecked& event);
 
   Database& database_;
+  const Scripts scripts_;
   KeptRowWriter kept_{database_};
+  StepRows steps_{database_};
   std::string payload_;                              // reused, to save an allocation a row
   std::shared_ptr<const SchedulerConfig> settings_;  // of the last cycle
   std::uint64_t settings_print_ = 0;
   Statement insert_entry_{database_, "INSERT INTO journal VALUES (?, ?, ?, ?, ?)"};
   Statement insert_submission_{database_, "INSERT INTO submissions VALUES (?, ?, ?, ?, ?, ?, ?)"};
-  Statement insert_program_{database_, "INSERT INTO programs VALUES (?, ?)"};
+  Statement insert_program_{database_, "INSERT INTO programs VALUES (?, ?, ?)"};
   Statement close_element_{database_, "UPDATE submissions SET open = open - ? WHERE first = ?"};
   Statement put_job_{database_,
                      "INSERT INTO jobs VALUES (?, ?, ?) "
@@ -65,47 +70,10 @@ class RowWriter {
   Statement insert_attempt_{database_,
                             "INSERT INTO attempts VALUES "
                             "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"};
-  Statement insert_step_{database_,
-                         "INSERT INTO steps (job, attempt, step, version, token, name, started, "
-                         "nodes, tasks, cpus, gpus, open) "
-                         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
-                         "ON CONFLICT (job, attempt, step) DO UPDATE SET "
-                         "started = excluded.started, nodes = excluded.nodes, "
-                         "tasks = excluded.tasks, cpus = excluded.cpus, gpus = excluded.gpus, "
-                         "open = excluded.open"};
-  Statement queue_step_{database_,
-                        "INSERT INTO steps (job, attempt, step, version, token, name, queued) "
-                        "VALUES (?, ?, ?, ?, ?, ?, ?)"};
-  Statement drop_step_{database_,
-                       "UPDATE steps SET ended = ?, text = ? "
-                       "WHERE job = ? AND attempt = ? AND step = ?"};
-  Statement find_node_{database_, "SELECT name FROM nodes WHERE id = ?"};
-  // Each node reports the end of its ranks: the last time, the earliest failure, the sum of the
-  // usage.
-  Statement end_step_{
-      database_,
-      "INSERT INTO steps (job, attempt, step, ended, exit_code, exit_signal, user_cpu_ms, "
-      "system_cpu_ms, peak_memory, text, failed) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
-      "ON CONFLICT (job, attempt, step) DO UPDATE SET "
-      "ended = CASE WHEN coalesce(excluded.ended, 0) > coalesce(steps.ended, 0) "
-      "THEN excluded.ended ELSE coalesce(steps.ended, 0) END, "
-      "open = CASE WHEN steps.open > 1 THEN steps.open - 1 ELSE 0 END, "
-      "text = CASE WHEN excluded.failed > 0 AND "
-      "(steps.failed = 0 OR excluded.failed < steps.failed) "
-      "THEN excluded.text ELSE steps.text END, "
-      "exit_code = CASE WHEN excluded.failed > 0 AND "
-      "(steps.failed = 0 OR excluded.failed < steps.failed) "
-      "THEN excluded.exit_code ELSE steps.exit_code END, "
-      "exit_signal = CASE WHEN excluded.failed > 0 AND "
-      "(steps.failed = 0 OR excluded.failed < steps.failed) "
-      "THEN excluded.exit_signal ELSE steps.exit_signal END, "
-      "failed = CASE WHEN excluded.failed > 0 AND "
-      "(steps.failed = 0 OR excluded.failed < steps.failed) "
-      "THEN excluded.failed ELSE steps.failed END, "
-      "user_cpu_ms = steps.user_cpu_ms + excluded.user_cpu_ms, "
-      "system_cpu_ms = steps.system_cpu_ms + excluded.system_cpu_ms, "
-      "peak_memory = CASE WHEN excluded.peak_memory > steps.peak_memory "
-      "THEN excluded.peak_memory ELSE steps.peak_memory END"};
+  // Of a submission whose last job has ended.
+  Statement erase_program_{database_,
+                           "UPDATE programs SET secret = ? WHERE submission = ? AND "
+                           "(SELECT open FROM submissions WHERE first = programs.submission) = 0"};
   Statement put_node_{database_,
                       "INSERT INTO nodes VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
                       "name = excluded.name, payload = excluded.payload"};

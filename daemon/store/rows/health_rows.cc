@@ -1,9 +1,9 @@
-#include "daemon/store/health_rows.h"
+#include "daemon/store/rows/health_rows.h"
 
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/store/blob.h"
+#include "daemon/store/database/blob.h"
 #include "scheduler/base/status.h"
 
 namespace muster::daemon {

@@ -1,4 +1,4 @@
-#include "daemon/store/kept_rows.h"
+#include "daemon/store/rows/kept_rows.h"
 
 #include <cstdint>
 

@@ -1,9 +1,10 @@
-#include "daemon/store/journal.h"
+#include "daemon/store/rows/journal.h"
 
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/store/blob.h"
+#include "daemon/store/database/blob.h"
+#include "daemon/store/rows/program_secret.h"
 #include "scheduler/base/status.h"
 
 namespace muster::daemon {
@@ -98,19 +99,58 @@ std::string Where(const Database& database, const char* table, std::uint64_t key
   return absl::StrCat(database.path(), ": ", table, " ", key);
 }
 
-// Puts the spec and the program back into a submission's event.
-absl::Status Complete(Database& database, Statement& submission, JobSubmitted* event) {
-  submission.Start(event->first.value());
-  ASSIGN_OR_RETURN(const bool found, submission.Next());
-  const std::string where = Where(database, "submission", event->first.value());
-  if (!found) {
-    return Unreadable(where, "in the journal only");
+// Puts back into events what has rows of its own: specs, programs, and secrets that are not erased.
+class Completion {
+ public:
+  explicit Completion(Database& database) : database_(database) {}
+
+  absl::Status Complete(JournalEntry* entry) {
+    if (auto* submitted = std::get_if<JobSubmitted>(&entry->event)) {
+      return Complete(submitted);
+    }
+    if (auto* started = std::get_if<StepStarted>(&entry->event)) {
+      return Complete(entry->version, started);
+    }
+    if (auto* queued = std::get_if<StepQueued>(&entry->event)) {
+      return Complete(entry->version, queued);
+    }
+    return absl::OkStatus();
   }
-  RETURN_IF_ERROR(Decode(submission.Bytes(0), where, &event->spec));
-  RETURN_IF_ERROR(Decode(submission.Bytes(1), where, &event->program));
-  submission.Reset();
-  return absl::OkStatus();
-}
+
+ private:
+  absl::Status Complete(JobSubmitted* event) {
+    submission_.Start(event->first.value());
+    ASSIGN_OR_RETURN(const bool found, submission_.Next());
+    const std::string where = Where(database_, "submission", event->first.value());
+    if (!found) {
+      return Unreadable(where, "in the journal only");
+    }
+    RETURN_IF_ERROR(Decode(submission_.Bytes(0), where, &event->spec));
+    RETURN_IF_ERROR(Decode(submission_.Bytes(1), where, &event->program));
+    RETURN_IF_ERROR(PutSecrets(submission_.Bytes(2), where, event));
+    submission_.Reset();
+    return absl::OkStatus();
+  }
+  template <class StepEvent>
+  absl::Status Complete(Version version, StepEvent* event) {
+    step_.Start(event->job.value(), event->attempt.value(), event->step.value(), version.value());
+    ASSIGN_OR_RETURN(const bool found, step_.Next());
+    if (found) {
+      RETURN_IF_ERROR(PutSecret(step_.Bytes(0), Where(database_, "journal entry", version.value()),
+                                &event->program));
+    }
+    step_.Reset();
+    return absl::OkStatus();
+  }
+
+  Database& database_;
+  Statement submission_{database_,
+                        "SELECT spec, payload, secret FROM submissions "
+                        "JOIN programs ON submission = first WHERE first = ?"};
+  Statement step_{database_,
+                  "SELECT secret FROM steps "
+                  "WHERE job = ? AND attempt = ? AND step = ? AND version = ?"};
+};
 
 }  // namespace
 
@@ -127,11 +167,9 @@ absl::Status ReadJournalRows(Database& database, Version from,
   Transaction transaction(database);
   RETURN_IF_ERROR(transaction.Begin(Transaction::Kind::kRead));
   // Piece by piece: an engine may hold all rows of one question in memory.
-  Statement rows(database,
-                 "SELECT version, payload FROM journal WHERE version >= ? ORDER BY version LIMIT ?");
-  Statement submission(database,
-                       "SELECT spec, payload FROM submissions JOIN programs ON submission = first "
-                       "WHERE first = ?");
+  Statement rows(
+      database, "SELECT version, payload FROM journal WHERE version >= ? ORDER BY version LIMIT ?");
+  Completion completion(database);
   std::uint64_t rows_of_piece = 0;
   rows.Start(from.value(), kPiece);
   while (true) {
@@ -146,9 +184,7 @@ absl::Status ReadJournalRows(Database& database, Version from,
     JournalEntry entry;
     const std::string where = Where(database, "journal entry", rows.Unsigned(0));
     RETURN_IF_ERROR(Decode(rows.Bytes(1), where, &entry));
-    if (auto* submitted = std::get_if<JobSubmitted>(&entry.event)) {
-      RETURN_IF_ERROR(Complete(database, submission, submitted));
-    }
+    RETURN_IF_ERROR(completion.Complete(&entry));
     ++rows_of_piece;
     from = entry.version.Next();
     if (!visit(entry)) {
@@ -180,7 +216,7 @@ absl::Status ReadPolicyRows(Database& database, std::uint32_t limit,
 
 absl::StatusOr<Program> ReadProgramRow(Database& database, JobId job) {
   Statement row(database,
-                "SELECT submission, payload FROM programs WHERE submission <= ? "
+                "SELECT submission, payload, secret FROM programs WHERE submission <= ? "
                 "ORDER BY submission DESC LIMIT 1");
   row.Start(job.value());
   ASSIGN_OR_RETURN(const bool found, row.Next());
@@ -188,19 +224,19 @@ absl::StatusOr<Program> ReadProgramRow(Database& database, JobId job) {
   if (!found) {
     return absl::NotFoundError(absl::StrCat(where, ": unknown"));
   }
-  Program program;
-  RETURN_IF_ERROR(Decode(row.Bytes(1), where, &program));
-  const JobId first(row.Unsigned(0));
-  if (first == job) {
-    return program;
+  JobSubmitted submitted;
+  submitted.first = JobId(row.Unsigned(0));
+  RETURN_IF_ERROR(Decode(row.Bytes(1), where, &submitted.program));
+  if (submitted.first != job) {
+    ASSIGN_OR_RETURN(submitted.components, ReadComponents(database, submitted.first));
   }
-  ASSIGN_OR_RETURN(std::vector<Component> components, ReadComponents(database, first));
-  const std::uint64_t offset = job.value() - first.value();
-  if (offset > components.size()) {
+  RETURN_IF_ERROR(PutSecrets(row.Bytes(2), where, &submitted));
+  const std::uint64_t offset = job.value() - submitted.first.value();
+  if (offset > submitted.components.size()) {
     return absl::NotFoundError(absl::StrCat(where, ": unknown"));
   }
-  Component& component = components[offset - 1];
-  return component.spec.kind == JobKind::kRun ? std::move(component.program) : std::move(program);
+  const bool own = offset > 0 && submitted.components[offset - 1].spec.kind == JobKind::kRun;
+  return std::move(own ? submitted.components[offset - 1].program : submitted.program);
 }
 
 absl::StatusOr<std::vector<Component>> ReadComponents(Database& database, JobId first) {
@@ -224,7 +260,7 @@ absl::StatusOr<std::vector<Component>> ReadComponents(Database& database, JobId 
 absl::StatusOr<StepStarted> ReadStepRow(Database& database, JobId job, AttemptNumber attempt,
                                         StepId step) {
   Statement row(database,
-                "SELECT journal.payload FROM steps JOIN journal USING (version) "
+                "SELECT journal.payload, steps.secret FROM steps JOIN journal USING (version) "
                 "WHERE steps.job = ? AND steps.attempt = ? AND steps.step = ?");
   row.Start(job.value(), attempt.value(), step.value());
   ASSIGN_OR_RETURN(const bool found, row.Next());
@@ -236,9 +272,11 @@ absl::StatusOr<StepStarted> ReadStepRow(Database& database, JobId job, AttemptNu
   JournalEntry entry;
   RETURN_IF_ERROR(Decode(row.Bytes(0), where, &entry));
   if (auto* started = std::get_if<StepStarted>(&entry.event)) {
+    RETURN_IF_ERROR(PutSecret(row.Bytes(1), where, &started->program));
     return std::move(*started);
   }
   if (auto* queued = std::get_if<StepQueued>(&entry.event)) {
+    RETURN_IF_ERROR(PutSecret(row.Bytes(1), where, &queued->program));
     StepStarted later;
     later.job = queued->job;
     later.attempt = queued->attempt;

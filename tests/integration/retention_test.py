@@ -1,0 +1,82 @@
+"""What is left of a job once it has ended: no environment and no script, unless scripts are kept."""
+
+import os
+import sqlite3
+import subprocess
+import unittest
+
+from cluster import Cluster, ClusterTest, program, wait_until
+
+SECRET = "not-for-ever-3f1c"
+
+
+def files_with(root, text):
+    """The files of the daemons that hold the text. SQLite writes its log over in turn, and truncates it."""
+    found = []
+    for folder, _, names in os.walk(root):
+        for name in names:
+            path = os.path.join(folder, name)
+            if not name.endswith(("-wal", "-shm")) and os.path.isfile(path):
+                with open(path, "rb") as file:
+                    if text.encode() in file.read():
+                        found.append(os.path.relpath(path, root))
+    return found
+
+
+class RetentionTest(ClusterTest):
+    settings = ""
+
+    @classmethod
+    def make(cls):
+        cluster = Cluster()
+        if cls.settings:
+            cluster.configure(cls.settings)
+        return cluster.start()
+
+    def end_a_job(self):
+        """A script with a secret, whose step has another in its environment."""
+        script = self.cluster.script(f"# {SECRET} of the script\n{program('muster')} run -n1 true\n{self.cluster.gate()}\n")
+        job = self.cluster.submit("-o", "/dev/null", script, environment={"API_KEY": f"{SECRET} of the environment"})
+        self.cluster.wait_state(job, "RUNNING")
+        wait_until(lambda: self.cluster.step_rows(job), "no step began")
+        os.unlink(script)
+        self.assertTrue(self.rows_with_secret(), "the test looks at the wrong place")
+        self.cluster.open_gate()
+        self.cluster.wait_ended(job)
+        return job
+
+    def rows_with_secret(self):
+        # A copy of the store, log and all, as whoever has its files reads it.
+        path = os.path.join(self.cluster.root, "state", "controller", "state.db")
+        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:
+            return [line for line in database.iterdump() if SECRET.encode().hex() in line.lower()]
+
+
+class ErasedTest(RetentionTest):
+    def test_nothing_of_an_ended_jobs_script_and_environment_is_left(self):
+        job = self.end_a_job()
+        self.assertEqual(self.rows_with_secret(), [])
+        wait_until(lambda: not files_with(self.cluster.root, SECRET), "a file still has it")
+        shown = self.cluster.must("show", str(job), "--json")
+        self.assertNotIn(SECRET, shown)
+        self.assertIn('"submit_host"', shown)
+
+
+class KeptTest(RetentionTest):
+    settings = "[retention]\nkeep_script = true\n"
+
+    def test_a_script_that_is_kept_is_shown_later_and_its_environment_is_gone(self):
+        job = self.end_a_job()
+        written = subprocess.run([program("muster-slurm"), "scontrol", "write", "batch_script", str(job), "-"],
+                                 capture_output=True, text=True, check=False,
+                                 env={**self.cluster.environment, "MUSTER_CONTROLLER": self.cluster.address})
+        self.assertIn(f"{SECRET} of the script", written.stdout, written.stderr)
+        rows = "".join(self.rows_with_secret())
+        self.assertIn(f"{SECRET} of the script".encode().hex(), rows.lower())
+        self.assertNotIn(f"{SECRET} of the environment".encode().hex(), rows.lower())
+
+
+del RetentionTest
+
+if __name__ == "__main__":
+    unittest.main()
