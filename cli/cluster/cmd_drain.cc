@@ -1,5 +1,6 @@
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
+#include "cli/controller/each_node.h"
 #include "cli/frame/verbs.h"
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
@@ -18,11 +19,11 @@ absl::StatusOr<int> Drain(const Invocation& invocation) {
   if (!fits.ok()) {
     return absl::InvalidArgumentError(absl::StrCat("--reason: ", std::string(fits.message())));
   }
-  RETURN_IF_ERROR(CheckText(invocation.arguments.front(), kReasonBytesMax));
+  ASSIGN_OR_RETURN(const std::vector<std::string> nodes, NodesIn(invocation.arguments));
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
-  RETURN_IF_ERROR(
-      connection->Call(DrainNode{invocation.arguments.front(), /*drained=*/true, reason}));
-  return 0;
+  return ForEachNode("drain", nodes, [&](const std::string& node) {
+    return connection->Call(DrainNode{node, /*drained=*/true, reason});
+  });
 }
 
 }  // namespace
@@ -30,15 +31,16 @@ absl::StatusOr<int> Drain(const Invocation& invocation) {
 Verb DrainVerb() {
   Verb verb;
   verb.name = "drain";
-  verb.purpose = "Take a node out of service: what runs there goes on, nothing new starts";
-  verb.synopsis = "NODE --reason TEXT";
-  verb.examples = {"muster drain node2 --reason 'bad DIMM in slot 4'"};
+  verb.purpose = "Take nodes out of service: what runs there goes on, nothing new starts";
+  verb.synopsis = "NODE… --reason TEXT";
+  verb.examples = {"muster drain node2 --reason 'bad DIMM in slot 4'",
+                   "muster drain 'node[1-8,12]' --reason 'new kernel'"};
   verb.options = {{.name = "reason",
                    .letter = 0,
                    .metavar = "TEXT",
                    .text = "Why (required); muster nodes shows it"}};
   verb.arguments_min = 1;
-  verb.arguments_max = 1;
+  verb.arguments_max = kAnyNumber;
   verb.run = Drain;
   return verb;
 }

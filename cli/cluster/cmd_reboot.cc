@@ -8,26 +8,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
+#include "cli/controller/each_node.h"
 #include "cli/frame/verbs.h"
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
-#include "scheduler/model/value/host_list.h"
 
 namespace muster::cli {
 namespace {
 
 constexpr std::size_t kRebootWordMax = 500;
 constexpr std::chrono::milliseconds kLookAgainAfter{500};
-
-absl::StatusOr<std::vector<std::string>> NamesIn(const std::vector<std::string>& words) {
-  std::vector<std::string> names;
-  for (const std::string& word : words) {
-    RETURN_IF_ERROR(CheckText(word, kRebootWordMax));
-    ASSIGN_OR_RETURN(const std::vector<std::string> some, ExpandHostlist(word));
-    names.insert(names.end(), some.begin(), some.end());
-  }
-  return names;
-}
 
 absl::StatusOr<RebootNode> ReadReboot(const Invocation& invocation) {
   RebootNode order;
@@ -58,8 +48,8 @@ absl::StatusOr<int> AwaitAll(Connection& connection, std::map<std::string, std::
     }
     ASSIGN_OR_RETURN(const std::vector<HealthView> nodes, connection.Call(ListHealth{names, 2}));
     for (const HealthView& node : nodes) {
-      const auto record = std::find_if(
-          node.history.begin(), node.history.end(), [&](const HealthRecord& each) {
+      const auto record =
+          std::find_if(node.history.begin(), node.history.end(), [&](const HealthRecord& each) {
             return each.kind == HealthKind::kReboot && each.number >= numbers[node.node] &&
                    each.outcome != HealthOutcome::kYielded;
           });
@@ -80,23 +70,15 @@ absl::StatusOr<int> AwaitAll(Connection& connection, std::map<std::string, std::
 }
 
 absl::StatusOr<int> Reboot(const Invocation& invocation) {
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesIn(invocation.arguments));
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, NodesIn(invocation.arguments));
   ASSIGN_OR_RETURN(RebootNode order, ReadReboot(invocation));
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
   std::map<std::string, std::uint64_t> numbers;
-  int code = 0;
-  for (const std::string& name : names) {
-    order.name = name;
-    const absl::StatusOr<std::uint64_t> number = connection->Call(order);
-    if (number.ok()) {
-      numbers[name] = *number;
-    } else if (names.size() == 1) {
-      return number.status();
-    } else {
-      std::cerr << "muster reboot: " << number.status().message() << std::endl;
-      code = 1;
-    }
-  }
+  ASSIGN_OR_RETURN(const int code, ForEachNode("reboot", names, [&](const std::string& name) {
+                     order.name = name;
+                     ASSIGN_OR_RETURN(numbers[name], connection->Call(order));
+                     return absl::OkStatus();
+                   }));
   if (invocation.Has("wait")) {
     ASSIGN_OR_RETURN(const int waited, AwaitAll(*connection, std::move(numbers)));
     return std::max(code, waited);

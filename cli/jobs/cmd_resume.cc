@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <utility>
 
 #include "cli/controller/controller.h"
+#include "cli/controller/each_node.h"
 #include "cli/frame/verbs.h"
 #include "cli/parse/number.h"
 #include "cli/parse/selector.h"
@@ -14,7 +16,7 @@ constexpr std::size_t kNameBytesMax = 500;
 // What the words name: "12", "12_3" and "12_[3-5]" are jobs, all else nodes.
 struct Resumed {
   std::vector<JobSelector> jobs;
-  std::vector<std::string> nodes;
+  std::vector<std::string> nodes;  // lists of them, as written
 };
 
 absl::StatusOr<Resumed> Sort(const std::vector<std::string>& words) {
@@ -33,16 +35,17 @@ absl::StatusOr<Resumed> Sort(const std::vector<std::string>& words) {
 
 absl::StatusOr<int> Resume(const Invocation& invocation) {
   ASSIGN_OR_RETURN(const Resumed resumed, Sort(invocation.arguments));
+  ASSIGN_OR_RETURN(const std::vector<std::string> nodes, NodesIn(resumed.nodes));
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
-  for (const std::string& node : resumed.nodes) {
-    RETURN_IF_ERROR(connection->Call(DrainNode{node, /*drained=*/false, ""}));
-  }
+  ASSIGN_OR_RETURN(const int code, ForEachNode("resume", nodes, [&](const std::string& node) {
+                     return connection->Call(DrainNode{node, /*drained=*/false, ""});
+                   }));
   if (resumed.jobs.empty()) {
-    return 0;
+    return code;
   }
   ASSIGN_OR_RETURN(const ChangeOutcome outcome,
                    connection->Call(ForJobs<SuspendJob>{{.suspended = false}, resumed.jobs}));
-  return ReportChange("resume", outcome);
+  return std::max(code, ReportChange("resume", outcome));
 }
 
 }  // namespace
@@ -52,7 +55,7 @@ Verb ResumeVerb() {
   verb.name = "resume";
   verb.purpose = "Let suspended jobs run again, or put drained nodes back into service";
   verb.synopsis = "JOB…|NODE…";
-  verb.examples = {"muster resume 12", "muster resume 12_[3-5]", "muster resume node2"};
+  verb.examples = {"muster resume 12", "muster resume 12_[3-5]", "muster resume 'node[1-8]'"};
   verb.remarks =
       "A word that is a job's number, such as 12 or 12_3, is a job; anything else is a node. A "
       "job\n"

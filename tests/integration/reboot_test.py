@@ -55,6 +55,16 @@ class RebootTest(ClusterTest):
         return subprocess.run([program("muster-slurm"), "scontrol", *words], capture_output=True, text=True, check=False,
                               env={**self.cluster.environment, "MUSTER_CONTROLLER": self.cluster.address})
 
+    def test_nodes_are_drained_and_resumed_by_a_list_whatever_one_of_them_says(self):
+        drained = self.cluster.muster("drain", "node[1-3]", "--reason", "a new switch")
+        self.assertEqual((drained.returncode, drained.stdout), (1, ""))
+        self.assertRegex(drained.stderr, r"\Amuster drain: node node3: [^\n]*\n\Z")
+        states = [(node["name"], node["reason"]["text"] if isinstance(node.get("reason"), dict) else node.get("reason"))
+                  for node in json.loads(self.cluster.must("nodes", "--json"))["nodes"]]
+        self.assertEqual(states, [("node1", "a new switch"), ("node2", "a new switch")])
+        self.cluster.must("resume", "node1,node2")
+        self.cluster.wait_ended(self.on_node2("true"))
+
     def test_a_node_is_rebooted_once_its_job_has_ended_and_takes_jobs_again(self):
         first = self.on_node2(self.cluster.gate())
         self.cluster.wait_state(first, "RUNNING")
