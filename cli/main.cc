@@ -62,6 +62,7 @@ int main(int argc, char** argv) {
       {"controller", muster::cli::ControllerVerb},
       {"store", muster::cli::StoreVerb},
       {"events", muster::cli::EventsVerb},
+      {"report", muster::cli::ReportVerb},
       {"alerts", muster::cli::AlertsVerb},
   };
   return muster::cli::RunCommandLine(verbs, environment, {argv + 1, argv + argc},

@@ -18,6 +18,7 @@ Verb HoldVerb();
 Verb QueueVerb();
 Verb ReleaseVerb();
 Verb RequeueVerb();
+Verb ReportVerb();
 Verb ResumeVerb();
 Verb ShowVerb();
 Verb SubmitVerb();

@@ -24,8 +24,13 @@ absl::StatusOr<ListHistory> ReadFilter(const Invocation& invocation, const JobQu
   ListHistory filter;
   static_cast<JobFilter&>(filter) = query.filter;
   if (invocation.Has("since")) {
-    ASSIGN_OR_RETURN(filter.since, ParseSince(invocation.Value("since"), SystemClock().Now(),
-                                              absl::LocalTimeZone()));
+    const absl::StatusOr<Time> since =
+        ParseSince(invocation.Value("since"), SystemClock().Now(), absl::LocalTimeZone());
+    if (!since.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--since: ", std::string(since.status().message())));
+    }
+    filter.since = *since;
   }
   if (invocation.Has("limit")) {
     const absl::StatusOr<std::uint32_t> limit = ParseCount(invocation.Value("limit"));

@@ -207,6 +207,20 @@ class ManyCoresTest(ClusterTest):
         self.cluster.must("cancel", job)
         self.cluster.must("resume", "node1")
 
+    def test_a_report_counts_what_ran_and_what_failed(self):
+        name = f"reported{os.getpid()}"
+        jobs = [self.cluster.submit("-J", name, "-o", "/dev/null", "--wrap", body) for body in ("sleep 1", "exit 3")]
+        self.cluster.wait_ended(*jobs)
+        usage = json.loads(self.cluster.must("report", "usage", "--by", "name", "--name", name, "--json"))["usage"]
+        self.assertEqual([(row["name"], row["jobs"], row["failed"]) for row in usage], [(name, 2, 1)])
+        self.assertGreater(usage[0]["cpu_hours"], 1 / 3600)
+        waits = json.loads(self.cluster.must("report", "waits", "--name", name, "--json"))["waits"]
+        self.assertEqual([row["jobs"] for row in waits], [2])
+        load = json.loads(self.cluster.must("report", "utilization", "--since", "1h", "--every", "30m", "--json"))
+        self.assertEqual(len(load["utilization"]), 2)
+        self.assertGreater(load["utilization"][-1]["cpus"], 0)
+        self.assert_one_line(self.cluster.muster("report", "nonsense").stderr)
+
     def test_nothing_starts_on_a_drained_node_until_it_is_resumed(self):
         running = self.cluster.submit(self.cluster.script(self.cluster.gate() + "\nfinish 4"))
         wait_until(lambda: running in self.cluster.begun(), "the job did not begin")

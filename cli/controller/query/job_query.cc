@@ -133,9 +133,8 @@ absl::StatusOr<Time> ParseSince(const std::string& text, Time now, absl::TimeZon
   const absl::StatusOr<absl::Time> moment =
       ParseMoment(text, absl::FromUnixMillis(now.time_since_epoch().count()), zone);
   if (!moment.ok()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--since: ", Quote(text),
-                     " is not a time: use 2026-03-14, 2026-03-14T09:26, 09:26, yesterday or 2h"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        Quote(text), " is not a time: use 2026-03-14, 2026-03-14T09:26, 09:26, yesterday or 2h"));
   }
   return std::max(FromAbsl(*moment), Time(Duration(1)));
 }

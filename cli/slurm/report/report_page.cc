@@ -7,10 +7,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "cli/report/usage_tally.h"
 #include "cli/slurm/accounts/named_columns.h"
 #include "cli/slurm/accounts/policy_rows.h"
 #include "cli/slurm/frame/people.h"
-#include "cli/slurm/report/usage_tally.h"
 #include "scheduler/model/policy/account_rules.h"
 
 namespace muster::cli::slurm {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/slurm/report/usage_tally.h"
+#include "cli/report/usage_tally.h"
 #include "tests/unit/cli/slurm/recorded.h"
 
 namespace muster::cli::slurm {

@@ -1,8 +1,8 @@
-#include "cli/slurm/report/usage_tally.h"
+#include "cli/report/usage_tally.h"
 
 #include <algorithm>
 
-namespace muster::cli::slurm {
+namespace muster::cli {
 namespace {
 
 std::uint64_t AmountOf(const JobView& job, const std::string& tres) {
@@ -15,18 +15,19 @@ std::uint64_t AmountOf(const JobView& job, const std::string& tres) {
 
 }  // namespace
 
-std::uint64_t UsedSeconds(const JobView& job, const std::string& tres, const UsageWindow& window) {
+Duration HeldTime(const JobView& job, const UsageWindow& window) {
   if (job.start_time == kNoTime) {
-    return 0;
+    return Duration(0);
   }
   const Time start = std::max(job.start_time, window.start);
   const Time end = job.end_time == kNoTime ? window.end : std::min(job.end_time, window.end);
   // Where a part of it lies outside, how much of its pauses does is not known.
   const bool whole = start == job.start_time && end == job.end_time;
-  const Duration length = end - start - (whole ? job.suspended : Duration(0));
-  return length.count() <= 0
-             ? 0
-             : static_cast<std::uint64_t>(length.count()) / 1000 * AmountOf(job, tres);
+  return std::max(end - start - (whole ? job.suspended : Duration(0)), Duration(0));
+}
+
+std::uint64_t UsedSeconds(const JobView& job, const std::string& tres, const UsageWindow& window) {
+  return static_cast<std::uint64_t>(HeldTime(job, window).count()) / 1000 * AmountOf(job, tres);
 }
 
 std::uint64_t OfferedSeconds(const std::vector<NodeView>& nodes, const std::string& tres,
@@ -43,4 +44,4 @@ std::uint64_t OfferedSeconds(const std::vector<NodeView>& nodes, const std::stri
   return amount * static_cast<std::uint64_t>(std::max<std::int64_t>(length.count(), 0) / 1000);
 }
 
-}  // namespace muster::cli::slurm
+}  // namespace muster::cli

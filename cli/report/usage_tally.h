@@ -12,13 +12,15 @@
 #include "scheduler/model/value/time.h"
 #include "scheduler/model/view/view.h"
 
-namespace muster::cli::slurm {
+namespace muster::cli {
 
 struct UsageWindow {
   Time start = kNoTime;
   Time end = kNoTime;
 };
 
+// How long the job ran in the window.
+Duration HeldTime(const JobView& job, const UsageWindow& window);
 // Seconds of the amount that the job has of "cpu", "mem" (MiB), "node" or "gres/gpu".
 std::uint64_t UsedSeconds(const JobView& job, const std::string& tres, const UsageWindow& window);
 
@@ -26,4 +28,4 @@ std::uint64_t UsedSeconds(const JobView& job, const std::string& tres, const Usa
 std::uint64_t OfferedSeconds(const std::vector<NodeView>& nodes, const std::string& tres,
                              const UsageWindow& window);
 
-}  // namespace muster::cli::slurm
+}  // namespace muster::cli

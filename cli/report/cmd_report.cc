@@ -1,0 +1,186 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cli/controller/controller.h"
+#include "cli/controller/query/job_query.h"
+#include "cli/frame/output.h"
+#include "cli/frame/verbs.h"
+#include "cli/parse/duration.h"
+#include "cli/report/report_tables.h"
+#include "scheduler/base/status.h"
+#include "scheduler/runtime/clock.h"
+
+namespace muster::cli {
+namespace {
+
+constexpr std::uint32_t kReportedJobsMost = 10'000'000;
+constexpr std::int64_t kPeriodsMost = 10'000;
+constexpr std::chrono::hours kWindowUnlessSaid{7 * 24};
+constexpr std::array<const char*, 3> kReports = {"usage", "utilization", "waits"};
+
+struct ReportRequest {
+  std::string kind;
+  ReportBy by = ReportBy::kAccount;
+  UsageWindow window;
+  Duration every{0};
+  JobQuery query;
+};
+
+absl::StatusOr<Time> ReadMoment(const Invocation& invocation, const std::string& option, Time now,
+                                Time unless_given) {
+  if (!invocation.Has(option)) {
+    return unless_given;
+  }
+  absl::StatusOr<Time> time = ParseSince(invocation.Value(option), now, absl::LocalTimeZone());
+  return time.ok() ? time
+                   : absl::InvalidArgumentError(
+                         absl::StrCat("--", option, ": ", std::string(time.status().message())));
+}
+
+// An hour, a day or a week, so that a table of them fits on a screen.
+Duration PeriodFor(Duration window) {
+  constexpr std::chrono::hours kDay{24};
+  return window <= 2 * kDay ? std::chrono::hours(1) : window <= 60 * kDay ? kDay : 7 * kDay;
+}
+
+absl::Status ReadPeriod(const Invocation& invocation, ReportRequest& request) {
+  const Duration length = request.window.end - request.window.start;
+  request.every = PeriodFor(length);
+  if (!invocation.Has("every")) {
+    return absl::OkStatus();
+  }
+  if (request.kind != "utilization") {
+    return absl::InvalidArgumentError("--every: only for muster report utilization");
+  }
+  const absl::StatusOr<Duration> every = ParseDuration(invocation.Value("every"));
+  if (!every.ok()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--every: ", std::string(every.status().message())));
+  }
+  if (every->count() == 0 || length / *every >= kPeriodsMost) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--every: gives more than ", kPeriodsMost, " lines: say a longer time"));
+  }
+  request.every = *every;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ReportRequest> ReadRequest(Invocation invocation, Time now) {
+  ReportRequest request;
+  request.kind = invocation.arguments.front();
+  if (std::find(kReports.begin(), kReports.end(), request.kind) == kReports.end()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "\"", request.kind, "\" is not a report: one of usage, utilization and waits"));
+  }
+  invocation.arguments.clear();
+  if (invocation.Has("by")) {
+    const std::optional<ReportBy> by = ReadReportBy(invocation.Value("by"));
+    if (!by.has_value() || request.kind == "utilization") {
+      return absl::InvalidArgumentError(
+          "--by: account, user, partition, qos or name, of usage and waits");
+    }
+    request.by = *by;
+  }
+  ASSIGN_OR_RETURN(request.window.start,
+                   ReadMoment(invocation, "since", now, now - kWindowUnlessSaid));
+  ASSIGN_OR_RETURN(request.window.end, ReadMoment(invocation, "until", now, now));
+  if (request.window.start >= request.window.end) {
+    return absl::InvalidArgumentError("--until: must be later than --since");
+  }
+  RETURN_IF_ERROR(ReadPeriod(invocation, request));
+  ASSIGN_OR_RETURN(request.query, ReadJobQuery(invocation));
+  return request;
+}
+
+// Those that run have used nothing yet of what is still to come.
+absl::StatusOr<std::vector<JobView>> FetchJobs(Connection& connection,
+                                               const ReportRequest& request) {
+  ListJobs live;
+  static_cast<JobFilter&>(live) = request.query.filter;
+  ASSIGN_OR_RETURN(std::vector<JobView> jobs, connection.Call(live));
+  ListHistory ended;
+  static_cast<JobFilter&>(ended) = request.query.filter;
+  ended.since = request.window.start;
+  ended.limit = kReportedJobsMost;
+  ASSIGN_OR_RETURN(std::vector<JobView> more, connection.Call(ended));
+  std::set<JobId> seen;
+  std::vector<JobView> all;
+  for (std::vector<JobView>* const some : {&more, &jobs}) {  // who ended meanwhile is in both
+    for (JobView& job : *some) {
+      if (seen.insert(job.id).second) {
+        all.push_back(std::move(job));
+      }
+    }
+  }
+  return Chosen(request.query, all);
+}
+
+absl::StatusOr<std::string> PageOf(Connection& connection, const ReportRequest& request,
+                                   const Invocation& invocation) {
+  ASSIGN_OR_RETURN(const std::vector<JobView> jobs, FetchJobs(connection, request));
+  const Style style = StyleFor(invocation.environment, STDOUT_FILENO);
+  const bool header = !invocation.Has("noheader");
+  const bool json = invocation.Has("json");
+  if (request.kind == "usage") {
+    const std::vector<UsageRow> rows = TallyUsage(jobs, request.by, request.window);
+    return json ? UsageDocument(rows, request.by, request.window)
+                : PrintUsage(rows, request.by, header, style);
+  }
+  if (request.kind == "waits") {
+    const std::vector<WaitRow> rows = TallyWaits(jobs, request.by, request.window);
+    return json ? WaitsDocument(rows, request.by, request.window)
+                : PrintWaits(rows, request.by, header, style);
+  }
+  ASSIGN_OR_RETURN(const NodeList nodes, connection.Call(ListNodes{{}, /*with_machine=*/false}));
+  const std::vector<LoadRow> rows = TallyLoad(jobs, nodes.nodes, request.window, request.every);
+  return json ? LoadDocument(rows, request.window) : PrintLoad(rows, header, style);
+}
+
+absl::StatusOr<int> Report(const Invocation& invocation) {
+  ASSIGN_OR_RETURN(const ReportRequest request, ReadRequest(invocation, SystemClock().Now()));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
+  ASSIGN_OR_RETURN(const std::string page, PageOf(*connection, request, invocation));
+  RETURN_IF_ERROR(WriteOut(page));
+  return 0;
+}
+
+}  // namespace
+
+Verb ReportVerb() {
+  Verb verb;
+  verb.name = "report";
+  verb.purpose = "Report who used the cluster, how busy it was, and how long jobs waited";
+  verb.synopsis = "usage|utilization|waits";
+  verb.examples = {"muster report usage --by user --since 30d",
+                   "muster report utilization --since yesterday --every 1h",
+                   "muster report waits --by partition --json"};
+  verb.options = JobQueryOptions();
+  verb.options.push_back({.name = "since",
+                          .letter = 'S',
+                          .metavar = "TIME",
+                          .text = "From then on: 2026-03-14[T09:26], yesterday, 30d (default 7d)"});
+  verb.options.push_back(
+      {.name = "until", .letter = 0, .metavar = "TIME", .text = "Up to then (default: now)"});
+  verb.options.push_back({.name = "by",
+                          .letter = 0,
+                          .metavar = "KEY",
+                          .text = "account (the default), user, partition, qos or name"});
+  verb.options.push_back({.name = "every",
+                          .letter = 0,
+                          .metavar = "TIME",
+                          .text = "Length of a period of utilization (default: an hour, a day or "
+                                  "a week, by how long the time is)"});
+  verb.options.push_back(JsonOption());
+  verb.arguments_min = 1;
+  verb.arguments_max = 1;
+  verb.run = Report;
+  return verb;
+}
+
+}  // namespace muster::cli
