@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -61,6 +63,88 @@ bool IsPathFromRoot(std::string_view span, const std::set<std::string, std::less
          !span.starts_with("tests/fixtures") && HasReadEnding(span) && !HasPlaceholder(span);
 }
 
+struct QuotedName {
+  size_t at = 0;
+  std::string_view name;  // without a slash at its end
+};
+
+// What a page has between backquotes.
+std::vector<QuotedName> QuotedNamesOf(std::string_view page) {
+  std::vector<QuotedName> quoted;
+  for (size_t open = page.find('`'); open != std::string_view::npos;) {
+    const size_t close = page.find('`', open + 1);
+    if (close == std::string_view::npos) {
+      break;
+    }
+    std::string_view name = page.substr(open + 1, close - open - 1);
+    name.remove_suffix(name.ends_with('/') ? 1 : 0);
+    quoted.push_back({open, name});
+    open = page.find('`', close + 1);
+  }
+  return quoted;
+}
+
+// The page without the paragraphs that say what its room may include.
+std::string WithoutMayInclude(std::string_view page) {
+  constexpr std::string_view kOpening = "\nMay include:";
+  std::string rest;
+  for (size_t at = page.find(kOpening); at != std::string_view::npos; at = page.find(kOpening)) {
+    rest += page.substr(0, at);
+    page.remove_prefix(std::min(page.find("\n\n", at + 1), page.size()));
+  }
+  rest += page;
+  return rest;
+}
+
+// By the folder of each README.md: what it names.
+using PageNames = std::map<std::string, std::set<std::string, std::less<>>, std::less<>>;
+
+PageNames NamesOnPages(const std::vector<Source>& tree) {
+  PageNames pages;
+  for (const Source& source : tree) {
+    const size_t slash = source.path.rfind('/');
+    if (slash == std::string::npos || FileName(source.path) != "README.md") {
+      continue;
+    }
+    std::set<std::string, std::less<>>& names = pages[source.path.substr(0, slash)];
+    const std::string text = WithoutMayInclude(source.text);
+    for (const QuotedName& quoted : QuotedNamesOf(text)) {
+      names.emplace(quoted.name);
+    }
+  }
+  return pages;
+}
+
+// Whether the page of `above`, a folder over `room`, names it: from the root or from a folder on
+// the way down to `above`.
+bool IsNamedBy(const std::set<std::string, std::less<>>& names, std::string_view room,
+               std::string_view above) {
+  size_t start = 0;
+  while (names.count(room.substr(start)) == 0) {
+    if (start > above.size()) {
+      return false;
+    }
+    start = room.find('/', start) + 1;
+  }
+  return true;
+}
+
+// The folder whose page should name `room`, because none of those above does: the nearest with a
+// page, or else the wing. Nothing if one does.
+std::string_view WhoShouldName(std::string_view room, const PageNames& pages) {
+  std::string_view nearest;
+  std::string_view above = room;
+  for (size_t slash = room.rfind('/'); slash != std::string_view::npos; slash = above.rfind('/')) {
+    above = above.substr(0, slash);
+    const auto page = pages.find(above);
+    if (page != pages.end() && IsNamedBy(page->second, room, above)) {
+      return {};
+    }
+    nearest = nearest.empty() && page != pages.end() ? above : nearest;
+  }
+  return nearest.empty() ? above : nearest;
+}
+
 }  // namespace
 
 std::vector<Finding> CheckPageWidth(const Source& source) {
@@ -93,21 +177,31 @@ std::vector<Finding> CheckPagePaths(const std::vector<Source>& tree,
     if (!IsPage(source)) {
       continue;
     }
-    const std::string_view text = source.text;
-    for (size_t open = text.find('`'); open != std::string_view::npos;) {
-      const size_t close = text.find('`', open + 1);
-      if (close == std::string_view::npos) {
-        break;
-      }
-      std::string_view span = text.substr(open + 1, close - open - 1);
-      span.remove_suffix(span.ends_with('/') ? 1 : 0);
-      if (IsPathFromRoot(span, names) && names.count(span) == 0) {
-        findings.push_back({source.path, LineAt(text, open),
-                            "names " + std::string(span) +
+    for (const QuotedName& quoted : QuotedNamesOf(source.text)) {
+      if (IsPathFromRoot(quoted.name, names) && names.count(quoted.name) == 0) {
+        findings.push_back({source.path, LineAt(source.text, quoted.at),
+                            "names " + std::string(quoted.name) +
                                 ", which is not there. Name the file or folder that has its part "
                                 "now: the page sends readers to nothing"});
       }
-      open = text.find('`', close + 1);
+    }
+  }
+  return findings;
+}
+
+std::vector<Finding> CheckRoomsAreNamed(const std::vector<Source>& tree) {
+  const PageNames pages = NamesOnPages(tree);
+  std::vector<Finding> findings;
+  for (const auto& [room, names] : pages) {
+    if (room.find('/') == std::string::npos) {
+      continue;  // a wing
+    }
+    if (const std::string_view folder = WhoShouldName(room, pages); !folder.empty()) {
+      findings.push_back({std::string(folder) + "/README.md", 0,
+                          "does not name " + room + ", nor does a page above it. Add \"`" + room +
+                              "`\" with what it holds, to its table or after \"Its rooms:\"; "
+                              "\"May include:\" does not count: who looks for the place of a "
+                              "change goes down from page to page"});
     }
   }
   return findings;

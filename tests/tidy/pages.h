@@ -1,6 +1,7 @@
 #pragma once
 
-// What holds for the lines of every page (README.md, CONTRIBUTING.md), whatever its folder.
+// What holds for every page (README.md, CONTRIBUTING.md), whatever its folder: its lines, the paths
+// that it names, and the way to it from the pages above.
 //
 // Which folders need a page, how long it is and which units it names is tree.h's part. Thread
 // promise: pure functions of their arguments.
@@ -24,5 +25,10 @@ std::vector<Finding> CheckPageWidth(const Source& source);
 // files that LoadTree does not read.
 std::vector<Finding> CheckPagePaths(const std::vector<Source>& tree,
                                     const std::set<std::string>& unread);
+
+// Whoever looks for a room goes down from page to page. So each folder below the top level that has
+// a page is named between backquotes by the page of a folder above it, by its path from the root or
+// from any folder down to that page's own. What a page says its room may include does not count.
+std::vector<Finding> CheckRoomsAreNamed(const std::vector<Source>& tree);
 
 }  // namespace muster::tidy

@@ -41,5 +41,35 @@ TEST(Pages, APathThatAPageNamesExists) {
       0U);
 }
 
+TEST(Pages, ARoomIsNamedByAPageAboveIt) {
+  const auto found = [](const std::string& wing, const std::string& above) {
+    return CheckRoomsAreNamed({MakeSource("README.md", "`a/b/c`"), MakeSource("a/README.md", wing),
+                               MakeSource("a/b/README.md", above),
+                               MakeSource("a/b/c/README.md", "`c`, `a/b/c`")})
+        .size();
+  };
+  EXPECT_EQ(found("`a/b`", "`a/b/c`"), 0U);
+  EXPECT_EQ(found("| `b` |", "- `b/c`: what it holds"), 0U);
+  EXPECT_EQ(found("`b/`", "see `c`"), 0U);
+  EXPECT_EQ(found("`b` and `b/c`", ""), 0U);
+  // The page of the wing is above both, that of the room is not above itself.
+  EXPECT_EQ(found("", "`a/b`, `c`"), 1U);
+  EXPECT_EQ(found("`b`, `c`", ""), 1U);
+  EXPECT_EQ(found("", ""), 2U);
+  // What may be included, a file in it, a word, another's name.
+  EXPECT_EQ(found("`b`", "Text.\n\nMay include: `a/b/c`,\n`c`.\n"), 1U);
+  EXPECT_EQ(found("`b`", "Text.\n\nMay include: `d`.\n\n- `c`\n"), 0U);
+  EXPECT_EQ(found("`b`", "`c/x.h`, c, `d/c`"), 1U);
+}
+
+TEST(Pages, TheNearestPageAboveIsAskedToNameARoom) {
+  const std::vector<Finding> found =
+      CheckRoomsAreNamed({MakeSource("a/README.md", "`b`"), MakeSource("a/b/README.md", ""),
+                          MakeSource("a/b/c/d/README.md", ""), MakeSource("e/f/README.md", "")});
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(ToString(found[0]).rfind("a/b/README.md: does not name a/b/c/d,", 0), 0U);
+  EXPECT_EQ(ToString(found[1]).rfind("e/README.md: does not name e/f,", 0), 0U);
+}
+
 }  // namespace
 }  // namespace muster::tidy

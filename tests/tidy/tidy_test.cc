@@ -170,6 +170,10 @@ TEST(House, EveryPathThatAPageNamesExists) {
   Report(CheckPagePaths(Tree(), {}));
 }
 
+TEST(House, EveryRoomIsNamedByAPageAboveIt) {
+  Report(CheckRoomsAreNamed(Tree()));
+}
+
 TEST(House, EveryFolderHasItsPage) {
   Report(CheckReadmes(Tree()));
 }
