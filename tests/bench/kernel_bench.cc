@@ -16,6 +16,7 @@
 #include "agent/kernels/cpu/matrix_product.h"
 #include "agent/kernels/cpu/stream_arrays.h"
 #include "agent/kernels/cpu/sums.h"
+#include "agent/kernels/harness/bench.h"
 #include "agent/kernels/place/team.h"
 #include "tests/bench/plain_stream.h"
 
