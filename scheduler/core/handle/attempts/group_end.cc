@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -127,6 +128,7 @@ bool EndedWithOthers(const Job& job) {
 // Of each job; those that only ended with the others end as the first that did not.
 std::vector<Outcome> OutcomesOf(const std::vector<Job*>& group) {
   std::vector<Outcome> outcomes;
+  outcomes.reserve(group.size());
   for (const Job* job : group) {
     outcomes.push_back(OutcomeOf(*job->spec, *job->attempt));
   }
@@ -177,35 +179,48 @@ void GiveCoresBack(const Job& job, Time now, Transition& transition) {
   }
 }
 
-void End(const std::vector<Job*>& group, Time now, Transition& transition) {
-  std::vector<Outcome> outcomes = OutcomesOf(group);
-  bool again = false;
-  const bool held = std::any_of(group.begin(), group.end(),
-                                [](const Job* job) { return WaitsForItsOrder(*job); });
+// What the jobs of a group are told that runs again.
+struct NextRun {
   bool progressed = false;
-  bool cancelled = false;
   std::string text;
-  for (std::size_t i = 0; i < group.size(); ++i) {
-    cancelled = cancelled || group[i]->attempt->ending == EndCause::kCancelled;
-    if (!again && RunsAgain(*group[i], outcomes[i])) {
-      again = true;
-      const std::string& told = group[i]->attempt->ending_text;
-      const bool asks = AsksToRunAgain(*group[i], outcomes[i]);
-      // Whoever asks for it may do so without end: a checkpoint alone is no progress there.
-      progressed = asks ? now - group[i]->attempt->started >= kShortRun
-                        : CheckpointsOf(*group[i]->attempt).count > 0;
-      text = !told.empty() ? told
-             : asks
-                 ? absl::StrCat("its script asks for it with exit code ", outcomes[i].status.code)
-                 : outcomes[i].text;
-    }
+};
+
+// The first job that runs again takes the others along, unless one is cancelled.
+std::optional<NextRun> NextRunOf(const std::vector<Job*>& group,
+                                 const std::vector<Outcome>& outcomes, Time now) {
+  if (std::any_of(group.begin(), group.end(),
+                  [](const Job* job) { return job->attempt->ending == EndCause::kCancelled; })) {
+    return std::nullopt;
   }
   for (std::size_t i = 0; i < group.size(); ++i) {
+    const Job& job = *group[i];
+    if (!RunsAgain(job, outcomes[i])) {
+      continue;
+    }
+    const std::string& told = job.attempt->ending_text;
+    const bool asks = AsksToRunAgain(job, outcomes[i]);
+    // Whoever asks for it may do so without end: a checkpoint alone is no progress there.
+    const bool progressed =
+        asks ? now - job.attempt->started >= kShortRun : CheckpointsOf(*job.attempt).count > 0;
+    return NextRun{progressed, !told.empty() ? told
+                               : asks ? absl::StrCat("its script asks for it with exit code ",
+                                                     outcomes[i].status.code)
+                                      : outcomes[i].text};
+  }
+  return std::nullopt;
+}
+
+void End(const std::vector<Job*>& group, Time now, Transition& transition) {
+  std::vector<Outcome> outcomes = OutcomesOf(group);
+  const std::optional<NextRun> next = NextRunOf(group, outcomes, now);
+  const bool held = std::any_of(group.begin(), group.end(),
+                                [](const Job* job) { return WaitsForItsOrder(*job); });
+  for (std::size_t i = 0; i < group.size(); ++i) {
     const Attempt& attempt = *group[i]->attempt;
-    if (again && !cancelled) {
-      transition.events.emplace_back(JobRequeued{group[i]->id, attempt.number, false, text, now,
-                                                 attempt.ending == EndCause::kPreemptedToRequeue,
-                                                 progressed, GoesOn(*group[i])});
+    if (next.has_value()) {
+      transition.events.emplace_back(JobRequeued{
+          group[i]->id, attempt.number, false, next->text, now,
+          attempt.ending == EndCause::kPreemptedToRequeue, next->progressed, GoesOn(*group[i])});
       if (held) {
         transition.events.emplace_back(JobHeld{group[i]->id, true, now, HoldBy::kOrderFailed});
       }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
@@ -90,10 +92,8 @@ std::string Sentence(const std::string& node, const NodeRun& run) {
   return absl::StrCat(node, ": ", run.text.empty() ? TextOf(run.cause) : run.text);
 }
 
-}  // namespace
-
-Outcome OutcomeOf(const JobSpec& spec, const Attempt& attempt) {
-  MUSTER_CHECK(!attempt.runs.empty());
+// The worst that a node says went wrong there, if any does.
+std::optional<Outcome> WorstFailureOf(const JobSpec& spec, const Attempt& attempt) {
   for (const Failure& failure : kFailures) {
     for (std::size_t i = 0; i < attempt.runs.size(); ++i) {
       const NodeRun& run = attempt.runs[i];
@@ -110,6 +110,16 @@ Outcome OutcomeOf(const JobSpec& spec, const Attempt& attempt) {
                        IsNodeFailure(run.cause) || run.cause == EndCause::kPrologFailed};
       }
     }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Outcome OutcomeOf(const JobSpec& spec, const Attempt& attempt) {
+  MUSTER_CHECK(!attempt.runs.empty());
+  if (std::optional<Outcome> worst = WorstFailureOf(spec, attempt)) {
+    return *std::move(worst);
   }
   const std::size_t deciding = Deciding(spec, attempt);
   const NodeRun& run = attempt.runs[deciding];

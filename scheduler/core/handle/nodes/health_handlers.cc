@@ -76,7 +76,7 @@ bool IsClassSpent(const HealthTable& table, NodeId node, const HealthPolicy& pol
   return table.DrainedInClassOf(node) >= most;
 }
 
-void Drain(const ClusterState& state, const Node& node, std::string why, Time now,
+void Drain(const ClusterState& state, const Node& node, const std::string& why, Time now,
            const HealthPolicy& policy, Transition& transition) {
   if (policy.interval == Duration(0) || !policy.drain || node.drained ||
       IsClassSpent(state.health(), node.id, policy)) {
@@ -183,10 +183,10 @@ void LookAtNodes(const ClusterState& state, Time now, const HealthPolicy& policy
   std::set<std::string> hosts;  // with a check under way
   for (const auto& [id, health] : table.nodes()) {
     if (health.running && now > health.ordered + LimitOf(health.kind)) {
-      GiveUp(health, id,
-             health.kind == HealthKind::kReboot ? "the node did not come back"
-                                                : "it was not answered",
-             now, transition);
+      GiveUp(
+          health, id,
+          health.kind == HealthKind::kReboot ? "the node did not come back" : "it was not answered",
+          now, transition);
     } else if (health.running) {
       hosts.insert(state.FindNode(id)->hostname);
     }

@@ -36,8 +36,7 @@ std::string Amount(std::uint64_t value, const std::string& unit) {
 
 std::string TextOf(const HealthVerdict& verdict) {
   const HealthFigure& figure = verdict.figure;
-  const std::string measured =
-      absl::StrCat(figure.component, " ", Amount(figure.value, figure.unit));
+  std::string measured = absl::StrCat(figure.component, " ", Amount(figure.value, figure.unit));
   if (figure.sense == HealthSense::kNever) {
     return absl::StrCat(measured, ", must be 0");
   }

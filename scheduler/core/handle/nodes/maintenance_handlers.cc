@@ -17,16 +17,19 @@ namespace {
 // Nobody is told sooner, however long his grace.
 constexpr Duration kSoonest = std::chrono::hours(1);
 
-// Whether the job is told something for it.
-bool LookAt(const ClusterState& state, const Job& job, const Reservation& reservation, Time begin,
-            Time now, const SchedulerConfig& config, Transition& transition) {
+// Whether the job has no more time than its grace until the reservation begins.
+bool IsToBeTold(const ClusterState& state, const Job& job, const Reservation& reservation,
+                Time begin, Time now, const SchedulerConfig& config) {
   if (job.attempt->ending != EndCause::kNone || job.spec->reservation == reservation.name) {
     return false;
   }
   const Duration grace = KillGraceOf(state.policy().site(), *job.spec, EndCause::kRequeued, config);
-  if (now < begin - std::min(grace, kSoonest)) {
-    return false;
-  }
+  return now >= begin - std::min(grace, kSoonest);
+}
+
+// Whether there was something left to tell it.
+bool TellOfMaintenance(const Job& job, const Reservation& reservation, Time now,
+                       Transition& transition) {
   const bool runs_again = job.spec->kind == JobKind::kBatch && job.spec->requeue == Choice::kYes;
   if (runs_again || job.spec->elastic) {
     EndAttempt(job,
@@ -58,7 +61,8 @@ void MakeWayForMaintenance(const ClusterState& state, Time now, const SchedulerC
       for (const JobId id : nodes.Has(node) ? state.JobsOn(node) : std::vector<JobId>()) {
         const Job& job = *state.FindJob(id);
         if (job.attempt.has_value() && !told.contains(id) &&
-            LookAt(state, job, reservation, window->start, now, config, transition)) {
+            IsToBeTold(state, job, reservation, window->start, now, config) &&
+            TellOfMaintenance(job, reservation, now, transition)) {
           told.insert(id);
         }
       }

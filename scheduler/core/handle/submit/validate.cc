@@ -289,6 +289,15 @@ absl::Status FillRequeue(JobSpec& spec) {
   return absl::OkStatus();
 }
 
+// The option, if any, that no elastic job may have.
+const char* NotForElastic(const JobSpec& spec) {
+  return !spec.alternatives.empty()  ? "--alt"
+         : spec.request.switches > 0 ? "--switches"
+         : spec.request.segment > 0  ? "--segment"
+         : spec.no_kill              ? "--no-kill"
+                                     : nullptr;
+}
+
 // What an elastic job may not be. One that can have one size only is as any other.
 absl::Status CheckElastic(JobSpec& spec) {
   if (!spec.elastic) {
@@ -311,12 +320,8 @@ absl::Status CheckElastic(JobSpec& spec) {
     return refuse("--ntasks or --gpus",
                   "says one size; say --ntasks-per-node and --gpus-per-node with --nodes=MIN-MAX");
   }
-  if (!spec.alternatives.empty() || request.switches > 0 || request.segment > 0 || spec.no_kill) {
-    return refuse(!spec.alternatives.empty() ? "--alt"
-                  : request.switches > 0     ? "--switches"
-                  : request.segment > 0      ? "--segment"
-                                             : "--no-kill",
-                  "excludes it; leave one out");
+  if (const char* const option = NotForElastic(spec)) {
+    return refuse(option, "excludes it; leave one out");
   }
   if (spec.replace_wait < Duration(0) || spec.replace_wait > kDurationMax) {
     return absl::InvalidArgumentError("--replace-wait: is negative or more than 36525 days");
