@@ -68,6 +68,7 @@ class NodeLayout {
     while (!by_gpu.empty()) {
       const auto count = static_cast<std::uint32_t>(std::min<std::size_t>(size, by_gpu.size()));
       std::vector<std::uint32_t> left;
+      left.reserve(by_gpu.size());
       for (const auto& [gpu, rank] : by_gpu) {
         left.push_back(gpu);
       }

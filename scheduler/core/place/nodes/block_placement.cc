@@ -111,10 +111,9 @@ std::uint32_t TasksHere(const ResourceRequest& request, std::uint32_t tasks, std
   return std::min(MostTasksOnNode(request), tasks > owed ? tasks - owed : 1);
 }
 
-}  // namespace
-
-std::optional<Allocation> PlaceInBlocks(const std::vector<NodeSnapshot>& nodes,
-                                        const ResourceRequest& request) {
+// The nodes that may take the job: the listed ones, then the others, each by name.
+std::vector<const NodeSnapshot*> InOrder(const std::vector<NodeSnapshot>& nodes,
+                                         const ResourceRequest& request) {
   std::vector<const NodeSnapshot*> in_order;
   for (const NodeSnapshot& node : nodes) {
     if (node.up && !node.drained && NodeMay(node, request)) {
@@ -128,9 +127,16 @@ std::optional<Allocation> PlaceInBlocks(const std::vector<NodeSnapshot>& nodes,
               const bool right = listed.contains(b->name);
               return left != right ? left : ComesBefore(a->name, b->name);
             });
+  return in_order;
+}
+
+}  // namespace
+
+std::optional<Allocation> PlaceInBlocks(const std::vector<NodeSnapshot>& nodes,
+                                        const ResourceRequest& request) {
   Allocation allocation;
   std::uint32_t missing = request.tasks;
-  for (const NodeSnapshot* node : in_order) {
+  for (const NodeSnapshot* node : InOrder(nodes, request)) {
     const auto used = static_cast<std::uint32_t>(allocation.nodes.size());
     if (missing == 0 || used >= request.max_nodes) {
       break;

@@ -49,6 +49,15 @@ std::vector<std::string> MissingOf(const std::vector<const NodeSnapshot*>& nodes
   return missing;
 }
 
+// How many of the chosen nodes have what the expression asks for.
+std::uint32_t CountMatches(const FeatureExpression& expression,
+                           const std::vector<const NodeSnapshot*>& nodes,
+                           const std::vector<std::size_t>& chosen) {
+  return static_cast<std::uint32_t>(std::count_if(
+      chosen.begin(), chosen.end(),
+      [&](std::size_t position) { return Matches(expression, nodes[position]->features); }));
+}
+
 }  // namespace
 
 bool IsFeatureName(const std::string& name) {
@@ -127,10 +136,7 @@ std::optional<std::vector<std::size_t>> MustHave(const std::vector<const NodeSna
     return std::nullopt;
   }
   for (const FeatureCount& count : request.constraint.counts) {
-    std::uint32_t have = 0;
-    for (const std::size_t position : chosen) {
-      have += Matches(count.expression, nodes[position]->features) ? 1 : 0;
-    }
+    std::uint32_t have = CountMatches(count.expression, nodes, chosen);
     for (std::size_t i = 0; i < nodes.size() && have < count.nodes; ++i) {
       if (!taken[i] && Matches(count.expression, nodes[i]->features)) {
         take(i);

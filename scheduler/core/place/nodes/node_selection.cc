@@ -21,6 +21,16 @@ NodeSnapshot Emptied(const NodeSnapshot& node) {
   return empty;
 }
 
+// The node as the view shows it.
+NodeSnapshot Seen(const NodeSnapshot& node, ClusterView view) {
+  return view == ClusterView::kAsIs ? node : Emptied(node);
+}
+
+// Whether the view counts the node, and it may take the job.
+bool IsCandidate(const NodeSnapshot& node, const ResourceRequest& request, ClusterView view) {
+  return (view == ClusterView::kEmptyAll || (node.up && !node.drained)) && NodeMay(node, request);
+}
+
 // How many tasks at a time the node takes.
 std::uint32_t TogetherOn(const NodeSnapshot& node, const ResourceRequest& request) {
   return ScaleOf(CapacityOf(*node.machine), request).together;
@@ -37,7 +47,7 @@ std::optional<Allocation> PlaceJob(const std::vector<NodeSnapshot>& nodes,
   emptied.reserve(view == ClusterView::kAsIs ? 0 : nodes.size());
   std::vector<CandidateNode> candidates;
   for (const NodeSnapshot& node : nodes) {
-    if ((view != ClusterView::kEmptyAll && (!node.up || node.drained)) || !NodeMay(node, request)) {
+    if (!IsCandidate(node, request, view)) {
       continue;
     }
     const NodeSnapshot* snapshot = &node;
@@ -64,12 +74,8 @@ std::optional<Allocation> PlaceJob(const std::vector<NodeSnapshot>& nodes,
   }
   Allocation allocation;
   for (const NodeShare& share : shares) {
-    NodeSnapshot snapshot = nodes[share.node];
-    if (view != ClusterView::kAsIs) {
-      snapshot.taken = NodeUse();
-    }
-    const bool placed =
-        AddPlaced(PlaceOnNode(snapshot, request, share.tasks), share.tasks, allocation);
+    const bool placed = AddPlaced(PlaceOnNode(Seen(nodes[share.node], view), request, share.tasks),
+                                  share.tasks, allocation);
     MUSTER_CHECK(placed);
   }
   LayOutRanks(
