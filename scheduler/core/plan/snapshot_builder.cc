@@ -76,9 +76,8 @@ Time BackOn(const NodeSnapshot& node, const Holding& own, const std::set<JobId>&
   return back;
 }
 
-// A suspended job that comes back ends its time limit's remainder after the moment at which it has
-// all its cores again. REQUIRES: `ends` of those that come back are as if they ran now.
-void FindReturns(const ClusterState& state, Time now, std::vector<NodeSnapshot>& node_snapshots) {
+// The suspended jobs that gave their cores back and want them again.
+std::set<JobId> ComingBack(const ClusterState& state) {
   std::set<JobId> coming;
   for (const JobId id : state.index().suspended()) {
     const Attempt& attempt = *state.FindJob(id)->attempt;
@@ -86,9 +85,12 @@ void FindReturns(const ClusterState& state, Time now, std::vector<NodeSnapshot>&
       coming.insert(id);
     }
   }
-  if (coming.empty()) {
-    return;
-  }
+  return coming;
+}
+
+// When each of them has its cores again on all its nodes.
+std::map<JobId, Time> BackOf(const std::set<JobId>& coming, Time now,
+                             const std::vector<NodeSnapshot>& node_snapshots) {
   std::map<JobId, Time> back;
   for (const NodeSnapshot& node : node_snapshots) {
     for (const Holding& holding : node.holdings) {
@@ -98,6 +100,17 @@ void FindReturns(const ClusterState& state, Time now, std::vector<NodeSnapshot>&
       }
     }
   }
+  return back;
+}
+
+// A suspended job that comes back ends its time limit's remainder after the moment at which it has
+// all its cores again. REQUIRES: `ends` of those that come back are as if they ran now.
+void FindReturns(const ClusterState& state, Time now, std::vector<NodeSnapshot>& node_snapshots) {
+  const std::set<JobId> coming = ComingBack(state);
+  if (coming.empty()) {
+    return;
+  }
+  const std::map<JobId, Time> back = BackOf(coming, now, node_snapshots);
   for (NodeSnapshot& node : node_snapshots) {
     for (Holding& holding : node.holdings) {
       const auto found = back.find(holding.job);

@@ -17,19 +17,32 @@ constexpr std::size_t kUnevenLooks = 1U << 16;
 // Changed nodes that a queue gets again in each cycle before they are worked into it.
 constexpr std::size_t kChangesAside = 32;
 
+Opening Never() {
+  return Opening{kFarFuture, {}};
+}
+
+// When, from that time on, the node first takes so many of the tasks.
+Time TakesFrom(const NodeQuery& query, std::uint32_t tasks, std::uint32_t node, Time from) {
+  return query.EarliestOn(query.nodes().timeline(node), node, tasks, from);
+}
+
+// To when at least they fit there, if they do at `fits`.
+Time TakesUntil(const NodeQuery& query, std::uint32_t tasks, std::uint32_t node, Time fits) {
+  return query.need().reserved != nullptr || fits >= kFarFuture
+             ? fits
+             : query.nodes().timeline(node).FitsUntil(query.DemandOn(node, tasks), fits,
+                                                      query.need().duration);
+}
+
+}  // namespace
+
 // A node of the queue that may take a part at the time looked at.
-struct Popped {
+struct EarliestSearch::Popped {
   Time exact;
   std::uint32_t node;
   Time fits;   // the earliest from the time looked at on
   Time until;  // to which it fits, at least
 };
-
-Opening Never() {
-  return Opening{kFarFuture, {}};
-}
-
-}  // namespace
 
 void EarliestSearch::Renew(const NodeQuery& query) {
   if (!lasting_ || query.need().reserved != nullptr) {
@@ -123,7 +136,7 @@ Opening EarliestSearch::Find(const NodeQuery& query, Time from, Time before) {
       return Never();
     }
   }
-  const Opening opening = named ? Never() : GatherParts(query, from, before);
+  Opening opening = named ? Never() : GatherParts(query, from, before);
   if (!named && opening.shares.empty() && opening.start < kFarFuture) {
     return FindUneven(query, opening.start, before).value_or(Never());
   }
@@ -172,53 +185,58 @@ Opening EarliestSearch::GatherParts(const NodeQuery& query, Time from, Time befo
   return opening;
 }
 
+void EarliestSearch::PopUntil(const NodeQuery& query, Part& part, Time time,
+                              std::vector<Popped>& popped) {
+  const ClusterTimelines& nodes = query.nodes();
+  EarliestQueue& queue = part.queue;
+  while (queue.Next(nodes.changes()) <= time) {
+    if (queue.Spent()) {
+      FillQueue(query, part);
+      popped.clear();
+      continue;
+    }
+    const std::uint32_t node = queue.Pop(nodes.changes()).second;
+    const Time exact = TakesFrom(query, part.tasks, node, nodes.inventory().now());
+    if (exact > time) {
+      queue.Push({exact, node});
+    } else {
+      popped.push_back(Popped{exact, node, exact, TakesUntil(query, part.tasks, node, exact)});
+    }
+  }
+}
+
+Time EarliestSearch::TakersAt(const NodeQuery& query, const Part& part, Time time,
+                              const std::set<std::uint32_t>& used, std::vector<Popped>& popped,
+                              std::vector<std::uint32_t>& fitting) {
+  Time next = Time::max();
+  fitting.clear();
+  for (Popped& look : popped) {
+    if (used.contains(look.node)) {
+      continue;
+    }
+    if (time > look.until) {
+      look.fits = TakesFrom(query, part.tasks, look.node, time);
+      look.until = TakesUntil(query, part.tasks, look.node, look.fits);
+    }
+    if (look.fits <= time) {
+      fitting.push_back(look.node);
+    } else {
+      next = std::min(next, look.fits);
+    }
+  }
+  return next;
+}
+
 std::optional<Time> EarliestSearch::Gather(const NodeQuery& query, Part& part, Time from,
                                            Time before, const std::set<std::uint32_t>& used,
                                            std::vector<std::uint32_t>& fitting) {
-  const ClusterTimelines& nodes = query.nodes();
   EarliestQueue& queue = part.queue;
-  const auto earliest = [&](std::uint32_t node, Time time) {
-    return query.EarliestOn(nodes.timeline(node), node, part.tasks, time);
-  };
-  const auto until = [&](std::uint32_t node, Time fits) {
-    return query.need().reserved != nullptr || fits >= kFarFuture
-               ? fits
-               : nodes.timeline(node).FitsUntil(query.DemandOn(node, part.tasks), fits,
-                                                query.need().duration);
-  };
   std::vector<Popped> popped;
   Time time = from;
   while (true) {
-    while (queue.Next(nodes.changes()) <= time) {
-      if (queue.Spent()) {
-        FillQueue(query, part);
-        popped.clear();
-        continue;
-      }
-      const std::uint32_t node = queue.Pop(nodes.changes()).second;
-      const Time exact = earliest(node, nodes.inventory().now());
-      if (exact > time) {
-        queue.Push({exact, node});
-      } else {
-        popped.push_back(Popped{exact, node, exact, until(node, exact)});
-      }
-    }
-    Time next = queue.Next(nodes.changes());
-    fitting.clear();
-    for (Popped& look : popped) {
-      if (used.contains(look.node)) {
-        continue;
-      }
-      if (time > look.until) {
-        look.fits = earliest(look.node, time);
-        look.until = until(look.node, look.fits);
-      }
-      if (look.fits <= time) {
-        fitting.push_back(look.node);
-      } else {
-        next = std::min(next, look.fits);
-      }
-    }
+    PopUntil(query, part, time, popped);
+    const Time next = std::min(queue.Next(query.nodes().changes()),
+                               TakersAt(query, part, time, used, popped, fitting));
     if (fitting.size() >= part.nodes || next >= before) {
       break;
     }

@@ -41,6 +41,8 @@ class EarliestSearch {
     EarliestQueue queue;  // nodes by when they take such a part
   };
 
+  struct Popped;
+
   void FindParts(const NodeQuery& query);
   static void FillQueue(const NodeQuery& query, Part& part);
   static void RenewQueue(const NodeQuery& query, Part& part);
@@ -51,6 +53,14 @@ class EarliestSearch {
   // One opening for the parts; without nodes where they are then on more switches than the job asks
   // for. At kFarFuture, without nodes, where there is none before that time.
   Opening GatherParts(const NodeQuery& query, Time from, Time before);
+  // Takes the nodes off the queue that can take the part at `time`, as far as it says; those that
+  // do are appended, the others go back with the time at which they do.
+  static void PopUntil(const NodeQuery& query, Part& part, Time time, std::vector<Popped>& popped);
+  // Of the popped nodes outside `used`, those that take the part at `time`, and when the next of
+  // them does.
+  static Time TakersAt(const NodeQuery& query, const Part& part, Time time,
+                       const std::set<std::uint32_t>& used, std::vector<Popped>& popped,
+                       std::vector<std::uint32_t>& fitting);
   // The earliest time from `from` on at which enough nodes outside `used` take the part; which do
   // then, in order.
   static std::optional<Time> Gather(const NodeQuery& query, Part& part, Time from, Time before,

@@ -8,6 +8,24 @@
 #include "scheduler/core/policy/policy_filter.h"
 
 namespace muster::core {
+namespace {
+
+// What a member without a reason of its own waits for: `first` has one, or else all together do.
+Reason WaitsForGroup(const std::vector<const WaitingJob*>& group, std::optional<std::size_t> first,
+                     ReasonClass verdict) {
+  return first.has_value() ? WaitsFor(group[*first]->id, *first, verdict)
+                           : WaitsFor(JobId(), group.size(), verdict);
+}
+
+// Until its own time, where it has one, else until the group starts.
+Reason WithTime(Reason reason, Time start) {
+  const bool has_time =
+      reason.kind == ReasonKind::kReservation || reason.kind == ReasonKind::kSwitches;
+  reason.until = has_time ? reason.until : start;
+  return reason;
+}
+
+}  // namespace
 
 HetJobStarter::HetJobStarter(CycleState& cycle, WaitReasons& reasons, JobStarter& starter,
                              BackfillReservations& reservations)
@@ -125,13 +143,8 @@ void HetJobStarter::LeaveWaiting(const Group& group, const std::vector<GroupMemb
     start = Keep(group, members);
   }
   for (std::size_t i = 0; i < group.size(); ++i) {
-    Reason reason = own[i].has_value()  ? *own[i]
-                    : first.has_value() ? WaitsFor(group[*first]->id, *first, verdict)
-                                        : WaitsFor(JobId(), group.size(), verdict);
-    const bool has_time =
-        reason.kind == ReasonKind::kReservation || reason.kind == ReasonKind::kSwitches;
-    reason.until = has_time ? reason.until : start;
-    cycle_.plan.Leave(*group[i], std::move(reason));
+    Reason reason = own[i].has_value() ? *own[i] : WaitsForGroup(group, first, verdict);
+    cycle_.plan.Leave(*group[i], WithTime(std::move(reason), start));
   }
   if (verdict == ReasonClass::kNotNow) {
     BlockLater(*group.front(), members);

@@ -301,7 +301,7 @@ Time KeptPlaces::Give(const WaitingJob& job, const OptionList& options) {
 }
 
 // To as late as the promise allows on its nodes, as far as a few looks tell.
-void KeptPlaces::PutOff(Place& place) {
+void KeptPlaces::PutOff(Place& place) const {
   constexpr std::array<int, 4> kQuarters = {4, 3, 2, 1};
   const Need need = PlaceNeed(place.option->need);
   const Duration room = place.by - place.opening.start;

@@ -83,7 +83,7 @@ class KeptPlaces {
   bool MakeWay();
   bool PutLate(const WaitingJob& job, Place place);
   Time Give(const WaitingJob& job, const OptionList& options);
-  void PutOff(Place& place);
+  void PutOff(Place& place) const;
   void MoveForward(const WaitingJob& job, const OptionList& options, Place& place);
   Time KeepUnpromised(const WaitingJob& job, const OptionList& options);
   void Put(JobId job, Place place);

@@ -130,6 +130,7 @@ void SchedulingCycle::LookAtSuspended(const std::vector<const RunningJob*>& jobs
     }
     const std::vector<OwnCores> parts = OwnCoresOf(state_.snapshot, *job);
     std::vector<const NodeSnapshot*> now;
+    now.reserve(parts.size());
     for (const OwnCores& part : parts) {
       now.push_back(&state_.nodes.At(part.node));
     }

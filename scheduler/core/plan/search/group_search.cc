@@ -143,18 +143,36 @@ std::optional<std::vector<MemberPlace>> GroupSearch::FindIn(const Order& order,
   return all ? std::optional(std::move(places)) : std::nullopt;
 }
 
+std::optional<Opening> GroupSearch::OpeningOf(const GroupMember& member, const Need& need,
+                                              Time start, bool keep_promises) {
+  if (keep_promises) {
+    std::optional<Opening> promised =
+        FindPromised(snapshot_, availability_, member.job, need, start);
+    if (promised.has_value()) {
+      return promised;
+    }
+  }
+  return start == snapshot_.now ? availability_.FindNow(need) : availability_.FindAt(need, start);
+}
+
+void GroupSearch::Hold(const Need& need, const MemberPlace& place, bool with_ranks) {
+  for (std::size_t i = 0; i < place.opening.shares.size(); ++i) {
+    const std::uint32_t node = place.opening.shares[i].node;
+    before_.try_emplace(node, availability_.timeline(node));
+    if (with_ranks) {
+      NodeSnapshot& node_snapshot =
+          node_snapshots_.try_emplace(node, SnapshotOf(node)).first->second;
+      AddUse(node_snapshot.taken, *node_snapshot.machine, place.allocation.nodes[i]);
+    }
+  }
+  availability_.Take(need, place.opening);
+}
+
 std::optional<MemberPlace> GroupSearch::Take(const GroupMember& member, Time start,
                                              bool keep_promises, bool with_ranks) {
   for (const StartOption* option : member.options) {
     const Need need = with_ranks ? option->need : LaterNeed(option->need);
-    std::optional<Opening> opening;
-    if (keep_promises) {
-      opening = FindPromised(snapshot_, availability_, member.job, need, start);
-    }
-    if (!opening.has_value()) {
-      opening =
-          start == snapshot_.now ? availability_.FindNow(need) : availability_.FindAt(need, start);
-    }
+    std::optional<Opening> opening = OpeningOf(member, need, start, keep_promises);
     if (!opening.has_value()) {
       continue;
     }
@@ -168,16 +186,7 @@ std::optional<MemberPlace> GroupSearch::Take(const GroupMember& member, Time sta
       }
       place.allocation = *std::move(allocation);
     }
-    for (std::size_t i = 0; i < place.opening.shares.size(); ++i) {
-      const std::uint32_t node = place.opening.shares[i].node;
-      before_.try_emplace(node, availability_.timeline(node));
-      if (with_ranks) {
-        NodeSnapshot& node_snapshot =
-            node_snapshots_.try_emplace(node, SnapshotOf(node)).first->second;
-        AddUse(node_snapshot.taken, *node_snapshot.machine, place.allocation.nodes[i]);
-      }
-    }
-    availability_.Take(need, place.opening);
+    Hold(need, place, with_ranks);
     return place;
   }
   return std::nullopt;

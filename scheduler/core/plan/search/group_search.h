@@ -69,6 +69,11 @@ class GroupSearch {
   std::optional<std::vector<MemberPlace>> FindIn(const Order& order,
                                                  const std::vector<GroupMember>& members,
                                                  Time start, bool keep_promises, bool with_ranks);
+  // Where the member has room then: on its promised nodes first, if those are to be kept.
+  [[nodiscard]] std::optional<Opening> OpeningOf(const GroupMember& member, const Need& need,
+                                                 Time start, bool keep_promises);
+  // Takes the place until Undo.
+  void Hold(const Need& need, const MemberPlace& place, bool with_ranks);
   // The member's place beside those before it, which it then holds.
   std::optional<MemberPlace> Take(const GroupMember& member, Time start, bool keep_promises,
                                   bool with_ranks);
