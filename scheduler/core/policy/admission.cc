@@ -16,18 +16,22 @@
 namespace muster::core {
 namespace {
 
+absl::Status FillDefaultPartition(const SitePolicy& site, JobSpec* spec) {
+  for (const auto& [name, partition] : site.partitions) {
+    if (partition.is_default) {
+      spec->partition = name;
+      return absl::OkStatus();
+    }
+  }
+  return site.partitions.empty() ? absl::OkStatus()
+                                 : absl::FailedPreconditionError(absl::StrCat(
+                                       "--partition: there is no default partition; name one of ",
+                                       KnownNames(site.partitions)));
+}
+
 absl::Status FillPartition(const SitePolicy& site, JobSpec* spec) {
   if (spec->partition.empty()) {
-    for (const auto& [name, partition] : site.partitions) {
-      if (partition.is_default) {
-        spec->partition = name;
-        return absl::OkStatus();
-      }
-    }
-    return site.partitions.empty() ? absl::OkStatus()
-                                   : absl::FailedPreconditionError(absl::StrCat(
-                                         "--partition: there is no default partition; name one of ",
-                                         KnownNames(site.partitions)));
+    return FillDefaultPartition(site, spec);
   }
   if (site.partitions.empty() && spec->partition == kImpliedPartition) {
     spec->partition.clear();

@@ -218,6 +218,23 @@ bool SameUse(NodeUse a, NodeUse b) {
   return a == b;
 }
 
+// `used` is what its jobs use there.
+Problem CheckNode(const ClusterState& state, NodeId id, const Node& node, NodeUse& used) {
+  for (const QuarantinedAttempt& attempt : node.quarantined) {
+    if (attempt.allocation.node != id) {
+      return absl::StrCat("node ", node.name, ": quarantines an attempt of another node");
+    }
+    CoverUse(used, *node.machine, attempt.allocation);
+  }
+  if (node.id != id || id >= state.next_node()) {
+    return absl::StrCat("node ", node.name, ": has an id that was never given out");
+  }
+  if (!SameUse(used, node.taken)) {
+    return absl::StrCat("node ", node.name, ": what is taken is not the sum over its jobs");
+  }
+  return CheckUsers(state, node);
+}
+
 }  // namespace
 
 std::optional<std::string> BrokenInvariant(const ClusterState& state) {
@@ -237,19 +254,7 @@ std::optional<std::string> BrokenInvariant(const ClusterState& state) {
     }
   }
   for (const auto& [id, node] : state.nodes()) {
-    for (const QuarantinedAttempt& attempt : node.quarantined) {
-      if (attempt.allocation.node != id) {
-        return absl::StrCat("node ", node.name, ": quarantines an attempt of another node");
-      }
-      CoverUse(taken[id], *node.machine, attempt.allocation);
-    }
-    if (node.id != id || id >= state.next_node()) {
-      return absl::StrCat("node ", node.name, ": has an id that was never given out");
-    }
-    if (!SameUse(taken[id], node.taken)) {
-      return absl::StrCat("node ", node.name, ": what is taken is not the sum over its jobs");
-    }
-    if (Problem problem = CheckUsers(state, node)) {
+    if (Problem problem = CheckNode(state, id, node, taken[id])) {
       return problem;
     }
   }

@@ -60,7 +60,7 @@ std::string ClassName(const Machine& machine) {
                       absl::StrJoin(packages, ", "), "; ", absl::StrJoin(gpus, ", "));
 }
 
-void HealthTable::Load(std::vector<NodeHealth> health, std::vector<FailureTally> tallies) {
+void HealthTable::Load(std::vector<NodeHealth> health, const std::vector<FailureTally>& tallies) {
   for (NodeHealth& node : health) {
     const NodeId id = node.node;
     nodes_.insert_or_assign(id, std::move(node));

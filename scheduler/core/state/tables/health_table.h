@@ -23,7 +23,7 @@ namespace muster::core {
 
 class HealthTable {
  public:
-  void Load(std::vector<NodeHealth> health, std::vector<FailureTally> tallies);
+  void Load(std::vector<NodeHealth> health, const std::vector<FailureTally>& tallies);
   void NoteMachine(NodeId node, const Machine& machine);
   void Order(const HealthCheckOrdered& event, const std::string& boot_id);
   void Want(const HealthCheckWanted& event);
