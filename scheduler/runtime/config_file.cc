@@ -276,14 +276,13 @@ absl::Status ConfigFile::Set(const std::string& key, const std::string& value) {
     return ErrorAt(key, "is a table: name one of its keys");
   }
   const bool is_quoted = value.size() > 1 && value.front() == '"' && value.back() == '"';
+  const bool stays_text = old != nullptr && old->is_string();
   int64_t number = 0;
   if (is_quoted) {
     table->insert_or_assign(path.back(), value.substr(1, value.size() - 2));
-  } else if (old != nullptr && old->is_string()) {
-    table->insert_or_assign(path.back(), value);
-  } else if (absl::SimpleAtoi(value, &number)) {
+  } else if (!stays_text && absl::SimpleAtoi(value, &number)) {
     table->insert_or_assign(path.back(), number);
-  } else if (value == "true" || value == "false") {
+  } else if (!stays_text && (value == "true" || value == "false")) {
     table->insert_or_assign(path.back(), value == "true");
   } else {
     table->insert_or_assign(path.back(), value);

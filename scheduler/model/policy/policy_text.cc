@@ -268,14 +268,14 @@ struct Key {
 // A key of a member that its type alone says how to read.
 #define MUSTER_KEY(TYPE, NAME, MEMBER)                                                        \
   Key<TYPE> {                                                                                 \
-    NAME, [](const std::string& value, TYPE& object) { return Read(value, &object.MEMBER); }, \
-        [](const TYPE& object) { return Text(object.MEMBER); }                                \
+    NAME, [](const std::string& value, auto& object) { return Read(value, &object.MEMBER); }, \
+        [](const auto& object) { return Text(object.MEMBER); }                                \
   }
 // A key with a reader and a writer of its own.
 #define MUSTER_SPECIAL(TYPE, NAME, READ, TEXT)                                         \
   Key<TYPE> {                                                                          \
-    NAME, [](const std::string& value, TYPE& object) -> absl::Status { return READ; }, \
-        []([[maybe_unused]] const TYPE& object) -> std::string { return TEXT; }        \
+    NAME, [](const std::string& value, auto& object) -> absl::Status { return READ; }, \
+        []([[maybe_unused]] const auto& object) -> std::string { return TEXT; }        \
   }
 #define MUSTER_LIMIT_KEYS(TYPE)                                     \
   MUSTER_KEY(TYPE, "GrpTRES", limits.grp_tres),                     \

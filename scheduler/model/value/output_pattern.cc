@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kWidthMax = 10;
 
-std::string Padded(std::string digits, std::size_t width) {
+std::string Padded(const std::string& digits, std::size_t width) {
   width = std::min(width, kWidthMax);
   return digits.size() < width ? std::string(width - digits.size(), '0') + digits : digits;
 }
