@@ -93,7 +93,7 @@ class Fingerprint {
   template <class... Ts>
   Fingerprint& Add(const std::variant<Ts...>& choice) {
     Add(choice.index());
-    std::visit([this](const auto& held) { Add(held); }, choice);
+    std::visit([this](const auto& held) { this->Add(held); }, choice);
     return *this;
   }
   template <Described T>

@@ -93,7 +93,7 @@ class ValueWriter {
   }
   template <Described T>
   void Put(const T& value) {
-    ForEachField(value, [this](const char*, const auto& member) { Put(member); });
+    ForEachField(value, [this](const char*, const auto& member) { this->Put(member); });
   }
 
   [[nodiscard]] const std::string& bytes() const { return bytes_; }
@@ -203,7 +203,7 @@ class ValueReader {
   }
   template <Described T>
   void Get(T& value) {
-    ForEachField(value, [this](const char*, auto& member) { Get(member); });
+    ForEachField(value, [this](const char*, auto& member) { this->Get(member); });
   }
 
  private:
