@@ -124,10 +124,11 @@ std::vector<Variant> ShorterTimes(const JobSpec& spec) {
   } else {
     for (Duration shorter = limit / 2; shorter >= std::chrono::minutes(1) && limits.size() < 4;
          shorter /= 2) {
-      limits.push_back(std::chrono::floor<std::chrono::minutes>(shorter));
+      limits.emplace_back(std::chrono::floor<std::chrono::minutes>(shorter));
     }
   }
   std::vector<Variant> variants;
+  variants.reserve(limits.size());
   for (const Duration shorter : limits) {
     variants.push_back({TimeOption(shorter), [shorter](JobSpec& s) { s.time_limit = shorter; }});
   }
