@@ -1,6 +1,8 @@
 #include "scheduler/simulator/crash/simulated_controller.h"
 
 #include <memory>
+#include <optional>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -23,6 +25,19 @@ constexpr Duration kElasticLook{1'000};
 constexpr std::size_t kFingerprintEvery = 8;  // commits: a fingerprint reads the whole state
 constexpr Duration kControllerAwayMin{100};
 constexpr Duration kControllerAwayMax{60'000};
+
+// Applies the entry and checks the cycles made at its version, which are then behind; the first
+// difference.
+std::optional<core::ReplayDifference> DifferenceAt(const JournalEntry& entry,
+                                                   std::span<const CycleRecord>& cycles,
+                                                   core::Replay& replay) {
+  std::optional<core::ReplayDifference> difference = replay.Apply(entry);
+  for (; !cycles.empty() && cycles.front().version == entry.version; cycles = cycles.subspan(1)) {
+    std::optional<core::ReplayDifference> other = replay.Check(cycles.front());
+    difference = difference.has_value() ? difference : other;
+  }
+  return difference;
+}
 
 }  // namespace
 
@@ -369,18 +384,14 @@ void SimulatedController::OnPlan(const Plan& plan) {
 void SimulatedController::CheckReplay() {
   core::Replay replay;
   auto commit = commits_.begin();
-  auto cycle = cycles_.begin();
+  std::span<const CycleRecord> cycles(cycles_);
   for (const JournalEntry& entry : journal_) {
     if (entry.version != replay.version().Next()) {
       oracle_.Broken(absl::StrCat("promise 6: the journal has version ", ToString(entry.version),
                                   " in place ", ToString(replay.version().Next())));
       return;
     }
-    std::optional<core::ReplayDifference> difference = replay.Apply(entry);
-    for (; cycle != cycles_.end() && cycle->version == entry.version; ++cycle) {
-      std::optional<core::ReplayDifference> other = replay.Check(*cycle);
-      difference = difference.has_value() ? difference : other;
-    }
+    const std::optional<core::ReplayDifference> difference = DifferenceAt(entry, cycles, replay);
     if (difference.has_value()) {
       oracle_.Broken(absl::StrCat("promise 6: at version ", ToString(difference->version), " ",
                                   difference->text));
@@ -396,7 +407,7 @@ void SimulatedController::CheckReplay() {
     }
     ++commit;
   }
-  if (cycle != cycles_.end() || replay.starts_unchecked() > 0) {
+  if (!cycles.empty() || replay.starts_unchecked() > 0) {
     oracle_.Broken("promise 6: a cycle, or a start's, is not on record where it was made");
   }
   if (alive_ && group_.entries.empty() && !writing_.has_value() &&

@@ -213,10 +213,11 @@ std::int64_t Timeline::HighestUntil(Tick until) const {
 Tick Timeline::Search(Tick duration, std::int64_t amount, Tick held_from, Tick before) const {
   std::int64_t level = free_now_;
   Tick candidate = level >= amount && now_ < before ? now_ : kNever;
-  Tick end = candidate == kNever ? kNever : std::min(candidate + duration, held_from);
+  // From there on nothing can change the answer.
+  Tick stop = candidate == kNever ? before : std::min(candidate + duration, held_from);
   for (std::size_t index = 0; index < blocks_.size(); ++index) {
     const Outline& outline = outlines_[index];
-    if (candidate == kNever ? outline.first >= before : outline.first >= end) {
+    if (outline.first >= stop) {
       return candidate;
     }
     if (candidate == kNever ? level + outline.high < amount : level + outline.low >= amount) {
@@ -225,19 +226,16 @@ Tick Timeline::Search(Tick duration, std::int64_t amount, Tick held_from, Tick b
     }
     const Block& block = *blocks_[index];
     for (std::size_t i = block.begin; i < block.end; ++i) {
-      if (block.at[i] >= end) {
+      if (block.at[i] >= stop) {
         return candidate;
       }
       level += block.by[i];
       if (level < amount) {
         candidate = kNever;
-        end = kNever;
+        stop = before;
       } else if (candidate == kNever) {
-        if (block.at[i] >= before) {
-          return kNever;
-        }
         candidate = block.at[i];
-        end = std::min(candidate + duration, held_from);
+        stop = std::min(candidate + duration, held_from);
       }
     }
   }

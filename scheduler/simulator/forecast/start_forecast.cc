@@ -127,26 +127,30 @@ void LimitUse::Add(std::int64_t user, Tick run_time, Tick limit) {
   }
 }
 
+LimitUse::Sample LimitUse::SampleOf(const Past& past, bool is_alike, Tick elapsed, Tick limit) {
+  Sample sample;
+  for (const Job& job : past.jobs) {
+    if (is_alike && (job.limit > 2 * limit || 2 * job.limit < limit)) {
+      continue;
+    }
+    ++sample.jobs;
+    const Tick run_time = RunTimeOf(job.share, limit);
+    if (run_time > elapsed) {
+      sample.longer.push_back(run_time);
+    }
+  }
+  return sample;
+}
+
 Tick LimitUse::Draw(std::int64_t user, Tick elapsed, Tick limit, RandomSequence* random) const {
   static const Past nothing;
   const auto found = users_.find(user);
   const Past& own = found == users_.end() ? nothing : found->second;
   for (const bool is_alike : {true, false}) {
     for (const Past* past : {&own, &all_}) {
-      std::size_t seen = 0;
-      std::vector<Tick> longer;
-      for (const Job& job : past->jobs) {
-        if (is_alike && (job.limit > 2 * limit || 2 * job.limit < limit)) {
-          continue;
-        }
-        ++seen;
-        const Tick run_time = RunTimeOf(job.share, limit);
-        if (run_time > elapsed) {
-          longer.push_back(run_time);
-        }
-      }
-      if (seen >= kLeast) {
-        return longer.empty() ? limit : longer[random->Below(longer.size())];
+      const Sample sample = SampleOf(*past, is_alike, elapsed, limit);
+      if (sample.jobs >= kLeast) {
+        return sample.longer.empty() ? limit : sample.longer[random->Below(sample.longer.size())];
       }
     }
   }

@@ -46,6 +46,12 @@ class LimitUse {
     std::size_t oldest = 0;
     void Add(const Job& job, std::size_t most);
   };
+  // What some jobs' use of their limits says of a job that has run so far.
+  struct Sample {
+    std::size_t jobs = 0;
+    std::vector<Tick> longer;  // the run times after that
+  };
+  static Sample SampleOf(const Past& past, bool is_alike, Tick elapsed, Tick limit);
 
   std::map<std::int64_t, Past> users_;
   Past all_;

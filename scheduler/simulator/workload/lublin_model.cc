@@ -33,7 +33,8 @@ double GammaCdf(double x, double shape, double scale) {
     term *= z / (shape + k);
     sum += term;
   }
-  return sum * std::exp(-z + shape * std::log(z) - std::lgamma(shape));
+  int sign = 0;  // std::lgamma has one for all threads
+  return sum * std::exp(-z + shape * std::log(z) - lgamma_r(shape, &sign));
 }
 
 }  // namespace
@@ -68,7 +69,7 @@ std::int64_t LublinModel::DrawSize() {
   if (kind <= kSerial + kPowerOfTwo) {
     log_size = std::floor(log_size + 0.5);
   }
-  const auto size = static_cast<std::int64_t>(std::exp2(log_size) + 0.5);
+  const auto size = static_cast<std::int64_t>(std::lround(std::exp2(log_size)));
   return std::clamp<std::int64_t>(size, 1, options_.processors);
 }
 

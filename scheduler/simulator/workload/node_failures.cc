@@ -7,10 +7,10 @@ namespace muster::sim {
 namespace {
 
 // Later than any trace goes: a hundred thousand years.
-constexpr double kNever_s = 3.2e12;
+constexpr double kNeverSeconds = 3.2e12;
 
 std::int64_t WholeSeconds(double seconds) {
-  return static_cast<std::int64_t>(std::min(seconds, kNever_s));
+  return static_cast<std::int64_t>(std::min(seconds, kNeverSeconds));
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ void NodeFailures::Draw(std::size_t number) {
   const double repair_s = node.law.repair_differs
                               ? -node.law.repair_s * std::log(node.chance.Uniform())
                               : node.law.repair_s;
-  if (up_s < kNever_s) {
+  if (up_s < kNeverSeconds) {
     const std::int64_t time = node.back + std::max<std::int64_t>(1, WholeSeconds(up_s));
     next_.emplace(time, number, WholeSeconds(std::round(repair_s)));
   }
