@@ -122,7 +122,7 @@ absl::StatusOr<HwlocTopology> LoadDescription(const std::string& source) {
   return HwlocTopology::LoadSynthetic(*description);
 }
 
-absl::StatusOr<HwlocTopology> LoadHwlocXml(std::string content, const std::string& path) {
+absl::StatusOr<HwlocTopology> LoadHwlocXml(const std::string& content, const std::string& path) {
   const bool whole = RootElementOf(content) == "topology";
   absl::StatusOr<std::string> xml = ToHwloc2Schema(content, path);
   RETURN_IF_ERROR(xml.status());

@@ -88,6 +88,7 @@ bool JoinedByNvLink(const Nvml& nvml, Device a, Device b) {
 // reading.gpus, null for an instance.
 void AddLinks(const Nvml& nvml, const std::vector<Device>& devices, GpuListing& reading) {
   std::vector<NvLinks> links;
+  links.reserve(devices.size());
   for (Device device : devices) {
     links.push_back(device == nullptr ? NvLinks() : ReadNvLinks(nvml, device));
   }

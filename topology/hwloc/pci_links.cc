@@ -129,6 +129,17 @@ LinkKind LinkByNuma(const Machine& machine, std::uint32_t a, std::uint32_t b) {
   return a == b ? LinkKind::kNode : LinkKind::kSystem;
 }
 
+namespace {
+
+// By the tree of PCI devices, or else by their NUMA nodes.
+LinkKind KindOfWay(const Machine& machine, hwloc_obj_t a, hwloc_obj_t b, std::uint32_t numa_a,
+                   std::uint32_t numa_b) {
+  const std::optional<LinkKind> by_tree = LinkByTree(a, b);
+  return by_tree.has_value() ? *by_tree : LinkByNuma(machine, numa_a, numa_b);
+}
+
+}  // namespace
+
 void AddDeviceLinks(const HwlocTopology& topology, Machine& machine) {
   const Bandwidths nvlinks(topology, "NVLinkBandwidth");
   const Bandwidths xgmi(topology, "XGMIBandwidth");
@@ -140,18 +151,14 @@ void AddDeviceLinks(const HwlocTopology& topology, Machine& machine) {
   for (const Nic& nic : machine.nics) {
     nics.push_back(DeviceAt(topology, nic.pci_address));
   }
-  const auto way = [&machine](hwloc_obj_t a, hwloc_obj_t b, std::uint32_t numa_a,
-                              std::uint32_t numa_b) {
-    const std::optional<LinkKind> by_tree = LinkByTree(a, b);
-    return by_tree.has_value() ? *by_tree : LinkByNuma(machine, numa_a, numa_b);
-  };
   for (std::uint32_t a = 0; a < gpus.size(); ++a) {
     for (std::uint32_t b = a + 1; b < gpus.size(); ++b) {
       if (!machine.gpus[a].parent.empty() || !machine.gpus[b].parent.empty()) {
         continue;  // CUDA gives the instances of MIG no peers
       }
-      DeviceLink link{a, b, way(gpus[a], gpus[b], machine.gpus[a].numa, machine.gpus[b].numa), 0,
-                      0};
+      DeviceLink link{
+          a, b, KindOfWay(machine, gpus[a], gpus[b], machine.gpus[a].numa, machine.gpus[b].numa), 0,
+          0};
       const std::uint64_t bandwidth =
           std::max(nvlinks.Between(gpus[a], gpus[b]), xgmi.Between(gpus[a], gpus[b]));
       if (bandwidth > 0) {
@@ -163,7 +170,8 @@ void AddDeviceLinks(const HwlocTopology& topology, Machine& machine) {
       }
     }
     for (std::uint32_t b = 0; b < nics.size(); ++b) {
-      const LinkKind kind = way(gpus[a], nics[b], machine.gpus[a].numa, machine.nics[b].numa);
+      const LinkKind kind =
+          KindOfWay(machine, gpus[a], nics[b], machine.gpus[a].numa, machine.nics[b].numa);
       if (kind != LinkKind::kUnknown) {
         machine.nic_links.push_back({a, b, kind, 0, 0});
       }

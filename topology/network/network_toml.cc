@@ -86,6 +86,7 @@ class TomlReader {
     }
     std::sort(tables.begin(), tables.end());
     std::vector<std::string> names;
+    names.reserve(tables.size());
     for (auto& [line, name] : tables) {
       names.push_back(std::move(name));
     }
