@@ -87,6 +87,43 @@ Error WritePiece(const Rebuilt& rebuilt, bool parity, const std::string& bytes) 
   return rebuilt.shard->Append(bytes.data(), std::min<std::uint64_t>(bytes.size(), left));
 }
 
+// A stretch of one of the own parities.
+struct Stretch {
+  std::uint32_t parity = 0;
+  std::uint64_t at = 0;  // in the segment
+  std::uint64_t size = 0;
+};
+
+// Sums up what the others have of the stretch; each gets what this member has of theirs meanwhile.
+Error SumUp(ParityRound* round, const Shard& own, const Stretch& stretch,
+            const std::vector<std::uint8_t>& factors, std::string* sum) {
+  const Erasure& erasure = round->erasure;
+  const std::uint32_t members = erasure.members();
+  const std::uint32_t me = round->place;
+  const std::uint32_t stripe = erasure.StripeOf(me, stretch.parity);
+  std::string mine(stretch.size, '\0');
+  std::string theirs(stretch.size, '\0');
+  Error first;
+  for (std::uint32_t turn = 1; turn < members && !round->broken; ++turn) {
+    const std::uint32_t to = (me + turn) % members;
+    const std::uint32_t from = (me + members - turn) % members;
+    const std::uint32_t wanted = erasure.StripeOf(to, stretch.parity);
+    const bool sends = !erasure.ParityIn(wanted, me);
+    const bool takes = !erasure.ParityIn(stripe, from);
+    if (sends) {
+      const std::uint64_t begin = erasure.SegmentIn(wanted, me) * round->segment;
+      Note(&first, own.ReadRaw(begin + stretch.at, mine.data(), mine.size()));
+    }
+    round->broken =
+        !round->group->Exchange({round->set[to], mine.data(), sends ? mine.size() : 0},
+                                {round->set[from], theirs.data(), takes ? theirs.size() : 0});
+    if (takes) {
+      AddProduct(factors[from], theirs.data(), sum->data(), sum->size());
+    }
+  }
+  return first;
+}
+
 }  // namespace
 
 Result<ParityRound> MakeRound(Group* group, const ProtectionSet& set, std::uint32_t parities,
@@ -114,25 +151,7 @@ Error EncodeParity(ParityRound* round, const Shard& own, ParityWriter* parity) {
     for (std::uint64_t at = 0; at < round->segment && !round->broken; at += kAtOnce) {
       const std::uint64_t size = std::min(kAtOnce, round->segment - at);
       std::string sum(size, '\0');
-      std::string mine(size, '\0');
-      std::string theirs(size, '\0');
-      for (std::uint32_t turn = 1; turn < members && !round->broken; ++turn) {
-        const std::uint32_t to = (me + turn) % members;
-        const std::uint32_t from = (me + members - turn) % members;
-        const std::uint32_t wanted = erasure.StripeOf(to, j);
-        const bool sends = !erasure.ParityIn(wanted, me);
-        const bool takes = !erasure.ParityIn(stripe, from);
-        if (sends) {
-          Note(&first,
-               own.ReadRaw(erasure.SegmentIn(wanted, me) * round->segment + at, mine.data(), size));
-        }
-        round->broken =
-            !round->group->Exchange({round->set[to], mine.data(), sends ? size : 0},
-                                    {round->set[from], theirs.data(), takes ? size : 0});
-        if (takes) {
-          AddProduct(factors[from], theirs.data(), sum.data(), size);
-        }
-      }
+      Note(&first, SumUp(round, own, {j, at, size}, factors, &sum));
       Note(&first, first.failed() ? first : parity->Append(sum.data(), size));
     }
   }

@@ -98,8 +98,7 @@ Error CommitLevels::VerifyOwn(std::uint64_t generation, const ShardSeal& seal) {
   }
   if (options_->rank == 0 && HoldsAllShards(local_ ? StoreLevel::kLocal : StoreLevel::kShared)) {
     const Result<Manifest> manifest = Target().ReadManifest(name);
-    const Error error =
-        manifest.ok() ? Target().CheckEntries(name, manifest.value) : manifest.error;
+    Error error = manifest.ok() ? Target().CheckEntries(name, manifest.value) : manifest.error;
     if (error.failed()) {
       return error;
     }

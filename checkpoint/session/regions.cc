@@ -114,7 +114,7 @@ Error Regions::Check(const Shard& shard) const {
 
 Error Regions::Restore(const Shard& shard) const {
   for (const Region& region : regions_) {
-    const Error error = RestoreOne(region, shard, *shard.Find(region.name));
+    Error error = RestoreOne(region, shard, *shard.Find(region.name));
     if (error.failed()) {
       return error;
     }
