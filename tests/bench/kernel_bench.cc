@@ -118,7 +118,10 @@ void BenchMatrixProduct() {
     FillSeeded(1, 1, b.data(), elements);
     const double flop = 2.0 * n * n * n;
     Compare(("matrix product of side " + std::to_string(n) + " beside OpenBLAS").c_str(), flop,
-            "GFLOP/s", [&] { MatrixProduct(n, n, n, a.data(), b.data(), c.data()); },
+            "GFLOP/s",
+            [&] {
+              MatrixProduct({n, n, n}, a.data(), b.data(), c.data());
+            },
             [&] { sgemm(101, 111, 111, n, n, n, 1, a.data(), n, b.data(), n, 0, c.data(), n); },
             0.6);
   }

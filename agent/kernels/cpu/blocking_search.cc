@@ -103,9 +103,12 @@ bool Step(Search& search, size_t which, Blocking& at, double& best) {
 }
 
 double MedianOf(std::vector<double> values) {
+  if (values.empty()) {
+    return kWrong;
+  }
   std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
                    values.end());
-  return values.empty() ? kWrong : values[values.size() / 2];
+  return values[values.size() / 2];
 }
 
 }  // namespace

@@ -36,7 +36,7 @@ struct Matrices {
   }
 
   bool Multiply() {
-    return MatrixProduct(rows, columns, depth, a.data(), b.data(), c.data(), blocking);
+    return MatrixProduct({rows, columns, depth}, a.data(), b.data(), c.data(), blocking);
   }
 
   // One element in double precision.

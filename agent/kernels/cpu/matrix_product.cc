@@ -167,10 +167,11 @@ Blocking BlockingFor(int64_t rows, int64_t threads) {
           RoundedUp(kBlockColumns, TileColumns())};
 }
 
-bool MatrixProduct(int64_t rows, int64_t columns, int64_t depth, const float* a, const float* b,
-                   float* c, const Blocking& blocking) {
+bool MatrixProduct(const ProductShape& shape, const float* a, const float* b, float* c,
+                   const Blocking& blocking) {
   static std::optional<Aligned<float>> of_a;
   static std::optional<Aligned<float>> of_b;
+  const auto [rows, columns, depth] = shape;
   const Factors f = {rows, columns, depth, a, b, c, Fitted(blocking, rows, columns, depth)};
   const int64_t block_of_a = RoundedUp(f.blocking.rows * f.blocking.depth, 64);
   const int64_t packed_depth = std::min(depth, PackedDepth(f));

@@ -25,10 +25,17 @@ bool IsBlocking(const Blocking& blocking);
 // What zeros mean for a product of that many rows by that many threads.
 Blocking BlockingFor(int64_t rows, int64_t threads);
 
-// c = a * b, row-major and dense: a is rows x depth, b depth x columns, c rows x columns. Reads no
-// element of c. False when the memory for the panels is refused; c is then untouched.
-bool MatrixProduct(int64_t rows, int64_t columns, int64_t depth, const float* a, const float* b,
-                   float* c, const Blocking& blocking = {});
+// a is rows x depth, b depth x columns, c rows x columns.
+struct ProductShape {
+  int64_t rows = 0;
+  int64_t columns = 0;
+  int64_t depth = 0;
+};
+
+// c = a * b, row-major and dense. Reads no element of c. False when the memory for the panels is
+// refused; c is then untouched.
+bool MatrixProduct(const ProductShape& shape, const float* a, const float* b, float* c,
+                   const Blocking& blocking = {});
 
 // Bytes of the panels that MatrixProduct takes and keeps for the next one, with `threads` threads
 // and the largest blocks by rule.

@@ -10,14 +10,14 @@
 
 namespace muster::kernels {
 
-void AddBenchOptions(CommandLine* line, BenchOptions* options, std::string n_meaning, int64_t n_max,
-                     std::string verify_meaning) {
-  line->AddCount("n", std::move(n_meaning), &options->n, 1, n_max);
+void AddBenchOptions(CommandLine* line, BenchOptions* options, const std::string& n_meaning,
+                     int64_t n_max, const std::string& verify_meaning) {
+  line->AddCount("n", n_meaning, &options->n, 1, n_max);
   line->AddCount("repeat", "measured repeats", &options->repeat, 1, 1000000);
   line->AddCount("warmup", "repeats before measuring", &options->warmup, 0, 1000000);
   line->AddCount("seed", "seed of the input values", &options->seed, 0,
                  std::numeric_limits<int64_t>::max());
-  line->AddSwitch("verify", std::move(verify_meaning), &options->verify);
+  line->AddSwitch("verify", verify_meaning, &options->verify);
   line->AddSwitch("json", "print one JSON document instead of text", &options->json);
 }
 

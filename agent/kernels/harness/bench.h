@@ -28,8 +28,8 @@ struct BenchOptions {
 
 // Adds --n --repeat --warmup --seed --verify --json. `n_meaning` and `verify_meaning` say what they
 // are here.
-void AddBenchOptions(CommandLine* line, BenchOptions* options, std::string n_meaning, int64_t n_max,
-                     std::string verify_meaning);
+void AddBenchOptions(CommandLine* line, BenchOptions* options, const std::string& n_meaning,
+                     int64_t n_max, const std::string& verify_meaning);
 
 // Statistics of one series of measurements.
 struct Summary {

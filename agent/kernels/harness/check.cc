@@ -19,8 +19,9 @@ void Check::Hold(const std::string& what, double error, double tolerance) {
   const double counted = error >= 0 ? error : std::numeric_limits<double>::infinity();
   max_error_ = std::max(max_error_, counted);
   if (counted > 0) {
-    worst_ = std::max(
-        worst_, tolerance > 0 ? counted / tolerance : std::numeric_limits<double>::infinity());
+    const double share =
+        tolerance > 0 ? counted / tolerance : std::numeric_limits<double>::infinity();
+    worst_ = std::max(worst_, share);
   }
   if (counted > tolerance && failure_.empty()) {
     std::ostringstream text;

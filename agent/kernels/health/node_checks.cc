@@ -160,7 +160,7 @@ std::vector<Figure> CheckArithmetic(double seconds, Measured* measured) {
   double wrong = 0;
   Repeat(seconds, [&](int repeat) {
     const double begin = MonotonicSeconds();
-    const bool done = MatrixProduct(kSide, kSide, kSide, a.data(), b.data(), c.data());
+    const bool done = MatrixProduct({kSide, kSide, kSide}, a.data(), b.data(), c.data());
     const double took = std::max(MonotonicSeconds() - begin, 1e-9);
     rates.push_back(flop / took * 1e-9);
     measured->seconds.push_back(took);

@@ -83,10 +83,11 @@ DeviceBuffer::~DeviceBuffer() {
 }
 
 double* DeviceBuffer::data() const {
-  return reinterpret_cast<double*>(address_);  // what CUDA gives is an address for MPI, too
+  // What CUDA gives is an address for MPI, too. NOLINTNEXTLINE(performance-no-int-to-ptr)
+  return reinterpret_cast<double*>(address_);
 }
 
-bool DeviceBuffer::Put(const double* from) {
+bool DeviceBuffer::Put(const double* from) const {
   return LoadDriver()->put(address_, from, Bytes(count_)) == 0;
 }
 

@@ -26,7 +26,7 @@ class DeviceBuffer {
 
   double* data() const;
   // False when the driver refused.
-  bool Put(const double* from);
+  bool Put(const double* from) const;
   bool Get(double* to) const;
 
  private:

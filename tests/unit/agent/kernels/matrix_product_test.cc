@@ -32,7 +32,8 @@ std::vector<float> Product(const Shape& shape, const std::vector<float>& a,
                            const std::vector<float>& b) {
   std::vector<float> c(static_cast<size_t>(shape.rows * shape.columns),
                        std::numeric_limits<float>::quiet_NaN());
-  EXPECT_TRUE(MatrixProduct(shape.rows, shape.columns, shape.depth, a.data(), b.data(), c.data()));
+  EXPECT_TRUE(
+      MatrixProduct({shape.rows, shape.columns, shape.depth}, a.data(), b.data(), c.data()));
   return c;
 }
 
@@ -119,7 +120,7 @@ TEST(MatrixProductTest, AnyBlockSizesComeToTheSameProduct) {
                                TileColumns() * *rc::gen::inRange<int64_t>(0, 12)};
     RC_ASSERT(IsBlocking(blocking));
     std::vector<float> c(plain.size(), std::numeric_limits<float>::quiet_NaN());
-    RC_ASSERT(MatrixProduct(shape.rows, shape.columns, shape.depth, a.data(), b.data(), c.data(),
+    RC_ASSERT(MatrixProduct({shape.rows, shape.columns, shape.depth}, a.data(), b.data(), c.data(),
                             blocking));
     for (size_t i = 0; i < c.size(); ++i) {
       RC_ASSERT(std::abs(c[i] - plain[i]) <= static_cast<float>(ProductTolerance(61, 1, 1)));
