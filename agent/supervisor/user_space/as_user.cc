@@ -76,7 +76,8 @@ void SendAnswer(int socket, const absl::StatusOr<Brought>& brought) {
     if (!Send(socket, &one, 1, &brought->descriptors[at],
               std::min(brought->descriptors.size() - at, kDescriptorsAtOnce))) {
       verdict.code = static_cast<std::int32_t>(absl::ErrnoToStatusCode(errno));
-      text = absl::StrCat("cannot pass what was opened: ", std::strerror(errno));
+      const char* const why = std::strerror(errno);  // NOLINT(concurrency-mt-unsafe): one thread
+      text = absl::StrCat("cannot pass what was opened: ", why);
       break;
     }
   }
