@@ -57,14 +57,15 @@ class MachinePicture {
   }
 
   double Draw(const std::string& name, double top) {
-    svg_.AddText(kMachineMargin, top + kLine, name, kMachineFont + 4, "start", "#000", true);
+    svg_.AddText(kMachineMargin, top + kLine, name, {kMachineFont + 4, "start", "#000", true});
     top += kLine * 1.5;
     const double inside = top + kLine;
     double cores = 0;
     double nics = 0;
     for (NumaCell& cell : cells_) {
       cores = std::max(cores, HeightOfCores(cell));
-      nics = std::max(nics, static_cast<double>((cell.nics.size() + 1) / kNicsInLine) * kLine);
+      const std::size_t lines = (cell.nics.size() + 1) / kNicsInLine;
+      nics = std::max(nics, static_cast<double>(lines) * kLine);
     }
     const double gpu_top = inside + kLine + kPad + cores + nics + kPad;
     const double gpus = machine_.gpus.empty() ? 0 : kGpuHeight + kPad;
@@ -146,8 +147,8 @@ class MachinePicture {
   }
 
   static double HeightOfGroup(std::size_t cores) {
-    return static_cast<double>((cores + kColumnsMost - 1) / kColumnsMost) * kCoreStep + kLine +
-           kPad;
+    const std::size_t rows = (cores + kColumnsMost - 1) / kColumnsMost;
+    return static_cast<double>(rows) * kCoreStep + kLine + kPad;
   }
   static double HeightOfCores(const NumaCell& cell) {
     double height = 0;
@@ -182,7 +183,7 @@ class MachinePicture {
                       cell.groups.empty() && numa.cpus.Empty() ? ", no cores" : "");
     }
     svg_.AddBox({x, y, cell.width, bottom - y}, "#f4f6f8", kEdge, heading, 4);
-    svg_.AddText(x + kPad, y + kLine - 3, heading, kMachineFont);
+    svg_.AddText(x + kPad, y + kLine - 3, heading, {kMachineFont});
     y += kLine + kPad;
     for (const auto& [l3, cores] : cell.groups) {
       DrawGroup(l3, cores, x + kPad, y, cell.width - 2 * kPad);
@@ -196,17 +197,18 @@ class MachinePicture {
     const std::string heading =
         known ? absl::StrCat("L3 ", BytesText(machine_.l3_caches[l3].size)) : "";
     svg_.AddBox({x, y, width, HeightOfGroup(cores.size()) - 4}, "#e6eaee", "none", heading);
-    svg_.AddText(x + 4, y + kLine - 5, heading, kMachineSmall, "start", "#555");
+    svg_.AddText(x + 4, y + kLine - 5, heading, {kMachineSmall, "start", "#555"});
     for (std::size_t i = 0; i < cores.size(); ++i) {
       const Core& core = machine_.cores[cores[i]];
       const auto [fill, title] =
           Owned(absl::StrCat("core ", core.os_index, ", cpus ", core.cpus.ToList()),
                 [&core](const SvgOwner& owner) { return owner.cpus.Meets(core.cpus); });
       const double left = x + kPad + static_cast<double>(i % kColumnsMost) * kCoreStep;
-      const double top = y + kLine - 2 + static_cast<double>(i / kColumnsMost) * kCoreStep;
+      const std::size_t row = i / kColumnsMost;
+      const double top = y + kLine - 2 + static_cast<double>(row) * kCoreStep;
       svg_.AddBox({left, top, kCore, kCore}, fill, kEdge, title);
       svg_.AddText(left + kCore / 2, top + kCore / 2 + 3, absl::StrCat(core.os_index),
-                   kMachineSmall, "middle");
+                   {kMachineSmall, "middle"});
     }
   }
 
@@ -220,10 +222,11 @@ class MachinePicture {
             return std::count(owner.nics.begin(), owner.nics.end(), position) > 0;
           });
       const double left = x + static_cast<double>(i % kNicsInLine) * (kNicWidth + 4);
-      const double top = y + static_cast<double>(i / kNicsInLine) * kLine;
+      const std::size_t line = i / kNicsInLine;
+      const double top = y + static_cast<double>(line) * kLine;
       svg_.AddBox({left, top, kNicWidth, kLine - 3}, fill, "#b07020", title);
       svg_.AddText(left + kNicWidth / 2, top + kMachineSmall + 1, Cut(nic.name, kLettersOfNic),
-                   kMachineSmall, "middle");
+                   {kMachineSmall, "middle"});
     }
   }
 
@@ -245,9 +248,9 @@ class MachinePicture {
                   return std::count(owner.gpus.begin(), owner.gpus.end(), position) > 0;
                 });
       svg_.AddBox({x, y, kGpuWidth, kGpuHeight}, fill, "#2d6a3a", title, 4);
-      svg_.AddText(x + kGpuWidth / 2, y + kLine, absl::StrCat("GPU ", gpu.os_index), kMachineFont,
-                   "middle", "#000", true);
-      svg_.AddText(x + kGpuWidth / 2, y + 2 * kLine - 2, holder, kMachineSmall, "middle");
+      svg_.AddText(x + kGpuWidth / 2, y + kLine, absl::StrCat("GPU ", gpu.os_index),
+                   {kMachineFont, "middle", "#000", true});
+      svg_.AddText(x + kGpuWidth / 2, y + 2 * kLine - 2, holder, {kMachineSmall, "middle"});
       middle_[position] = x + kGpuWidth / 2;
       x += kGpuWidth + 4;
     }
@@ -270,8 +273,8 @@ class MachinePicture {
         svg_.AddLine(x, bottom, right - kMachineGap, bottom, "#444444", 2);
         const double letters = (right - kMachineGap - x) / (0.6 * kMachineFont);
         svg_.AddText(x, top + kMachineFont - 3,
-                     heading.substr(0, static_cast<std::size_t>(letters)), kMachineFont, "start",
-                     "#444");
+                     heading.substr(0, static_cast<std::size_t>(letters)),
+                     {kMachineFont, "start", "#444"});
       }
       x = right;
       i = end;
@@ -322,7 +325,7 @@ class MachinePicture {
     constexpr double kDepthMost = 130;
     const double depth = std::min(18 + 0.22 * std::abs(to - from), kDepthMost);
     const auto [colour, width] = StrokeOf(widths, WidthOf(link));
-    svg_.AddArc(from, to, y, depth, colour, width,
+    svg_.AddArc({from, to, y, depth}, colour, width,
                 absl::StrCat(machine_.gpus[link.a].os_index, " to ", machine_.gpus[link.b].os_index,
                              ": ", LinkText(link)));
     return depth;
@@ -341,7 +344,7 @@ class MachinePicture {
     const std::string text = absl::StrCat("every two GPUs: ", LinkText(machine_.gpu_links.front()));
     svg_.AddBox({left - kGpuWidth / 2, bar, right - left + kGpuWidth, kLine}, kLinkColours[1],
                 kLinkColours[3], text, 3);
-    svg_.AddText((left + right) / 2, bar + kLine - 4, text, kMachineFont, "middle", "#000", true);
+    svg_.AddText((left + right) / 2, bar + kLine - 4, text, {kMachineFont, "middle", "#000", true});
     return bar + 2 * kLine;
   }
 
@@ -352,7 +355,7 @@ class MachinePicture {
       svg_.AddLine(x, y - 4, x + 30, y - 4, colour, stroke);
       svg_.AddText(x + 36, y,
                    width > 0 ? absl::StrCat("NVLink, ", width / 1000, " GB/s") : "NVLink",
-                   kMachineFont);
+                   {kMachineFont});
       x += 150;
     }
     return y + kLine;

@@ -100,7 +100,8 @@ class NetworkPicture {
     double bottom = top;
     for (std::size_t i = 0; i < nodes_[leaf].size(); ++i) {
       const double x = left + static_cast<double>(i % kInRow) * (kNodeWidth + kStep);
-      const double y = top + static_cast<double>(i / kInRow) * (kNodeHeight + kStep);
+      const std::size_t row = i / kInRow;
+      const double y = top + static_cast<double>(row) * (kNodeHeight + kStep);
       DrawNode(network_.nodes[nodes_[leaf][i]], x, y);
       bottom = std::max(bottom, y + kNodeHeight);
     }
@@ -124,10 +125,10 @@ class NetworkPicture {
     const std::string name = node.name.size() <= kLettersOfNode
                                  ? node.name
                                  : ".." + node.name.substr(node.name.size() - kLettersOfNode + 2);
-    svg_.AddText(x + kNodeWidth / 2, y + kNetworkFont + 1, name, kNetworkSmall, "middle");
+    svg_.AddText(x + kNodeWidth / 2, y + kNetworkFont + 1, name, {kNetworkSmall, "middle"});
     if (use != used_.end()) {
-      svg_.AddText(x + kNodeWidth / 2, y + 2 * kNetworkFont, use->second, kNetworkSmall, "middle",
-                   "#000", true);
+      svg_.AddText(x + kNodeWidth / 2, y + 2 * kNetworkFont, use->second,
+                   {kNetworkSmall, "middle", "#000", true});
     }
     double stripe = y + kNodeHeight - kStripe;
     if (in_domain) {
@@ -156,16 +157,16 @@ class NetworkPicture {
                 absl::StrCat("switch ", one.name, ", level ", one.level,
                              speed.empty() ? "" : ", links below ", speed),
                 4);
-    svg_.AddText(middle_[at], y + kNetworkFont, absl::StrCat(kind, one.name), kNetworkFont,
-                 "middle", "#000", true);
-    svg_.AddText(middle_[at], y + kSwitchHeight - 3, speed, kNetworkSmall, "middle", "#335588");
+    svg_.AddText(middle_[at], y + kNetworkFont, absl::StrCat(kind, one.name),
+                 {kNetworkFont, "middle", "#000", true});
+    svg_.AddText(middle_[at], y + kSwitchHeight - 3, speed, {kNetworkSmall, "middle", "#335588"});
   }
 
   double DrawLegend(double y) {
     double x = kNetworkMargin;
     const auto entry = [&](const std::string& text, const std::string& colour) {
       svg_.AddBox({x, y, 24, kStripe}, colour, "none", "", 0);
-      svg_.AddText(x + 30, y + 6, text, kNetworkSmall);
+      svg_.AddText(x + 30, y + 6, text, {kNetworkSmall});
       x += 160;
     };
     constexpr std::size_t kEntries = 6;

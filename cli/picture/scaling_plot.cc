@@ -125,11 +125,11 @@ std::string ScalingPicture(const ScalingResult& result) {
   };
   Svg svg;
   svg.AddText(kLeft, kTop - 24, absl::StrCat(result.kernel, ", ", Name(result.scaling), " scaling"),
-              kPlotFont + 2, "start", "#222", true);
+              {kPlotFont + 2, "start", "#222", true});
   svg.AddLine(kLeft, kTop + kHeight, kLeft + kWidth, kTop + kHeight, "#222", 1);
   svg.AddLine(kLeft, kTop, kLeft, kTop + kHeight, "#222", 1);
   svg.AddLine(x_of(0), y_of(0), x_of(span), y_of(span), "#bbb", 1);
-  svg.AddText(x_of(span), y_of(span) - 4, "ideal", kPlotFont, "end", "#888");
+  svg.AddText(x_of(span), y_of(span) - 4, "ideal", {kPlotFont, "end", "#888"});
   for (std::size_t at = 0; at < result.points.size(); ++at) {
     const double growth = static_cast<double>(result.points[at].ranks) /
                           static_cast<double>(result.points.front().ranks);
@@ -143,13 +143,13 @@ std::string ScalingPicture(const ScalingResult& result) {
     svg.AddBox({x_of(growth) - 3, y_of(speedup) - 3, 6, 6}, OwnerColour(0), "#222",
                absl::StrFormat("%d %s: %.6f s, efficiency %.2f", result.points[at].ranks,
                                result.unit, result.points[at].seconds, result.Efficiency(at)));
-    svg.AddText(x_of(growth), kTop + kHeight + 16, absl::StrCat(result.points[at].ranks), kPlotFont,
-                "middle");
-    svg.AddText(x_of(growth), y_of(speedup) - 8, absl::StrFormat("%.2f", speedup), kPlotFont,
-                "middle");
+    svg.AddText(x_of(growth), kTop + kHeight + 16, absl::StrCat(result.points[at].ranks),
+                {kPlotFont, "middle"});
+    svg.AddText(x_of(growth), y_of(speedup) - 8, absl::StrFormat("%.2f", speedup),
+                {kPlotFont, "middle"});
   }
-  svg.AddText(kLeft + kWidth / 2, kTop + kHeight + 36, result.unit, kPlotFont, "middle");
-  svg.AddText(kLeft - 8, kTop - 6, "speed-up", kPlotFont, "middle");
+  svg.AddText(kLeft + kWidth / 2, kTop + kHeight + 36, result.unit, {kPlotFont, "middle"});
+  svg.AddText(kLeft - 8, kTop - 6, "speed-up", {kPlotFont, "middle"});
   return svg.Document(absl::StrCat("how ", result.kernel, " scales"));
 }
 

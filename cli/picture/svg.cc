@@ -77,8 +77,8 @@ void Svg::AddBox(const Box& box, const std::string& fill, const std::string& str
   Reach(box.x + box.width, box.y + box.height);
 }
 
-void Svg::AddText(double x, double y, std::string_view text, double size, const std::string& anchor,
-                  const std::string& fill, bool bold) {
+void Svg::AddText(double x, double y, std::string_view text, const TextStyle& style) {
+  const auto& [size, anchor, fill, bold] = style;
   absl::StrAppend(&body_, "<text", Attribute("x", x), Attribute("y", y),
                   Attribute("font-size", size), " text-anchor=\"", anchor, "\" fill=\"", fill, "\"",
                   bold ? " font-weight=\"bold\"" : "", ">", XmlText(text), "</text>\n");
@@ -95,8 +95,8 @@ void Svg::AddLine(double x1, double y1, double x2, double y2, const std::string&
   Reach(std::max(x1, x2), std::max(y1, y2));
 }
 
-void Svg::AddArc(double x1, double x2, double y, double depth, const std::string& stroke,
-                 double width, std::string_view title) {
+void Svg::AddArc(const Arc& arc, const std::string& stroke, double width, std::string_view title) {
+  const auto [x1, x2, y, depth] = arc;
   // The curve reaches three quarters of the way to its control points.
   const double control = y + depth * 4 / 3;
   absl::StrAppend(&body_, "<path d=\"M", Number(x1), " ", Number(y), " C", Number(x1), " ",

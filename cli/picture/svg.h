@@ -23,17 +23,26 @@ class Svg {
     double height = 0;
   };
 
+  struct TextStyle {
+    double size = 0;
+    std::string anchor = "start";  // or "middle" or "end"
+    std::string fill = "#222";
+    bool bold = false;
+  };
+  // A curve that hangs between two points at `y`, `depth` below them.
+  struct Arc {
+    double x1 = 0;
+    double x2 = 0;
+    double y = 0;
+    double depth = 0;
+  };
+
   // A rectangle with what a browser shows when the pointer rests on it (empty: nothing).
   void AddBox(const Box& box, const std::string& fill, const std::string& stroke,
               std::string_view title, double round = 2);
-  // `anchor`: "start", "middle" or "end".
-  void AddText(double x, double y, std::string_view text, double size,
-               const std::string& anchor = "start", const std::string& fill = "#222",
-               bool bold = false);
+  void AddText(double x, double y, std::string_view text, const TextStyle& style);
   void AddLine(double x1, double y1, double x2, double y2, const std::string& stroke, double width);
-  // A curve that hangs between two points, `depth` below them.
-  void AddArc(double x1, double x2, double y, double depth, const std::string& stroke, double width,
-              std::string_view title);
+  void AddArc(const Arc& arc, const std::string& stroke, double width, std::string_view title);
 
   [[nodiscard]] std::string Document(std::string_view title) const;
 

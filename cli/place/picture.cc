@@ -92,7 +92,7 @@ std::string PictureOf(const PlaceCluster& cluster, const Allocation& allocation)
   if (parts.size() > kMachinesDrawn) {
     svg.AddText(kMargin, y,
                 absl::StrCat("and ", Counted(parts.size() - kMachinesDrawn, "node"), " more"),
-                kFont);
+                {kFont});
   }
   return svg.Document(absl::StrCat("a job on ", Counted(parts.size(), "node")));
 }

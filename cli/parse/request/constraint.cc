@@ -80,7 +80,7 @@ class Reader {
     if (++depth_ > kDepthMax) {
       return Bad();
     }
-    const absl::Status status = ReadOperand(top, out);
+    absl::Status status = ReadOperand(top, out);
     --depth_;
     return status;
   }

@@ -137,7 +137,7 @@ absl::Status ReadList(const std::string& text, std::vector<Set>* list) {
 }  // namespace
 
 absl::Status ParseDistribution(const std::string& text, RankLayout* layout) {
-  constexpr const char* kKinds =
+  constexpr const char* kDistributions =
       "block, cyclic, plane=N, alone or before :block, :cyclic or :fcyclic";
   const std::size_t colon = text.find(':');
   std::string nodes = text.substr(0, colon);
@@ -151,7 +151,7 @@ absl::Status ParseDistribution(const std::string& text, RankLayout* layout) {
       colon == std::string::npos ? Dealing::kUnsaid : KindOf(kSocketWords, text.substr(colon + 1));
   const bool has_plane = over_nodes == Dealing::kPlane;
   if (!over_nodes.has_value() || !over_sockets.has_value() || has_plane != (plane > 0)) {
-    return NotAKind(text, kKinds);
+    return NotAKind(text, kDistributions);
   }
   layout->nodes = *over_nodes;
   layout->plane = plane;
@@ -198,14 +198,14 @@ absl::Status ParseHint(const std::string& text, RankLayout* layout) {
 }
 
 absl::Status ParseGpuBind(const std::string& text, RankLayout* layout) {
-  constexpr const char* kKinds =
+  constexpr const char* kBindings =
       "none, closest, single[:N], per_task:N, map_gpu:LIST, mask_gpu:LIST";
   constexpr std::string_view kVerbose = "verbose,";
   const std::string said = text.rfind(kVerbose, 0) == 0 ? text.substr(kVerbose.size()) : text;
   const std::size_t colon = said.find(':');
   const std::optional<GpuBind> kind = KindOf(kGpuWords, said.substr(0, colon));
   if (!kind.has_value()) {
-    return NotAKind(text, kKinds);
+    return NotAKind(text, kBindings);
   }
   std::vector<GpuSet> list;
   std::uint32_t count = 0;
@@ -213,7 +213,7 @@ absl::Status ParseGpuBind(const std::string& text, RankLayout* layout) {
     const absl::StatusOr<std::uint32_t> number =
         ParseCount(colon == std::string::npos ? "" : said.substr(colon + 1));
     if (!number.ok()) {
-      return NotAKind(text, kKinds);
+      return NotAKind(text, kBindings);
     }
     count = *number;
   } else {
