@@ -110,6 +110,7 @@ struct Tables {
 
   static std::string NumbersOf(const EnumDescriptor& type) {
     std::vector<int> numbers;
+    numbers.reserve(static_cast<std::size_t>(type.value_count()));
     for (int i = 0; i < type.value_count(); ++i) {
       numbers.push_back(type.value(i)->number());
     }
