@@ -323,64 +323,107 @@ void Promise(const ClusterState& state, const Plan& plan, Time now, Transition& 
   }
 }
 
+// Takes a plan part by part, each as far as it still holds.
+class PlanTaker {
+ public:
+  PlanTaker(const ClusterState& state, const Plan& plan, Time now, const SchedulerConfig& config)
+      : state_(state),
+        plan_(plan),
+        now_(now),
+        config_(config),
+        verifier_(state, now),
+        gate_(state, config, now) {}
+
+  Transition Take() {
+    TakeResumes();
+    Promise(state_, plan_, now_, transition_);
+    TakeStarts();
+    TakePreemptions();
+    TakeResizes();
+    TakeDrops();
+    if (stale_) {
+      transition_.effects.emplace_back(Replan{});
+    }
+    return std::move(transition_);
+  }
+
+ private:
+  void TakeResumes() {
+    for (const PlannedResume& resume : plan_.resumes) {
+      if (verifier_.AcceptResume(resume)) {
+        Resumed(*state_.FindJob(resume.job), now_, transition_);
+      } else {
+        stale_ = true;
+      }
+    }
+  }
+
+  void TakeStarts() {
+    std::span<const PlannedStart> left = plan_.starts;
+    while (!left.empty()) {
+      const std::span<const PlannedStart> together = left.first(StartsTogether(state_, left));
+      left = left.subspan(together.size());
+      if (!gate_.Admits(together) || !verifier_.AcceptTogether(together)) {
+        stale_ = true;
+        continue;
+      }
+      if (!OrdersFit(state_.jobs(), together)) {
+        HoldTooLarge(together, now_, transition_);
+        stale_ = true;
+        continue;
+      }
+      for (const PlannedStart& start : together) {
+        gate_.Count(start.job);
+        Start(state_, plan_, start, now_, config_, transition_);
+      }
+    }
+  }
+
+  void TakePreemptions() {
+    for (const PlannedPreemption& preemption : plan_.preemptions) {
+      const PlannedStart start{preemption.job, preemption.allocation, "", 0, 0};
+      if (!gate_.Admits(preemption.job) || !verifier_.AcceptPreemption(preemption)) {
+        stale_ = true;
+      } else if (!OrdersFit(state_.jobs(), {&start, 1})) {
+        HoldTooLarge({&start, 1}, now_, transition_);
+        stale_ = true;
+      } else {
+        GiveWay(state_, preemption, now_, transition_);
+      }
+    }
+  }
+
+  void TakeResizes() {
+    for (const PlannedResize& resize : plan_.resizes) {
+      if (IsDue(resize, now_)) {
+        stale_ = !Resize(state_, resize, now_, transition_) || stale_;
+      }
+    }
+  }
+
+  void TakeDrops() {
+    for (const PlannedDrop& drop : plan_.drops) {
+      if (gate_.MustDrop(drop)) {
+        transition_.events.emplace_back(
+            JobEnded{drop.job, drop.state, ExitStatus(), drop.text, now_});
+        stale_ = true;  // those that depend on it have an answer now
+      }
+    }
+  }
+
+  const ClusterState& state_;
+  const Plan& plan_;
+  const Time now_;
+  const SchedulerConfig& config_;
+  Verifier verifier_;
+  StartGate gate_;
+  Transition transition_;
+  bool stale_ = false;  // a part of it is void: another plan is wanted
+};
+
 Transition On(const ClusterState& state, const TakePlan& command, Time now,
               const SchedulerConfig& config) {
-  Transition transition;
-  Verifier verifier(state, now);
-  StartGate gate(state, config, now);
-  bool stale = false;
-  for (const PlannedResume& resume : command.plan.resumes) {
-    if (verifier.AcceptResume(resume)) {
-      Resumed(*state.FindJob(resume.job), now, transition);
-    } else {
-      stale = true;
-    }
-  }
-  Promise(state, command.plan, now, transition);
-  std::span<const PlannedStart> left = command.plan.starts;
-  while (!left.empty()) {
-    const std::span<const PlannedStart> together = left.first(StartsTogether(state, left));
-    left = left.subspan(together.size());
-    if (!gate.Admits(together) || !verifier.AcceptTogether(together)) {
-      stale = true;
-      continue;
-    }
-    if (!OrdersFit(state.jobs(), together)) {
-      HoldTooLarge(together, now, transition);
-      stale = true;
-      continue;
-    }
-    for (const PlannedStart& start : together) {
-      gate.Count(start.job);
-      Start(state, command.plan, start, now, config, transition);
-    }
-  }
-  for (const PlannedPreemption& preemption : command.plan.preemptions) {
-    const PlannedStart start{preemption.job, preemption.allocation, "", 0, 0};
-    if (!gate.Admits(preemption.job) || !verifier.AcceptPreemption(preemption)) {
-      stale = true;
-    } else if (!OrdersFit(state.jobs(), {&start, 1})) {
-      HoldTooLarge({&start, 1}, now, transition);
-      stale = true;
-    } else {
-      GiveWay(state, preemption, now, transition);
-    }
-  }
-  for (const PlannedResize& resize : command.plan.resizes) {
-    if (IsDue(resize, now)) {
-      stale = !Resize(state, resize, now, transition) || stale;
-    }
-  }
-  for (const PlannedDrop& drop : command.plan.drops) {
-    if (gate.MustDrop(drop)) {
-      transition.events.emplace_back(JobEnded{drop.job, drop.state, ExitStatus(), drop.text, now});
-      stale = true;  // those that depend on it have an answer now
-    }
-  }
-  if (stale) {
-    transition.effects.emplace_back(Replan{});
-  }
-  return transition;
+  return PlanTaker(state, command.plan, now, config).Take();
 }
 
 }  // namespace

@@ -186,6 +186,34 @@ const Job* JobInTheWay(const ClusterState& state, NodeId node, const Reservation
   return nullptr;
 }
 
+// Whether a reservation may have the node that it names; `busy` is a job in its way there.
+absl::Status CheckNamed(const Node& node, bool is_taken, const Job* busy) {
+  if (is_taken) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "Nodes: ", node.name, " is in another reservation at that time; see muster reservation"));
+  }
+  if (busy != nullptr) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("Nodes: job ", ToString(busy->id), " may still run on ", node.name,
+                     " by then; choose a later StartTime or Flags=IGNORE_JOBS"));
+  }
+  return absl::OkStatus();
+}
+
+// A configured reservation of a number of nodes keeps those that were chosen when it was made.
+absl::Status SettleNodes(const ClusterState& state, Time now, const PolicyObject& before,
+                         PolicyObject& object) {
+  auto* reservation = std::get_if<Reservation>(&object);
+  if (reservation == nullptr) {
+    return absl::OkStatus();
+  }
+  const auto* old = std::get_if<Reservation>(&before);
+  if (reservation->node_count > 0 && old->node_count > 0) {
+    reservation->nodes = old->nodes;
+  }
+  return reservation->nodes.empty() ? ChooseNodes(state, now, reservation) : absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status ChooseNodes(const ClusterState& state, Time now, Reservation* reservation) {
@@ -210,13 +238,8 @@ absl::Status ChooseNodes(const ClusterState& state, Time now, Reservation* reser
       if (busy == nullptr && !taken.contains(id) && chosen.size() < reservation->node_count) {
         chosen.push_back(node.name);
       }
-    } else if (taken.contains(id)) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          "Nodes: ", node.name, " is in another reservation at that time; see muster reservation"));
-    } else if (busy != nullptr) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("Nodes: job ", ToString(busy->id), " may still run on ", node.name,
-                       " by then; choose a later StartTime or Flags=IGNORE_JOBS"));
+    } else {
+      RETURN_IF_ERROR(CheckNamed(node, taken.contains(id), busy));
     }
   }
   if (!choose) {
@@ -266,15 +289,8 @@ Transition On(const ClusterState& state, const ConfigurePolicy& command, Time no
     const std::string name = NameOf(object);
     named.insert({kind, name});
     const PolicyObject before = Before(site, kind, name);
-    auto* reservation = std::get_if<Reservation>(&object);
-    const auto* old = std::get_if<Reservation>(&before);
-    if (reservation != nullptr && reservation->node_count > 0 && old->node_count > 0) {
-      reservation->nodes = old->nodes;  // chosen when it was made
-    }
-    if (reservation != nullptr && reservation->nodes.empty()) {
-      if (absl::Status chosen = ChooseNodes(state, now, reservation); !chosen.ok()) {
-        return Refused(std::move(chosen));
-      }
+    if (absl::Status settled = SettleNodes(state, now, before, object); !settled.ok()) {
+      return Refused(std::move(settled));
     }
     Put(after, object);
     if (!Has(site, kind, name) || !(object == before)) {
