@@ -23,7 +23,7 @@ namespace muster {
 
 #define MUSTER_BYTES(TYPE)                                \
   void AppendWire(const TYPE& value, std::string* bytes); \
-  absl::Status ReadWire(std::string_view bytes, TYPE* value);
+  absl::Status ReadWire(std::string_view bytes, muster::TYPE* value);
 
 MUSTER_BYTES(Job)
 MUSTER_BYTES(Node)

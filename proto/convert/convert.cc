@@ -6,12 +6,12 @@
 
 namespace muster {
 
-#define MUSTER_CONVERTED(TYPE)                                    \
-  void ToWire(const TYPE& value, wire::TYPE* message) {           \
-    convert::WriteThroughBytes(value, message);                   \
-  }                                                               \
-  absl::Status FromWire(const wire::TYPE& message, TYPE* value) { \
-    return convert::ReadThroughBytes(message, value);             \
+#define MUSTER_CONVERTED(TYPE)                                            \
+  void ToWire(const TYPE& value, wire::TYPE* message) {                   \
+    convert::WriteThroughBytes(value, message);                           \
+  }                                                                       \
+  absl::Status FromWire(const wire::TYPE& message, muster::TYPE* value) { \
+    return convert::ReadThroughBytes(message, value);                     \
   }
 
 MUSTER_CONVERTED(Machine)
@@ -64,12 +64,12 @@ MUSTER_CONVERTED(LargestGpuJob)
 
 #undef MUSTER_CONVERTED
 
-#define MUSTER_BYTES(TYPE)                                     \
-  void AppendWire(const TYPE& value, std::string* bytes) {     \
-    convert::WriteMessage<wire::TYPE>(value, bytes);           \
-  }                                                            \
-  absl::Status ReadWire(std::string_view bytes, TYPE* value) { \
-    return convert::ReadMessage<wire::TYPE>(bytes, value);     \
+#define MUSTER_BYTES(TYPE)                                             \
+  void AppendWire(const TYPE& value, std::string* bytes) {             \
+    convert::WriteMessage<wire::TYPE>(value, bytes);                   \
+  }                                                                    \
+  absl::Status ReadWire(std::string_view bytes, muster::TYPE* value) { \
+    return convert::ReadMessage<wire::TYPE>(bytes, value);             \
   }
 
 MUSTER_BYTES(Job)

@@ -38,7 +38,7 @@ namespace muster {
 
 #define MUSTER_CONVERTED(TYPE)                         \
   void ToWire(const TYPE& value, wire::TYPE* message); \
-  absl::Status FromWire(const wire::TYPE& message, TYPE* value);
+  absl::Status FromWire(const wire::TYPE& message, muster::TYPE* value);
 
 MUSTER_CONVERTED(Machine)
 MUSTER_CONVERTED(JobSpec)

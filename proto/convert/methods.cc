@@ -72,11 +72,11 @@ bool ChangesNothing() {
   return convert::Method<Request::kMethod>::kChangesNothing;
 }
 
-#define MUSTER_METHOD(REQUEST)                                                           \
-  template void AppendRequest<REQUEST>(const REQUEST&, std::string*);                    \
-  template absl::Status ReadRequest<REQUEST>(std::string_view, REQUEST*);                \
-  template void AppendReply<REQUEST>(const typename REQUEST::Reply&, std::string*);      \
-  template absl::Status ReadReply<REQUEST>(std::string_view, typename REQUEST::Reply*);  \
+#define MUSTER_METHOD(REQUEST)                                                          \
+  template void AppendRequest<REQUEST>(const REQUEST&, std::string*);                   \
+  template absl::Status ReadRequest<REQUEST>(std::string_view, muster::REQUEST*);       \
+  template void AppendReply<REQUEST>(const typename REQUEST::Reply&, std::string*);     \
+  template absl::Status ReadReply<REQUEST>(std::string_view, typename REQUEST::Reply*); \
   template bool ChangesNothing<REQUEST>();
 MUSTER_CLIENT_COMMANDS(MUSTER_METHOD)
 MUSTER_JOB_QUESTIONS(MUSTER_METHOD)
