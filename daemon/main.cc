@@ -62,8 +62,8 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   const Gate gate(log, config.tls.revoked, munge.get(), config.least_uid(), &acceptor, &budget,
                   tokens.get());
   AgentSessions sessions(log);
-  Controller controller(*store, sessions, clock, log, config.policy, config.cluster,
-                        std::move(secrets));
+  Controller controller(*store, sessions, clock, log,
+                        {config.policy, config.cluster, std::move(secrets)});
   controller.OnFatal([pid = getpid()] { kill(pid, SIGUSR1); });
   RETURN_IF_ERROR(Begin(config, *store, controller));
   LiveUsage usage;

@@ -17,6 +17,8 @@ namespace {
 constexpr const char* kComponent = "access";
 constexpr std::size_t kToldMost = 4;
 
+// gRPC calls a function without an object.
+// NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables)
 std::atomic<HandshakeLog*> the_log{nullptr};
 
 void TakeFromGrpc(gpr_log_func_args* args) {

@@ -71,7 +71,7 @@ absl::StatusOr<SigningKey> KeyOf(const std::string& secret) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<TokenStore>> TokenStore::Open(const std::string& directory,
-                                                             std::string cluster,
+                                                             const std::string& cluster,
                                                              const Clock& clock, TokenShelf shelf) {
   const bool shared = !shelf.secret.empty();
   ASSIGN_OR_RETURN(SigningKey key,
@@ -114,7 +114,8 @@ absl::Status TokenStore::Load() {
       return absl::DataLossError(absl::StrCat(path_, ": ", std::string(grant.status().message()),
                                               "; remove the file, and every token with it"));
     }
-    grants.emplace(grant->id, *std::move(grant));
+    std::string id = grant->id;
+    grants.emplace(std::move(id), *std::move(grant));
   }
   DropEnded(grants);
   const MutexLock lock(&mutex_);

@@ -59,7 +59,8 @@ class TokenStore {
   // With the key and the store in `directory`, made when they are not there, or on `shelf`. `clock`
   // outlives it.
   static absl::StatusOr<std::unique_ptr<TokenStore>> Open(const std::string& directory,
-                                                          std::string cluster, const Clock& clock,
+                                                          const std::string& cluster,
+                                                          const Clock& clock,
                                                           TokenShelf shelf = {});
   // Reads again what another controller may have written on the shelf.
   absl::Status Refresh();

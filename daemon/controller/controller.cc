@@ -28,6 +28,23 @@ Reason ReasonOfKind(ReasonKind kind) {
   return reason;
 }
 
+// Those of the jobs that are still live.
+void AddJobs(const core::ClusterState& state, const std::set<JobId>& jobs, Batch& batch) {
+  for (const JobId id : jobs) {
+    if (const Job* job = state.FindJob(id)) {
+      batch.jobs.push_back(*job);
+    }
+  }
+}
+
+void AddSpent(const core::ClusterState& state, const std::set<UsageKey>& keys, Batch& batch) {
+  for (const UsageKey& key : keys) {
+    if (std::optional<Spent> spent = state.policy().SpentOf(key)) {
+      batch.spent.push_back(*std::move(spent));
+    }
+  }
+}
+
 }  // namespace
 
 Reason StateView::ReasonOf(JobId job) const {
@@ -44,19 +61,19 @@ std::uint32_t StateView::PriorityOf(JobId job) const {
 }
 
 Controller::Controller(JobStore& store, AgentGateway& agents, const Clock& clock, const Logger& log,
-                       SchedulerConfig policy, std::string cluster, JobSecrets secrets)
+                       Setting setting)
     : store_(store),
       agents_(agents),
       clock_(clock),
       log_(log),
-      policy_(std::make_shared<const SchedulerConfig>(std::move(policy))),
-      orders_(store, cluster, std::move(secrets)),
+      policy_(std::make_shared<const SchedulerConfig>(std::move(setting.policy))),
+      orders_(store, setting.cluster, std::move(setting.secrets)),
       alerts_(store.directory() + "/alerts", log),
       make_plan_([](std::shared_ptr<const Snapshot> snapshot, const SchedulerConfig& config,
                     core::PlannerMemory& memory) {
         return core::MakePlan(std::move(snapshot), config, memory);
       }),
-      events_(std::move(cluster)) {}
+      events_(std::move(setting.cluster)) {}
 
 Controller::~Controller() {
   Stop();
@@ -100,7 +117,7 @@ bool Controller::HasRoomFor(std::size_t commands) const {
 void Controller::Refuse(Reply reply) {
   auto shared = std::make_shared<const Reply>(std::move(reply));
   const bool queued = queue_.PushRefusal([this, shared] {
-    group_.after.push_back([shared](const absl::Status&) { (*shared)(TooBusy()); });
+    group_.after.emplace_back([shared](const absl::Status&) { (*shared)(TooBusy()); });
   });
   if (!queued) {
     (*shared)(TooBusy());
@@ -153,7 +170,7 @@ void Controller::Look(std::function<Reply(const StateView&)> look) {
   auto shared = std::make_shared<std::function<Reply(const StateView&)>>(std::move(look));
   const bool queued = queue_.Push([this, shared] {
     const StateView state_view = Look();
-    group_.after.push_back((*shared)(state_view));
+    group_.after.emplace_back((*shared)(state_view));
   });
   if (!queued) {
     Refuse([this, shared](const absl::Status& busy) {
@@ -225,19 +242,11 @@ void Controller::Finish(bool all_cycles) {
     group_.batch.cycles.swap(held_back);
     return;
   }
-  for (const JobId id : group_.jobs) {
-    if (const Job* job = state_.FindJob(id)) {
-      group_.batch.jobs.push_back(*job);
-    }
-  }
+  AddJobs(state_, group_.jobs, group_.batch);
   for (const NodeId id : group_.nodes) {
     group_.batch.nodes.push_back(*state_.FindNode(id));
   }
-  for (const UsageKey& key : group_.spent) {
-    if (std::optional<Spent> spent = state_.policy().SpentOf(key)) {
-      group_.batch.spent.push_back(*std::move(spent));
-    }
-  }
+  AddSpent(state_, group_.spent, group_.batch);
   for (const auto& [account, user] : group_.charged) {
     group_.batch.usage.push_back(state_.usage().UsageOf(account, user));
   }
@@ -267,7 +276,7 @@ void Controller::Finish(bool all_cycles) {
 
 void Controller::DoTake(const Command& command, const Done& done) {
   if (const absl::Status status = Degraded(); !status.ok()) {
-    group_.after.push_back(
+    group_.after.emplace_back(
         [done, status](const absl::Status&) { done(core::Transition(), status); });
     return;
   }
@@ -278,7 +287,7 @@ void Controller::DoTake(const Command& command, const Done& done) {
   }
   Apply(std::move(transition->events));
   transition->events.clear();
-  group_.after.push_back([done, transition](const absl::Status& status) {
+  group_.after.emplace_back([done, transition](const absl::Status& status) {
     done(*transition, transition->status.ok() ? status : transition->status);
   });
   Dispatch(transition->effects, std::holds_alternative<SubmitJob>(command));
@@ -400,7 +409,7 @@ void Controller::Dispatch(const std::vector<Effect>& effects, bool of_new_job) {
       continue;
     }
     auto order = std::make_shared<PreparedOrder>(*std::move(prepared));
-    group_.after.push_back([this, order](const absl::Status& status) {
+    group_.after.emplace_back([this, order](const absl::Status& status) {
       if (!status.ok()) {
         return;
       }

@@ -99,8 +99,14 @@ class Controller {
   using Planner = std::function<Plan(std::shared_ptr<const Snapshot>, const SchedulerConfig&,
                                      core::PlannerMemory&)>;
 
+  struct Setting {
+    SchedulerConfig policy;
+    std::string cluster;
+    JobSecrets secrets;
+  };
+
   Controller(JobStore& store, AgentGateway& agents, const Clock& clock, const Logger& log,
-             SchedulerConfig policy, std::string cluster, JobSecrets secrets = {});
+             Setting setting);
   ~Controller();
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
@@ -146,7 +152,7 @@ class Controller {
   // input is refused.
   void Configure(SchedulerConfig policy, ConfigurePolicy command, Done done);
   // Keeps rows that are no part of the state: `add` puts them into what is written next.
-  void Keep(std::function<void(Batch& batch, Time now)> add, Reply kept);
+  void Keep(std::function<void(Batch& batch, Time now)> add, const Reply& kept);
   // Makes another network that of the settings in force; null for none.
   void UseNetwork(std::shared_ptr<const Network> network);
   // `look` runs on the controller's thread; what it returns is called once what it saw is durable.
@@ -155,7 +161,7 @@ class Controller {
   // comes for a job that is not (or no longer) live: `found` gets kNotFound, and kUnavailable while
   // another controller leads.
   using WatchHandle = std::shared_ptr<const Watcher>;
-  void Watch(JobId job, std::weak_ptr<const Watcher> watcher, Reply found);
+  void Watch(JobId job, const std::weak_ptr<const Watcher>& watcher, const Reply& found);
 
  private:
   // What one turn of the loop gathered.

@@ -31,14 +31,14 @@ void Controller::LookAtHealth() {
   }
 }
 
-void Controller::Keep(std::function<void(Batch& batch, Time now)> add, Reply kept) {
+void Controller::Keep(std::function<void(Batch& batch, Time now)> add, const Reply& kept) {
   const bool queued = queue_.Push([this, add = std::move(add), kept] {
     if (const absl::Status refused = Degraded(); !refused.ok()) {
-      group_.after.push_back([kept, refused](const absl::Status&) { kept(refused); });
+      group_.after.emplace_back([kept, refused](const absl::Status&) { kept(refused); });
       return;
     }
     add(group_.batch, clock_.Now());
-    group_.after.push_back(kept);
+    group_.after.emplace_back(kept);
   });
   if (!queued) {
     Refuse(kept);

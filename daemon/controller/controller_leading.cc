@@ -15,6 +15,14 @@ namespace {
 
 constexpr auto kRetryWrites = std::chrono::seconds(1);
 
+// What readers get of the event that made that version, if anything.
+void AddNote(std::optional<EventNote> note, Version version, std::vector<EventNote>& notes) {
+  if (note.has_value()) {
+    note->version = version;
+    notes.push_back(*std::move(note));
+  }
+}
+
 }  // namespace
 
 absl::Status Controller::LoadState() {
@@ -91,10 +99,7 @@ void Controller::Follow(std::vector<JournalEntry> entries, Reply followed) {
       std::optional<EventNote> note = events_.open() ? NoteFor(entry.event) : std::nullopt;
       state_.Apply(entry.event);
       orders_.Learn(entry.event);
-      if (note.has_value()) {
-        note->version = entry.version;
-        notes.push_back(*std::move(note));
-      }
+      AddNote(std::move(note), entry.version, notes);
     }
     followed_ = state_.version().value();
     epoch_ = state_.epoch().value();
@@ -121,7 +126,7 @@ absl::Status Controller::BeginToLead() {
   Finish();
   AwaitCommits();
   RETURN_IF_ERROR(store_.ContinueFrom(state_.version()));
-  if (const absl::Status begun = BeginTerm(); !begun.ok()) {
+  if (absl::Status begun = BeginTerm(); !begun.ok()) {
     MarkStale(begun);
     return begun;
   }
@@ -135,7 +140,7 @@ void Controller::StepDown(Reply durable) {
   auto shared = std::make_shared<const Reply>(std::move(durable));
   const bool queued = queue_.PushOwn([this, shared] {
     Depose();
-    group_.after.push_back([shared](const absl::Status& status) { (*shared)(status); });
+    group_.after.emplace_back([shared](const absl::Status& status) { (*shared)(status); });
   });
   if (!queued) {
     (*shared)(absl::UnavailableError("the controller is stopping"));

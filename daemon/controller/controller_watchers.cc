@@ -9,20 +9,20 @@
 
 namespace muster::daemon {
 
-void Controller::Watch(JobId job, std::weak_ptr<const Watcher> watcher, Reply found) {
+void Controller::Watch(JobId job, const std::weak_ptr<const Watcher>& watcher, const Reply& found) {
   const bool queued = queue_.Push([this, job, watcher, found] {
     if (!leads_) {
-      group_.after.push_back([found, why = Degraded()](const absl::Status&) { found(why); });
+      group_.after.emplace_back([found, why = Degraded()](const absl::Status&) { found(why); });
       return;
     }
     const Job* live = state_.FindJob(job);
     if (live == nullptr) {
-      group_.after.push_back(
+      group_.after.emplace_back(
           [found](const absl::Status&) { found(absl::NotFoundError("no such job")); });
       return;
     }
     watchers_.emplace(job, watcher);
-    group_.after.push_back([found](const absl::Status&) { found(absl::OkStatus()); });
+    group_.after.emplace_back([found](const absl::Status&) { found(absl::OkStatus()); });
     const StateView snapshot = Look();
     const Reason reason = snapshot.ReasonOf(job);
     NotifyWatchers(job, ViewOf(*live, &reason),
@@ -81,7 +81,7 @@ void Controller::NotifyWatchers(JobId job, const JobView& view, const Allocation
   auto shown = std::make_shared<const JobView>(view);
   auto place = allocation == nullptr ? nullptr : std::make_shared<const Allocation>(*allocation);
   for (auto it = begin; it != end; ++it) {
-    group_.after.push_back([watcher = it->second, shown, place](const absl::Status& status) {
+    group_.after.emplace_back([watcher = it->second, shown, place](const absl::Status& status) {
       const std::shared_ptr<const Watcher> alive = watcher.lock();
       if (alive != nullptr && status.ok()) {
         alive->tell(*shown, place.get());

@@ -446,7 +446,8 @@ void Acceptor::LookAtDeadlines() {
   while (!waiting_.empty() && now_ - strangers_.at(*waiting_.begin()).since >= limits_.deadline) {
     Close(*waiting_.begin(), Why::kLate);
   }
-  if (turned_away_now_ * 1'000 >= limits_.turned_away_per_second * kTurningAway.count()) {
+  if (std::int64_t{turned_away_now_} * 1'000 >=
+      limits_.turned_away_per_second * kTurningAway.count()) {
     turned_away_now_ = 0;
     Sleep(kTurningAway);
   }

@@ -47,7 +47,7 @@ struct FramedDoor::Connection {
   bool answered ABSL_GUARDED_BY(mutex) = false;  // the magic is sent
   std::string out ABSL_GUARDED_BY(mutex);        // what the client has not taken yet
 
-  void Watch(std::uint32_t events) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+  void Watch(std::uint32_t events) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     epoll_event event{};
     event.events = events;
     event.data.u64 = id;

@@ -125,7 +125,7 @@ std::string PeerText(std::string_view grpc_peer) {
 
 std::string SourceOf(int fd, const sockaddr_storage& peer) {
   const sockaddr_storage other = Plain(peer);
-  const std::string host = HostText(other, false);
+  std::string host = HostText(other, false);
   sockaddr_storage mine{};
   socklen_t size = sizeof(mine);
   if (getsockname(fd, reinterpret_cast<sockaddr*>(&mine), &size) != 0) {

@@ -129,7 +129,7 @@ absl::Status JobStore::Commit(std::span<const Batch> batches) {
     return absl::UnavailableError(absl::StrCat(
         engine_->writer().path(), ": nobody knows yet what became of the last commit"));
   }
-  const absl::Status status = WriteAll(batches);
+  absl::Status status = WriteAll(batches);
   if (status.ok()) {
     version_ = last;
     return status;
@@ -210,7 +210,7 @@ absl::StatusOr<bool> JobStore::TakeOldSecrets() {
 
 absl::Status JobStore::CheckpointAbove(std::uint64_t bytes) {
   RETURN_IF_ERROR(lost_);
-  const absl::Status status = engine_->CheckpointAbove(bytes);
+  absl::Status status = engine_->CheckpointAbove(bytes);
   if (absl::IsDataLoss(status)) {
     lost_ = status;
   }

@@ -185,7 +185,7 @@ absl::Status Serve(const std::string& state, std::uint32_t nodes, std::uint32_t 
   Acceptor acceptor(log, clock);
   const Gate gate(log, "", nullptr, 0, &acceptor, nullptr, tokens.get());
   PlayedAgents agents;
-  Controller controller(*store, agents, clock, log, SchedulerConfig(), "large");
+  Controller controller(*store, agents, clock, log, {SchedulerConfig(), "large", {}});
   agents.Use(&controller);
   RETURN_IF_ERROR(controller.Start());
   RETURN_IF_ERROR(TakeAll(controller, Registrations(nodes, gpus)));

@@ -84,8 +84,7 @@ absl::Status Release(End& end) {
 class Pages {
  public:
   Pages(Database& database, const TableOf& table)
-      : table_(table),
-        kinds_(table.kinds),
+      : kinds_(table.kinds),
         first_(database, absl::StrCat("SELECT ", table.columns, " FROM ", table.name, " ORDER BY ",
                                       table.key, " LIMIT ?")),
         next_(database, NextSql(table)) {
@@ -148,7 +147,6 @@ class Pages {
     return row;
   }
 
-  const TableOf& table_;
   const std::string kinds_;
   std::vector<std::size_t> keys_;  // places of the key's columns
   std::vector<Value> last_;        // the key of the last row

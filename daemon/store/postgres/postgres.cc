@@ -395,7 +395,7 @@ void PostgresQuery::BindText(int index, std::string_view value) {
 void PostgresQuery::BindBytes(int index, std::string_view value) {
   Value& slot = values_[static_cast<std::size_t>(index) - 1];
   slot.type = kBytea;
-  slot.bytes = value.data() == nullptr ? std::string_view("", 0) : value;
+  slot.bytes = value.data() == nullptr ? std::string_view("") : value;
 }
 
 absl::Status PostgresQuery::Send() {
@@ -520,7 +520,7 @@ absl::Status PostgresDatabase::Commit() {
   if (PQpipelineSync(connection_) != 1) {
     return Lost(OneLine(PQerrorMessage(connection_)));
   }
-  const absl::Status status = Drain(0);
+  absl::Status status = Drain(0);
   if (connection_ == nullptr) {
     return status;
   }

@@ -18,7 +18,8 @@ class LeadingTest : public testing::ControllerTest {
  protected:
   void SetUp() override {
     ControllerTest::SetUp();
-    other_ = std::make_unique<Controller>(*store_, door_, clock_, log_, SchedulerConfig(), "test");
+    other_ = std::make_unique<Controller>(*store_, door_, clock_, log_,
+                                          Controller::Setting{SchedulerConfig(), "test", {}});
     ASSERT_TRUE(other_->StartFollowing().ok());
   }
   void TearDown() override {

@@ -33,8 +33,8 @@ class PolicyFileTest : public ::testing::Test {
     auto store = JobStore::Open(directory_.path() + "/state");
     ASSERT_TRUE(store.ok()) << store.status();
     store_ = *std::move(store);
-    controller_ =
-        std::make_unique<Controller>(*store_, door_, clock_, log_, SchedulerConfig(), "test");
+    controller_ = std::make_unique<Controller>(*store_, door_, clock_, log_,
+                                               Controller::Setting{SchedulerConfig(), "test", {}});
     const absl::Status started = controller_->Start();
     ASSERT_TRUE(started.ok()) << started;
   }
