@@ -214,9 +214,10 @@ void AddPlace(CLI::App& app, AgentOptions& options) {
                  "features, weight and "
                  "the scripts again");
   app.add_option("--state", options.state, "directory for what the agent keeps");
-  app.add_option("--controller", options.controller,
-                 "HOST:PORT, with keys; or unix:PATH of a controller of this user's own; of several "
-                 "controllers all, by commas");
+  app.add_option(
+      "--controller", options.controller,
+      "HOST:PORT, with keys; or unix:PATH of a controller of this user's own; of several "
+      "controllers all, by commas");
   app.add_option("--name", options.name, "the node's name (default: this host's)");
   app.add_option("--keys", options.keys,
                  "what muster keys agent made: agent.pem, agent.key and ca.pem");
@@ -276,6 +277,11 @@ AgentOptions Defaults() {
   return options;
 }
 
+// Empty, or what is wrong with the option.
+std::string Refusal(const char* option, const absl::Status& status) {
+  return status.ok() ? "" : absl::StrCat(option, ": ", std::string(status.message()));
+}
+
 // Empty, or what is wrong.
 std::string Check(const Texts& texts, AgentOptions& options) {
   if (options.state.empty()) {
@@ -297,7 +303,7 @@ std::string Check(const Texts& texts, AgentOptions& options) {
   }
   if (wrong.empty() && !texts.gres.empty()) {
     absl::StatusOr<GresList> gres = ReadGres(texts.gres);
-    wrong = gres.ok() ? "" : absl::StrCat("--gres: ", std::string(gres.status().message()));
+    wrong = Refusal("--gres", gres.status());
     options.gres = gres.ok() ? *std::move(gres) : GresList();
   }
   TakeKeys(options.keys, &options.tls);
@@ -306,12 +312,10 @@ std::string Check(const Texts& texts, AgentOptions& options) {
         CheckControllerAddress(options.controller, options.tls, options.name).message());
   }
   if (wrong.empty() && options.private_tmp) {
-    const absl::Status may = MayHavePrivateTmp(options.state);
-    wrong = may.ok() ? "" : absl::StrCat("--private-tmp: ", std::string(may.message()));
+    wrong = Refusal("--private-tmp", MayHavePrivateTmp(options.state));
   }
   if (wrong.empty() && absl::StartsWith(options.cgroup_root, "/")) {
-    const absl::Status root = CheckCgroupRoot(options.cgroup_root);
-    wrong = root.ok() ? "" : absl::StrCat("--cgroup-root: ", std::string(root.message()));
+    wrong = Refusal("--cgroup-root", CheckCgroupRoot(options.cgroup_root));
   }
   return wrong;
 }
