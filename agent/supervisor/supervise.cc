@@ -87,8 +87,8 @@ absl::Status Supervise(const AttemptDirectory& directory, const Clock& clock, co
       order->node_name == launch.allocation.nodes.front().name) {
     order->progress_file = directory.Progress();
   }
-  Supervisor supervisor(*loop, clock, log, directory, *std::move(order), std::move(journal),
-                        std::move(signals));
+  Supervisor supervisor(*loop, clock, log,
+                        {directory, *std::move(order), std::move(journal), std::move(signals)});
   return supervisor.Run();
 }
 

@@ -35,16 +35,14 @@ Usage UsageOfChildren() {
 
 }  // namespace
 
-Supervisor::Supervisor(EventLoop& loop, const Clock& clock, const Logger& log,
-                       AttemptDirectory directory, SupervisorOrder order, JournalWriter journal,
-                       UniqueFd signals)
+Supervisor::Supervisor(EventLoop& loop, const Clock& clock, const Logger& log, Parts parts)
     : loop_(loop),
       clock_(clock),
       log_(log),
-      directory_(std::move(directory)),
-      order_(std::move(order)),
-      reporter_(loop, log, std::move(journal), order_.doorbell, directory_.Name()),
-      signals_(std::move(signals)),
+      directory_(std::move(parts.directory)),
+      order_(std::move(parts.order)),
+      reporter_(loop, log, std::move(parts.journal), order_.doorbell, directory_.Name()),
+      signals_(std::move(parts.signals)),
       confinement_(directory_, order_),
       limit_(loop, clock,
              {.on_end = [this](std::optional<Duration> left) { PlanEnd(left); },

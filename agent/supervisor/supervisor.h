@@ -40,10 +40,16 @@ namespace muster::agent {
 
 class Supervisor {
  public:
-  // `signals` is a BlockSignals descriptor that has SIGCHLD among others. Everything given by
-  // reference outlives the supervisor.
-  Supervisor(EventLoop& loop, const Clock& clock, const Logger& log, AttemptDirectory directory,
-             SupervisorOrder order, JournalWriter journal, UniqueFd signals);
+  // What it takes over.
+  struct Parts {
+    AttemptDirectory directory;
+    SupervisorOrder order;
+    JournalWriter journal;
+    UniqueFd signals;  // a BlockSignals descriptor that has SIGCHLD among others
+  };
+
+  // Everything given by reference outlives the supervisor.
+  Supervisor(EventLoop& loop, const Clock& clock, const Logger& log, Parts parts);
   Supervisor(const Supervisor&) = delete;
   Supervisor& operator=(const Supervisor&) = delete;
   ~Supervisor();

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/runtime/identity/trusted_path.h"
@@ -17,7 +16,7 @@ absl::Status CheckSiteScript(const std::string& program) {
     return absl::InvalidArgumentError(absl::StrCat(program, ": not an absolute path"));
   }
   if (stat(program.c_str(), &file) != 0) {
-    return absl::ErrnoToStatus(errno, absl::StrCat(program, ": ", std::strerror(errno)));
+    return absl::ErrnoToStatus(errno, program);
   }
   if (!S_ISREG(file.st_mode) || access(program.c_str(), X_OK) != 0) {
     return absl::FailedPreconditionError(absl::StrCat(program, ": not a program; chmod +x it"));

@@ -108,7 +108,7 @@ void CheckpointDuty::Report(bool last) {
   RunCheckpointed fact;
   fact.time = clock_.Now();
   fact.record = record;
-  reporter_.Report(std::move(fact));
+  reporter_.Report(fact);
 }
 
 bool CheckpointDuty::Advise(const CheckpointAdvice& advice) {

@@ -44,8 +44,8 @@ void ProgressDuty::MakeFile() const {
   }
   const UniqueFd fd(open(order_.progress_file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   if (!fd.valid() || (user_ != nullptr && fchown(fd.get(), user_->uid, user_->gid) != 0)) {
-    log_.Warning("supervisor",
-                 absl::StrCat("cannot make ", order_.progress_file, ": ", std::strerror(errno)));
+    const char* const why = std::strerror(errno);  // NOLINT(concurrency-mt-unsafe): glibc's is safe
+    log_.Warning("supervisor", absl::StrCat("cannot make ", order_.progress_file, ": ", why));
   }
 }
 

@@ -312,6 +312,7 @@ std::string PmixProcess::WhyItEnded() const {
   const ssize_t got = read(said_.get(), bytes.data(), bytes.size());
   const LaunchOutcome outcome =
       ParseOutcome({bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))});
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): glibc's is safe
   return outcome.error == 0 ? "" : absl::StrCat(": ", std::strerror(outcome.error));
 }
 

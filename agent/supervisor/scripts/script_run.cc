@@ -162,7 +162,8 @@ absl::Status ScriptRun::Judge(int wait_status) {
       ParseOutcome(std::string(said.data(), got > 0 ? static_cast<std::size_t>(got) : 0));
   std::string what;
   if (outcome.error != 0) {
-    what = absl::StrCat("cannot be started: ", std::strerror(outcome.error));
+    const char* const why = std::strerror(outcome.error);  // NOLINT(concurrency-mt-unsafe): glibc's
+    what = absl::StrCat("cannot be started: ", why);
   } else if (timed_out_) {
     what = absl::StrCat("took longer than ", Seconds(request_.script.time_limit));
   } else if (WIFSIGNALED(wait_status)) {
