@@ -52,7 +52,7 @@ void Suspension::Report(bool resumed) {
   fact.time = clock_.Now();
   fact.suspension = newest_;
   fact.resumed = resumed;
-  reporter_.Report(std::move(fact));
+  reporter_.Report(fact);
 }
 
 }  // namespace muster::agent

@@ -381,7 +381,7 @@ int ServePmix(int socket, const std::string& module_dir) {
   syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr);
   sigset_t all;
   sigfillset(&all);
-  sigprocmask(SIG_SETMASK, &all, nullptr);
+  pthread_sigmask(SIG_SETMASK, &all, nullptr);
   std::signal(SIGCHLD, SIG_IGN);  // nobody reaps those who remove files
   const int code = PmixHost(socket, module_dir).Run();
   while (wait(nullptr) >= 0 || errno == EINTR) {  // until all of them have ended
