@@ -43,6 +43,7 @@ absl::StatusOr<int> AwaitAll(Connection& connection, std::map<std::string, std::
   int code = 0;
   while (!numbers.empty()) {
     std::vector<std::string> names;
+    names.reserve(numbers.size());
     for (const auto& [name, number] : numbers) {
       names.push_back(name);
     }

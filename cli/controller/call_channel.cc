@@ -22,6 +22,16 @@ constexpr std::size_t kFirstCallBytesMax = 32 << 10;
 constexpr milliseconds kRetryPause{50}, kBusyPause{500};
 constexpr milliseconds kConnectPatience{500};  // between two looks at the socket
 
+// Why it is of no use to try again after what the probe said.
+absl::Status WhyHopeless(const Address& address, int error, bool first) {
+  if (error == EACCES || error == EPERM) {
+    return absl::PermissionDeniedError(absl::StrCat(
+        address.text, ": this controller belongs to another user: use --state or --controller"));
+  }
+  // A restarting controller leaves its socket behind.
+  return error == ENOENT && first ? Nobody(address) : absl::OkStatus();
+}
+
 }  // namespace
 
 CallChannel::CallChannel(const Address& address, std::chrono::milliseconds timeout)
@@ -108,7 +118,7 @@ grpc::Status CallChannel::CallGrpc(const char* method, const std::string& reques
   }
   if (address_.kind != Address::Kind::kUnix && request.size() > kFirstCallBytesMax && !*known) {
     std::string pong;
-    const grpc::Status greeted = CallOnce("Ping", "", &pong);
+    grpc::Status greeted = CallOnce("Ping", "", &pong);
     *known = greeted.ok();
     if (!*known) {
       return greeted;
@@ -155,13 +165,7 @@ absl::Status CallChannel::Try(milliseconds patience,
   for (bool first = true;; first = false) {
     bool busy = false;
     const int error = Probe();
-    if (error == EACCES || error == EPERM) {
-      return absl::PermissionDeniedError(absl::StrCat(
-          address_.text, ": this controller belongs to another user: use --state or --controller"));
-    }
-    if (error == ENOENT && first) {
-      return Nobody(address_);  // A restarting controller leaves its socket behind.
-    }
+    RETURN_IF_ERROR(WhyHopeless(address_, error, first));
     if (error == 0) {
       const grpc::Status status = once(&known);
       if (status.ok()) {

@@ -200,7 +200,7 @@ class OptionReader {
 
   // Flags by their letters; the first that takes a value takes the rest of the word, or the next.
   absl::Status ReadLetters(const std::vector<std::string>& words, std::size_t& i) {
-    const std::string word = words[i];
+    const std::string& word = words[i];
     for (std::size_t at = 1; at < word.size(); ++at) {
       const Option* option = FindOption(options_, std::string(1, word[at]));
       if (option == nullptr) {

@@ -44,6 +44,7 @@ Json OneJson(const PlaceCluster& cluster, const Allocation& allocation, Bytes by
   const std::vector<core::PlacedPart> parts = PartsOf(cluster, allocation);
   const std::vector<core::PlacementLevel> levels = LevelsIn(cluster, parts);
   std::vector<std::string> nodes;
+  nodes.reserve(parts.size());
   for (const core::PlacedPart& part : parts) {
     nodes.push_back(part.allocation->name);
   }
@@ -67,6 +68,7 @@ std::string OneText(const PlaceCluster& cluster, const Allocation& allocation, B
     return "";
   }
   std::vector<std::string> links;
+  links.reserve(levels.size());
   for (const core::PlacementLevel& level : levels) {
     links.push_back(absl::StrFormat("%s%s %.4g GB/s", level.assumed ? "~" : "",
                                     Printable(level.name), level.link.bytes_per_second / kGiga));

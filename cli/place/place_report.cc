@@ -23,6 +23,7 @@ namespace {
 std::vector<std::string> GpuNumbers(const Machine& machine,
                                     const std::vector<std::uint32_t>& gpus) {
   std::vector<std::string> numbers;
+  numbers.reserve(gpus.size());
   for (const std::uint32_t gpu : gpus) {
     numbers.push_back(absl::StrCat(machine.gpus[gpu].os_index));
   }
@@ -31,6 +32,7 @@ std::vector<std::string> GpuNumbers(const Machine& machine,
 
 std::optional<DeviceLink> WeakestOf(const core::PlacedPart& part) {
   std::vector<std::uint32_t> gpus;
+  gpus.reserve(part.allocation->gpus.size());
   for (const GpuGrant& grant : part.allocation->gpus) {
     gpus.push_back(grant.gpu);
   }
@@ -43,6 +45,7 @@ std::optional<core::NetworkSpan> SpanOver(const PlaceCluster& cluster,
     return std::nullopt;
   }
   std::vector<std::string> names;
+  names.reserve(allocation.nodes.size());
   for (const NodeAllocation& part : allocation.nodes) {
     names.push_back(part.name);
   }
@@ -53,6 +56,7 @@ template <class Things>
 std::vector<std::string> NamesOf(const std::vector<std::uint32_t>& positions,
                                  const Things& things) {
   std::vector<std::string> names;
+  names.reserve(positions.size());
   for (const std::uint32_t position : positions) {
     names.push_back(things[position].name);
   }
@@ -145,6 +149,7 @@ std::string SpanText(const PlaceCluster& cluster, const Allocation& allocation) 
     return "";
   }
   std::vector<std::string> names;
+  names.reserve(allocation.nodes.size());
   for (const NodeAllocation& part : allocation.nodes) {
     names.push_back(part.name);
   }

@@ -36,7 +36,7 @@ absl::StatusOr<std::string> FindProgram(const std::string& command, const std::s
     const std::size_t colon = rest.find(':');
     const std::string directory = rest.substr(0, colon);
     rest = colon == std::string::npos ? "" : rest.substr(colon + 1);
-    const std::string path = directory + "/" + command;
+    std::string path = absl::StrCat(directory, "/", command);
     if (!directory.empty() && IsProgram(path)) {
       return path;
     }

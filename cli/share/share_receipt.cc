@@ -44,7 +44,8 @@ Receipt ReceiptOf(const Shares& shares, std::size_t position, const ShareStatuse
   }
   receipt.usage = core::MakeReceipt(association.usage, receipt.runs, shares.now, shares.half_life);
   receipt.status = statuses.associations[position];
-  AccountTree without = shares;
+  const AccountTree& tree = shares;
+  AccountTree without = tree;
   without.associations[position].usage = DecayedUsage();
   receipt.rank_without = core::ShareStatusesOf(without, shares.Rule()).associations[position].rank;
   receipt.ranks = shares.associations.size();

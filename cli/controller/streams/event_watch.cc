@@ -52,7 +52,7 @@ absl::Status ReadEvents(const Address& address, const EventQuery& query,
   while (true) {
     ASSIGN_OR_RETURN(wire::Controller::Stub* const stub, controllers.Leader().OpenGrpc());
     bool enough = false;
-    const absl::Status read = ReadOnce(*stub, request, reader, enough);
+    absl::Status read = ReadOnce(*stub, request, reader, enough);
     // Cut off for being slow, or the controller went away: the journal knows where we were.
     if (enough || !query.follow || !(absl::IsAborted(read) || absl::IsUnavailable(read))) {
       return read;

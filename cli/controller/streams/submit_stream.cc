@@ -43,7 +43,7 @@ grpc::Status Stream(ManyStub& stub, std::size_t count, const Get& get, const Tel
   grpc::ClientContext greeting;
   greeting.set_deadline(std::chrono::system_clock::now() + kGreetTimeout);
   wire::PingReply pong;
-  if (const grpc::Status status = stub.Ping(&greeting, wire::PingRequest(), &pong); !status.ok()) {
+  if (grpc::Status status = stub.Ping(&greeting, wire::PingRequest(), &pong); !status.ok()) {
     return status;
   }
   grpc::ClientContext context;
