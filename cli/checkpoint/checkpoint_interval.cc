@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cmath>
 #include <limits>
 #include <optional>
 
@@ -165,7 +166,7 @@ std::string IntervalDocument(const Question& question, const Recommendation& rec
 // "1:56:41.42".
 std::string WorkText(double interval_s) {
   constexpr double kMillisecondsPerSecond = 1000;
-  const Duration rounded(static_cast<std::int64_t>(interval_s * kMillisecondsPerSecond + 0.5));
+  const Duration rounded(std::llround(interval_s * kMillisecondsPerSecond));
   return PreciseText(rounded);
 }
 

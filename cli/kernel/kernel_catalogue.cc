@@ -77,7 +77,7 @@ absl::StatusOr<BundledKernel> FindKernel(const std::string& name) {
 }
 
 std::string KernelDirectory(const Environment& environment) {
-  const std::string given = environment.Get("MUSTER_KERNELS");
+  std::string given = environment.Get("MUSTER_KERNELS");
   if (!given.empty()) {
     return given;
   }

@@ -20,7 +20,7 @@ constexpr const char* kExitCodes =
     "0 when done, 1 when refused (no controller, no such job or node), 2 on bad usage.";
 
 std::string LowerFirst(std::string text) {
-  text[0] = absl::ascii_tolower(text[0]);
+  text[0] = absl::ascii_tolower(static_cast<unsigned char>(text[0]));
   return text;
 }
 

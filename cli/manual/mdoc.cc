@@ -21,8 +21,12 @@ struct Piece {
 };
 using Word = std::vector<Piece>;
 
+unsigned char Byte(char c) {
+  return static_cast<unsigned char>(c);
+}
+
 bool IsNameCharacter(char c) {
-  return absl::ascii_islower(c) || absl::ascii_isdigit(c) || c == '-';
+  return absl::ascii_islower(Byte(c)) || absl::ascii_isdigit(Byte(c)) || c == '-';
 }
 
 std::string Escape(std::string_view text) {
@@ -46,8 +50,8 @@ std::string Argument(std::string_view text) {
   for (const char c : Escape(text)) {
     out += c == '"' ? std::string("\\(dq") : std::string(1, c);
   }
-  const bool like_macro = text.size() == 2 && absl::ascii_isalnum(text[1]) &&
-                          (absl::ascii_isupper(text[0]) || text[0] == '%');
+  const bool like_macro = text.size() == 2 && absl::ascii_isalnum(Byte(text[1])) &&
+                          (absl::ascii_isupper(Byte(text[0])) || text[0] == '%');
   const bool delimiter = text.size() == 1 && (kClosing.find(text[0]) != std::string_view::npos ||
                                               text == "(" || text == "[" || text == "|");
   if (like_macro || delimiter) {
@@ -64,32 +68,32 @@ std::size_t PageReference(std::string_view text) {
   while (at < text.size() && IsNameCharacter(text[at])) {
     ++at;
   }
-  const bool named = at > 0 && absl::ascii_islower(text[0]);
-  return named && at + 2 < text.size() && text[at] == '(' && absl::ascii_isdigit(text[at + 1]) &&
-                 text[at + 2] == ')'
+  const bool named = at > 0 && absl::ascii_islower(Byte(text[0]));
+  return named && at + 2 < text.size() && text[at] == '(' &&
+                 absl::ascii_isdigit(Byte(text[at + 1])) && text[at + 2] == ')'
              ? at + 3
              : 0;
 }
 
 // How many characters of `text` say --option or -o.
 std::size_t OptionReference(std::string_view text) {
-  if (text.size() > 2 && text.starts_with("--") && absl::ascii_islower(text[2])) {
+  if (text.size() > 2 && text.starts_with("--") && absl::ascii_islower(Byte(text[2]))) {
     std::size_t at = 2;
     while (at < text.size() && IsNameCharacter(text[at])) {
       ++at;
     }
     return at;
   }
-  const bool letter = text.size() > 1 && text[0] == '-' && absl::ascii_isalpha(text[1]);
-  return letter && (text.size() == 2 || !absl::ascii_isalnum(text[2])) ? 2 : 0;
+  const bool letter = text.size() > 1 && text[0] == '-' && absl::ascii_isalpha(Byte(text[1]));
+  return letter && (text.size() == 2 || !absl::ascii_isalnum(Byte(text[2]))) ? 2 : 0;
 }
 
 std::size_t VariableReference(std::string_view text) {
   std::size_t at = 1;
-  while (at < text.size() && (absl::ascii_isalnum(text[at]) || text[at] == '_')) {
+  while (at < text.size() && (absl::ascii_isalnum(Byte(text[at])) || text[at] == '_')) {
     ++at;
   }
-  return text[0] == '$' && at > 1 && absl::ascii_isupper(text[1]) ? at : 0;
+  return text[0] == '$' && at > 1 && absl::ascii_isupper(Byte(text[1])) ? at : 0;
 }
 
 // Reads running text word by word.
@@ -148,7 +152,7 @@ class Reader {
       return true;
     }
     const char before = word->empty() ? ' ' : word->back().text.back();
-    if (absl::ascii_isalnum(before) || before == '-' || before == '_' || before == ')') {
+    if (absl::ascii_isalnum(Byte(before)) || before == '-' || before == '_' || before == ')') {
       return false;
     }
     if (const std::size_t size = OptionReference(left_); size > 0) {
@@ -333,8 +337,8 @@ class Writer {
 // for anything else.
 std::size_t SynopsisWord(std::string_view text, std::string* macro) {
   std::size_t at = 0;
-  if (absl::ascii_isupper(text[0])) {
-    while (at < text.size() && (absl::ascii_isupper(text[at]) || text[at] == '_')) {
+  if (absl::ascii_isupper(Byte(text[0]))) {
+    while (at < text.size() && (absl::ascii_isupper(Byte(text[at])) || text[at] == '_')) {
       ++at;
     }
     *macro = "Ar";

@@ -27,7 +27,8 @@ std::string OptionOfHead(std::string_view line) {
   line.remove_suffix(line.ends_with(kAfterHelp) ? kAfterHelp.size() : 0);
   const bool option =
       Consume("--", &line) && !line.empty() && std::all_of(line.begin(), line.end(), [](char c) {
-        return absl::ascii_islower(c) || absl::ascii_isdigit(c) || c == '-';
+        const auto byte = static_cast<unsigned char>(c);
+        return absl::ascii_islower(byte) || absl::ascii_isdigit(byte) || c == '-';
       });
   return option ? std::string(line) : "";
 }

@@ -361,12 +361,7 @@ class SettingsImport {
     const std::string key = Lower(word.key);
     std::string value = word.value;
     if (key == "nodes") {
-      std::vector<std::string> parts = absl::StrSplit(value, ',');
-      for (std::string& part : parts) {
-        const auto set = sets_.find(part);
-        part = set == sets_.end() ? part : set->second;
-      }
-      value = absl::StrJoin(parts, ",");
+      value = WithoutSets(value);
     } else if (key == "maxtime" || key == "defaulttime" || key == "maxnodes") {
       value = LimitText(value);
     } else if (key == "qos" || key == "allowqos" || key == "denyqos") {
@@ -388,6 +383,16 @@ class SettingsImport {
     if (!all && !plain) {
       settings_.SetPolicy(PolicyKind::kPartition, name, word.key, value, place);
     }
+  }
+
+  // The list of nodes with the sets' members in place of the sets.
+  [[nodiscard]] std::string WithoutSets(const std::string& nodes) const {
+    std::vector<std::string> parts = absl::StrSplit(nodes, ',');
+    for (std::string& part : parts) {
+      const auto set = sets_.find(part);
+      part = set == sets_.end() ? part : set->second;
+    }
+    return absl::StrJoin(parts, ",");
   }
 
   MovedSettings& settings_;

@@ -171,8 +171,9 @@ Verb SimulateVerb() {
                    "muster simulate --trace log.swf --flat 256 --policy easy-sjbf --estimates x2",
                    "muster simulate --trace log.swf --nodes 64 --cpus-per-node 32 --audit",
                    "muster simulate --trace sacct.txt --cluster site.toml --html page.html",
-                   "muster simulate --trace log.swf --nodes 64 --cpus-per-node 32 --failures "
-                   "mtbf=30d,repair=4h --job-checkpoints interval=auto,cost=60s,restart=2m"};
+                   absl::StrCat("muster simulate --trace log.swf --nodes 64 --cpus-per-node 32 ",
+                                "--failures mtbf=30d,repair=4h ",
+                                "--job-checkpoints interval=auto,cost=60s,restart=2m")};
   verb.remarks = sim::FlatSemantics();
   verb.options = SimulateOptionTable();
   verb.run = Simulate;

@@ -21,7 +21,7 @@ absl::StatusOr<std::uint64_t> ReadCount(const Invocation& invocation, const char
   if (!invocation.Has(name)) {
     return usual;
   }
-  const absl::StatusOr<std::uint64_t> number = ParseDigits(invocation.Value(name), max);
+  absl::StatusOr<std::uint64_t> number = ParseDigits(invocation.Value(name), max);
   if (!number.ok() || *number < min) {
     return absl::InvalidArgumentError(absl::StrCat("--", name, ": ", Quote(invocation.Value(name)),
                                                    " is not a whole number from ", min, " to ",

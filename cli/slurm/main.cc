@@ -18,8 +18,8 @@ constexpr int kHeapKept = 32 << 20;
 int main(int argc, char** argv) {
   // Long lists are read into vectors that grow: what one gives back is used again by the next, and
   // not asked of the kernel again, page by page.
-  mallopt(M_MMAP_THRESHOLD, kHeapKept);
-  mallopt(M_TRIM_THRESHOLD, kHeapKept);
+  mallopt(M_MMAP_THRESHOLD, kHeapKept);  // NOLINT(concurrency-mt-unsafe): before any thread
+  mallopt(M_TRIM_THRESHOLD, kHeapKept);  // NOLINT(concurrency-mt-unsafe): before any thread
   const muster::cli::Environment environment = muster::cli::Environment::Copy(environ);
   muster::cli::QuietGrpc();
   muster::KeepOpenSslToTheEnd();

@@ -140,11 +140,26 @@ absl::Status Report(const Invocation& invocation, const TuneWorkload& workload,
   return WriteFile(invocation.Value("write"), TuneFile(workload, options, outcome));
 }
 
+// What the command line and its files say.
+struct TuneQuestion {
+  TuneOptions options;
+  TuneSettings current;
+  TuneWorkload workload;
+};
+
+absl::StatusOr<TuneQuestion> ReadQuestion(const Invocation& invocation) {
+  TuneQuestion question;
+  ASSIGN_OR_RETURN(question.options, ReadOptions(invocation));
+  ASSIGN_OR_RETURN(question.current, ReadCurrent(invocation));
+  ASSIGN_OR_RETURN(question.workload, ReadWorkload(invocation));
+  return question;
+}
+
 // Searches, compares and reports; or, with --frontier, draws.
-absl::Status Work(const Invocation& invocation, const TuneOptions& options,
-                  const TuneSettings& current, const TuneWorkload& workload,
+absl::Status Work(const Invocation& invocation, const TuneQuestion& question,
                   std::atomic<bool>& stop, TuneResults& results,
                   const std::function<void(double, std::size_t)>& tell) {
+  const auto& [options, current, workload] = question;
   if (invocation.Has("frontier")) {
     return DrawFrontier(invocation, workload, current, options, stop, results);
   }
@@ -156,11 +171,9 @@ absl::Status Work(const Invocation& invocation, const TuneOptions& options,
 }
 
 absl::StatusOr<int> Tune(const Invocation& invocation) {
-  ASSIGN_OR_RETURN(const TuneOptions options, ReadOptions(invocation));
-  ASSIGN_OR_RETURN(const TuneSettings current, ReadCurrent(invocation));
-  ASSIGN_OR_RETURN(const TuneWorkload workload, ReadWorkload(invocation));
+  ASSIGN_OR_RETURN(const TuneQuestion question, ReadQuestion(invocation));
   ASSIGN_OR_RETURN(const std::unique_ptr<TuneResults> results,
-                   TuneResults::Open(invocation.Value("resume"), workload.print));
+                   TuneResults::Open(invocation.Value("resume"), question.workload.print));
   ASSIGN_OR_RETURN(const UniqueFd signals, BlockSignals({SIGINT, SIGTERM}));
   const SystemClock clock;
   ProgressBar bar("tune", "simulations", clock, STDERR_FILENO);
@@ -174,7 +187,7 @@ absl::StatusOr<int> Tune(const Invocation& invocation) {
       bar.Wipe();
     }
   };
-  const absl::Status status = Work(invocation, options, current, workload, stop, *results, tell);
+  const absl::Status status = Work(invocation, question, stop, *results, tell);
   bar.Wipe();
   if (absl::IsCancelled(status)) {
     std::cerr << "muster tune: stopped by a signal"

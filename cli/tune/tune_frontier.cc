@@ -15,8 +15,9 @@ namespace muster::cli {
 namespace {
 
 constexpr std::int64_t kHour = 3600;
-constexpr std::array<std::int64_t, 11> kSlackHours = {0,  1,  2,  4,   8,        12,
-                                                      24, 48, 96, 192, 24 * 3650};
+constexpr std::int64_t kHoursOfYears = std::int64_t{24} * 3650;
+constexpr std::array<std::int64_t, 11> kSlackHours = {
+    0, 1, 2, 4, 8, 12, 24, 48, 96, 192, kHoursOfYears};
 
 constexpr double kWidth = 640;
 constexpr double kHeight = 420;

@@ -11,7 +11,7 @@ namespace muster::cli {
 namespace {
 
 constexpr std::int64_t kHourOfSlack = 3600;
-constexpr std::int64_t kNever = 24 * 3650 * kHourOfSlack;
+constexpr std::int64_t kNever = std::int64_t{24} * 3650 * kHourOfSlack;
 
 struct Parameter {
   std::int64_t core::PromptRules::*member;

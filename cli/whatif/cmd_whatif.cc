@@ -131,7 +131,7 @@ absl::StatusOr<std::uint64_t> NumberOption(const Invocation& invocation, const c
   if (!invocation.Has(name)) {
     return usual;
   }
-  const absl::StatusOr<std::uint64_t> number = ParseDigits(invocation.Value(name), max);
+  absl::StatusOr<std::uint64_t> number = ParseDigits(invocation.Value(name), max);
   if (!number.ok() || *number == 0) {
     return absl::InvalidArgumentError(absl::StrCat("--", name, ": ", Quote(invocation.Value(name)),
                                                    " is not a whole number from 1 to ", max));

@@ -97,6 +97,7 @@ absl::StatusOr<std::int64_t> ChangedNumber(const SettingChange& change, std::int
 std::string NearestNames(const std::string& key, const std::set<std::string>& known) {
   const std::string written = key.substr(0, kLettersMax);
   std::vector<std::pair<std::size_t, std::string>> names;
+  names.reserve(known.size());
   for (const std::string& name : known) {
     names.emplace_back(EditDistance(written, name), name);
   }

@@ -61,10 +61,10 @@ bool ReadKind(const std::string& word, ShownKind* kind) {
 
 // The column that a key of "where", or a lone name, is about.
 std::string ColumnOfKey(const std::string& key, ShownKind kind) {
-  const std::string own = kind == ShownKind::kAccount   ? "Account"
-                          : kind == ShownKind::kCluster ? "Cluster"
-                          : kind == ShownKind::kQos     ? "Name"
-                                                        : "User";
+  std::string own = kind == ShownKind::kAccount   ? "Account"
+                    : kind == ShownKind::kCluster ? "Cluster"
+                    : kind == ShownKind::kQos     ? "Name"
+                                                  : "User";
   if (key.empty() || absl::StartsWith("names", key)) {
     return own;
   }
@@ -203,6 +203,28 @@ int ShowRunaways(const Call& call) {
   return 0;
 }
 
+int ShowAsked(const Call& call, const Words& words) {
+  const absl::StatusOr<bool> document = WantsDocument(words);
+  absl::StatusOr<ShowRequest> request = ReadShow(words.operands, words.Has("associations"));
+  if (!request.ok() || !document.ok()) {
+    return request.ok() ? Fail(call, std::string(document.status().message()))
+                        : FailPlainly(call, std::string(request.status().message()));
+  }
+  request->document = *document;
+  const bool parsable = words.Has("parsable") || words.Has("parsable2");
+  const absl::StatusOr<std::string> page = ShowPage(call, *request,
+                                                    {.header = !words.Has("noheader"),
+                                                     .parsable = parsable,
+                                                     .ends_with_delimiter = words.Has("parsable")});
+  if (!page.ok()) {
+    return absl::IsInvalidArgument(page.status())
+               ? FailPlainly(call, absl::StrCat(" ", page.status().message()))
+               : Fail(call, SlurmText(page.status()));
+  }
+  call.out << *page << std::flush;
+  return 0;
+}
+
 }  // namespace
 
 int RunSacctmgr(const Call& call) {
@@ -239,26 +261,7 @@ int RunSacctmgr(const Call& call) {
   if (!rest.empty() && absl::StartsWithIgnoreCase(rest.front(), "runaway")) {
     return ShowRunaways(call);
   }
-  const absl::StatusOr<bool> document = WantsDocument(*words);
-  absl::StatusOr<ShowRequest> request = ReadShow(words->operands, words->Has("associations"));
-  if (!request.ok() || !document.ok()) {
-    return request.ok() ? Fail(call, std::string(document.status().message()))
-                        : FailPlainly(call, std::string(request.status().message()));
-  }
-  request->document = *document;
-  const bool parsable = words->Has("parsable") || words->Has("parsable2");
-  const absl::StatusOr<std::string> page =
-      ShowPage(call, *request,
-               {.header = !words->Has("noheader"),
-                .parsable = parsable,
-                .ends_with_delimiter = words->Has("parsable")});
-  if (!page.ok()) {
-    return absl::IsInvalidArgument(page.status())
-               ? FailPlainly(call, absl::StrCat(" ", page.status().message()))
-               : Fail(call, SlurmText(page.status()));
-  }
-  call.out << *page << std::flush;
-  return 0;
+  return ShowAsked(call, *words);
 }
 
 }  // namespace muster::cli::slurm

@@ -44,6 +44,7 @@ std::string NamedPage(std::span<const NamedColumn> columns, const std::vector<Co
   const std::string suffix = style.parsable ? style.delimiter : "";
   for (const std::vector<std::string>& row : rows) {
     std::vector<std::string> values;
+    values.reserve(choice.size());
     for (const ColumnChoice& one : choice) {
       values.push_back(Harmless(row[one.at], suffix));
     }
