@@ -68,19 +68,26 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   RETURN_IF_ERROR(Begin(config, *store, controller));
   LiveUsage usage;
   AgentService agents(controller, sessions, {config.cluster, clock, gate, *signer, usage});
-  ClientService clients(controller, *accounting, *store, config.cluster, gate, usage, tokens.get());
+  ClientService clients(controller, *accounting, *store,
+                        {config.cluster, gate, usage, tokens.get()});
   FramedDoor frames(FramesFor(clients));
   RETURN_IF_ERROR(frames.Start());
   LeadershipService leadership(controller, gate, config.name);
   ASSIGN_OR_RETURN(const std::unique_ptr<Server> server,
-                   Server::Start(acceptor, addresses, config.tls, {&agents, &clients, &leadership},
-                                 std::move(passed), munge, config.gateway, &frames));
+                   Server::Start(acceptor, {addresses,
+                                            config.tls,
+                                            {&agents, &clients, &leadership},
+                                            std::move(passed),
+                                            munge,
+                                            config.gateway,
+                                            &frames}));
   server->Tell(log);
-  const auto loop = Compete(config, *store, controller, *server, log, leadership, *tokens);
+  const auto loop = Compete(config, *store, controller, *server, log, *tokens);
+  leadership.Use(loop.get());
   SayReady(config.ready_fd);
   manager.Ready("serving");
   const absl::Status ended =
-      ServeUntilEnd(signals, config, controller, *server, acceptor, log, manager);
+      ServeUntilEnd(signals, {config, controller, *server, acceptor, log, manager});
   manager.Stopping();
   server->Stop();
   controller.Stop();

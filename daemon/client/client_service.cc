@@ -9,21 +9,21 @@
 namespace muster::daemon {
 
 ClientService::ClientService(Controller& controller, Accounting& accounting, JobStore& store,
-                             std::string cluster, const Gate& gate, const LiveUsage& usage,
-                             TokenStore* tokens)
-    : methods_(gate),
-      metrics_(controller, cluster, methods_.timings(), reader_),
-      page_(controller, usage),
-      streams_(controller, accounting, reader_, gate),
-      events_(controller, store, accounting, reader_, gate) {
-  const Backend backend{controller, accounting, store, usage, reader_, std::move(cluster)};
+                             Setting setting)
+    : methods_(setting.gate),
+      metrics_(controller, setting.cluster, methods_.timings(), reader_),
+      page_(controller, setting.usage),
+      streams_(controller, accounting, reader_, setting.gate),
+      events_(controller, store, accounting, reader_, setting.gate) {
+  const Backend backend{controller,    accounting, store,
+                        setting.usage, reader_,    std::move(setting.cluster)};
   ServeCommands(methods_, backend);
   ServeJobQuestions(methods_, backend);
   ServeNodeQuestions(methods_, backend);
   ServeHealthQuestions(methods_, backend);
   ServePolicyQuestions(methods_, backend);
   ServeTunings(methods_, backend);
-  ServeTokens(methods_, tokens, reader_);
+  ServeTokens(methods_, setting.tokens, reader_);
   methods_.ServeMessages(
       "ReadMetrics", [this](const AnyCall& call, std::string_view) { metrics_.ReadMetrics(call); });
   methods_.ServeMessages("ShowCurve", [this](const AnyCall& call, std::string_view request) {

@@ -31,10 +31,15 @@ using StreamingService =
 
 class ClientService final : public StreamingService {
  public:
-  // Everything that is referred to outlives the service. `tokens` may be null.
-  ClientService(Controller& controller, Accounting& accounting, JobStore& store,
-                std::string cluster, const Gate& gate, const LiveUsage& usage,
-                TokenStore* tokens = nullptr);
+  struct Setting {
+    std::string cluster;
+    const Gate& gate;
+    const LiveUsage& usage;
+    TokenStore* tokens = nullptr;
+  };
+
+  // Everything that is referred to outlives the service.
+  ClientService(Controller& controller, Accounting& accounting, JobStore& store, Setting setting);
 
   using Context = grpc::CallbackServerContext;
   StreamHandler::Submissions* SubmitMany(Context* context) override;

@@ -48,19 +48,17 @@ absl::Status Begin(const DaemonConfig& config, JobStore& store, Controller& cont
 
 std::unique_ptr<LeaderLoop> Compete(const DaemonConfig& config, JobStore& store,
                                     Controller& controller, const Server& server, const Logger& log,
-                                    LeadershipService& service, TokenStore& tokens) {
+                                    TokenStore& tokens) {
   if (store.leadership() == nullptr) {
     return nullptr;
   }
   const LeaderLoop::Settings settings{config.name, AdvertisedOf(server, config.name), config.lease,
                                       [&tokens] { return tokens.Refresh(); }};
-  auto loop = std::make_unique<LeaderLoop>(store, controller, log, settings, [&] {
+  return std::make_unique<LeaderLoop>(store, controller, log, settings, [&] {
     if (const absl::Status applied = ApplyConfigured(config, controller); !applied.ok()) {
       log.Error("musterd", std::string(applied.message()));
     }
   });
-  service.Use(loop.get());
-  return loop;
 }
 
 }  // namespace muster::daemon

@@ -40,6 +40,6 @@ absl::Status Begin(const DaemonConfig& config, JobStore& store, Controller& cont
 // to outlives the loop.
 std::unique_ptr<LeaderLoop> Compete(const DaemonConfig& config, JobStore& store,
                                     Controller& controller, const Server& server, const Logger& log,
-                                    LeadershipService& service, TokenStore& tokens);
+                                    TokenStore& tokens);
 
 }  // namespace muster::daemon

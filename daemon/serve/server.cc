@@ -196,19 +196,16 @@ absl::Status Server::OpenGateway(grpc::ServerBuilder& builder, const std::string
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::unique_ptr<Server>> Server::Start(
-    Acceptor& acceptor, const std::vector<std::string>& addresses, const TlsFiles& tls,
-    const std::vector<grpc::Service*>& services, std::vector<UniqueFd> passed,
-    const std::shared_ptr<grpc::AuthMetadataProcessor>& processor, const std::string& gateway,
-    FramedDoor* frames) {
-  std::unique_ptr<Server> server(new Server(acceptor, frames));
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(Acceptor& acceptor, Setting setting) {
+  const TlsFiles& tls = setting.tls;
+  std::unique_ptr<Server> server(new Server(acceptor, setting.frames));
   if (tls.given()) {
     HideMemory();  // our key is in it
     ASSIGN_OR_RETURN(server->warning_, CheckTlsFiles(tls));
   }
   grpc::ServerBuilder builder;
   Limit(builder);
-  for (const std::string& address : addresses) {
+  for (const std::string& address : setting.addresses) {
     RETURN_IF_ERROR(CheckAddress(address, tls));
     ASSIGN_OR_RETURN(std::vector<UniqueFd> sockets, ListenOn(address));
     if (IsUnix(address)) {
@@ -216,18 +213,18 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(
     }
     for (UniqueFd& socket : sockets) {
       server->port_ = std::max(server->port_, PortOf(socket));
-      server->Open(builder, std::move(socket), address, tls, processor);
+      server->Open(builder, std::move(socket), address, tls, setting.processor);
     }
   }
-  for (UniqueFd& socket : passed) {
+  for (UniqueFd& socket : setting.passed) {
     ASSIGN_OR_RETURN(const std::string address, AddressOfPassed(socket));
     RETURN_IF_ERROR(CheckAddress(address, tls));
-    server->Open(builder, std::move(socket), address, tls, processor);
+    server->Open(builder, std::move(socket), address, tls, setting.processor);
   }
-  if (!gateway.empty()) {
-    RETURN_IF_ERROR(server->OpenGateway(builder, gateway));
+  if (!setting.gateway.empty()) {
+    RETURN_IF_ERROR(server->OpenGateway(builder, setting.gateway));
   }
-  for (grpc::Service* service : services) {
+  for (grpc::Service* service : setting.services) {
     builder.RegisterService(service);
   }
   server->server_ = builder.BuildAndStart();

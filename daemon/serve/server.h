@@ -37,17 +37,22 @@ struct TlsFiles {
 
 class Server {
  public:
-  // Listens on every address ("unix:PATH", "HOST:PORT") and takes connections from `passed`,
-  // sockets that a service manager listens on for us. An error is one line: the address, what is
-  // wrong, the mend; then nothing listens. `processor` looks at the calls over TLS; it may be null.
-  // `gateway`: a further "unix:PATH" on which nothing but tokens counts; empty: none.
-  // `frames` sorts out the connections of unix sockets that are its own; it may be null.
-  // `acceptor`, which is not started yet, and `frames`, which is, outlive the server.
-  static absl::StatusOr<std::unique_ptr<Server>> Start(
-      Acceptor& acceptor, const std::vector<std::string>& addresses, const TlsFiles& tls,
-      const std::vector<grpc::Service*>& services, std::vector<UniqueFd> passed = {},
-      const std::shared_ptr<grpc::AuthMetadataProcessor>& processor = nullptr,
-      const std::string& gateway = "", FramedDoor* frames = nullptr);
+  struct Setting {
+    std::vector<std::string> addresses;  // to listen on: "unix:PATH", "HOST:PORT"
+    TlsFiles tls;
+    std::vector<grpc::Service*> services;
+    std::vector<UniqueFd> passed = {};  // sockets that a service manager listens on for us
+    // Looks at the calls over TLS; it may be null.
+    std::shared_ptr<grpc::AuthMetadataProcessor> processor = nullptr;
+    // A further "unix:PATH" on which nothing but tokens counts; empty: none.
+    std::string gateway = "";
+    // Sorts out the connections of unix sockets that are its own; it may be null.
+    FramedDoor* frames = nullptr;
+  };
+
+  // An error is one line: the address, what is wrong, the mend; then nothing listens. `acceptor`,
+  // which is not started yet, and the frames' door, which is, outlive the server.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(Acceptor& acceptor, Setting setting);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;

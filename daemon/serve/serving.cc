@@ -71,9 +71,8 @@ void SayReady(int fd) {
   }
 }
 
-absl::Status ServeUntilEnd(const UniqueFd& signals, const DaemonConfig& config,
-                           Controller& controller, const Server& server, const Acceptor& acceptor,
-                           const Logger& log, const ServiceManager& manager) {
+absl::Status ServeUntilEnd(const UniqueFd& signals, const Serving& serving) {
+  const auto& [config, controller, server, acceptor, log, manager] = serving;
   const bool fed = manager.feed_every().count() > 0;
   const SystemClock clock;
   ExpiryWatch expiry(config.tls.certificate, clock.Now());

@@ -27,10 +27,18 @@ int ExitCodeOf(const absl::Status& status);
 // nobody.
 void SayReady(int fd);
 
+// What serves.
+struct Serving {
+  const DaemonConfig& config;
+  Controller& controller;
+  const Server& server;
+  const Acceptor& acceptor;
+  const Logger& log;
+  const ServiceManager& manager;
+};
+
 // Waits for SIGTERM or SIGINT, or for the controller to end by itself (then it sends a signal);
 // reads the configuration again at SIGHUP. `signals` is a BlockSignals descriptor.
-absl::Status ServeUntilEnd(const UniqueFd& signals, const DaemonConfig& config,
-                           Controller& controller, const Server& server, const Acceptor& acceptor,
-                           const Logger& log, const ServiceManager& manager);
+absl::Status ServeUntilEnd(const UniqueFd& signals, const Serving& serving);
 
 }  // namespace muster::daemon

@@ -191,11 +191,14 @@ absl::Status Serve(const std::string& state, std::uint32_t nodes, std::uint32_t 
   RETURN_IF_ERROR(TakeAll(controller, Registrations(nodes, gpus)));
   RETURN_IF_ERROR(TakeAll(controller, Submissions(jobs, gpus)));
   const LiveUsage usage;
-  ClientService clients(controller, *accounting, *store, "large", gate, usage, tokens.get());
-  ASSIGN_OR_RETURN(
-      const std::unique_ptr<Server> server,
-      Server::Start(acceptor, {absl::StrCat("unix:", state, "/controller.sock")}, {}, {&clients},
-                    {}, nullptr, absl::StrCat("unix:", state, "/gateway.sock")));
+  ClientService clients(controller, *accounting, *store, {"large", gate, usage, tokens.get()});
+  ASSIGN_OR_RETURN(const std::unique_ptr<Server> server,
+                   Server::Start(acceptor, {{absl::StrCat("unix:", state, "/controller.sock")},
+                                            {},
+                                            {&clients},
+                                            {},
+                                            nullptr,
+                                            absl::StrCat("unix:", state, "/gateway.sock")}));
   if (ready_fd >= 0) {
     [[maybe_unused]] const ssize_t written = write(ready_fd, "ready\n", 6);
     close(ready_fd);

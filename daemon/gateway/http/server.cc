@@ -177,8 +177,8 @@ void Server::Stop() {
   core_->context.stop();
 }
 
-void Server::Every(std::chrono::milliseconds period, std::function<void()> task) {
-  Repeat(std::make_shared<asio::steady_timer>(core_->context), period, std::move(task));
+void Server::Every(std::chrono::milliseconds period, const std::function<void()>& task) {
+  Repeat(std::make_shared<asio::steady_timer>(core_->context), period, task);
 }
 
 absl::StatusOr<UniqueFd> ListenTcp(const std::string& address) {

@@ -50,7 +50,7 @@ class Server {
   void Run();
   void Stop();
   // Calls `task` on Run's thread every `period`.
-  void Every(std::chrono::milliseconds period, std::function<void()> task);
+  void Every(std::chrono::milliseconds period, const std::function<void()>& task);
 
  private:
   struct Core;

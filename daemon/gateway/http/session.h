@@ -96,7 +96,7 @@ class Session final : public std::enable_shared_from_this<Session<Stream>> {
     }
     void Write(std::string piece, std::function<void(bool)> done) override {
       Post([piece = std::move(piece), done = std::move(done)](Session& session) mutable {
-        session.WritePiece(std::move(piece), std::move(done));
+        session.WritePiece(piece, std::move(done));
       });
     }
     void End() override {
@@ -241,7 +241,7 @@ class Session final : public std::enable_shared_from_this<Session<Stream>> {
                             });
   }
 
-  void WritePiece(std::string piece, std::function<void(bool)> done) {
+  void WritePiece(const std::string& piece, std::function<void(bool)> done) {
     if (gone_) {
       done(false);
       return;

@@ -1,6 +1,7 @@
 #include "daemon/gateway/http/target.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstdint>
 #include <optional>
@@ -38,29 +39,41 @@ std::optional<std::string> Decode(std::string_view text, bool plus_is_blank) {
   return IsCleanText(decoded) ? std::optional(std::move(decoded)) : std::nullopt;
 }
 
-// The length of the sequence that begins at `at`, by the table of well-formed byte sequences
-// (Unicode 15, table 3-7); 0: there is none.
+// A row of the table of well-formed byte sequences (Unicode 15, table 3-7): the first bytes, how
+// long the sequence is, and what its second byte may be.
+struct Sequences {
+  unsigned first;
+  unsigned last;
+  std::size_t length;
+  unsigned second_least;
+  unsigned second_most;
+};
+constexpr std::array<Sequences, 9> kSequences = {{
+    {0x00, 0x7F, 1, 0x80, 0xBF},
+    {0xC2, 0xDF, 2, 0x80, 0xBF},
+    {0xE0, 0xE0, 3, 0xA0, 0xBF},
+    {0xE1, 0xEC, 3, 0x80, 0xBF},
+    {0xED, 0xED, 3, 0x80, 0x9F},
+    {0xEE, 0xEF, 3, 0x80, 0xBF},
+    {0xF0, 0xF0, 4, 0x90, 0xBF},
+    {0xF1, 0xF3, 4, 0x80, 0xBF},
+    {0xF4, 0xF4, 4, 0x80, 0x8F},
+}};
+
+// The length of the sequence that begins at `at`; 0: there is none.
 std::size_t SequenceAt(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) -> unsigned {
-    return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0U;
+  const auto is_within = [&](std::size_t i, unsigned least, unsigned most) {
+    const unsigned byte = at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0U;
+    return byte >= least && byte <= most;
   };
-  const auto follows = [&](std::size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
-  const unsigned first = byte(0);
-  if (first < 0x80) {
-    return 1;
-  }
-  if (first >= 0xC2 && first <= 0xDF) {
-    return follows(1) ? 2 : 0;
-  }
-  if (first >= 0xE0 && first <= 0xEF) {
-    const unsigned least = first == 0xE0 ? 0xA0 : 0x80;
-    const unsigned most = first == 0xED ? 0x9F : 0xBF;
-    return byte(1) >= least && byte(1) <= most && follows(2) ? 3 : 0;
-  }
-  if (first >= 0xF0 && first <= 0xF4) {
-    const unsigned least = first == 0xF0 ? 0x90 : 0x80;
-    const unsigned most = first == 0xF4 ? 0x8F : 0xBF;
-    return byte(1) >= least && byte(1) <= most && follows(2) && follows(3) ? 4 : 0;
+  for (const Sequences& row : kSequences) {
+    if (!is_within(0, row.first, row.last)) {
+      continue;
+    }
+    const bool whole = (row.length < 2 || is_within(1, row.second_least, row.second_most)) &&
+                       (row.length < 3 || is_within(2, 0x80, 0xBF)) &&
+                       (row.length < 4 || is_within(3, 0x80, 0xBF));
+    return whole ? row.length : 0;
   }
   return 0;
 }

@@ -69,11 +69,11 @@ grpc::Status Closing() {
 // One call with one answer; owns itself until it is done.
 class ControllerLink::UnaryCall {
  public:
-  static void Make(ControllerLink& link, Place& place, const MethodDescriptor& method,
-                   const Message& request, const std::string& token,
-                   std::chrono::milliseconds patience, Done done) {
-    auto call = std::make_shared<UnaryCall>(method, std::move(done));
-    call->request_ = Packed(request);
+  UnaryCall(const MethodDescriptor& method, const Message& request, Done done)
+      : method_(method), done_(std::move(done)), request_(Packed(request)) {}
+
+  static void Begin(const std::shared_ptr<UnaryCall>& call, ControllerLink& link, Place& place,
+                    const std::string& token, std::chrono::milliseconds patience) {
     call->context_.AddMetadata(kTokenKey, token);
     call->context_.set_deadline(std::chrono::system_clock::now() + patience);
     const std::optional<CallNumber> number = link.Enter(CancelOf(call));
@@ -81,8 +81,8 @@ class ControllerLink::UnaryCall {
       call->done_(Closing(), nullptr);
       return;
     }
-    place.stub.UnaryCall(&call->context_, MethodPath(method), grpc::StubOptions(), &call->request_,
-                         &call->reply_,
+    place.stub.UnaryCall(&call->context_, MethodPath(call->method_), grpc::StubOptions(),
+                         &call->request_, &call->reply_,
                          [call, &link, number = *number](const grpc::Status& status) mutable {
                            call->End(status);
                            call.reset();  // before Leave: see there
@@ -90,8 +90,6 @@ class ControllerLink::UnaryCall {
                          });
   }
   void Cancel() { context_.TryCancel(); }
-  UnaryCall(const MethodDescriptor& method, Done done)
-      : method_(method), done_(std::move(done)) {}
 
  private:
   void End(const grpc::Status& status) {
@@ -177,11 +175,11 @@ class ControllerLink::RepeatedCall : public std::enable_shared_from_this<Repeate
 
   void Begin() {
     link_.Seek(token_, [call = shared_from_this()] {
-      UnaryCall::Make(call->link_, call->link_.Called(), call->method_, *call->request_,
-                      call->token_, kPatienceWithOne,
-                      [call](const grpc::Status& status, std::unique_ptr<Message> reply) {
-                        call->End(status, std::move(reply));
-                      });
+      Done done = [call](const grpc::Status& status, std::unique_ptr<Message> reply) {
+        call->End(status, std::move(reply));
+      };
+      UnaryCall::Begin(std::make_shared<UnaryCall>(call->method_, *call->request_, std::move(done)),
+                       call->link_, call->link_.Called(), call->token_, kPatienceWithOne);
     });
   }
 
@@ -355,7 +353,7 @@ absl::StatusOr<std::unique_ptr<ControllerLink>> ControllerLink::Open(const std::
       own.SetString(GRPC_SSL_TARGET_NAME_OVERRIDE_ARG, kControllerName);
       credentials = grpc::SslCredentials(options);
     }
-    makers.push_back([address, credentials, own]() {
+    makers.emplace_back([address, credentials, own]() {
       return grpc::CreateCustomChannel(address, credentials, own);
     });
   }
@@ -373,7 +371,8 @@ void ControllerLink::Call(const MethodDescriptor& method, const Message& request
     return;
   }
   if (places_.size() == 1) {
-    UnaryCall::Make(*this, Called(), method, request, token, kPatience, std::move(done));
+    UnaryCall::Begin(std::make_shared<UnaryCall>(method, request, std::move(done)), *this, Called(),
+                     token, kPatience);
   } else {
     std::make_shared<RepeatedCall>(*this, method, request, token, std::move(done))->Begin();
   }

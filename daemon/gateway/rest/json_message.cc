@@ -125,6 +125,42 @@ void AppendDouble(double value, std::string* json) {
 
 void AppendMessage(const Message& message, const FieldList& fields, std::string* json);
 
+// A number, as protobuf's mapping has it: one of 64 bits as text.
+void AppendNumber(const Message& message, const FieldDescriptor* field, int i, std::string* json) {
+  const Reflection& of = *message.GetReflection();
+  const bool many = field->is_repeated();
+  switch (field->cpp_type()) {
+    case FieldDescriptor::CPPTYPE_INT32:
+      absl::StrAppend(json,
+                      many ? of.GetRepeatedInt32(message, field, i) : of.GetInt32(message, field));
+      return;
+    case FieldDescriptor::CPPTYPE_UINT32:
+      absl::StrAppend(
+          json, many ? of.GetRepeatedUInt32(message, field, i) : of.GetUInt32(message, field));
+      return;
+    case FieldDescriptor::CPPTYPE_INT64:
+      absl::StrAppend(json, "\"",
+                      many ? of.GetRepeatedInt64(message, field, i) : of.GetInt64(message, field),
+                      "\"");
+      return;
+    case FieldDescriptor::CPPTYPE_UINT64:
+      absl::StrAppend(json, "\"",
+                      many ? of.GetRepeatedUInt64(message, field, i) : of.GetUInt64(message, field),
+                      "\"");
+      return;
+    case FieldDescriptor::CPPTYPE_DOUBLE:
+      AppendDouble(many ? of.GetRepeatedDouble(message, field, i) : of.GetDouble(message, field),
+                   json);
+      return;
+    case FieldDescriptor::CPPTYPE_FLOAT:
+      AppendDouble(many ? of.GetRepeatedFloat(message, field, i) : of.GetFloat(message, field),
+                   json);
+      return;
+    default:
+      return;
+  }
+}
+
 // One value, as protobuf's mapping has it; of a repeated field the one at `i`.
 void AppendValue(const Message& message, const FieldDescriptor* field, int i, std::string* json) {
   const Reflection& of = *message.GetReflection();
@@ -153,32 +189,8 @@ void AppendValue(const Message& message, const FieldDescriptor* field, int i, st
           (many ? of.GetRepeatedEnum(message, field, i) : of.GetEnum(message, field))->name(),
           json);
       return;
-    case FieldDescriptor::CPPTYPE_INT32:
-      absl::StrAppend(json,
-                      many ? of.GetRepeatedInt32(message, field, i) : of.GetInt32(message, field));
-      return;
-    case FieldDescriptor::CPPTYPE_UINT32:
-      absl::StrAppend(
-          json, many ? of.GetRepeatedUInt32(message, field, i) : of.GetUInt32(message, field));
-      return;
-    case FieldDescriptor::CPPTYPE_INT64:
-      absl::StrAppend(json, "\"",
-                      many ? of.GetRepeatedInt64(message, field, i) : of.GetInt64(message, field),
-                      "\"");
-      return;
-    case FieldDescriptor::CPPTYPE_UINT64:
-      absl::StrAppend(json, "\"",
-                      many ? of.GetRepeatedUInt64(message, field, i) : of.GetUInt64(message, field),
-                      "\"");
-      return;
-    case FieldDescriptor::CPPTYPE_DOUBLE:
-      AppendDouble(many ? of.GetRepeatedDouble(message, field, i) : of.GetDouble(message, field),
-                   json);
-      return;
-    case FieldDescriptor::CPPTYPE_FLOAT:
-      AppendDouble(many ? of.GetRepeatedFloat(message, field, i) : of.GetFloat(message, field),
-                   json);
-      return;
+    default:
+      AppendNumber(message, field, i, json);
   }
 }
 
@@ -219,11 +231,24 @@ FieldList Named(const FieldDescriptor& list, const std::vector<std::string>& nam
   return fields;
 }
 
+// The list with its members' named fields alone.
+void AppendNamed(const Message& message, const FieldDescriptor* list, const FieldList& named,
+                 std::string* json) {
+  const Reflection& of = *message.GetReflection();
+  json->push_back('[');
+  for (int i = 0; i < of.FieldSize(message, list); ++i) {
+    if (i > 0) {
+      json->push_back(',');
+    }
+    AppendMessage(of.GetRepeatedMessage(message, list, i), named, json);
+  }
+  json->push_back(']');
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> WriteJson(const Message& message,
                                       const std::vector<std::string>& fields) {
-  const Reflection& of = *message.GetReflection();
   std::set<std::string> known;
   std::string json;
   for (const FieldDescriptor* const field : AllFields(*message.GetDescriptor())) {
@@ -238,14 +263,8 @@ absl::StatusOr<std::string> WriteJson(const Message& message,
       }
       continue;
     }
-    absl::StrAppend(&json, json.empty() ? "{" : ",", "\"", field->name(), "\":[");
-    for (int i = 0; i < of.FieldSize(message, field); ++i) {
-      if (i > 0) {
-        json.push_back(',');
-      }
-      AppendMessage(of.GetRepeatedMessage(message, field, i), named, &json);
-    }
-    json.push_back(']');
+    absl::StrAppend(&json, json.empty() ? "{" : ",", "\"", field->name(), "\":");
+    AppendNamed(message, field, named, &json);
   }
   for (const std::string& name : fields) {
     if (!known.contains(name)) {

@@ -38,7 +38,7 @@ class Schemas {
   }
 
   Tree Message(const Descriptor& message) {
-    const std::string name = message.name();
+    const std::string& name = message.name();
     if (!made_.insert(name).second) {
       return Reference(name);
     }

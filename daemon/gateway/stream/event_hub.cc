@@ -53,7 +53,7 @@ absl::StatusOr<wire::WatchEventsRequest> EventHub::ReadQuery(const http::Request
 }
 
 void EventHub::Serve(const wire::WatchEventsRequest& request, const std::string& token,
-                     std::shared_ptr<http::ReplyPath> reply) {
+                     const std::shared_ptr<http::ReplyPath>& reply) {
   auto stream = std::make_shared<Stream>();
   {
     const MutexLock lock(&mutex_);

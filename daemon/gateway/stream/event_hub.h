@@ -38,7 +38,7 @@ class EventHub {
   static absl::StatusOr<wire::WatchEventsRequest> ReadQuery(const http::Request& request);
   // Answers with events until the reader goes, or is cut off.
   void Serve(const wire::WatchEventsRequest& request, const std::string& token,
-             std::shared_ptr<http::ReplyPath> reply);
+             const std::shared_ptr<http::ReplyPath>& reply);
   // Something to all who heard nothing since the last time, so that the dead are found.
   void Beat();
 

@@ -41,8 +41,8 @@ class FramedCallsTest : public testing::ControllerTest {
     auto accounting = Accounting::Open(*store_);
     ASSERT_TRUE(accounting.ok()) << accounting.status();
     accounting_ = *std::move(accounting);
-    service_ = std::make_unique<ClientService>(*controller_, *accounting_, *store_, "here", gate_,
-                                               usage_);
+    service_ = std::make_unique<ClientService>(*controller_, *accounting_, *store_,
+                                               ClientService::Setting{"here", gate_, usage_});
   }
   void TearDown() override {
     LiveJobs();  // what answered the calls before has finished
@@ -54,10 +54,10 @@ class FramedCallsTest : public testing::ControllerTest {
   Answered Call(const std::string& method, const std::string& request) {
     const auto answered = std::make_shared<std::promise<Answered>>();
     std::future<Answered> future = answered->get_future();
-    FramesFor(*service_)(method, request,
-                         [answered](std::uint32_t code, std::string text, std::string reply) {
-                           answered->set_value({code, std::move(text), std::move(reply)});
-                         });
+    FramesFor (*service_)(method, request,
+                          [answered](std::uint32_t code, std::string text, std::string reply) {
+                            answered->set_value({code, std::move(text), std::move(reply)});
+                          });
     if (future.wait_for(testing::kPatience) != std::future_status::ready) {
       ADD_FAILURE() << method << " was not answered";
       return {};

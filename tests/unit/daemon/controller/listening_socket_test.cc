@@ -65,7 +65,8 @@ TEST(PassedSockets, CallersOfAPassedSocketAreServedAndTakenForTheOwner) {
   passed.push_back(ListenAt(path, 0600));
   Pings service;
   QuietAcceptor quiet;
-  const auto server = Server::Start(quiet.acceptor, {}, TlsFiles(), {&service}, std::move(passed));
+  const auto server =
+      Server::Start(quiet.acceptor, {{}, TlsFiles(), {&service}, std::move(passed)});
   ASSERT_TRUE(server.ok()) << server.status();
   for (int i = 0; i < 20; ++i) {
     ASSERT_TRUE(PingAt(path).ok());
@@ -83,7 +84,7 @@ TEST(PassedSockets, TheSocketOutlivesTheServerAndItsCallersAreServedByTheNext) {
     Pings service;
     QuietAcceptor quiet;
     const auto server =
-        Server::Start(quiet.acceptor, {}, TlsFiles(), {&service}, std::move(passed));
+        Server::Start(quiet.acceptor, {{}, TlsFiles(), {&service}, std::move(passed)});
     ASSERT_TRUE(server.ok()) << server.status();
     EXPECT_TRUE(PingAt(path).ok());
     (*server)->Stop();
@@ -130,7 +131,7 @@ TEST(PassedSockets, ATcpSocketNeedsKeysToo) {
     std::vector<UniqueFd> passed;
     passed.push_back(std::move(socket));
     QuietAcceptor quiet;
-    const auto server = Server::Start(quiet.acceptor, {}, TlsFiles(), {}, std::move(passed));
+    const auto server = Server::Start(quiet.acceptor, {{}, TlsFiles(), {}, std::move(passed)});
     ASSERT_FALSE(server.ok());
     EXPECT_NE(server.status().message().find("muster keys init"), std::string::npos)
         << server.status();

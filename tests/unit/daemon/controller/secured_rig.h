@@ -205,16 +205,21 @@ class SecuredTest : public ::testing::Test {
     sessions_ = std::make_unique<AgentSessions>(*log_);
     SchedulerConfig policy;
     policy.operator_uid = geteuid();
-    controller_ = std::make_unique<Controller>(*store_, *sessions_, clock_, *log_, policy, "test");
+    controller_ = std::make_unique<Controller>(*store_, *sessions_, clock_, *log_,
+                                               Controller::Setting{policy, "test", {}});
     ASSERT_TRUE(controller_->Start().ok());
     agents_ = std::make_unique<AgentService>(
         *controller_, *sessions_, AgentService::Setting{"test", clock_, *gate_, *signer_, usage_});
-    clients_ = std::make_unique<ClientService>(*controller_, *accounting_, *store_, "test", *gate_,
-                                               usage_, tokens_.get());
+    clients_ = std::make_unique<ClientService>(
+        *controller_, *accounting_, *store_,
+        ClientService::Setting{"test", *gate_, usage_, tokens_.get()});
     leadership_ = std::make_unique<LeadershipService>(*controller_, *gate_, "test");
-    auto server = Server::Start(*acceptor_, {"127.0.0.1:0"}, tls_,
-                                {agents_.get(), clients_.get(), leadership_.get()}, {}, door_,
-                                "unix:" + directory_ + "/gateway.sock");
+    auto server = Server::Start(*acceptor_, {{"127.0.0.1:0"},
+                                             tls_,
+                                             {agents_.get(), clients_.get(), leadership_.get()},
+                                             {},
+                                             door_,
+                                             "unix:" + directory_ + "/gateway.sock"});
     ASSERT_TRUE(server.ok()) << server.status();
     server_ = *std::move(server);
   }

@@ -31,7 +31,7 @@ TEST(ServerTest, NoTcpAddressIsListenedOnWithoutKeysNorOneOfThisMachine) {
        {"0.0.0.0:0", "192.0.2.1:7117", "[::]:7117", "node1:7117", "127.0.0.1:0", "127.3.2.1:0",
         "[::1]:0", "localhost:0", "127.evil.example:7117", "unix-abstract:muster"}) {
     QuietAcceptor quiet;
-    const auto server = Server::Start(quiet.acceptor, {address}, TlsFiles(), {&service});
+    const auto server = Server::Start(quiet.acceptor, {{address}, TlsFiles(), {&service}});
     ASSERT_FALSE(server.ok()) << address;
     EXPECT_NE(server.status().message().find("muster keys init"), std::string::npos)
         << server.status();
@@ -43,7 +43,7 @@ TEST(ServerTest, KeysGoTogether) {
   TlsFiles tls;
   tls.certificate = "/nowhere/cert.pem";
   QuietAcceptor quiet;
-  const auto server = Server::Start(quiet.acceptor, {"0.0.0.0:0"}, tls, {});
+  const auto server = Server::Start(quiet.acceptor, {{"0.0.0.0:0"}, tls, {}});
   ASSERT_FALSE(server.ok());
   EXPECT_NE(server.status().message().find("all three"), std::string::npos) << server.status();
 }
@@ -67,7 +67,7 @@ TEST(ServerTest, AControllersKeysLetItListenAnywhere) {
   const TlsFiles tls = FilesOf({CertificateRole::kController, ""});
   wire::Controller::CallbackService service;
   QuietAcceptor quiet;
-  const auto server = Server::Start(quiet.acceptor, {"0.0.0.0:0"}, tls, {&service});
+  const auto server = Server::Start(quiet.acceptor, {{"0.0.0.0:0"}, tls, {&service}});
   ASSERT_TRUE(server.ok()) << server.status();
   EXPECT_GT((*server)->port(), 0);
   EXPECT_NE((*server)->warning().find("expires in"), std::string::npos);
@@ -98,7 +98,7 @@ TEST(ServerTest, ItDoesNotStartWithACertificateThatIsNotAControllersNorWithAnoth
 TEST(ServerTest, ASocketPathThatIsTooLongIsRefusedByItsLength) {
   QuietAcceptor quiet;
   const auto server =
-      Server::Start(quiet.acceptor, {"unix:/tmp/" + std::string(200, 'x')}, TlsFiles(), {});
+      Server::Start(quiet.acceptor, {{"unix:/tmp/" + std::string(200, 'x')}, TlsFiles(), {}});
   ASSERT_FALSE(server.ok());
   EXPECT_NE(server.status().message().find("shorter"), std::string::npos) << server.status();
 }
@@ -109,7 +109,7 @@ TEST(ServerTest, TheSocketIsForItsOwnerAloneAndGoesWithTheServer) {
   struct stat info {};
   {
     QuietAcceptor quiet;
-    const auto server = Server::Start(quiet.acceptor, {"unix:" + path}, TlsFiles(), {&service});
+    const auto server = Server::Start(quiet.acceptor, {{"unix:" + path}, TlsFiles(), {&service}});
     ASSERT_TRUE(server.ok()) << server.status();
     ASSERT_EQ(stat(path.c_str(), &info), 0);
     EXPECT_EQ(info.st_mode & 0777U, 0600U);
@@ -121,13 +121,13 @@ TEST(ServerTest, APortThatIsTakenIsRefused) {
   const TlsFiles tls = FilesOf({CertificateRole::kController, ""});
   wire::Controller::CallbackService service;
   QuietAcceptor quiet;
-  const auto first = Server::Start(quiet.acceptor, {"127.0.0.1:0"}, tls, {&service});
+  const auto first = Server::Start(quiet.acceptor, {{"127.0.0.1:0"}, tls, {&service}});
   ASSERT_TRUE(first.ok()) << first.status();
   ASSERT_GT((*first)->port(), 0);
   const std::string address = "127.0.0.1:" + std::to_string((*first)->port());
   wire::Controller::CallbackService other;
   QuietAcceptor third;
-  EXPECT_FALSE(Server::Start(third.acceptor, {address}, tls, {&other}).ok());
+  EXPECT_FALSE(Server::Start(third.acceptor, {{address}, tls, {&other}}).ok());
 }
 
 TEST(DaemonConfigTest, TheSocketInTheStateDirectoryIsTheDefault) {
