@@ -45,7 +45,7 @@ class Server {
     // Looks at the calls over TLS; it may be null.
     std::shared_ptr<grpc::AuthMetadataProcessor> processor = nullptr;
     // A further "unix:PATH" on which nothing but tokens counts; empty: none.
-    std::string gateway = "";
+    std::string gateway = {};
     // Sorts out the connections of unix sockets that are its own; it may be null.
     FramedDoor* frames = nullptr;
   };

@@ -440,10 +440,19 @@ absl::Status ReadEntry(std::string_view bytes, std::map<K, V>* values) {
   return absl::OkStatus();
 }
 
+template <class T>
+constexpr bool TravelsAsBytes() {
+  if constexpr (IsMap<T>::value || Described<T>) {
+    return true;
+  } else {
+    return kIsText<T>;
+  }
+}
+
 // One more of a repeated field; of packed numbers, all of the pack.
 template <class M, std::uint32_t kNumber, class T>
 absl::Status ReadMore(WireType type, Cursor* cursor, std::vector<T>* values) {
-  if constexpr (Described<T> || kIsText<T>) {
+  if constexpr (TravelsAsBytes<T>()) {
     return ReadField<M, kNumber>(type, cursor, &values->emplace_back());
   } else {
     return ReadNumbers<M, kNumber>(type, cursor, values);
@@ -459,15 +468,6 @@ absl::Status FromBytes(std::string_view bytes, T* value) {
     return ReadMessage<typename MessageOf<M, kNumber>::Type>(bytes, value);
   } else {
     return Leaf<T>::In(bytes, value);
-  }
-}
-
-template <class T>
-constexpr bool TravelsAsBytes() {
-  if constexpr (IsMap<T>::value || Described<T>) {
-    return true;
-  } else {
-    return kIsText<T>;
   }
 }
 
