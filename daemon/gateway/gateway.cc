@@ -139,7 +139,7 @@ void Gateway::Serve(const http::Request& request, std::shared_ptr<http::ReplyPat
   } else if (request.path == kMetrics) {
     ServeMetrics(request, sessions_.TokenOf(request.bearer), std::move(reply));
   } else if (request.path == kEvents) {
-    ServeEvents(request, sessions_.TokenOf(request.bearer), std::move(reply));
+    ServeEvents(request, sessions_.TokenOf(request.bearer), reply);
   } else {
     ServeCall(request, sessions_.TokenOf(request.bearer), std::move(reply));
   }
@@ -181,10 +181,10 @@ void Gateway::ServeCall(const http::Request& request, const std::string& token,
 }
 
 void Gateway::ServeEvents(const http::Request& request, const std::string& token,
-                          std::shared_ptr<http::ReplyPath> reply) {
+                          const std::shared_ptr<http::ReplyPath>& reply) {
   const absl::StatusOr<wire::WatchEventsRequest> asked = EventHub::ReadQuery(request);
   if (asked.ok()) {
-    events_.Serve(*asked, token, std::move(reply));
+    events_.Serve(*asked, token, reply);
   } else {
     reply->Send(Problem(400, "INVALID_ARGUMENT", std::string(asked.status().message())));
   }

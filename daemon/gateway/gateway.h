@@ -34,7 +34,7 @@ class Gateway {
                  std::shared_ptr<http::ReplyPath> reply);
 
   void ServeEvents(const http::Request& request, const std::string& token,
-                   std::shared_ptr<http::ReplyPath> reply);
+                   const std::shared_ptr<http::ReplyPath>& reply);
   void ServeMetrics(const http::Request& request, const std::string& token,
                     std::shared_ptr<http::ReplyPath> reply);
 

@@ -81,13 +81,13 @@ class ControllerLink::UnaryCall {
       call->done_(Closing(), nullptr);
       return;
     }
-    place.stub.UnaryCall(&call->context_, MethodPath(call->method_), grpc::StubOptions(),
-                         &call->request_, &call->reply_,
-                         [call, &link, number = *number](const grpc::Status& status) mutable {
-                           call->End(status);
-                           call.reset();  // before Leave: see there
-                           link.Leave(number);
-                         });
+    place.stub.UnaryCall(
+        &call->context_, MethodPath(call->method_), grpc::StubOptions(), &call->request_,
+        &call->reply_, [call = call, &link, number = *number](const grpc::Status& status) mutable {
+          call->End(status);
+          call.reset();  // before Leave: see there
+          link.Leave(number);
+        });
   }
   void Cancel() { context_.TryCancel(); }
 
@@ -127,12 +127,13 @@ class ControllerLink::Search : public std::enable_shared_from_this<Search> {
                                           ->file()
                                           ->FindServiceByName("Leadership")
                                           ->FindMethodByName("ReadControllerStatus");
-    UnaryCall::Make(link_, *link_.places_[place], method, wire::ReadControllerStatusRequest(),
-                    token_, kStatusPatience,
-                    [search = shared_from_this(), place](const grpc::Status& status,
-                                                         const std::unique_ptr<Message>& reply) {
-                      search->Hear(place, status, reply.get());
-                    });
+    Done done = [search = shared_from_this(), place](const grpc::Status& status,
+                                                     const std::unique_ptr<Message>& reply) {
+      search->Hear(place, status, reply.get());
+    };
+    UnaryCall::Begin(
+        std::make_shared<UnaryCall>(method, wire::ReadControllerStatusRequest(), std::move(done)),
+        link_, *link_.places_[place], token_, kStatusPatience);
   }
 
  private:
