@@ -41,7 +41,7 @@ absl::Status CheckControllerAddress(const std::string& address, const AgentTlsFi
                                     const std::string& node) {
   if (address.find(',') != std::string::npos) {
     for (const std::string& one : std::vector<std::string>(absl::StrSplit(address, ','))) {
-      const absl::Status status = CheckControllerAddress(one, tls, node);
+      absl::Status status = CheckControllerAddress(one, tls, node);
       if (!status.ok()) {
         return status;
       }

@@ -93,6 +93,7 @@ Table ReadTable(const std::string& proc) {
   if (directory == nullptr) {
     return table;
   }
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): a stream of our own
   while (const dirent* const entry = readdir(directory.get())) {
     const std::string_view name = entry->d_name;
     pid_t pid = 0;

@@ -120,7 +120,7 @@ absl::Status StateDirectory::TakePlace(const std::string& memory) {
   if (lstat(link.c_str(), &found) == 0 && S_ISLNK(found.st_mode)) {
     std::error_code error;
     place_ = std::filesystem::read_symlink(link, error).parent_path().string();
-    const absl::Status there = CheckMemoryPlace(place_ + "/attempts", geteuid());
+    absl::Status there = CheckMemoryPlace(place_ + "/attempts", geteuid());
     if (!absl::IsNotFound(there)) {
       return there;
     }
