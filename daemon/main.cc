@@ -73,14 +73,10 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   FramedDoor frames(FramesFor(clients));
   RETURN_IF_ERROR(frames.Start());
   LeadershipService leadership(controller, gate, config.name);
+  const std::vector<grpc::Service*> services = {&agents, &clients, &leadership};
   ASSIGN_OR_RETURN(const std::unique_ptr<Server> server,
-                   Server::Start(acceptor, {addresses,
-                                            config.tls,
-                                            {&agents, &clients, &leadership},
-                                            std::move(passed),
-                                            munge,
-                                            config.gateway,
-                                            &frames}));
+                   Server::Start(acceptor, {addresses, config.tls, services, std::move(passed),
+                                            munge, config.gateway, &frames}));
   server->Tell(log);
   const auto loop = Compete(config, *store, controller, *server, log, *tokens);
   leadership.Use(loop.get());
