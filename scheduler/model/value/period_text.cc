@@ -43,7 +43,7 @@ bool ReadClock(const std::string& text, bool after_day, std::int64_t* seconds) {
   *seconds = 0;
   for (const std::string& part : parts) {
     std::int64_t number = 0;
-    if (!ReadNumber(part, kSecondsMax, &number) || number > kSecondsMax / unit) {
+    if (!ReadNumber(part, kSecondsMax, &number) || number * unit > kSecondsMax) {
       return false;
     }
     *seconds += number * unit;
