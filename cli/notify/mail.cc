@@ -36,7 +36,7 @@ bool IsPlain(const std::string& text) {
 
 // RFC 2047: encoded words, each whole characters.
 std::string HeaderText(const std::string& text) {
-  const std::string printable = Printable(text).substr(0, kSubjectBytesMax);
+  std::string printable = Printable(text).substr(0, kSubjectBytesMax);
   if (IsPlain(printable) && printable.size() < kLineBytes - 10) {
     return printable;
   }
@@ -122,7 +122,7 @@ absl::Status SendMail(const std::string& program, const Mail& mail, Time now,
   request.fds = {{read_end.get(), STDIN_FILENO}};
   ASSIGN_OR_RETURN(const pid_t pid, Spawn(request));
   read_end.reset();
-  const absl::Status written = WriteAll(write_end.get(), MailText(mail, now));
+  absl::Status written = WriteAll(write_end.get(), MailText(mail, now));
   write_end.reset();
   ASSIGN_OR_RETURN(const int status, Await(pid, patience));
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {

@@ -112,18 +112,34 @@ bool IsYes(const std::string& value) {
   return lower == "1" || lower == "yes" || lower == "true" || lower == "force";
 }
 
+// "+30" and the like: a limit that is moved from where it is.
+bool TakeMovedLimit(const KeyValue& pair, JobUpdateWords& words) {
+  const std::string& value = pair.value;
+  const bool in_key = pair.key == "timelimit+" || pair.key == "timelimit-";
+  const bool in_value =
+      pair.key == "timelimit" && value.size() > 1 && (value[0] == '+' || value[0] == '-');
+  if (in_key) {
+    words.moved_limit = pair.key.back() + value;
+  } else if (in_value) {
+    words.moved_limit = value;
+  }
+  return in_key || in_value;
+}
+
+void TakePriority(const std::string& value, JobUpdateWords& words) {
+  words.held = value == "0";
+  if (!*words.held) {
+    words.values["priority"] = absl::EqualsIgnoreCase(value, "top") ? "TOP" : value;
+  }
+}
+
 // Keys whose values are no option's.
 bool TakeSpecial(const KeyValue& pair, JobUpdateWords& words) {
   const std::string& key = pair.key;
-  if (key == "jobid") {
+  if (key == "jobid" || TakeMovedLimit(pair, words)) {
     return true;
   }
-  if (key == "timelimit+" || key == "timelimit-") {
-    words.moved_limit = pair.key.back() + pair.value;
-  } else if (key == "timelimit" && pair.value.size() > 1 &&
-             (pair.value[0] == '+' || pair.value[0] == '-')) {
-    words.moved_limit = pair.value;
-  } else if (key == "endtime") {
+  if (key == "endtime") {
     words.end = pair.value;
   } else if (key == "resetaccruetime") {
     words.values["begin"] = "now";  // what it waited so far gives it no priority any more
@@ -136,10 +152,7 @@ bool TakeSpecial(const KeyValue& pair, JobUpdateWords& words) {
     words.values["exclusive"] =
         IsYes(pair.value) || absl::EqualsIgnoreCase(pair.value, "ok") ? "no" : "";
   } else if (key == "priority") {
-    words.held = pair.value == "0";
-    if (!*words.held) {
-      words.values["priority"] = absl::EqualsIgnoreCase(pair.value, "top") ? "TOP" : pair.value;
-    }
+    TakePriority(pair.value, words);
   } else {
     return false;
   }

@@ -65,6 +65,18 @@ absl::StatusOr<std::vector<std::string>> IdsIn(Connection& connection, const std
   return ids.empty() ? std::vector{word.substr(equals + 1)} : ids;
 }
 
+// Changes the job of that id alone; empty, or what Slurm says of the refusal.
+std::string ChangeOne(Connection& connection, const std::string& id, const JobChange& change) {
+  const absl::StatusOr<JobSelector> job = ParseSelector(id);
+  if (!job.ok()) {
+    return "Invalid job id specified";
+  }
+  const absl::StatusOr<ChangeOutcome> outcome = change(connection, {*job});
+  return !outcome.ok()             ? SlurmText(outcome.status())
+         : outcome->errors.empty() ? ""
+                                   : Refusal(outcome->errors.front());
+}
+
 // Every job of the words, in one request each: so each refusal has its job.
 int ChangeJobs(const ControlCall& call, const std::vector<std::string>& words,
                const JobChange& change) {
@@ -79,14 +91,7 @@ int ChangeJobs(const ControlCall& call, const std::vector<std::string>& words,
       return FailPlainly(call.call, SlurmText(ids.status()));
     }
     for (const std::string& id : *ids) {
-      const absl::StatusOr<JobSelector> job = ParseSelector(id);
-      std::string refusal = job.ok() ? "" : "Invalid job id specified";
-      if (job.ok()) {
-        const absl::StatusOr<ChangeOutcome> outcome = change(**connection, {*job});
-        refusal = !outcome.ok()             ? SlurmText(outcome.status())
-                  : outcome->errors.empty() ? ""
-                                            : Refusal(outcome->errors.front());
-      }
+      const std::string refusal = ChangeOne(**connection, id, change);
       if (!refusal.empty()) {
         code = FailPlainly(call.call, absl::StrCat(refusal, " for job ", id));
       }
@@ -238,11 +243,10 @@ int RebootEach(const ControlCall& call, RebootNode order, const std::string& lis
                       : absl::StatusOr<std::vector<std::string>>(connection.status());
   const auto refuse = [&call](const absl::Status& status) {
     return FailPlainly(
-        call.call,
-        absl::StrCat("slurm_reboot_nodes error: ",
-                     absl::IsNotFound(status)             ? "Invalid node name specified"
-                     : absl::IsFailedPrecondition(status) ? std::string(status.message())
-                                                          : SlurmText(status)));
+        call.call, absl::StrCat("slurm_reboot_nodes error: ",
+                                absl::IsNotFound(status)             ? "Invalid node name specified"
+                                : absl::IsFailedPrecondition(status) ? std::string(status.message())
+                                                                     : SlurmText(status)));
   };
   if (!names.ok()) {
     return refuse(names.status());

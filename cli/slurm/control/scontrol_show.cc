@@ -74,6 +74,7 @@ absl::StatusOr<std::string> JobsDocument(Connection& connection,
   const JobDocumentScene scene{
       .cluster = status.cluster, .now = call.scene.now, .nodes = &nodes.nodes};
   std::vector<JobView> jobs;
+  jobs.reserve(details.size());
   for (const JobDetail& detail : details) {
     jobs.push_back(detail.job);
   }

@@ -1,6 +1,7 @@
 #include "cli/slurm/frame/watching.h"
 
-#include <unistd.h>
+#include <chrono>
+#include <thread>
 
 #include "absl/strings/str_cat.h"
 #include "cli/parse/number.h"
@@ -46,7 +47,7 @@ int ShowAgain(const Call& call, const Watching& watching,
     if (code != 0 || watching.pause_s == 0) {
       return code;
     }
-    sleep(watching.pause_s);
+    std::this_thread::sleep_for(std::chrono::seconds(watching.pause_s));
   }
 }
 

@@ -220,7 +220,7 @@ absl::StatusOr<Time> ReadMoment(const std::string& text, const Asker& asker) {
   }
   const std::size_t clock = std::min(moment.find('T'), moment.size());
   const bool in_words = !word.empty() && absl::ascii_isalpha(static_cast<unsigned char>(word[0]));
-  const absl::StatusOr<Time> time = ParseSince(
+  absl::StatusOr<Time> time = ParseSince(
       in_words ? word : absl::StrCat(IsoDay(moment.substr(0, clock), asker), moment.substr(clock)),
       asker.now, asker.zone);
   if (!time.ok()) {

@@ -70,6 +70,19 @@ std::vector<std::vector<std::string>> RowsOfNamed(const Call& call, Connection& 
   return rows;
 }
 
+// The jobs and steps that were asked for; InvalidArgument is Slurm's line.
+absl::StatusOr<std::vector<NamedStat>> ReadAllNamed(const Words& words) {
+  std::vector<NamedStat> jobs;
+  for (const std::string& list :
+       words.operands.empty() ? std::vector{words.Value("jobs")} : words.operands) {
+    for (const std::string& text : SplitCommas(list)) {
+      ASSIGN_OR_RETURN(NamedStat named, ReadNamed(text, words.Has("allsteps")));
+      jobs.push_back(std::move(named));
+    }
+  }
+  return jobs;
+}
+
 }  // namespace
 
 int RunSstat(const Call& call) {
@@ -82,18 +95,11 @@ int RunSstat(const Call& call) {
     call.out << StatFieldHelp() << std::flush;
     return 0;
   }
-  std::vector<NamedStat> jobs;
-  for (const std::string& list :
-       words->operands.empty() ? std::vector{words->Value("jobs")} : words->operands) {
-    for (const std::string& text : SplitCommas(list)) {
-      absl::StatusOr<NamedStat> named = ReadNamed(text, words->Has("allsteps"));
-      if (!named.ok()) {
-        return FailPlainly(call, absl::StrCat("sstat: ", named.status().message()));
-      }
-      jobs.push_back(*std::move(named));
-    }
+  const absl::StatusOr<std::vector<NamedStat>> jobs = ReadAllNamed(*words);
+  if (!jobs.ok()) {
+    return FailPlainly(call, absl::StrCat("sstat: ", jobs.status().message()));
   }
-  if (jobs.empty()) {
+  if (jobs->empty()) {
     return Fail(call, "You didn't give me any jobs to stat.");
   }
   const absl::StatusOr<std::vector<StatColumn>> columns =
@@ -117,7 +123,7 @@ int RunSstat(const Call& call) {
   }
   call.out << PageHead(page, style);
   const AccountScene scene{.clock = Clockface(call.environment), .now = SystemClock().Now()};
-  for (const NamedStat& named : jobs) {
+  for (const NamedStat& named : *jobs) {
     for (const std::vector<std::string>& row :
          RowsOfNamed(call, **connection, named, *columns, scene)) {
       call.out << PageLine(page, row, style);

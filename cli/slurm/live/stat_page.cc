@@ -153,6 +153,7 @@ std::vector<std::vector<std::string>> StatRows(const JobDetail& detail, const St
   const bool script = HasScript(detail);
   const auto add = [&](const AccountRow& row, bool measured) {
     std::vector<std::string> values;
+    values.reserve(columns.size());
     for (const StatColumn& column : columns) {
       values.push_back(ValueOf(column, row, detail, measured, scene));
     }

@@ -39,6 +39,21 @@ std::string KeyOf(const NodeRow& row, const RowShape& shape, const std::vector<N
   return key;
 }
 
+// Adds the one node to the row of the key, or begins that row.
+void AddNode(const NodeRow& one, const std::string& key, std::map<std::string, std::size_t>& row_of,
+             std::vector<NodeRow>& rows) {
+  const auto [place, added] = row_of.try_emplace(key, rows.size());
+  if (added) {
+    rows.push_back(one);
+    return;
+  }
+  const NodeView* const node = one.nodes.front();
+  std::vector<const NodeView*>& there = rows[place->second].nodes;
+  if (std::find(there.begin(), there.end(), node) == there.end()) {
+    there.push_back(node);
+  }
+}
+
 }  // namespace
 
 bool IsInState(const NodeView& node, const std::string& state) {
@@ -79,15 +94,7 @@ std::vector<NodeRow> RowsOf(const std::vector<NodeView>& nodes,
       const NodeRow one{.partition = &partition, .nodes = {&node}};
       const std::string key = absl::StrCat(shape.by_node ? partition.name : "", "\n",
                                            KeyOf(one, shape, columns, scene));
-      const auto [place, added] = row_of.try_emplace(key, rows.size());
-      if (added) {
-        rows.push_back(one);
-        continue;
-      }
-      std::vector<const NodeView*>& there = rows[place->second].nodes;
-      if (std::find(there.begin(), there.end(), &node) == there.end()) {
-        there.push_back(&node);
-      }
+      AddNode(one, key, row_of, rows);
     }
     if (taken == 0 && shape.by_partition && !shape.by_node && !choice.with_reason) {
       rows.push_back({.partition = &partition, .nodes = {}});

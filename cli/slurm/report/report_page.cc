@@ -183,8 +183,8 @@ class Report {
 
   using Used = std::map<std::pair<std::string, std::string>, Amounts>;
 
-  // The accounts, what is below them included, each before its users.
-  [[nodiscard]] Rows RowsByAccount(const Used& used) const {
+  // What was used in each account and below it.
+  [[nodiscard]] std::map<std::string, Amounts> WholeOf(const Used& used) const {
     std::map<std::string, Amounts> whole;
     for (const auto& [who, amounts] : used) {
       std::set<std::string> seen;
@@ -195,6 +195,12 @@ class Report {
         }
       }
     }
+    return whole;
+  }
+
+  // The accounts, what is below them included, each before its users.
+  [[nodiscard]] Rows RowsByAccount(const Used& used) const {
+    std::map<std::string, Amounts> whole = WholeOf(used);
     Rows rows;
     const auto add = [&](const std::string& account) {
       AddRows(account, "", whole[account], rows);
@@ -260,6 +266,7 @@ class Report {
       }
     }
     std::vector<User> sorted;
+    sorted.reserve(users.size());
     for (const auto& [name, user] : users) {
       sorted.push_back(user);
     }

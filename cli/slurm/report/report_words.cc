@@ -120,7 +120,7 @@ absl::Status SetTres(const std::string& list, ReportRequest& request) {
 }
 
 absl::StatusOr<std::uint64_t> ReadCount(const std::string& key, const std::string& value) {
-  const absl::StatusOr<std::uint64_t> count = ParseDigits(value, kCountMax);
+  absl::StatusOr<std::uint64_t> count = ParseDigits(value, kCountMax);
   if (!count.ok() || *count == 0) {
     return absl::InvalidArgumentError(absl::StrCat(" Bad value for ", key, ": ", value));
   }

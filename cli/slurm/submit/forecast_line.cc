@@ -16,8 +16,8 @@ int TellForecast(const Call& call, const StartForecast& forecast, const JobReque
   }
   const absl::Time start = absl::FromUnixMillis(forecast.start.time_since_epoch().count());
   const ResourceRequest& asks = request.spec.request;
-  const std::uint64_t tasks =
-      std::max<std::uint64_t>({asks.tasks, asks.min_nodes * std::max(asks.tasks_per_node, 1U), 1});
+  const std::uint64_t tasks = std::max<std::uint64_t>(
+      {asks.tasks, std::uint64_t{asks.min_nodes} * std::max(asks.tasks_per_node, 1U), 1});
   FailPlainly(
       call,
       absl::StrCat(

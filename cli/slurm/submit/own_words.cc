@@ -121,7 +121,7 @@ std::string FitNodes(std::map<std::string, std::string>* values) {
 }
 
 std::string SlurmLine(const absl::Status& status, unsigned command) {
-  const std::string message(status.message());
+  std::string message(status.message());
   if (absl::StrContains(message, "begin it with - or --")) {
     return "error: Invalid directive found in batch script: " + QuotedIn(message);
   }

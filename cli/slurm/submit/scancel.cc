@@ -18,6 +18,7 @@
 #include "cli/parse/signal.h"
 #include "cli/slurm/frame/cluster.h"
 #include "cli/slurm/frame/errors.h"
+#include "cli/slurm/frame/people.h"
 #include "cli/slurm/frame/words.h"
 #include "cli/slurm/submit/job_picks.h"
 #include "scheduler/base/status.h"
@@ -48,11 +49,6 @@ struct Order {
   bool verbose = false;
   bool asks = false;  // before each
 };
-
-std::string OwnName() {
-  const passwd* const entry = getpwuid(geteuid());
-  return entry == nullptr ? absl::StrCat(geteuid()) : entry->pw_name;
-}
 
 std::string NameOf(const StepSelector& target) {
   return absl::StrCat(ToText(target.job),
@@ -144,7 +140,7 @@ int Carry(const Call& call, Connection& connection, const Order& order) {
                << NameOf(target) << "\n";
     }
     if (target.step.has_value()) {
-      outcomes.push_back(connection.Call(
+      outcomes.emplace_back(connection.Call(
           ForJobs<SignalJob>{{.step = target.step, .signal = order.signal}, {target.job}}));
     } else {
       jobs.push_back(target.job);
@@ -187,13 +183,14 @@ int RunScancel(const Call& call) {
     return exit_code;
   }
   absl::StatusOr<Order> order = ReadOrder(*words);
-  absl::StatusOr<JobChoice> picks = ReadPicks(*words, OwnName());
+  absl::StatusOr<JobChoice> picks = ReadPicks(*words, UserName(geteuid()));
   if (!order.ok() || !picks.ok()) {
     return FailPlainly(call, std::string((order.ok() ? picks.status() : order.status()).message()));
   }
   if (order->targets.empty() && !Selects(*picks)) {
     return Fail(call, "No job identification provided");
   }
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): before any thread
   if (words->Has("user") && getpwnam(words->Value("user").c_str()) == nullptr) {
     return Fail(call, absl::StrCat("Invalid user name: ", words->Value("user")));
   }
@@ -207,7 +204,7 @@ int RunScancel(const Call& call) {
   }
   if (Selects(*picks)) {
     if (picks->users.empty() && order->targets.empty() && geteuid() != 0) {
-      picks->users = {OwnName()};
+      picks->users = {UserName(geteuid())};
     }
     if (const absl::Status picked = Pick(**connection, *picks, &*order); !picked.ok()) {
       return FailPlainly(call, absl::StrCat("slurm_load_jobs error: ", SlurmText(picked)));

@@ -204,6 +204,30 @@ int RunInOwnAllocation(const Call& call, std::size_t parts, const RunPart& part)
   return code.ok() ? *code : FailedToRun(call, code.status(), false);
 }
 
+// Says the values of the part for `muster run`; a code where that is all there is to do.
+std::optional<int> Settle(const Call& call, const Environment& environment, std::size_t parts,
+                          RunPart& part) {
+  if (part.words.operands.empty() && !part.words.Has("test-only")) {
+    return FailPlainly(call, "srun: fatal: No command given to execute.");
+  }
+  if (part.words.Has("test-only")) {
+    return Test(call, part);
+  }
+  if (!environment.Has("MUSTER_JOB_ID")) {
+    part.values.erase("immediate");
+    part.values[kRefuseMisfit] = "";
+    return part.words.Has("bcast") ? std::optional(RunInOwnAllocation(call, parts, part))
+                                   : std::nullopt;
+  }
+  absl::StatusOr<std::map<std::string, std::string>> values =
+      StepValues(part.values, environment, StartsOthers(call, part.words));
+  if (!values.ok()) {
+    return FailAs(call, values.status(), kSrun);
+  }
+  part.values = *std::move(values);
+  return std::nullopt;
+}
+
 }  // namespace
 
 int RunSrun(const Call& call) {
@@ -223,26 +247,9 @@ int RunSrun(const Call& call) {
   Invocation invocation{
       .environment = environment, .verbs = verbs, .values = {}, .arguments = first.words.operands};
   for (RunPart& part : *parts) {
-    if (part.words.operands.empty() && !part.words.Has("test-only")) {
-      return FailPlainly(call, "srun: fatal: No command given to execute.");
+    if (const std::optional<int> code = Settle(call, environment, parts->size(), part)) {
+      return *code;
     }
-    if (part.words.Has("test-only")) {
-      return Test(call, part);
-    }
-    if (!inside) {
-      part.values.erase("immediate");
-      part.values[kRefuseMisfit] = "";
-      if (part.words.Has("bcast")) {
-        return RunInOwnAllocation(call, parts->size(), part);
-      }
-      continue;
-    }
-    absl::StatusOr<std::map<std::string, std::string>> values =
-        StepValues(part.values, environment, StartsOthers(call, part.words));
-    if (!values.ok()) {
-      return FailAs(call, values.status(), kSrun);
-    }
-    part.values = *std::move(values);
   }
   for (RunPart& part : *parts) {
     if (part.words.Has("bcast")) {
