@@ -61,14 +61,16 @@ def with_checkpoints():
     return f"MUSTER_CHECKPOINT_LIBRARY={library}{first}"
 
 
-def open_mpi(place):
-    """Variables by which Open MPI's mpirun runs as root. Its daemons make the same directory in /tmp and fail when another
-    is quicker, which they share here and on machines of their own do not: mpirun's and the others' are apart."""
-    bases = {"OMPI_MCA_orte_local_tmpdir_base": os.path.join(place, "mpirun"),
-             "OMPI_MCA_orte_remote_tmpdir_base": os.path.join(place, "orted")}
-    for base in bases.values():
-        os.makedirs(base, exist_ok=True)
-    return {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **bases}
+# Variables by which Open MPI's mpirun runs as root.
+OPEN_MPI_AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+def mpirun_of_open_mpi(place, *words):
+    """The words of a script that start it. Its daemons make the same directory in /tmp and fail when another is quicker,
+    which they share here and on machines of their own do not: each node's are apart, by the shell that starts them."""
+    for base in ("$MUSTER_NODE_NAME", "node1", "node2"):
+        os.makedirs(os.path.join(place, base), exist_ok=True)
+    return " ".join(["mpirun.openmpi", "--mca", "orte_tmpdir_base", f"'{place}/$MUSTER_NODE_NAME'", *words])
 
 
 def wait_until(condition, what, patience=None, pause=0.05):

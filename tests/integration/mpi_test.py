@@ -9,8 +9,8 @@ import subprocess
 import time
 import unittest
 
-from cluster import (BIN, KERNELS, OURS, Cluster, ClusterTest, open_mpi, processes_with, program, read_file,
-                     start_up, wait_until)
+from cluster import (BIN, KERNELS, OPEN_MPI_AS_ROOT, OURS, Cluster, ClusterTest, mpirun_of_open_mpi, processes_with,
+                     program, read_file, start_up, wait_until)
 from secured import OneUsersCluster
 
 RING = os.path.join(BIN, "..", "tests", "mpi_ring")
@@ -115,14 +115,14 @@ class MpirunTest(Mpi, ClusterTest):
     topology = FOUR_CORES
 
     def script_of(self, *words):
-        return self.cluster.script(" ".join(["mpirun.openmpi", "--oversubscribe", "--mca", "btl", "self,tcp",
-                                             *words]) + "; finish $?")
+        return self.cluster.script(mpirun_of_open_mpi(self.cluster.work, "--oversubscribe", "--mca", "btl", "self,tcp",
+                                                      *words) + "; finish $?")
 
     def setUp(self):
         super().setUp()
         if not shutil.which("mpirun.openmpi"):
             self.skipTest("THERE IS NO mpirun.openmpi")
-        self.cluster.environment.update(open_mpi(self.cluster.work))
+        self.cluster.environment.update(OPEN_MPI_AS_ROOT)
 
     def test_it_has_the_jobs_nodes_and_slots(self):
         job = self.cluster.submit("-N", 2, "-n", 4, "-o", "mpirun.out", self.script_of(RING))

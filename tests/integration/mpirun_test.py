@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import unittest
 
-from cluster import Cluster, ClusterTest, open_mpi
+from cluster import OPEN_MPI_AS_ROOT, Cluster, ClusterTest, mpirun_of_open_mpi
 
 # What a rank says of itself. Its OpenMP places are true where each is within what it may run on.
 WHERE = """#!/bin/sh
@@ -46,7 +46,7 @@ class MpirunTest(ClusterTest):
     @classmethod
     def make(cls):
         cluster = Cluster(nodes=cls.nodes)
-        cluster.environment.update({**open_mpi(cluster.work), "OMPI_MCA_btl": "self,tcp"})
+        cluster.environment.update({**OPEN_MPI_AS_ROOT, "OMPI_MCA_btl": "self,tcp"})
         for name in ("OMP_NUM_THREADS", "OMP_PLACES", "OMP_PROC_BIND"):
             cluster.environment.pop(name, None)
         return cluster.start()
@@ -65,6 +65,7 @@ class MpirunTest(ClusterTest):
 
     def run_script(self, body, *options):
         """The job's number and {rank: what it said}."""
+        body = body.replace("mpirun.openmpi", mpirun_of_open_mpi(self.cluster.work))
         job = self.cluster.submit(*options, "-o", "said.%j", self.cluster.script(body + "\nfinish $?"))
         (row,) = self.cluster.wait_ended(job)
         self.said = self.read(f"said.{job}")

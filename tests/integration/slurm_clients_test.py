@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import unittest
 
-from cluster import PATIENCE, Cluster, ClusterTest, open_mpi
+from cluster import OPEN_MPI_AS_ROOT, PATIENCE, Cluster, ClusterTest
 
 ALL = sorted(os.sched_getaffinity(0))
 # Each node has CPUs of its own. Hydra hands its own environment on, so that variables say nothing of the node.
@@ -44,7 +44,7 @@ class Clients(ClusterTest):
     @classmethod
     def make(cls):
         cluster = Cluster(nodes=cls.nodes)
-        cluster.environment.update(open_mpi(cluster.work))
+        cluster.environment.update(OPEN_MPI_AS_ROOT)
         return cluster.start()
 
     def setUp(self):
