@@ -39,9 +39,9 @@ class Erasure {
   std::optional<std::uint32_t> ParityIn(std::uint32_t stripe, std::uint32_t member) const;
   // Which of its segments a member has in `stripe`. REQUIRES: it holds data there.
   std::uint32_t SegmentIn(std::uint32_t stripe, std::uint32_t member) const;
-  // The stripe in which a member holds parity `parity`.
+  // The stripe in which a member holds parity `parity`. REQUIRES: there are both.
   std::uint32_t StripeOf(std::uint32_t member, std::uint32_t parity) const {
-    return (member + members_ - parity) % members_;
+    return member < parity ? member + members_ - parity : member - parity;
   }
 
   // What one member's part of a stripe is worth in a sum.
