@@ -50,7 +50,8 @@ void Count(const JobView& job, const UsageWindow& window, UsageRow& row) {
   const double cpu_seconds = seconds * job.cpus;
   row.cpu_seconds += cpu_seconds;
   row.gpu_seconds += seconds * job.gpus;
-  row.memory_mib_seconds += seconds * static_cast<double>(job.memory.value() / kMebibyte.value());
+  row.memory_mib_seconds +=
+      seconds * static_cast<double>(job.memory.value()) / static_cast<double>(kMebibyte.value());
   if (IsMeasured(job.usage)) {
     // What processes did is known for the whole of a job alone: in the window, its even share.
     const Time end = job.end_time == kNoTime ? window.end : job.end_time;
