@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iostream>
 #include <iterator>
+#include <set>
 
 #include "cli/parse/hostlist.h"
 #include "cli/parse/number.h"
@@ -17,12 +18,12 @@ constexpr std::size_t kNodeWordBytesMax = 500;
 
 absl::StatusOr<std::vector<std::string>> NodesIn(const std::vector<std::string>& words) {
   std::vector<std::string> nodes;
+  std::set<std::string> seen;
   for (const std::string& word : words) {
     RETURN_IF_ERROR(CheckText(word, kNodeWordBytesMax));
     ASSIGN_OR_RETURN(const std::vector<std::string> some, ParseHostlist(word));
-    std::copy_if(some.begin(), some.end(), std::back_inserter(nodes), [&](const std::string& name) {
-      return std::find(nodes.begin(), nodes.end(), name) == nodes.end();
-    });
+    std::copy_if(some.begin(), some.end(), std::back_inserter(nodes),
+                 [&seen](const std::string& name) { return seen.insert(name).second; });
   }
   return nodes;
 }
