@@ -23,15 +23,7 @@ namespace {
 absl::StatusOr<ListHistory> ReadFilter(const Invocation& invocation, const JobQuery& query) {
   ListHistory filter;
   static_cast<JobFilter&>(filter) = query.filter;
-  if (invocation.Has("since")) {
-    const absl::StatusOr<Time> since =
-        ParseSince(invocation.Value("since"), SystemClock().Now(), absl::LocalTimeZone());
-    if (!since.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--since: ", std::string(since.status().message())));
-    }
-    filter.since = *since;
-  }
+  ASSIGN_OR_RETURN(filter.since, ReadPast(invocation, "since", SystemClock().Now(), kNoTime));
   if (invocation.Has("limit")) {
     const absl::StatusOr<std::uint32_t> limit = ParseCount(invocation.Value("limit"));
     if (!limit.ok()) {

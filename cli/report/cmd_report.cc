@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <set>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
+#include "cli/controller/query/job_history.h"
 #include "cli/controller/query/job_query.h"
 #include "cli/frame/output.h"
 #include "cli/frame/verbs.h"
@@ -31,17 +30,6 @@ struct ReportRequest {
   Duration every{0};
   JobQuery query;
 };
-
-absl::StatusOr<Time> ReadMoment(const Invocation& invocation, const std::string& option, Time now,
-                                Time unless_given) {
-  if (!invocation.Has(option)) {
-    return unless_given;
-  }
-  absl::StatusOr<Time> time = ParseSince(invocation.Value(option), now, absl::LocalTimeZone());
-  return time.ok() ? time
-                   : absl::InvalidArgumentError(
-                         absl::StrCat("--", option, ": ", std::string(time.status().message())));
-}
 
 // An hour, a day or a week, so that a table of them fits on a screen.
 Duration PeriodFor(Duration window) {
@@ -88,8 +76,8 @@ absl::StatusOr<ReportRequest> ReadRequest(Invocation invocation, Time now) {
     request.by = *by;
   }
   ASSIGN_OR_RETURN(request.window.start,
-                   ReadMoment(invocation, "since", now, now - kWindowUnlessSaid));
-  ASSIGN_OR_RETURN(request.window.end, ReadMoment(invocation, "until", now, now));
+                   ReadPast(invocation, "since", now, now - kWindowUnlessSaid));
+  ASSIGN_OR_RETURN(request.window.end, ReadPast(invocation, "until", now, now));
   if (request.window.start >= request.window.end) {
     return absl::InvalidArgumentError("--until: must be later than --since");
   }
@@ -98,27 +86,11 @@ absl::StatusOr<ReportRequest> ReadRequest(Invocation invocation, Time now) {
   return request;
 }
 
-// Those that run have used nothing yet of what is still to come.
 absl::StatusOr<std::vector<JobView>> FetchJobs(Connection& connection,
                                                const ReportRequest& request) {
-  ListJobs live;
-  static_cast<JobFilter&>(live) = request.query.filter;
-  ASSIGN_OR_RETURN(std::vector<JobView> jobs, connection.Call(live));
-  ListHistory ended;
-  static_cast<JobFilter&>(ended) = request.query.filter;
-  ended.since = request.window.start;
-  ended.limit = kReportedJobsMost;
-  ASSIGN_OR_RETURN(std::vector<JobView> more, connection.Call(ended));
-  std::set<JobId> seen;
-  std::vector<JobView> all;
-  for (std::vector<JobView>* const some : {&more, &jobs}) {  // who ended meanwhile is in both
-    for (JobView& job : *some) {
-      if (seen.insert(job.id).second) {
-        all.push_back(std::move(job));
-      }
-    }
-  }
-  return Chosen(request.query, all);
+  const ListHistory question{request.query.filter, request.window.start, kReportedJobsMost};
+  ASSIGN_OR_RETURN(const std::vector<JobView> jobs, JobsSince(connection, question));
+  return Chosen(request.query, jobs);
 }
 
 absl::StatusOr<std::string> PageOf(Connection& connection, const ReportRequest& request,

@@ -38,11 +38,6 @@ bool HasFailed(const JobView& job) {
   return IsEnded(job.state) && job.state != "COMPLETED" && job.state != "CANCELLED";
 }
 
-bool RanIn(const JobView& job, const UsageWindow& window) {
-  return job.start_time != kNoTime && job.start_time < window.end &&
-         (job.end_time == kNoTime || job.end_time > window.start);
-}
-
 void Count(const JobView& job, const UsageWindow& window, UsageRow& row) {
   ++row.jobs;
   row.failed += HasFailed(job) ? 1U : 0U;
@@ -123,12 +118,8 @@ std::vector<WaitRow> TallyWaits(const std::vector<JobView>& jobs, ReportBy by,
 
 std::vector<LoadRow> TallyLoad(const std::vector<JobView>& jobs, const std::vector<NodeView>& nodes,
                                const UsageWindow& window, Duration every) {
-  double cpus = 0;
-  double gpus = 0;
-  for (const NodeView& node : nodes) {
-    cpus += node.cpus;
-    gpus += node.gpus;
-  }
+  const auto cpus = static_cast<double>(OfferedAmount(nodes, "cpu"));
+  const auto gpus = static_cast<double>(OfferedAmount(nodes, "gres/gpu"));
   std::vector<LoadRow> rows;
   for (Time start = window.start; start < window.end; start += every) {
     LoadRow row;

@@ -15,6 +15,11 @@ std::uint64_t AmountOf(const JobView& job, const std::string& tres) {
 
 }  // namespace
 
+bool RanIn(const JobView& job, const UsageWindow& window) {
+  return job.start_time != kNoTime && job.start_time < window.end &&
+         (job.end_time == kNoTime || job.end_time > window.start);
+}
+
 Duration HeldTime(const JobView& job, const UsageWindow& window) {
   if (job.start_time == kNoTime) {
     return Duration(0);
@@ -30,8 +35,7 @@ std::uint64_t UsedSeconds(const JobView& job, const std::string& tres, const Usa
   return static_cast<std::uint64_t>(HeldTime(job, window).count()) / 1000 * AmountOf(job, tres);
 }
 
-std::uint64_t OfferedSeconds(const std::vector<NodeView>& nodes, const std::string& tres,
-                             const UsageWindow& window) {
+std::uint64_t OfferedAmount(const std::vector<NodeView>& nodes, const std::string& tres) {
   std::uint64_t amount = 0;
   for (const NodeView& node : nodes) {
     amount += tres == "cpu"        ? node.cpus
@@ -40,8 +44,14 @@ std::uint64_t OfferedSeconds(const std::vector<NodeView>& nodes, const std::stri
               : tres == "gres/gpu" ? node.gpus
                                    : 0;
   }
+  return amount;
+}
+
+std::uint64_t OfferedSeconds(const std::vector<NodeView>& nodes, const std::string& tres,
+                             const UsageWindow& window) {
   const Duration length = window.end - window.start;
-  return amount * static_cast<std::uint64_t>(std::max<std::int64_t>(length.count(), 0) / 1000);
+  return OfferedAmount(nodes, tres) *
+         static_cast<std::uint64_t>(std::max<std::int64_t>(length.count(), 0) / 1000);
 }
 
 }  // namespace muster::cli

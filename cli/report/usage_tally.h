@@ -19,11 +19,15 @@ struct UsageWindow {
   Time end = kNoTime;
 };
 
-// How long the job ran in the window.
+// Whether the job ran at any moment of the window.
+bool RanIn(const JobView& job, const UsageWindow& window);
+// How long it did.
 Duration HeldTime(const JobView& job, const UsageWindow& window);
 // Seconds of the amount that the job has of "cpu", "mem" (MiB), "node" or "gres/gpu".
 std::uint64_t UsedSeconds(const JobView& job, const std::string& tres, const UsageWindow& window);
 
+// How much of it all nodes have as they are.
+std::uint64_t OfferedAmount(const std::vector<NodeView>& nodes, const std::string& tres);
 // The seconds that all nodes as they are offer in the window.
 std::uint64_t OfferedSeconds(const std::vector<NodeView>& nodes, const std::string& tres,
                              const UsageWindow& window);

@@ -139,6 +139,17 @@ absl::StatusOr<Time> ParseSince(const std::string& text, Time now, absl::TimeZon
   return std::max(FromAbsl(*moment), Time(Duration(1)));
 }
 
+absl::StatusOr<Time> ReadPast(const Invocation& invocation, const std::string& option, Time now,
+                              Time unless_given) {
+  if (!invocation.Has(option)) {
+    return unless_given;
+  }
+  absl::StatusOr<Time> time = ParseSince(invocation.Value(option), now, absl::LocalTimeZone());
+  return time.ok() ? time
+                   : absl::InvalidArgumentError(
+                         absl::StrCat("--", option, ": ", std::string(time.status().message())));
+}
+
 bool JobQuery::narrows() const {
   return !choice.users.empty() || !choice.accounts.empty() || !choice.partitions.empty() ||
          !choice.qos.empty() || !choice.names.empty() || !choice.states.empty() ||

@@ -45,6 +45,9 @@ absl::StatusOr<std::vector<std::string>> ParseStates(const std::string& text);
 // A moment in the past: YYYY-MM-DD[THH:MM[:SS]], HH:MM (the last one), today, yesterday,
 // now-2hours, 2h, 90m, 3d.
 absl::StatusOr<Time> ParseSince(const std::string& text, Time now, absl::TimeZone zone);
+// The same of an option's value, in the local zone; `unless_given` where it is not given.
+absl::StatusOr<Time> ReadPast(const Invocation& invocation, const std::string& option, Time now,
+                              Time unless_given);
 
 // The selectors that name none of `jobs`, as the user would write them.
 std::vector<std::string> Missing(const std::vector<JobView>& jobs,

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "absl/strings/str_cat.h"
+#include "cli/controller/query/job_history.h"
 #include "cli/controller/query/job_query.h"
 #include "cli/slurm/document/envelope.h"
 #include "cli/slurm/document/job_document.h"
@@ -32,19 +33,10 @@ absl::Status AddJobs(Connection& connection, const SacctRequest& request, Accoun
   for (const JobSelector& job : request.choice.jobs) {
     filter.jobs.push_back(NamedId(job));
   }
-  ASSIGN_OR_RETURN(std::vector<JobView> jobs, connection.Call(ListJobs{filter}));
-  filter.fold = false;
-  ASSIGN_OR_RETURN(std::vector<JobView> ended,
-                   connection.Call(ListHistory{filter, request.since, kEndedMost}));
-  std::set<JobId> live;
+  ASSIGN_OR_RETURN(std::vector<JobView> jobs,
+                   JobsSince(connection, ListHistory{filter, request.since, kEndedMost}));
   for (JobView& job : jobs) {
-    live.insert(job.id);
     if (Chooses(request.choice, job) && IsInWindow(request, job)) {
-      record.jobs.push_back(std::move(job));
-    }
-  }
-  for (JobView& job : ended) {
-    if (!live.contains(job.id) && Chooses(request.choice, job) && IsInWindow(request, job)) {
       record.jobs.push_back(std::move(job));
     }
   }

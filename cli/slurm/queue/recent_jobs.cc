@@ -1,8 +1,8 @@
 #include "cli/slurm/queue/recent_jobs.h"
 
 #include <algorithm>
-#include <set>
 
+#include "cli/controller/query/job_history.h"
 #include "cli/controller/query/job_query.h"
 #include "cli/sheet/job_table.h"
 #include "cli/slurm/frame/watching.h"
@@ -26,19 +26,12 @@ absl::StatusOr<RecentJobs> ListRecent(Connection& connection, const JobChoice& c
   for (const JobSelector& job : choice.jobs) {
     filter.jobs.push_back(NamedId(job));
   }
-  ASSIGN_OR_RETURN(std::vector<JobView> jobs, connection.Call(ListJobs{filter}));
+  std::vector<JobView> jobs;
   if (WantsEnded(choice) || !choice.jobs.empty()) {
     const ListHistory history{filter, question.now - kMinJobAge, kEndedMost};
-    ASSIGN_OR_RETURN(std::vector<JobView> ended, connection.Call(history));
-    std::set<JobId> live;
-    for (const JobView& job : jobs) {
-      live.insert(job.id);
-    }
-    for (JobView& job : ended) {
-      if (!live.contains(job.id)) {
-        jobs.push_back(std::move(job));
-      }
-    }
+    ASSIGN_OR_RETURN(jobs, JobsSince(connection, history));
+  } else {
+    ASSIGN_OR_RETURN(jobs, connection.Call(ListJobs{filter}));
   }
   RecentJobs recent;
   recent.knows_all = Missing(jobs, choice.jobs).empty();

@@ -2,9 +2,9 @@
 
 #include <unistd.h>
 
-#include <set>
-
 #include "absl/strings/str_cat.h"
+#include "cli/controller/query/job_history.h"
+#include "cli/report/usage_tally.h"
 #include "cli/slurm/frame/cluster.h"
 #include "cli/slurm/frame/errors.h"
 #include "cli/slurm/report/report_page.h"
@@ -16,30 +16,18 @@ namespace {
 
 constexpr std::uint32_t kReportedMost = 10'000'000;
 
-bool RanWithin(const JobView& job, const ReportRequest& request) {
-  return job.start_time != kNoTime && job.start_time < request.end &&
-         (job.end_time == kNoTime || job.end_time > request.start);
-}
-
 absl::StatusOr<ReportScene> FetchReport(Connection& connection, const ReportRequest& request,
                                         const Call& call, Time now) {
   ReportScene scene;
   scene.clock = Clockface(call.environment);
   ASSIGN_OR_RETURN(const ClusterStatus status, connection.Call(Ping{}));
   scene.cluster = status.cluster;
-  ASSIGN_OR_RETURN(std::vector<JobView> jobs, connection.Call(ListJobs{}));
-  std::set<JobId> seen;
+  ASSIGN_OR_RETURN(std::vector<JobView> jobs,
+                   JobsSince(connection, ListHistory{{}, request.start, kReportedMost}));
   for (JobView& job : jobs) {
-    if (RanWithin(job, request) && seen.insert(job.id).second) {
+    if (RanIn(job, {request.start, request.end})) {
       // It has not used what is still to come.
       job.end_time = job.end_time == kNoTime ? now : job.end_time;
-      scene.jobs.push_back(std::move(job));
-    }
-  }
-  ASSIGN_OR_RETURN(std::vector<JobView> ended,
-                   connection.Call(ListHistory{{}, request.start, kReportedMost}));
-  for (JobView& job : ended) {
-    if (RanWithin(job, request) && seen.insert(job.id).second) {
       scene.jobs.push_back(std::move(job));
     }
   }
