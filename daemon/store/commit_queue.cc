@@ -113,9 +113,8 @@ std::vector<CommitQueue::Item> CommitQueue::Take() {
 // An error of it that matters is told by the next Commit.
 void CommitQueue::TakeOldSecrets() {
   const auto now = std::chrono::steady_clock::now();
-  if (old_secrets_left_ && failed_.ok() && now >= old_secrets_taken_ + kOldSecretsEvery) {
-    const absl::StatusOr<bool> more = store_.TakeOldSecrets();
-    old_secrets_left_ = !more.ok() || *more;
+  if (failed_.ok() && now >= old_secrets_taken_ + kOldSecretsEvery) {
+    store_.TakeOldSecrets().IgnoreError();
     old_secrets_taken_ = std::chrono::steady_clock::now();
   }
 }

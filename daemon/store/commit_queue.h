@@ -62,8 +62,7 @@ class CommitQueue {
                    std::vector<std::function<void(absl::Status)>>* done);
 
   JobStore& store_;
-  absl::Status failed_;           // the writer's thread only: why batches are refused until a Reset
-  bool old_secrets_left_ = true;  // the writer's thread only
+  absl::Status failed_;  // the writer's thread only: why batches are refused until a Reset
   std::chrono::steady_clock::time_point old_secrets_taken_ = {};  // the writer's thread only
   mutable std::mutex mutex_;                                      // guards what follows
   std::condition_variable changed_;

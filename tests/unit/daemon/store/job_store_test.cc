@@ -18,35 +18,14 @@ bool SameJob(const Job& a, const Job& b) {
          a.last_attempt == b.last_attempt && a.attempt == b.attempt && *a.spec == *b.spec;
 }
 
-class JobStoreTest : public testing::Test {
+class JobStoreTest : public StoreTest {
  protected:
   void SetUp() override { Open(); }
-  void Open() {
-    store_.reset();
-    auto store = OpenStore(directory_.path());
-    ASSERT_TRUE(store.ok()) << store.status();
-    store_ = *std::move(store);
-  }
-  void Commit(const Batch& batch) {
-    const absl::Status status = store_->Commit({&batch, 1});
-    ASSERT_TRUE(status.ok()) << status;
-  }
   StateImage Load() {
     auto image = store_->Load();
     EXPECT_TRUE(image.ok()) << image.status();
     return image.ok() ? *std::move(image) : StateImage();
   }
-  // A number out of the file, read by a connection of the test's own.
-  std::int64_t Count(const std::string& sql) {
-    auto database = LookInto(directory_.path());
-    EXPECT_TRUE(database.ok()) << database.status();
-    auto number = (*database)->ReadInteger(sql);
-    EXPECT_TRUE(number.ok()) << number.status();
-    return number.value_or(-1);
-  }
-  TempDirectory directory_;
-  std::unique_ptr<JobStore> store_;
-  BatchMaker make_;
 };
 
 TEST_F(JobStoreTest, AFreshStoreLoadsAnEmptyImage) {
@@ -142,13 +121,7 @@ TEST_F(JobStoreTest, EveryEventIsReadBackAsItWasWritten) {
        StartPromised{JobId(1), At(99), At(13)}});
   Commit(batch);
   Open();
-  std::vector<JournalEntry> read;
-  const auto keep = [&read](const JournalEntry& entry) {
-    read.push_back(entry);
-    return true;
-  };
-  ASSERT_TRUE(store_->ReadJournal(Version(1), keep).ok());
-  EXPECT_EQ(read, batch.entries);
+  EXPECT_EQ(Entries(), batch.entries);
   EXPECT_EQ(Load().epoch, Epoch(3));
   EXPECT_EQ(Load().version, Version(16));
 }

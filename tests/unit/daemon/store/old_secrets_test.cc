@@ -12,19 +12,9 @@ namespace {
 using testing::IsEmpty;
 
 // A store whose rows are as the schema before had them: whole programs, nothing beside them.
-class OldSecretsTest : public testing::Test {
+class OldSecretsTest : public StoreTest {
  protected:
   void SetUp() override { Open(); }
-  void Open() {
-    store_.reset();
-    auto store = OpenStore(directory_.path());
-    ASSERT_TRUE(store.ok()) << store.status();
-    store_ = *std::move(store);
-  }
-  void Commit(const Batch& batch) {
-    const absl::Status status = store_->Commit({&batch, 1});
-    ASSERT_TRUE(status.ok()) << status;
-  }
   void MakeOld(const std::vector<JournalEntry>& entries) {
     store_.reset();
     WriteOld(entries);
@@ -52,15 +42,6 @@ class OldSecretsTest : public testing::Test {
                     ->Execute("INSERT INTO meta SELECT 'whole_entries', max(version) FROM journal")
                     .ok());
   }
-  std::vector<JournalEntry> Entries() {
-    std::vector<JournalEntry> entries;
-    const auto keep = [&entries](const JournalEntry& entry) {
-      entries.push_back(entry);
-      return true;
-    };
-    EXPECT_TRUE(store_->ReadJournal(Version(1), keep).ok());
-    return entries;
-  }
   int TakeAll() {
     int pieces = 0;
     while (true) {
@@ -72,9 +53,6 @@ class OldSecretsTest : public testing::Test {
       ++pieces;
     }
   }
-  TempDirectory directory_;
-  std::unique_ptr<JobStore> store_;
-  BatchMaker make_;
 };
 
 StepStarted StepOf(std::uint64_t job) {

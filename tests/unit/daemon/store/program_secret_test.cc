@@ -32,18 +32,8 @@ JobSubmitted SecretSubmission(std::uint64_t first) {
   return event;
 }
 
-class ProgramSecretTest : public testing::Test {
+class ProgramSecretTest : public StoreTest {
  protected:
-  void Open(Scripts scripts = Scripts::kErased) {
-    store_.reset();
-    auto store = OpenStore(directory_.path(), scripts);
-    ASSERT_TRUE(store.ok()) << store.status();
-    store_ = *std::move(store);
-  }
-  void Commit(const Batch& batch) {
-    const absl::Status status = store_->Commit({&batch, 1});
-    ASSERT_TRUE(status.ok()) << status;
-  }
   void End(std::uint64_t job, std::uint64_t submission) {
     Batch end = make_.Small();
     end.ended = {Ended(job, submission, "ann", "COMPLETED", 50)};
@@ -54,18 +44,6 @@ class ProgramSecretTest : public testing::Test {
     EXPECT_TRUE(program.ok()) << program.status();
     return program.value_or(Program());
   }
-  std::vector<Event> Events() {
-    std::vector<Event> events;
-    const auto keep = [&events](const JournalEntry& entry) {
-      events.push_back(entry.event);
-      return true;
-    };
-    EXPECT_TRUE(store_->ReadJournal(Version(1), keep).ok());
-    return events;
-  }
-  TempDirectory directory_;
-  std::unique_ptr<JobStore> store_;
-  BatchMaker make_;
 };
 
 TEST_F(ProgramSecretTest, AnEndedJobHasNoEnvironmentAndNoScriptAndTheRestOfItsProgram) {
@@ -79,7 +57,7 @@ TEST_F(ProgramSecretTest, AnEndedJobHasNoEnvironmentAndNoScriptAndTheRestOfItsPr
   EXPECT_THAT(left.environment, ElementsAre(kHost));
   EXPECT_THAT(left.argv, ElementsAre("--fast"));
   EXPECT_EQ(left.work_dir, "/home/ann");
-  EXPECT_EQ(std::get<JobSubmitted>(Events()[0]).program, left);
+  EXPECT_EQ(std::get<JobSubmitted>(Entries()[0].event).program, left);
 }
 
 TEST_F(ProgramSecretTest, AScriptThatIsKeptStaysAndItsEnvironmentGoes) {
@@ -125,7 +103,7 @@ TEST_F(ProgramSecretTest, EveryComponentsSecretsStayUntilAllHaveEnded) {
   event.components = {second};
   Commit(make_.Of({event}));
   EXPECT_EQ(ReadProgram(2), second.program);
-  EXPECT_EQ(Events()[0], Event(event));
+  EXPECT_EQ(Entries()[0].event, Event(event));
   End(1, 1);
   EXPECT_EQ(ReadProgram(2), second.program);
   End(2, 1);
@@ -144,8 +122,8 @@ TEST_F(ProgramSecretTest, StepsLoseTheirEnvironmentsWithTheirJob) {
   Commit(make_.Of({SecretSubmission(1), SecretSubmission(2), started, queued, others}));
   EXPECT_EQ(*store_->ReadStep(JobId(1), AttemptNumber(1), StepId(1)), started);
   EXPECT_EQ(store_->ReadStep(JobId(1), AttemptNumber(1), StepId(2))->program, queued.program);
-  EXPECT_EQ(Events()[2], Event(started));
-  EXPECT_EQ(Events()[3], Event(queued));
+  EXPECT_EQ(Entries()[2].event, Event(started));
+  EXPECT_EQ(Entries()[3].event, Event(queued));
   End(1, 1);
   for (const std::uint32_t step : {1U, 2U}) {
     const auto read = store_->ReadStep(JobId(1), AttemptNumber(1), StepId(step));

@@ -18,24 +18,9 @@ Usage UsageOf(int user, int system, std::uint64_t memory) {
   return usage;
 }
 
-class StepRowsTest : public testing::Test {
+class StepRowsTest : public StoreTest {
  protected:
-  void SetUp() override {
-    auto store = OpenStore(directory_.path());
-    ASSERT_TRUE(store.ok()) << store.status();
-    store_ = *std::move(store);
-  }
-  void Commit(const Batch& batch) {
-    const absl::Status status = store_->Commit({&batch, 1});
-    ASSERT_TRUE(status.ok()) << status;
-  }
-  std::int64_t Count(const std::string& sql) {
-    auto database = LookInto(directory_.path());
-    return (*database)->ReadInteger(sql).value_or(-1);
-  }
-  TempDirectory directory_;
-  std::unique_ptr<JobStore> store_;
-  BatchMaker make_;
+  void SetUp() override { Open(); }
 };
 
 TEST_F(StepRowsTest, StepsSumTheirNodesAndKeepTheEarliestFailure) {

@@ -7,6 +7,8 @@
 // Thread promise: one test's thread. Invariants: BatchMaker numbers entries without a gap from the
 // version that it was made with.
 
+#include <gtest/gtest.h>
+
 #include <chrono>
 #include <cstdlib>
 #include <map>
@@ -180,6 +182,42 @@ class BatchMaker {
 
  private:
   std::uint64_t version_;
+};
+
+// A store in a directory of its own, and what tests do with it.
+class StoreTest : public testing::Test {
+ protected:
+  // Also for what opens an open store again.
+  void Open(Scripts scripts = Scripts::kErased) {
+    store_.reset();
+    auto store = OpenStore(directory_.path(), scripts);
+    ASSERT_TRUE(store.ok()) << store.status();
+    store_ = *std::move(store);
+  }
+  void Commit(const Batch& batch) {
+    const absl::Status status = store_->Commit({&batch, 1});
+    ASSERT_TRUE(status.ok()) << status;
+  }
+  std::vector<JournalEntry> Entries() {
+    std::vector<JournalEntry> entries;
+    const auto keep = [&entries](const JournalEntry& entry) {
+      entries.push_back(entry);
+      return true;
+    };
+    EXPECT_TRUE(store_->ReadJournal(Version(1), keep).ok());
+    return entries;
+  }
+  // A number out of the database, read by a connection of the test's own.
+  std::int64_t Count(const std::string& sql) {
+    auto database = LookInto(directory_.path());
+    EXPECT_TRUE(database.ok()) << database.status();
+    auto number = (*database)->ReadInteger(sql);
+    EXPECT_TRUE(number.ok()) << number.status();
+    return number.value_or(-1);
+  }
+  TempDirectory directory_;
+  std::unique_ptr<JobStore> store_;
+  BatchMaker make_;
 };
 
 }  // namespace muster::daemon
