@@ -80,6 +80,7 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   server->Tell(log);
   const auto loop = Compete(config, *store, controller, *server, log, *tokens);
   leadership.Use(loop.get());
+  const auto housekeeping = KeepHouse(config, *store, controller, clock, log);
   SayReady(config.ready_fd);
   manager.Ready("serving");
   const absl::Status ended =

@@ -25,7 +25,12 @@ absl::StatusOr<int> Replay(const Invocation& invocation) {
                      "; name a state directory, or a bundle of its alerts directory"));
   }
   std::string json = "--json";
+  std::string archive_option = "--archive";
+  std::string archive = invocation.Value("archive");
   std::vector<char*> arguments = {program.data(), path.data()};
+  if (!archive.empty()) {
+    arguments.insert(arguments.end(), {archive_option.data(), archive.data()});
+  }
   if (invocation.Has("json")) {
     arguments.push_back(json.data());
   }
@@ -41,13 +46,16 @@ Verb ReplayVerb() {
   Verb verb;
   verb.name = "replay";
   verb.purpose = "Make a controller's decisions again, and show where they differ";
-  verb.synopsis = "STATE_DIR|STORE|BUNDLE";
-  verb.forms = {"[--verify] [--json] STATE_DIR|STORE|BUNDLE"};
+  verb.synopsis = "STATE_DIR|STORE|SEGMENT|BUNDLE";
+  verb.forms = {"[--verify] [--json] [--archive DIR] STATE_DIR|STORE|SEGMENT|BUNDLE"};
   verb.examples = {
       "muster replay ~/.local/state/muster --verify",
+      "muster replay /var/lib/muster/controller/archive/journal-1-48213.db.zst",
       "muster replay ~/.local/state/muster/controller/alerts/pass-000000000812.bundle"};
   verb.options = {
       {"verify", 0, "", "compare every plan's hash, and the state (which it does anyway)"},
+      {"archive", 0, "DIR",
+       "where the journal's archive is, if not in the state directory ([retention] archive)"},
       JsonOption()};
   verb.arguments_min = 1;
   verb.arguments_max = 1;

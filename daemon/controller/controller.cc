@@ -69,11 +69,15 @@ Controller::Controller(JobStore& store, AgentGateway& agents, const Clock& clock
       policy_(std::make_shared<const SchedulerConfig>(std::move(setting.policy))),
       orders_(store, setting.cluster, std::move(setting.secrets)),
       alerts_(store.directory() + "/alerts", log),
-      make_plan_([](std::shared_ptr<const Snapshot> snapshot, const SchedulerConfig& config,
+      make_plan_(std::move(setting.planner)),
+      events_(std::move(setting.cluster)) {
+  if (!make_plan_) {
+    make_plan_ = [](std::shared_ptr<const Snapshot> snapshot, const SchedulerConfig& config,
                     core::PlannerMemory& memory) {
-        return core::MakePlan(std::move(snapshot), config, memory);
-      }),
-      events_(std::move(setting.cluster)) {}
+      return core::MakePlan(std::move(snapshot), config, memory);
+    };
+  }
+}
 
 Controller::~Controller() {
   Stop();

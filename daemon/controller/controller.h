@@ -103,6 +103,7 @@ class Controller {
     SchedulerConfig policy;
     std::string cluster;
     JobSecrets secrets;
+    Planner planner = {};  // empty: MakePlan
   };
 
   Controller(JobStore& store, AgentGateway& agents, const Clock& clock, const Logger& log,
@@ -139,8 +140,6 @@ class Controller {
   [[nodiscard]] Epoch epoch() const { return Epoch(epoch_); }
   // Set when the loop ended because the store may have lost data.
   [[nodiscard]] absl::Status fatal() const;
-  // REQUIRES: before Start.
-  void PlanWith(Planner planner) { make_plan_ = std::move(planner); }
   // Called (once) on the controller's thread when it ends by itself.
   void OnFatal(std::function<void()> callback) { on_fatal_ = std::move(callback); }
 
@@ -153,6 +152,8 @@ class Controller {
   void Configure(SchedulerConfig policy, ConfigurePolicy command, Done done);
   // Keeps rows that are no part of the state: `add` puts them into what is written next.
   void Keep(std::function<void(Batch& batch, Time now)> add, const Reply& kept);
+  // The next cycle keeps to no plan before it, so that a replay can begin there.
+  void PlanAfresh();
   // Makes another network that of the settings in force; null for none.
   void UseNetwork(std::shared_ptr<const Network> network);
   // `look` runs on the controller's thread; what it returns is called once what it saw is durable.

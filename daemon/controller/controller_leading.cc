@@ -171,6 +171,10 @@ void Controller::ForgetPlans() {
   pace_.Want();
 }
 
+void Controller::PlanAfresh() {
+  queue_.PushOwn([this] { ForgetPlans(); });
+}
+
 void Controller::AwaitCommits() {
   while (commits_->depth() > 0) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -1,10 +1,10 @@
 #include "daemon/leading/leader_loop.h"
 
-#include <future>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/controller/await.h"
 #include "daemon/store/rows/journal.h"
 #include "scheduler/base/status.h"
 
@@ -17,18 +17,6 @@ constexpr milliseconds kLookEvery{100};
 constexpr milliseconds kAfterTrouble{200};
 constexpr milliseconds kRefreshEvery{1000};
 constexpr std::size_t kEntriesAtOnce = 4096;
-constexpr std::chrono::seconds kPatience{10};  // with our own controller
-
-// Waits for an answer of the controller's loop.
-absl::Status Await(const std::function<void(Controller::Reply)>& ask) {
-  auto answered = std::make_shared<std::promise<absl::Status>>();
-  std::future<absl::Status> answer = answered->get_future();
-  ask([answered](const absl::Status& status) { answered->set_value(status); });
-  if (answer.wait_for(kPatience) != std::future_status::ready) {
-    return absl::UnavailableError("the controller's loop does not answer");
-  }
-  return answer.get();
-}
 
 }  // namespace
 

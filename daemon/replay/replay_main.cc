@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/replay/replay_report.h"
 #include "daemon/replay/state_trace.h"
+#include "daemon/store/archive/journal_archive.h"
 
 namespace muster::daemon {
 namespace {
@@ -41,12 +42,13 @@ int Show(const absl::StatusOr<Replay>& replay, bool json) {
   return replay->same() ? 0 : 1;
 }
 
-int Run(const std::string& path, bool json) {
+int Run(const std::string& path, const std::string& archive, bool json) {
   struct stat about = {};
-  if (stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode)) {
+  if (stat(path.c_str(), &about) == 0 && S_ISREG(about.st_mode) &&
+      !JournalArchive::IsSegment(path)) {
     return Show(ReplayBundleFile(path), json);
   }
-  const absl::StatusOr<DirectoryReplay> replay = ReplayDirectory(path, ShowProgress);
+  const absl::StatusOr<DirectoryReplay> replay = ReplayDirectory(path, archive, ShowProgress);
   if (isatty(STDERR_FILENO) != 0) {
     std::fputs("\r\x1b[K", stderr);
   }
@@ -54,8 +56,8 @@ int Run(const std::string& path, bool json) {
 }
 
 // The jobs of the directory to standard output.
-int Trace(const std::string& directory) {
-  const absl::Status status = WriteStateTrace(directory, [](const std::string& text) {
+int Trace(const std::string& place, const std::string& archive) {
+  const absl::Status status = WriteStateTrace(place, archive, [](const std::string& text) {
     const bool written =
         std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
     return written ? absl::OkStatus()
@@ -71,16 +73,30 @@ int Trace(const std::string& directory) {
 }  // namespace muster::daemon
 
 int main(int argc, char** argv) {
-  const std::string_view option = argc == 3 ? argv[2] : "";
-  const bool json = option == "--json";
-  const bool trace = option == "--trace";
-  if (argc != 2 && !json && !trace) {
-    std::fputs("usage: muster-replay STATE_DIR|BUNDLE [--json|--trace]; see muster replay --help\n",
-               stderr);
+  std::string place;
+  std::string archive;
+  bool json = false;
+  bool trace = false;
+  bool understood = argc > 1;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == "--json") {
+      json = true;
+    } else if (word == "--trace") {
+      trace = true;
+    } else if (word == "--archive" && i + 1 < argc) {
+      archive = argv[++i];
+    } else {
+      understood = understood && place.empty() && word.substr(0, 1) != "-";
+      place = word;
+    }
+  }
+  if (!understood || place.empty()) {
+    std::fputs(
+        "usage: muster-replay STATE_DIR|SEGMENT|BUNDLE [--archive DIR] [--json|--trace]; see "
+        "muster replay --help\n",
+        stderr);
     return muster::daemon::kExitUsage;
   }
-  if (trace) {
-    return muster::daemon::Trace(argv[1]);
-  }
-  return muster::daemon::Run(argv[1], json);
+  return trace ? muster::daemon::Trace(place, archive) : muster::daemon::Run(place, archive, json);
 }

@@ -11,7 +11,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/time/time.h"
 #include "daemon/controller/alerts.h"
-#include "daemon/store/journal_reader.h"
+#include "daemon/store/archive/journal_reader.h"
 #include "scheduler/base/status.h"
 #include "scheduler/core/explain/watchdog.h"
 #include "scheduler/core/plan/planner.h"
@@ -96,17 +96,20 @@ Json PromiseDocument(const core::PromiseReport& promises) {
 }  // namespace
 
 absl::StatusOr<DirectoryReplay> ReplayDirectory(
-    const std::string& directory,
+    const std::string& place, const std::string& archive,
     const std::function<void(std::uint64_t done, std::uint64_t all)>& progress) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<JournalReader> reader, JournalReader::Open(directory));
+  ASSIGN_OR_RETURN(const std::unique_ptr<JournalReader> reader,
+                   JournalReader::Open(place, archive));
   DirectoryReplay result;
   Gatherer gather(result);
-  core::Replay replay;
+  ASSIGN_OR_RETURN(StateImage beginning, reader->ReadBeginning());
+  core::Replay replay(std::move(beginning));
+  const std::uint64_t before = replay.version().value();
   RETURN_IF_ERROR(reader->Read(
       [&](const JournalEntry& entry) {
         gather.Add(replay.Apply(entry));
         if (replay.entries() % kProgressEvery == 0) {
-          progress(replay.entries(), reader->last().value());
+          progress(replay.entries(), reader->last().value() - before);
         }
         return true;
       },
@@ -115,14 +118,16 @@ absl::StatusOr<DirectoryReplay> ReplayDirectory(
         return true;
       }));
   result.entries = replay.entries();
+  result.begins = before + 1;
   result.cycles = replay.cycles();
+  result.cycles_unchecked = replay.cycles_unchecked();
   result.starts = replay.starts();
   result.starts_unchecked = replay.starts_unchecked();
   result.promises = replay.promises();
-  ASSIGN_OR_RETURN(StateImage image, reader->ReadImage());
+  ASSIGN_OR_RETURN(std::optional<StateImage> image, reader->ReadImage());
   // A controller at work there may have gone on meanwhile.
-  if (image.version == replay.version() &&
-      core::PrintOf(core::ClusterState(std::move(image))) != core::PrintOf(replay.state())) {
+  if (image.has_value() && image->version == replay.version() &&
+      core::PrintOf(core::ClusterState(*std::move(image))) != core::PrintOf(replay.state())) {
     gather.Add(
         core::ReplayDifference{replay.version(), kNoTime,
                                "the state that the journal leads to is not the one in the tables "
@@ -167,9 +172,14 @@ std::string PrintReplay(const DirectoryReplay& replay) {
       Counted(replay.starts, "start", "starts"), " compared: ",
       replay.same() ? "no difference" : Counted(replay.differences, "difference", "differences"),
       "\n");
-  if (replay.starts_unchecked > 0) {
-    absl::StrAppend(&text, Counted(replay.starts_unchecked, "start", "starts"),
-                    " not compared: from before cycles were kept\n");
+  if (replay.begins > 1) {
+    absl::StrAppend(&text, "the journal begins with entry ", replay.begins,
+                    "; what was before is in the archive\n");
+  }
+  if (replay.starts_unchecked > 0 || replay.cycles_unchecked > 0) {
+    absl::StrAppend(&text, Counted(replay.cycles_unchecked, "cycle", "cycles"), " and ",
+                    Counted(replay.starts_unchecked, "start", "starts"),
+                    " not compared: they kept to plans from before the first cycle there is\n");
   }
   text += PrintPromises(replay.promises);
   for (const core::ReplayDifference& difference : replay.first) {
@@ -204,8 +214,10 @@ std::string ReplayDocument(const DirectoryReplay& replay) {
              {"time", difference.now == kNoTime ? Json() : Json(TimeText(difference.now))},
              {"text", difference.text}});
   }
-  const Json document = {{"entries", replay.entries},
+  const Json document = {{"begins", replay.begins},
+                         {"entries", replay.entries},
                          {"passes", replay.cycles},
+                         {"passes_unchecked", replay.cycles_unchecked},
                          {"starts", replay.starts},
                          {"starts_unchecked", replay.starts_unchecked},
                          {"promises", PromiseDocument(replay.promises)},

@@ -15,10 +15,12 @@
 namespace muster::daemon {
 
 struct DirectoryReplay {
+  std::uint64_t begins = 1;  // the first entry
   std::uint64_t entries = 0;
   std::uint64_t cycles = 0;            // made again
+  std::uint64_t cycles_unchecked = 0;  // that kept to a plan from before the beginning
   std::uint64_t starts = 0;            // that a cycle made again has
-  std::uint64_t starts_unchecked = 0;  // from before cycles were kept
+  std::uint64_t starts_unchecked = 0;  // from before the first cycle made again
   core::PromiseReport promises;
   std::uint64_t differences = 0;
   std::vector<core::ReplayDifference> first;  // of them, at most kDifferencesShown
@@ -27,9 +29,10 @@ struct DirectoryReplay {
 inline constexpr std::size_t kDifferencesShown = 10;
 
 // Applies the journal from its beginning, makes every cycle again, and compares the state with what
-// the rows beside the journal say. `progress(done, all)` is called now and then with entries.
+// the rows beside the journal say. `archive`: see JournalReader. `progress(done, all)` is called
+// now and then with entries.
 absl::StatusOr<DirectoryReplay> ReplayDirectory(
-    const std::string& directory,
+    const std::string& place, const std::string& archive,
     const std::function<void(std::uint64_t done, std::uint64_t all)>& progress);
 
 struct BundleReplay {

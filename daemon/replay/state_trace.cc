@@ -2,9 +2,10 @@
 
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/store/journal_reader.h"
+#include "daemon/store/archive/journal_reader.h"
 #include "scheduler/base/status.h"
 #include "scheduler/core/state/cluster_state.h"
 
@@ -61,11 +62,16 @@ std::string RowOf(const Job& job, const JobEnded& end, Time beginning) {
 
 }  // namespace
 
-absl::Status WriteStateTrace(const std::string& directory,
+absl::Status WriteStateTrace(const std::string& place, const std::string& archive,
                              const std::function<absl::Status(const std::string&)>& write) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<JournalReader> reader, JournalReader::Open(directory));
-  core::ClusterState state;
+  ASSIGN_OR_RETURN(const std::unique_ptr<JournalReader> reader,
+                   JournalReader::Open(place, archive));
+  ASSIGN_OR_RETURN(StateImage image, reader->ReadBeginning());
   std::optional<Time> beginning;  // of the first submission
+  if (!image.jobs.empty()) {
+    beginning = image.jobs.front().submitted;
+  }
+  core::ClusterState state(std::move(image));
   std::string pending = kColumns;
   absl::Status status;
   const auto visit = [&](const JournalEntry& entry) {
@@ -74,6 +80,7 @@ absl::Status WriteStateTrace(const std::string& directory,
     } else if (const auto* end = std::get_if<JobEnded>(&entry.event)) {
       const Job& job = *state.FindJob(end->job);
       if (job.attempt.has_value()) {
+        beginning = beginning.value_or(job.submitted);
         pending += RowOf(job, *end, *beginning);
       }
     }

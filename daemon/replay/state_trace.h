@@ -14,7 +14,7 @@
 namespace muster::daemon {
 
 // `write` takes the table piece by piece; an error of its own ends the reading.
-absl::Status WriteStateTrace(const std::string& directory,
+absl::Status WriteStateTrace(const std::string& place, const std::string& archive,
                              const std::function<absl::Status(const std::string&)>& write);
 
 }  // namespace muster::daemon

@@ -61,4 +61,14 @@ std::unique_ptr<LeaderLoop> Compete(const DaemonConfig& config, JobStore& store,
   });
 }
 
+std::unique_ptr<Housekeeping> KeepHouse(const DaemonConfig& config, JobStore& store,
+                                        Controller& controller, const Clock& clock,
+                                        const Logger& log) {
+  if (config.retention.journal.count() == 0) {
+    return nullptr;
+  }
+  return std::make_unique<Housekeeping>(store, controller, clock, log, config.retention,
+                                        config.keep_scripts ? Scripts::kKept : Scripts::kErased);
+}
+
 }  // namespace muster::daemon

@@ -16,6 +16,7 @@
 #include "daemon/leading/leader_loop.h"
 #include "daemon/leading/leadership_service.h"
 #include "daemon/serve/config.h"
+#include "daemon/serve/housekeeping.h"
 #include "daemon/serve/server.h"
 #include "daemon/store/job_store.h"
 #include "scheduler/runtime/clock.h"
@@ -41,5 +42,11 @@ absl::Status Begin(const DaemonConfig& config, JobStore& store, Controller& cont
 std::unique_ptr<LeaderLoop> Compete(const DaemonConfig& config, JobStore& store,
                                     Controller& controller, const Server& server, const Logger& log,
                                     TokenStore& tokens);
+
+// Has the store keep no more than the configuration says; null: it keeps all. All that is referred
+// to outlives it.
+std::unique_ptr<Housekeeping> KeepHouse(const DaemonConfig& config, JobStore& store,
+                                        Controller& controller, const Clock& clock,
+                                        const Logger& log);
 
 }  // namespace muster::daemon

@@ -21,6 +21,7 @@ namespace muster::daemon {
 namespace {
 
 constexpr std::chrono::milliseconds kLeaseLeast{500};
+constexpr Duration kJournalLeast = std::chrono::seconds(10);
 constexpr std::chrono::minutes kLeaseMost{5};
 constexpr std::size_t kNameBytesMax = 64;
 
@@ -169,6 +170,34 @@ absl::Status ReadBudget(ConfigFile& file, BudgetLimits& budget) {
   return absl::OkStatus();
 }
 
+// [retention] keep_script, journal = "90d", archive = DIR, jobs = "365d", jobs_most = N.
+absl::Status ReadRetention(ConfigFile& file, DaemonConfig& config) {
+  Retention& retention = config.retention;
+  std::int64_t most = 0;
+  RETURN_IF_ERROR(file.ReadBool("retention.keep_script", &config.keep_scripts));
+  RETURN_IF_ERROR(file.ReadDuration("retention.journal", &retention.journal));
+  RETURN_IF_ERROR(file.ReadString("retention.archive", &retention.archive));
+  RETURN_IF_ERROR(file.ReadDuration("retention.jobs", &retention.jobs.age));
+  RETURN_IF_ERROR(file.ReadInteger("retention.jobs_most", {0, INT64_MAX}, &most));
+  retention.jobs.most = static_cast<std::uint64_t>(most);
+  const Duration least = retention.journal;
+  if (least.count() != 0 && least < kJournalLeast) {
+    return file.ErrorAt("retention.journal", "at least 10s; leave it out to keep all entries");
+  }
+  if (!retention.archive.empty() && retention.archive.front() != '/') {
+    return file.ErrorAt("retention.archive", "an absolute path");
+  }
+  for (const char* key : {"retention.jobs", "retention.jobs_most", "retention.archive"}) {
+    if (file.Has(key) && least.count() == 0) {
+      return file.ErrorAt(key, "needs retention.journal: jobs go after the entries that name them");
+    }
+  }
+  if (retention.jobs.age.count() != 0 && retention.jobs.age < least) {
+    return file.ErrorAt("retention.jobs", "at least retention.journal");
+  }
+  return absl::OkStatus();
+}
+
 // store = "postgresql://…", name = "c1", lease = "2s"; the command line goes before.
 absl::Status ReadStoreKeys(ConfigFile& file, DaemonConfig& config) {
   std::string store;
@@ -242,7 +271,7 @@ absl::Status ReadConfigFile(const std::string& path, DaemonConfig& config) {
   RETURN_IF_ERROR(ReadStoreKeys(file, config));
   RETURN_IF_ERROR(ReadDoorKeys(file, config));
   RETURN_IF_ERROR(ReadBudget(file, config.budget));
-  RETURN_IF_ERROR(file.ReadBool("retention.keep_script", &config.keep_scripts));
+  RETURN_IF_ERROR(ReadRetention(file, config));
   RETURN_IF_ERROR(ReadNetworkKey(path, file, config));
   RETURN_IF_ERROR(ReadSettings(file, config.policy));
   RETURN_IF_ERROR(ReadPolicy(file).status());

@@ -13,6 +13,7 @@
 
 #include "absl/status/statusor.h"
 #include "daemon/access/user_budget.h"
+#include "daemon/serve/housekeeping.h"
 #include "daemon/serve/server.h"
 #include "scheduler/model/settings/scheduler_config.h"
 
@@ -29,10 +30,11 @@ struct DaemonConfig {
   std::string keys;          // directory of the files that `tls` does not name
   std::string munge_socket;  // empty: where libmunge looks
   std::optional<std::uint32_t> min_uid;
-  std::string gateway;  // "unix:PATH" of the socket on which tokens alone count; empty: none
-  BudgetLimits budget;  // of each user's calls
+  std::string gateway;        // "unix:PATH" of the socket on which tokens alone count; empty: none
+  BudgetLimits budget;        // of each user's calls
   bool keep_scripts = false;  // once their jobs have ended
-  std::string network;                 // --network: goes before the one that the file names
+  Retention retention;
+  std::string network;  // --network: goes before the one that the file names
   SchedulerConfig policy;
   std::string file;  // where these settings are from; empty: the command line alone
   int ready_fd = -1;

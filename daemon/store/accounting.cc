@@ -14,19 +14,13 @@
 namespace muster::daemon {
 namespace {
 
-// A list of numbers as one parameter, for json_each.
-template <class T>
-std::string JsonArray(const std::vector<T>& numbers) {
-  return absl::StrCat("[", absl::StrJoin(numbers, ","), "]");
-}
-
 std::string JsonIds(const std::vector<JobId>& ids) {
   std::vector<std::uint64_t> numbers;
   numbers.reserve(ids.size());
   for (JobId id : ids) {
     numbers.push_back(id.value());
   }
-  return JsonArray(numbers);
+  return NumberList(numbers);
 }
 
 // The query of a filter: fixed pieces, with a parameter for every value. An operation on a column
@@ -129,7 +123,7 @@ absl::StatusOr<std::vector<JobDetail>> Accounting::Show(
   if (elements.empty()) {
     rows.Start(id.value(), id.value());
   } else {
-    rows.Start(id.value(), JsonArray(elements));
+    rows.Start(id.value(), NumberList(elements));
   }
   ASSIGN_OR_RETURN(std::vector<JobDetail> details, ReadDetails(*database_, &rows));
   for (JobDetail& detail : details) {

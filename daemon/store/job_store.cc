@@ -185,6 +185,11 @@ absl::StatusOr<std::optional<JobId>> JobStore::FindToken(const std::string& toke
 absl::Status JobStore::ReadJournal(Version from,
                                    const std::function<bool(const JournalEntry&)>& visit) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> reader, engine_->OpenReader());
+  ASSIGN_OR_RETURN(const Version begins, ReadJournalBegins(*reader));
+  if (from < begins) {
+    return absl::OutOfRangeError(
+        absl::StrCat("entries before ", begins.value(), " are in the archive; begin there"));
+  }
   return ReadJournalRows(*reader, from, visit);
 }
 

@@ -7,10 +7,10 @@
 // TakeOldSecrets belong to one thread (CommitQueue's); everything else is safe from any thread
 // beside them and reads what is committed; after a Commit that failed, Load comes before the next
 // Commit. Invariants: (1) a Commit that returned OK is on the disk; after one that did not, Load
-// says what there is, and no part of it comes later; (2) versions have no gap; (3) no other process
-// writes: DIR/lock sees to that in a file, the leader's row in a database; (4) nothing is ever
-// deleted to make room or to start; (5) environments, and scripts unless they are kept, go when
-// their jobs have ended.
+// says what there is, and no part of it comes later; (2) versions have no gap, from the journal's
+// beginning on; (3) no other process writes: DIR/lock sees to that in a file, the leader's row in a
+// database; (4) nothing is ever deleted to make room or to start, but what `Batch::drops` names;
+// (5) environments, and scripts unless they are kept, go when their jobs have ended.
 
 #include <atomic>
 #include <cstdint>
@@ -86,7 +86,8 @@ class JobStore {
   absl::StatusOr<std::vector<Tuning>> ReadTunings(const std::string& kernel);
   // The submission that used a client token, however old; nullopt when none did. Submissions only.
   absl::StatusOr<std::optional<JobId>> FindToken(const std::string& token);
-  // Calls visit(entry) for each entry from `from` on, in order, until it returns false.
+  // Calls visit(entry) for each entry from `from` on, in order, until it returns false. OutOfRange:
+  // the journal begins later.
   absl::Status ReadJournal(Version from, const std::function<bool(const JournalEntry&)>& visit);
 
   // Moves the log into the file when it has grown by `bytes` since the last time. Commit never

@@ -302,6 +302,10 @@ absl::StatusOr<Version> ReadVersion(Database& database) {
 absl::StatusOr<StateImage> ReadState(Database& database) {
   Transaction transaction(database);
   RETURN_IF_ERROR(transaction.Begin(Transaction::Kind::kRead));
+  return ReadStateWithin(database);
+}
+
+absl::StatusOr<StateImage> ReadStateWithin(Database& database) {
   StateImage image;
   ASSIGN_OR_RETURN(image.version, ReadVersion(database));
   ASSIGN_OR_RETURN(const std::int64_t epoch,

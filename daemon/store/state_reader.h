@@ -17,6 +17,8 @@ inline constexpr int kTokensKept = 65536;
 
 // kDataLoss names the row that cannot be read or contradicts another.
 absl::StatusOr<StateImage> ReadState(Database& database);
+// The same within the caller's transaction.
+absl::StatusOr<StateImage> ReadStateWithin(Database& database);
 
 // The version of the last journal entry; invalid (0) in an empty journal.
 absl::StatusOr<Version> ReadVersion(Database& database);

@@ -76,6 +76,47 @@ class KeptTest(RetentionTest):
         self.assertNotIn(f"{SECRET} of the environment".encode().hex(), rows.lower())
 
 
+class JournalTest(ClusterTest):
+    """A journal that begins again, on a cluster that works."""
+
+    @classmethod
+    def make(cls):
+        cluster = Cluster()
+        cluster.configure('[retention]\njournal = "10s"\njobs = "1d"\n')
+        return cluster.start()
+
+    def begins(self):
+        rows = self.cluster._rows("SELECT value FROM meta WHERE key = 'journal_begins'")
+        return rows[0]["value"] if rows else 1
+
+    def test_the_journal_begins_again_and_nothing_is_lost(self):
+        script = self.cluster.script("true\n")
+        old = self.cluster.submit("-o", "/dev/null", script)
+        self.cluster.wait_ended(old)
+        held = self.cluster.submit("--hold", "-o", "/dev/null", script)
+        written = self.cluster._rows("SELECT max(version) AS last FROM journal")[0]["last"]
+        wait_until(lambda: self.begins() > written, "the journal did not begin again", 60)
+        later = self.cluster.submit("-o", "/dev/null", script)
+        self.cluster.wait_ended(later)
+        self.cluster.controller.kill()
+        self.cluster.controller.start()
+        self.cluster.must("release", str(held))
+        self.cluster.wait_ended(held)
+        self.assertIn(f"\n{old} ", self.cluster.must("history"))
+        rest = self.cluster.replay()
+        self.assertTrue(rest["same"], rest)
+        self.assertGreater(rest["begins"], written)
+        self.assertGreater(rest["starts"], 0, rest)
+        archive = os.path.join(self.cluster.state, "controller", "archive")
+        segments = [name for name in os.listdir(archive) if name.endswith(".db.zst")]
+        self.assertTrue(segments)
+        for name in segments:
+            self.assertIn("no difference", self.cluster.must("replay", os.path.join(archive, name)))
+        refused = self.cluster.muster("events", "--from", "1")
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("are in the archive", refused.stderr)
+
+
 del RetentionTest
 
 if __name__ == "__main__":

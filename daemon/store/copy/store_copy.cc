@@ -10,11 +10,10 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
-#include "absl/strings/str_split.h"
 #include "daemon/store/database/engine.h"
 #include "daemon/store/database/schema.h"
+#include "daemon/store/database/table_rows.h"
 #include "daemon/store/postgres/postgres_engine.h"
 #include "daemon/store/sqlite/sqlite_engine.h"
 #include "scheduler/base/status.h"
@@ -25,7 +24,6 @@ namespace {
 
 constexpr const char* kSqlite = "sqlite:";
 constexpr std::size_t kSqliteBytes = 7;
-constexpr std::int64_t kPageRows = 1000;
 // Another may lead after a copy that was cut off; one that goes on is fenced off then.
 constexpr std::chrono::minutes kWhileCopying{10};
 
@@ -35,10 +33,6 @@ struct End {
   std::string directory;
   std::unique_ptr<StoreEngine> engine;
 };
-
-// A value of a row; text and bytes as they are, a number as its digits.
-using Value = std::optional<std::string>;
-using Row = std::vector<Value>;
 
 std::string DirectoryOf(const std::string& place) {
   const std::string said = place.substr(kSqliteBytes);
@@ -80,120 +74,8 @@ absl::Status Release(End& end) {
                                              : end.engine->leadership()->Release("");
 }
 
-// Rows of one table, page by page in the order of their keys.
-class Pages {
- public:
-  Pages(Database& database, const TableOf& table)
-      : kinds_(table.kinds),
-        first_(database, absl::StrCat("SELECT ", table.columns, " FROM ", table.name, " ORDER BY ",
-                                      table.key, " LIMIT ?")),
-        next_(database, NextSql(table)) {
-    const std::vector<std::string> columns = absl::StrSplit(table.columns, ", ");
-    for (const std::string& name : std::vector<std::string>(absl::StrSplit(table.key, ", "))) {
-      keys_.push_back(static_cast<std::size_t>(std::find(columns.begin(), columns.end(), name) -
-                                               columns.begin()));
-    }
-  }
-
-  // Empty: there are no more.
-  absl::StatusOr<std::vector<Row>> Next() {
-    Statement& rows = last_.empty() ? first_ : next_;
-    rows.Reset();
-    int index = 0;
-    for (std::size_t i = 0; i < last_.size(); ++i) {
-      const std::string& value = *last_[i];
-      if (kinds_[keys_[i]] == 'i') {
-        rows.Bind(++index, std::int64_t{std::stoll(value)});
-      } else {
-        rows.Bind(++index, value);
-      }
-    }
-    rows.Bind(++index, kPageRows);
-    std::vector<Row> page;
-    while (true) {
-      ASSIGN_OR_RETURN(const bool more, rows.Next());
-      if (!more) {
-        break;
-      }
-      page.push_back(Read(rows));
-    }
-    if (!page.empty()) {
-      last_.clear();
-      for (const std::size_t key : keys_) {
-        last_.push_back(page.back()[key]);
-      }
-    }
-    return page;
-  }
-
- private:
-  static std::string NextSql(const TableOf& table) {
-    const std::vector<std::string> key = absl::StrSplit(table.key, ", ");
-    const std::vector<const char*> marks(key.size(), "?");
-    return absl::StrCat("SELECT ", table.columns, " FROM ", table.name, " WHERE (", table.key,
-                        ") > (", absl::StrJoin(marks, ", "), ") ORDER BY ", table.key, " LIMIT ?");
-  }
-  Row Read(const Statement& rows) const {
-    Row row(kinds_.size());
-    for (std::size_t i = 0; i < kinds_.size(); ++i) {
-      const int column = static_cast<int>(i);
-      if (rows.IsNull(column) && kinds_[i] != 'b') {
-        continue;  // bytes that are not there are none
-      }
-      row[i] = kinds_[i] == 'i'   ? std::to_string(rows.Integer(column))
-               : kinds_[i] == 't' ? std::string(rows.Text(column))
-                                  : std::string(rows.Bytes(column));
-    }
-    return row;
-  }
-
-  const std::string kinds_;
-  std::vector<std::size_t> keys_;  // places of the key's columns
-  std::vector<Value> last_;        // the key of the last row
-  Statement first_;
-  Statement next_;
-};
-
-absl::Status Insert(Statement& insert, const std::string& kinds, const Row& row) {
-  insert.Reset();
-  for (std::size_t i = 0; i < row.size(); ++i) {
-    const int index = static_cast<int>(i) + 1;
-    if (kinds[i] == 'i') {
-      insert.Bind(index, row[i].has_value() ? std::optional(std::int64_t{std::stoll(*row[i])})
-                                            : std::nullopt);
-    } else if (kinds[i] == 't') {
-      insert.Bind(index, row[i].value_or(""));
-    } else {
-      insert.Bind(index, Blob{*row[i]});
-    }
-  }
-  return insert.Execute();
-}
-
-absl::StatusOr<std::uint64_t> CopyTable(Database& from, Database& to, const TableOf& table) {
-  Pages pages(from, table);
-  const std::string kinds = table.kinds;
-  const std::vector<const char*> marks(kinds.size(), "?");
-  Statement insert(to, absl::StrCat("INSERT INTO ", table.name, " (", table.columns, ") VALUES (",
-                                    absl::StrJoin(marks, ", "), ")"));
-  Statement settle(to, "SELECT 1");  // hears what became of the rows sent until then
-  std::uint64_t copied = 0;
-  while (true) {
-    ASSIGN_OR_RETURN(const std::vector<Row> page, pages.Next());
-    if (page.empty()) {
-      return copied;
-    }
-    for (const Row& row : page) {
-      RETURN_IF_ERROR(Insert(insert, kinds, row));
-    }
-    RETURN_IF_ERROR(settle.Next().status());
-    settle.Reset();
-    copied += page.size();
-  }
-}
-
 // As both engines keep it: PostgreSQL's texts have no NUL.
-void Normalise(const std::string& kinds, Row* row) {
+void Normalise(const std::string& kinds, TableRow* row) {
   for (std::size_t i = 0; i < row->size(); ++i) {
     if (kinds[i] == 't' && (*row)[i].has_value()) {
       (*row)[i] = absl::StrReplaceAll(*(*row)[i], {{std::string(1, '\0'), "\xEF\xBF\xBD"}});
@@ -202,12 +84,12 @@ void Normalise(const std::string& kinds, Row* row) {
 }
 
 absl::Status CompareTable(Database& from, Database& to, const TableOf& table) {
-  Pages ours(from, table);
-  Pages theirs(to, table);
+  TablePages ours(from, table);
+  TablePages theirs(to, table);
   std::uint64_t number = 0;
   while (true) {
-    ASSIGN_OR_RETURN(std::vector<Row> left, ours.Next());
-    ASSIGN_OR_RETURN(std::vector<Row> right, theirs.Next());
+    ASSIGN_OR_RETURN(std::vector<TableRow> left, ours.Next());
+    ASSIGN_OR_RETURN(std::vector<TableRow> right, theirs.Next());
     for (std::size_t i = 0; i < std::max(left.size(), right.size()); ++i) {
       ++number;
       const bool both = i < left.size() && i < right.size();

@@ -4,12 +4,12 @@
 // committed. What SQLite and PostgreSQL have in common.
 //
 // SQL is the part of the language that both engines understand; a parameter is a question mark, and
-// values reach SQL by parameters only. Thread promise: a Database and everything made from it belong
-// to one thread at a time. Invariants: (1) a Statement does not outlive its Database; (2) every
-// error names the database and the mend; its code says what kind it is: kResourceExhausted for a
-// full disk, kUnavailable for a database that cannot be written or reached, kDataLoss for damage and
-// for I/O errors of a file, kFailedPrecondition for a writer that leads no more, kInternal for a
-// mistake of ours.
+// values reach SQL by parameters only. Thread promise: a Database and everything made from it
+// belong to one thread at a time. Invariants: (1) a Statement does not outlive its Database; (2)
+// every error names the database and the mend; its code says what kind it is: kResourceExhausted
+// for a full disk, kUnavailable for a database that cannot be written or reached, kDataLoss for
+// damage and for I/O errors of a file, kFailedPrecondition for a writer that leads no more,
+// kInternal for a mistake of ours.
 
 #include <cstdint>
 #include <memory>
@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -144,5 +145,15 @@ class Transaction {
   Database& database_;
   bool open_ = false;
 };
+
+// Numbers as one text, for Database::numbers().
+template <class Number>
+std::string NumberList(const std::vector<Number>& numbers) {
+  std::string list = "[";
+  for (const Number number : numbers) {
+    list += (list.size() > 1 ? "," : "") + std::to_string(number);
+  }
+  return list + "]";
+}
 
 }  // namespace muster::daemon

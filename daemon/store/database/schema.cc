@@ -228,7 +228,51 @@ ALTER TABLE steps ADD COLUMN secret BLOB;
 INSERT INTO meta SELECT 'whole_entries', version FROM journal ORDER BY version DESC LIMIT 1;
 )sql";
 
-constexpr std::array<Migration, 11> kMigrations = {{{1, kVersion1},
+// Journal entries and ended jobs may go, and what is left must not be looked through for each of
+// them: steps name their entries, and live jobs their submissions, without a constraint.
+constexpr const char* kVersion12 = R"sql(
+CREATE TABLE free_jobs (
+  id         INTEGER PRIMARY KEY,
+  submission INTEGER NOT NULL,
+  payload    BLOB NOT NULL
+) STRICT;
+INSERT INTO free_jobs SELECT id, submission, payload FROM jobs;
+DROP TABLE jobs;
+ALTER TABLE free_jobs RENAME TO jobs;
+
+CREATE TABLE free_steps (
+  job           INTEGER NOT NULL,
+  attempt       INTEGER NOT NULL,
+  step          INTEGER NOT NULL,
+  version       INTEGER,
+  token         TEXT NOT NULL DEFAULT '',
+  name          TEXT NOT NULL DEFAULT '',
+  started       INTEGER,
+  ended         INTEGER,
+  exit_code     INTEGER NOT NULL DEFAULT 0,
+  exit_signal   INTEGER NOT NULL DEFAULT 0,
+  user_cpu_ms   INTEGER NOT NULL DEFAULT 0,
+  system_cpu_ms INTEGER NOT NULL DEFAULT 0,
+  peak_memory   INTEGER NOT NULL DEFAULT 0,
+  queued        INTEGER,
+  nodes         TEXT NOT NULL DEFAULT '',
+  tasks         INTEGER NOT NULL DEFAULT 0,
+  cpus          INTEGER NOT NULL DEFAULT 0,
+  gpus          INTEGER NOT NULL DEFAULT 0,
+  open          INTEGER NOT NULL DEFAULT 0,
+  text          TEXT NOT NULL DEFAULT '',
+  failed        INTEGER NOT NULL DEFAULT 0,
+  secret        BLOB,
+  PRIMARY KEY (job, attempt, step)
+) STRICT, WITHOUT ROWID;
+INSERT INTO free_steps SELECT job, attempt, step, version, token, name, started, ended, exit_code,
+  exit_signal, user_cpu_ms, system_cpu_ms, peak_memory, queued, nodes, tasks, cpus, gpus, open,
+  text, failed, secret FROM steps;
+DROP TABLE steps;
+ALTER TABLE free_steps RENAME TO steps;
+)sql";
+
+constexpr std::array<Migration, 12> kMigrations = {{{1, kVersion1},
                                                     {2, kVersion2},
                                                     {3, kVersion3},
                                                     {4, kVersion4},
@@ -238,7 +282,8 @@ constexpr std::array<Migration, 11> kMigrations = {{{1, kVersion1},
                                                     {8, kVersion8},
                                                     {9, kVersion9},
                                                     {10, kVersion10},
-                                                    {11, kVersion11}}};
+                                                    {11, kVersion11},
+                                                    {12, kVersion12}}};
 
 // A parent before those whose rows name it.
 constexpr std::array<TableOf, 17> kTables = {{

@@ -10,8 +10,10 @@
 // The tables, version 1 (times are UTC milliseconds, NULL for "never"; payloads are the
 // wire's messages):
 //
-//   journal      one row an event, versions without a gap; kind is the wire's field name.
-//                A job_submitted lacks spec and program: they are in the next two tables.
+//   journal      one row an event; kind is the wire's field name. A job_submitted lacks spec and
+//                program: they are in the next two tables. From meta's 'journal_begins' on versions
+//                have no gap; before, there are the entries that live jobs need, and changes of
+//                policy.
 //   submissions  one row a submission of `count` jobs with ids first, first+1, …; open counts those
 //                that have not ended. An element with neither a jobs nor a history row is a job as
 //                it was submitted, so an array of any size costs one row.
@@ -26,7 +28,9 @@
 //                secret: as in programs, of that entry
 //   nodes        every node that ever registered
 //   meta         'epoch': the newest controller's; 'whole_entries': up to which version entries may
-//                be from before version 11, their secrets and their programs' within the payloads
+//                be from before version 11, their secrets and their programs' within the payloads;
+//                'next_job': ids below were given out; 'journal_begins': the first version of the
+//                journal (none: 1)
 
 #include <cstdint>
 #include <span>

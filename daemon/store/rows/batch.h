@@ -7,8 +7,9 @@
 // gap; (2) `jobs` and `nodes` are the values after the last entry; (3) a job is in at most one of
 // `jobs` and `ended`; (4) `cycles` are in the order in which they were made.
 
-#include <optional>
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "scheduler/model/change/event.h"
@@ -39,6 +40,16 @@ struct EndedAttempt {
   std::string account;
 };
 
+// Rows that are kept no longer: entries and cycles that the archive has, jobs that ended long ago.
+// REQUIRES: no live job needs any of them.
+struct Drops {
+  Version journal_begins;                            // from now on; invalid: as until now
+  std::vector<std::pair<Version, Version>> entries;  // from the first to the second
+  std::int64_t cycles = 0;                           // up to the row of that id
+  std::vector<JobId> jobs;                           // with attempts, steps and notes
+  std::vector<JobId> submissions;                    // the last of whose jobs goes or went
+};
+
 struct Batch {
   std::vector<JournalEntry> entries;
   std::vector<Job> jobs;  // changed and not ended
@@ -53,9 +64,10 @@ struct Batch {
 
   std::vector<Tuning> tunings;
   std::vector<std::pair<JobId, JobNote>> notes;
+  std::vector<Drops> drops;
 
   [[nodiscard]] bool empty() const {
-    return entries.empty() && cycles.empty() && tunings.empty() && notes.empty();
+    return entries.empty() && cycles.empty() && tunings.empty() && notes.empty() && drops.empty();
   }
 };
 

@@ -1,5 +1,6 @@
 #include "daemon/store/rows/journal.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -162,8 +163,15 @@ std::optional<std::int64_t> TimeColumn(Time time) {
   return time == kNoTime ? std::nullopt : std::optional(time.time_since_epoch().count());
 }
 
+absl::StatusOr<Version> ReadJournalBegins(Database& database) {
+  ASSIGN_OR_RETURN(const std::int64_t begins,
+                   database.ReadInteger("SELECT value FROM meta WHERE key = 'journal_begins'"));
+  return Version(std::max<std::uint64_t>(static_cast<std::uint64_t>(begins), 1));
+}
+
 absl::Status ReadJournalRows(Database& database, Version from,
-                             const std::function<bool(const JournalEntry&)>& visit) {
+                             const std::function<bool(const JournalEntry&)>& visit,
+                             Entries entries) {
   Transaction transaction(database);
   RETURN_IF_ERROR(transaction.Begin(Transaction::Kind::kRead));
   // Piece by piece: an engine may hold all rows of one question in memory.
@@ -184,7 +192,7 @@ absl::Status ReadJournalRows(Database& database, Version from,
     JournalEntry entry;
     const std::string where = Where(database, "journal entry", rows.Unsigned(0));
     RETURN_IF_ERROR(Decode(rows.Bytes(1), where, &entry));
-    RETURN_IF_ERROR(completion.Complete(&entry));
+    RETURN_IF_ERROR(entries == Entries::kApart ? completion.Complete(&entry) : absl::OkStatus());
     ++rows_of_piece;
     from = entry.version.Next();
     if (!visit(entry)) {

@@ -29,9 +29,17 @@ JournalColumns ColumnsOf(const Event& event);
 // Milliseconds since 1970; nullopt (NULL) for kNoTime.
 std::optional<std::int64_t> TimeColumn(Time time);
 
+// The version from which on the database has every entry.
+absl::StatusOr<Version> ReadJournalBegins(Database& database);
+
+// Whether a journal's entries lack what has rows of its own, as a store's do, or are whole, as an
+// archive's.
+enum class Entries { kApart, kWhole };
+
 // Calls visit(entry) for each entry from `from` on, in order, until it returns false.
 absl::Status ReadJournalRows(Database& database, Version from,
-                             const std::function<bool(const JournalEntry&)>& visit);
+                             const std::function<bool(const JournalEntry&)>& visit,
+                             Entries entries = Entries::kApart);
 
 // Calls visit(event) for the changes of policy, the newest first, at most `limit`.
 absl::Status ReadPolicyRows(Database& database, std::uint32_t limit,

@@ -10,6 +10,7 @@
 #include "daemon/store/database/blob.h"
 #include "daemon/store/rows/health_rows.h"
 #include "daemon/store/rows/journal.h"
+#include "daemon/store/rows/row_eraser.h"
 #include "scheduler/base/status.h"
 #include "scheduler/model/job/array.h"
 #include "scheduler/model/value/fingerprint.h"
@@ -114,6 +115,9 @@ absl::Status RowWriter::Write(const Batch& batch) {
   }
   for (const auto& [job, note] : batch.notes) {
     RETURN_IF_ERROR(kept_.Write(job, note));
+  }
+  for (const Drops& drops : batch.drops) {
+    RETURN_IF_ERROR(EraseRows(database_, drops));
   }
   return absl::OkStatus();
 }

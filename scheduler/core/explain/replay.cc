@@ -19,6 +19,9 @@ std::string HashText(std::uint64_t hash) {
 
 }  // namespace
 
+Replay::Replay(StateImage beginning)
+    : state_(std::move(beginning)), has_beginning_(state_.version().valid()) {}
+
 std::optional<ReplayDifference> Replay::Apply(const JournalEntry& entry) {
   MUSTER_CHECK(entry.version == version().Next());
   std::optional<ReplayDifference> difference;
@@ -34,7 +37,7 @@ std::optional<ReplayDifference> Replay::Apply(const JournalEntry& entry) {
 
 std::optional<ReplayDifference> Replay::CheckStart(const AttemptStarted& start) {
   if (plans_.empty()) {
-    ++starts_unchecked_;  // from before cycles were kept
+    ++starts_unchecked_;  // no cycle was made again yet
     return std::nullopt;
   }
   ++starts_;
@@ -55,6 +58,10 @@ std::optional<ReplayDifference> Replay::CheckStart(const AttemptStarted& start) 
 
 std::optional<ReplayDifference> Replay::Check(const CycleRecord& record) {
   MUSTER_CHECK(record.version == version());
+  if (record.follows && plans_.empty() && has_beginning_) {
+    ++cycles_unchecked_;
+    return std::nullopt;
+  }
   std::shared_ptr<const Snapshot> snapshot = snapshots_.Build(
       state_, record.now, record.follows && !plans_.empty() ? &plans_.back() : nullptr,
       record.config->network);

@@ -1,6 +1,8 @@
 #pragma once
 
 // A replay: the journal applied again from its beginning, and every recorded cycle made again.
+// Where the journal begins with a state, the first cycle made again is the first that kept to no
+// plan before it.
 //
 // Promise 6: replaying the journal gives the same state and the same decisions, hash for hash.
 // Thread promise: none; one thread. Invariants: entries and cycles are taken in the order in which
@@ -16,6 +18,7 @@
 #include "scheduler/core/plan/snapshot_builder.h"
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/model/change/event.h"
+#include "scheduler/model/change/state_image.h"
 #include "scheduler/model/plan/cycle_record.h"
 #include "scheduler/model/plan/plan.h"
 
@@ -30,6 +33,10 @@ struct ReplayDifference {
 
 class Replay {
  public:
+  Replay() = default;
+  // Begins with that state.
+  explicit Replay(StateImage beginning);
+
   // The next entry. A difference: a start that is not in the plan whose hash it names.
   // REQUIRES: the entry follows version().
   std::optional<ReplayDifference> Apply(const JournalEntry& entry);
@@ -42,6 +49,8 @@ class Replay {
   [[nodiscard]] const ClusterState& state() const { return state_; }
   [[nodiscard]] std::uint64_t entries() const { return entries_; }
   [[nodiscard]] std::uint64_t cycles() const { return cycles_; }
+  // Cycles that kept to a plan from before the beginning, and were not made again.
+  [[nodiscard]] std::uint64_t cycles_unchecked() const { return cycles_unchecked_; }
   // Attempts that were started by a cycle made again here, and by others.
   [[nodiscard]] std::uint64_t starts() const { return starts_; }
   [[nodiscard]] std::uint64_t starts_unchecked() const { return starts_unchecked_; }
@@ -58,6 +67,8 @@ class Replay {
   PromiseTable promises_;
   std::uint64_t entries_ = 0;
   std::uint64_t cycles_ = 0;
+  std::uint64_t cycles_unchecked_ = 0;
+  bool has_beginning_ = false;
   std::uint64_t starts_ = 0;
   std::uint64_t starts_unchecked_ = 0;
 };

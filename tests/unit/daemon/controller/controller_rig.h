@@ -94,11 +94,8 @@ class ControllerTest : public ::testing::Test {
     auto store = JobStore::Open(directory_);
     ASSERT_TRUE(store.ok()) << store.status();
     store_ = *std::move(store);
-    controller_ = std::make_unique<Controller>(*store_, door_, clock_, log_,
-                                               Controller::Setting{SchedulerConfig(), "test", {}});
-    if (planner_) {
-      controller_->PlanWith(planner_);
-    }
+    controller_ = std::make_unique<Controller>(
+        *store_, door_, clock_, log_, Controller::Setting{SchedulerConfig(), "test", {}, planner_});
     const absl::Status started = controller_->Start();
     ASSERT_TRUE(started.ok()) << started;
   }

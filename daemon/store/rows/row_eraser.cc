@@ -1,0 +1,81 @@
+#include "daemon/store/rows/row_eraser.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/base/status.h"
+#include "scheduler/model/view/view.h"
+
+namespace muster::daemon {
+namespace {
+
+// Every writer raises a number, so that it never falls.
+constexpr const char* kRaise =
+    "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = "
+    "CASE WHEN excluded.value > meta.value THEN excluded.value ELSE meta.value END";
+
+std::string ListOf(const std::vector<JobId>& ids) {
+  std::vector<std::uint64_t> numbers;
+  numbers.reserve(ids.size());
+  for (const JobId id : ids) {
+    numbers.push_back(id.value());
+  }
+  return NumberList(numbers);
+}
+
+absl::Status EraseEntries(Database& database, const Drops& drops) {
+  Statement erase(database,
+                  "DELETE FROM journal WHERE version >= ? AND version <= ? "
+                  "AND kind <> 'policy_changed'");
+  for (const auto& [from, to] : drops.entries) {
+    RETURN_IF_ERROR(erase.Run(from.value(), to.value()));
+  }
+  Statement erase_cycles(database, "DELETE FROM passes WHERE id <= ?");
+  return drops.cycles > 0 ? erase_cycles.Run(drops.cycles) : absl::OkStatus();
+}
+
+absl::Status EraseJobs(Database& database, const std::vector<JobId>& jobs) {
+  const std::string ids = ListOf(jobs);
+  for (const char* rows : {"steps WHERE job", "attempts WHERE job", "history WHERE id"}) {
+    Statement erase(database, absl::StrCat("DELETE FROM ", rows, " IN (", database.numbers(), ")"));
+    RETURN_IF_ERROR(erase.Run(ids));
+  }
+  Statement erase_notes(database, absl::StrCat("DELETE FROM job_notes WHERE name = ? AND job IN (",
+                                               database.numbers(), ")"));
+  for (const JobNoteKind& kind : kJobNotes) {
+    RETURN_IF_ERROR(erase_notes.Run(std::string(kind.name), ids));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status EraseSubmissions(Database& database, const std::vector<JobId>& submissions) {
+  Statement newest(database, "SELECT first + count FROM submissions ORDER BY first DESC LIMIT 1");
+  ASSIGN_OR_RETURN(const bool found, newest.Next());
+  const std::uint64_t next_job = found ? newest.Unsigned(0) : 0;
+  newest.Reset();
+  Statement raise(database, kRaise);
+  RETURN_IF_ERROR(raise.Run("next_job", next_job));
+  const std::string ids = ListOf(submissions);
+  for (const char* rows : {"programs WHERE submission", "submissions WHERE first"}) {
+    Statement erase(database, absl::StrCat("DELETE FROM ", rows, " IN (", database.numbers(), ")"));
+    RETURN_IF_ERROR(erase.Run(ids));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status EraseRows(Database& database, const Drops& drops) {
+  if (drops.journal_begins.valid()) {
+    Statement raise(database, kRaise);
+    RETURN_IF_ERROR(raise.Run("journal_begins", drops.journal_begins.value()));
+  }
+  RETURN_IF_ERROR(EraseEntries(database, drops));
+  RETURN_IF_ERROR(drops.jobs.empty() ? absl::OkStatus() : EraseJobs(database, drops.jobs));
+  return drops.submissions.empty() ? absl::OkStatus()
+                                   : EraseSubmissions(database, drops.submissions);
+}
+
+}  // namespace muster::daemon

@@ -1,0 +1,18 @@
+#pragma once
+
+// Takes out rows that are kept no longer: of the journal what the archive has, of the history what
+// ended long ago.
+//
+// Thread promise: belongs to the thread of its database; the caller holds the transaction.
+// Invariants: (1) changes of policy stay; (2) ids that were given out stay given out, and the
+// number of the last entry stays the last; (3) a submission goes with or after its jobs.
+
+#include "absl/status/status.h"
+#include "daemon/store/database/database.h"
+#include "daemon/store/rows/batch.h"
+
+namespace muster::daemon {
+
+absl::Status EraseRows(Database& database, const Drops& drops);
+
+}  // namespace muster::daemon
