@@ -28,6 +28,15 @@ Reason ReasonOfKind(ReasonKind kind) {
   return reason;
 }
 
+// Those that are still there.
+void AddNodes(const core::ClusterState& state, const std::set<NodeId>& nodes, Batch& batch) {
+  for (const NodeId id : nodes) {
+    if (const Node* const node = state.FindNode(id)) {
+      batch.nodes.push_back(*node);
+    }
+  }
+}
+
 // Those of the jobs that are still live.
 void AddJobs(const core::ClusterState& state, const std::set<JobId>& jobs, Batch& batch) {
   for (const JobId id : jobs) {
@@ -247,9 +256,7 @@ void Controller::Finish(bool all_cycles) {
     return;
   }
   AddJobs(state_, group_.jobs, group_.batch);
-  for (const NodeId id : group_.nodes) {
-    group_.batch.nodes.push_back(*state_.FindNode(id));
-  }
+  AddNodes(state_, group_.nodes, group_.batch);
   AddSpent(state_, group_.spent, group_.batch);
   for (const auto& [account, user] : group_.charged) {
     group_.batch.usage.push_back(state_.usage().UsageOf(account, user));

@@ -183,6 +183,11 @@ struct Teller {
     return AboutNode(event.drained ? "muster.node.drained" : "muster.node.resumed", event.node,
                      event.time, {{"text", event.reason}, {"by_health", event.by_health}});
   }
+  std::optional<EventNote> operator()(const NodeForgotten& event) const {
+    EventNote note = AboutNode("muster.node.forgotten", event.node, event.time, {});
+    note.node_name = event.name;
+    return note;
+  }
   std::optional<EventNote> operator()(const AttemptQuarantined& event) const {
     return AboutNode(event.over ? "muster.node.quarantine_over" : "muster.node.quarantined",
                      event.node, event.time, {{"unknown_job", Number(event.attempt.job.value())}});

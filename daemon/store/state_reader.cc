@@ -322,7 +322,10 @@ absl::StatusOr<StateImage> ReadStateWithin(Database& database) {
   image.next_job = std::max(JobId(static_cast<std::uint64_t>(last_job)).Next(),
                             JobId(static_cast<std::uint64_t>(unknown)));
   ASSIGN_OR_RETURN(const std::int64_t last_node, database.ReadInteger("SELECT max(id) FROM nodes"));
-  image.next_node = NodeId(static_cast<std::uint32_t>(last_node)).Next();
+  ASSIGN_OR_RETURN(const std::int64_t next_node,
+                   database.ReadInteger("SELECT value FROM meta WHERE key = 'next_node'"));
+  image.next_node = std::max(NodeId(static_cast<std::uint32_t>(last_node)).Next(),
+                             NodeId(static_cast<std::uint32_t>(next_node)));
   ASSIGN_OR_RETURN(image.nodes, ReadNodes(database));
   JobsReader jobs(database);
   RETURN_IF_ERROR(jobs.Read(&image));

@@ -298,6 +298,25 @@ int UpdateNodes(const ControlCall& call, const KeyValues& pairs) {
   return 0;
 }
 
+// Nodes that are gone for good.
+int DeleteNodes(const ControlCall& call, const std::string& list) {
+  const absl::StatusOr<std::unique_ptr<Connection>> connection = OpenCluster(call.call);
+  if (!connection.ok()) {
+    return RefuseUpdate(call, connection.status());
+  }
+  const absl::StatusOr<std::vector<std::string>> names =
+      NodesNamed(**connection, list, /*drained=*/false);
+  if (!names.ok()) {
+    return RefuseUpdate(call, names.status());
+  }
+  for (const std::string& name : *names) {
+    if (const absl::Status done = (*connection)->Call(ForgetNode{name}); !done.ok()) {
+      return RefuseUpdate(call, done);
+    }
+  }
+  return 0;
+}
+
 // A time of a reservation as people write one is UTC from here on.
 std::string Moment(const KeyValue& pair, const RecordScene& scene) {
   if ((pair.key != "starttime" && pair.key != "endtime") || ParseMoment(pair.value).ok()) {
@@ -502,6 +521,9 @@ int DeleteEntity(const ControlCall& call) {
   const absl::StatusOr<KeyValues> pairs = ReadKeyValues(call.words);
   if (!pairs.ok() || pairs->empty()) {
     return FailPlainly(call.call, "No valid entity in delete command");
+  }
+  if (HasKey(*pairs, "nodename")) {
+    return DeleteNodes(call, ValueOf(*pairs, "nodename"));
   }
   const bool partition = HasKey(*pairs, "partitionname") || HasKey(*pairs, "partition");
   return ChangeObject(call, PolicyVerb::kDelete,

@@ -29,8 +29,8 @@
 //   nodes        every node that ever registered
 //   meta         'epoch': the newest controller's; 'whole_entries': up to which version entries may
 //                be from before version 11, their secrets and their programs' within the payloads;
-//                'next_job': ids below were given out; 'journal_begins': the first version of the
-//                journal (none: 1)
+//                'next_job', 'next_node': ids below were given out; 'journal_begins': the first
+//                version of the journal (none: 1)
 
 #include <cstdint>
 #include <span>

@@ -61,6 +61,9 @@ struct DescribeEvent {
   JournalColumns operator()(const NodeDrained& e) const {
     return AboutNode("node_drained", e.time);
   }
+  JournalColumns operator()(const NodeForgotten& e) const {
+    return AboutNode("node_forgotten", e.time);
+  }
   JournalColumns operator()(const AttemptQuarantined& e) const {
     return About("attempt_quarantined", e.attempt.job, e.time);
   }

@@ -67,6 +67,17 @@ absl::Status EraseSubmissions(Database& database, const std::vector<JobId>& subm
 
 }  // namespace
 
+absl::Status EraseNode(Database& database, NodeId node) {
+  Statement raise(database, kRaise);
+  RETURN_IF_ERROR(raise.Run("next_node", std::uint64_t{node.Next().value()}));
+  for (const char* rows : {"nodes WHERE id", "node_health WHERE node", "node_failures WHERE node",
+                           "health WHERE node"}) {
+    Statement erase(database, absl::StrCat("DELETE FROM ", rows, " = ?"));
+    RETURN_IF_ERROR(erase.Run(node.value()));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status EraseRows(Database& database, const Drops& drops) {
   if (drops.journal_begins.valid()) {
     Statement raise(database, kRaise);

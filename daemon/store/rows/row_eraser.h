@@ -1,7 +1,7 @@
 #pragma once
 
 // Takes out rows that are kept no longer: of the journal what the archive has, of the history what
-// ended long ago.
+// ended long ago, nodes that are gone.
 //
 // Thread promise: belongs to the thread of its database; the caller holds the transaction.
 // Invariants: (1) changes of policy stay; (2) ids that were given out stay given out, and the
@@ -14,5 +14,7 @@
 namespace muster::daemon {
 
 absl::Status EraseRows(Database& database, const Drops& drops);
+// A node that was forgotten, and what was known of its health.
+absl::Status EraseNode(Database& database, NodeId node);
 
 }  // namespace muster::daemon

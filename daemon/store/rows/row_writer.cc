@@ -160,6 +160,9 @@ absl::Status RowWriter::WriteEvent(const Event& event) {
   if (const auto* checked = std::get_if<HealthChecked>(&event)) {
     return WriteCheck(*checked);
   }
+  if (const auto* forgotten = std::get_if<NodeForgotten>(&event)) {
+    return EraseNode(database_, forgotten->node);
+  }
   if (const auto* dropped = std::get_if<StepDropped>(&event)) {
     return steps_.Write(*dropped);
   }

@@ -12,6 +12,7 @@
 #include "scheduler/core/handle/attempts/suspend_handlers.h"
 #include "scheduler/core/handle/job_handlers.h"
 #include "scheduler/core/handle/nodes/agent_handlers.h"
+#include "scheduler/core/handle/nodes/forget_handlers.h"
 #include "scheduler/core/handle/nodes/health_handlers.h"
 #include "scheduler/core/handle/nodes/reboot_handlers.h"
 #include "scheduler/core/handle/policy_handlers.h"

@@ -36,7 +36,7 @@ void TouchedNodes::Note(const Event& event, const JobTable& jobs, Version versio
   std::visit(
       [&](const auto& change) {
         using Change = std::decay_t<decltype(change)>;
-        if constexpr (std::is_same_v<Change, EpochBegan>) {
+        if constexpr (std::is_same_v<Change, EpochBegan> || std::is_same_v<Change, NodeForgotten>) {
           since_ = version;  // every node
         } else if constexpr (std::is_same_v<Change, RunReported>) {
           touch_nodes_of(change.report.job);

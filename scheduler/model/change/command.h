@@ -130,6 +130,15 @@ struct DrainNode {
   }
 };
 
+// Forgets a node whose agent is gone for good.
+struct ForgetNode {
+  std::string name;
+
+  static constexpr const char* kMethod = "ForgetNode";
+  using Reply = Nothing;
+  static constexpr auto Fields(auto list) { return list(Field{"node", &ForgetNode::name}); }
+};
+
 // A cycle finished; what of its plan still holds is to be started.
 struct TakePlan {
   Plan plan;
@@ -299,11 +308,11 @@ struct FailLaunch {
 // It is time to see which elastic jobs have lost nodes.
 struct TickElastic {};
 
-using Command =
-    std::variant<BeginEpoch, SubmitJob, CancelJob, HoldJob, StartStep, RegisterAgent, LoseAgent,
-                 TakeReport, DrainNode, TakePlan, RequeueJob, UpdateJob, ChangePolicy,
-                 ConfigurePolicy, SuspendJob, CheckNodeHealth, TakeHealthReport, TickHealth,
-                 SignalJob, AttachStep, TakeNodeFault, TickElastic, FailLaunch, RebootNode>;
+using Command = std::variant<BeginEpoch, SubmitJob, CancelJob, HoldJob, StartStep, RegisterAgent,
+                             LoseAgent, TakeReport, DrainNode, TakePlan, RequeueJob, UpdateJob,
+                             ChangePolicy, ConfigurePolicy, SuspendJob, CheckNodeHealth,
+                             TakeHealthReport, TickHealth, SignalJob, AttachStep, TakeNodeFault,
+                             TickElastic, FailLaunch, RebootNode, ForgetNode>;
 
 // The commands of clients. The first are taken as they are given: one command, or one for each of
 // the jobs that it names. The others have a handler of their own in daemon/client.
@@ -318,6 +327,7 @@ using Command =
   X(DrainNode)                          \
   X(CheckNodeHealth)                    \
   X(RebootNode)                         \
+  X(ForgetNode)                         \
   X(ChangePolicy)
 #define MUSTER_CLIENT_COMMANDS(X) MUSTER_PLAIN_CLIENT_COMMANDS(X) X(SubmitJob) X(CancelJobs)
 

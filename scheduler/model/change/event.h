@@ -418,13 +418,25 @@ struct StartPromised {
   friend bool operator==(const StartPromised&, const StartPromised&) = default;
 };
 
+// An operator had the controller forget a node that is gone. One of the same name is a new node.
+struct NodeForgotten {
+  NodeId node;
+  std::string name;
+  Time time = kNoTime;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"node", &NodeForgotten::node}, Field{"name", &NodeForgotten::name},
+                Field{"time", &NodeForgotten::time});
+  }
+  friend bool operator==(const NodeForgotten&, const NodeForgotten&) = default;
+};
+
 // The order of alternatives is the order of the wire's oneof: append only.
 using Event =
     std::variant<EpochBegan, JobSubmitted, JobHeld, AttemptStarted, RunReported, AttemptEnding,
                  StepStarted, JobEnded, NodeRegistered, NodeLost, NodeDrained, AttemptQuarantined,
                  JobRequeued, JobUpdated, PolicyChanged, AttemptSuspending, AttemptSuspended,
                  AttemptResumed, HalfLifeSet, HealthCheckOrdered, HealthCheckWanted, HealthChecked,
-                 StepQueued, StepDropped, AttemptAdvised, StartPromised>;
+                 StepQueued, StepDropped, AttemptAdvised, StartPromised, NodeForgotten>;
 
 struct JournalEntry {
   Version version;

@@ -36,6 +36,12 @@ void ApplyTo(StateParts& state, const NodeDrained& event) {
   state.health.Drain(event);
 }
 
+void ApplyTo(StateParts& state, const NodeForgotten& event) {
+  state.policy.RemoveNode(event.node);
+  state.health.Forget(event.node);
+  state.nodes.Forget(event.node);
+}
+
 void ApplyTo(StateParts& state, const AttemptQuarantined& event) {
   state.nodes.Quarantine(event, state.jobs);
   if (!event.over) {

@@ -66,6 +66,14 @@ const Node& NodeTable::Register(const NodeRegistered& event, const JobTable& job
   return node;
 }
 
+void NodeTable::Forget(NodeId id) {
+  const auto node = nodes_.find(id);
+  MUSTER_CHECK(node != nodes_.end() && JobsOn(id).empty() && node->second.quarantined.empty());
+  names_.erase(node->second.name);
+  jobs_on_.erase(id);
+  nodes_.erase(node);
+}
+
 void NodeTable::DisconnectAll(Time now) {
   for (auto& [id, node] : nodes_) {
     if (node.connected) {

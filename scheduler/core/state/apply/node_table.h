@@ -42,6 +42,8 @@ class NodeTable {
   Node& Must(NodeId id);
   // The node as it is now registered; `is_new` says whether it was there before.
   const Node& Register(const NodeRegistered& event, const JobTable& jobs, bool* is_new);
+  // The node is gone. REQUIRES: nothing of it is held.
+  void Forget(NodeId id);
   // No node is connected any more.
   void DisconnectAll(Time now);
   // An attempt that this controller did not start holds some of the node, or no more.

@@ -201,6 +201,29 @@ void HealthTable::Drain(const NodeDrained& event) {
   }
 }
 
+void HealthTable::Forget(NodeId node) {
+  if (const auto tally = tallies_.find(node); tally != tallies_.end()) {
+    ChangeTally(tally->second, [](FailureTally& changed) {
+      changed.failures = 0;
+      changed.losses = 0;
+      changed.exposure = Duration(0);
+    });
+    tallies_.erase(tally);
+  }
+  nodes_.erase(node);
+  const auto name = class_of_.find(node);
+  if (name == class_of_.end()) {
+    return;
+  }
+  const auto members = classes_.find(name->second);
+  members->second.erase(node);
+  if (members->second.empty()) {
+    class_tallies_.erase(name->second);
+    classes_.erase(members);
+  }
+  class_of_.erase(name);
+}
+
 void HealthTable::NoteRunEnd(NodeId node, const RunEnded& fact, Time started) {
   FailureTally& tally = tallies_[node];
   tally.node = node;

@@ -29,6 +29,8 @@ class HealthTable {
   void Want(const HealthCheckWanted& event);
   void Take(const HealthChecked& event);
   void Drain(const NodeDrained& event);
+  // The node is gone, and what its class saw on it.
+  void Forget(NodeId node);
   void NoteRunEnd(NodeId node, const RunEnded& fact, Time started);
 
   // Of a node of which nothing is known: a fresh one.

@@ -129,6 +129,13 @@ void PolicyUseTable::AddNode(const Node& node) {
   Regroup();
 }
 
+void PolicyUseTable::RemoveNode(NodeId node) {
+  std::erase_if(known_, [node](const auto& known) { return known.first == node; });
+  if (active()) {
+    Regroup();
+  }
+}
+
 void PolicyUseTable::Regroup() {
   auto groups = std::make_shared<PolicyNodes>();
   for (const auto& [name, partition] : site().partitions) {

@@ -32,6 +32,7 @@ class PolicyUseTable {
   void Change(const PolicyChanged& event, const JobTable& jobs, const Nodes& nodes);
   // A node registered for the first time.
   void AddNode(const Node& node);
+  void RemoveNode(NodeId node);
   void Submit(const JobSpec& spec, std::uint64_t count);
   // REQUIRES: the job has an attempt.
   void Start(const Job& job, const Nodes& nodes);

@@ -528,9 +528,23 @@ void History::Turn() {
   } else if (kind < 98) {
     Restart();
   } else if (kind < 99) {
-    Take(DrainNode{agent.registration.name, Chance(40), "maintenance"});
+    DrainOrForget(agent);
   } else {
     SeeToHealth(agent);
+  }
+}
+
+void History::DrainOrForget(SimAgent& agent) {
+  const std::string& name = agent.registration.name;
+  if (Chance(75)) {
+    Take(DrainNode{name, Chance(40), "maintenance"});
+    return;
+  }
+  Lose(agent);
+  const Node* const node = state_.FindNode(name);
+  const bool free = node != nullptr && state_.JobsOn(node->id).empty() && node->quarantined.empty();
+  if (Take(ForgetNode{name}).status.ok() != free) {
+    Fail(absl::StrCat("forgotten, or not: ", name));
   }
 }
 

@@ -117,6 +117,7 @@ class History {
   void Send(SimAgent& agent);
   void Lose(SimAgent& agent);
   void Register(SimAgent& agent);
+  void DrainOrForget(SimAgent& agent);
   void Reboot(SimAgent& agent);
   void LoseRecord(SimAgent& agent);
   void FindForeign(SimAgent& agent);
