@@ -1,14 +1,30 @@
 #include "absl/strings/str_cat.h"
+#include "absl/time/time.h"
 #include "cli/controller/controller.h"
 #include "cli/controller/each_node.h"
 #include "cli/frame/verbs.h"
+#include "cli/parse/begin_time.h"
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
+#include "scheduler/runtime/clock.h"
 
 namespace muster::cli {
 namespace {
 
 constexpr std::size_t kReasonBytesMax = 500;
+
+// kNoTime: it was not given.
+absl::StatusOr<Time> TimeIn(const Invocation& invocation, const std::string& option) {
+  const std::string text = invocation.Value(option);
+  if (text.empty()) {
+    return kNoTime;
+  }
+  const SystemClock clock;
+  const absl::StatusOr<Time> time = ParseBegin(text, clock.Now(), absl::LocalTimeZone());
+  return time.ok() ? time
+                   : absl::InvalidArgumentError(
+                         absl::StrCat("--", option, ": ", std::string(time.status().message())));
+}
 
 absl::StatusOr<int> Drain(const Invocation& invocation) {
   const std::string reason = invocation.Value("reason");
@@ -19,10 +35,12 @@ absl::StatusOr<int> Drain(const Invocation& invocation) {
   if (!fits.ok()) {
     return absl::InvalidArgumentError(absl::StrCat("--reason: ", std::string(fits.message())));
   }
+  ASSIGN_OR_RETURN(const Time until, TimeIn(invocation, "until"));
+  ASSIGN_OR_RETURN(const Time deadline, TimeIn(invocation, "deadline"));
   ASSIGN_OR_RETURN(const std::vector<std::string> nodes, NodesIn(invocation.arguments));
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
   return ForEachNode("drain", nodes, [&](const std::string& node) {
-    return connection->Call(DrainNode{node, /*drained=*/true, reason});
+    return connection->Call(DrainNode{node, /*drained=*/true, reason, until, deadline});
   });
 }
 
@@ -34,11 +52,20 @@ Verb DrainVerb() {
   verb.purpose = "Take nodes out of service: what runs there goes on, nothing new starts";
   verb.synopsis = "NODE… --reason TEXT";
   verb.examples = {"muster drain node2 --reason 'bad DIMM in slot 4'",
-                   "muster drain 'node[1-8,12]' --reason 'new kernel'"};
+                   "muster drain 'node[1-8,12]' --reason 'new kernel'",
+                   "muster drain node3 --reason fans --deadline 18:00 --until tomorrow"};
   verb.options = {{.name = "reason",
                    .letter = 0,
                    .metavar = "TEXT",
-                   .text = "Why (required); muster nodes shows it"}};
+                   .text = "Why (required); muster nodes shows it"},
+                  {.name = "until",
+                   .letter = 0,
+                   .metavar = "TIME",
+                   .text = "Resume them then, as 18:00, now+2hours or 2026-12-01T08:00"},
+                  {.name = "deadline",
+                   .letter = 0,
+                   .metavar = "TIME",
+                   .text = "Jobs that still run then are sent back to the queue, or ended"}};
   verb.arguments_min = 1;
   verb.arguments_max = kAnyNumber;
   verb.run = Drain;

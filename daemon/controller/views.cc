@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "scheduler/core/handle/nodes/health_handlers.h"
 #include "scheduler/core/state/job_group.h"
 #include "scheduler/core/state/tables/attempt.h"
@@ -12,6 +13,7 @@
 #include "scheduler/core/state/tables/usage_keys.h"
 #include "scheduler/model/job/inner_ranks.h"
 #include "scheduler/model/job/program_check.h"
+#include "scheduler/model/value/period_text.h"
 
 namespace muster::daemon {
 namespace {
@@ -321,13 +323,30 @@ void AddAsked(const JobSpec& spec, JobDetail& detail) {
   detail.stderr_path = std::move(changed.stderr_path);
 }
 
+namespace {
+
+// "new kernel (jobs leave by 2026-11-30T08:00 UTC, resumes 2026-11-30T12:00 UTC)"
+std::string DrainText(const Node& node) {
+  std::vector<std::string> times;
+  if (node.drain_deadline != kNoTime) {
+    times.push_back(absl::StrCat("jobs leave by ", MomentText(node.drain_deadline), " UTC"));
+  }
+  if (node.drain_until != kNoTime) {
+    times.push_back(absl::StrCat("resumes ", MomentText(node.drain_until), " UTC"));
+  }
+  return times.empty() ? node.drain_reason
+                       : absl::StrCat(node.drain_reason, " (", absl::StrJoin(times, ", "), ")");
+}
+
+}  // namespace
+
 NodeView ViewOf(const core::ClusterState& state, const Node& node, bool with_machine) {
   NodeView view;
   view.id = node.id;
   view.name = node.name;
   view.hostname = node.hostname;
   view.state = NodeState(node);
-  view.reason = node.drain_reason;
+  view.reason = DrainText(node);
   view.features = node.features;
   view.weight = node.weight;
   view.cores = static_cast<std::uint32_t>(node.machine->cores.size());

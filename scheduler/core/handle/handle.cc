@@ -12,6 +12,7 @@
 #include "scheduler/core/handle/attempts/suspend_handlers.h"
 #include "scheduler/core/handle/job_handlers.h"
 #include "scheduler/core/handle/nodes/agent_handlers.h"
+#include "scheduler/core/handle/nodes/drain_handlers.h"
 #include "scheduler/core/handle/nodes/forget_handlers.h"
 #include "scheduler/core/handle/nodes/health_handlers.h"
 #include "scheduler/core/handle/nodes/reboot_handlers.h"
@@ -242,29 +243,6 @@ Transition On(const ClusterState& state, const HoldJob& command, Time now,
                      ": has started; only waiting jobs are held")));
   }
   transition.effects.emplace_back(Replan{});
-  return transition;
-}
-
-Transition On(const ClusterState& state, const DrainNode& command, Time now,
-              const SchedulerConfig&) {
-  const Node* node = state.FindNode(command.name);
-  if (node == nullptr) {
-    return Refused(absl::NotFoundError(
-        absl::StrCat("node ", command.name, ": no such node; see muster nodes")));
-  }
-  if (command.drained && command.reason.empty()) {
-    return Refused(absl::InvalidArgumentError("--reason: say why the node is drained"));
-  }
-  Transition transition;
-  transition.node = node->id;
-  if (node->drained != command.drained ||
-      (command.drained && node->drain_reason != command.reason)) {
-    if (command.drained && !node->drained) {
-      NoticeDrain(state, node->id, now, transition);
-    }
-    transition.events.emplace_back(NodeDrained{node->id, command.drained, command.reason, now});
-    transition.effects.emplace_back(Replan{});
-  }
   return transition;
 }
 

@@ -121,12 +121,15 @@ struct DrainNode {
   std::string name;
   bool drained = true;
   std::string reason;
+  Time until = kNoTime;     // resume it then
+  Time deadline = kNoTime;  // have its jobs leave by then
 
   static constexpr const char* kMethod = "Drain";
   using Reply = Nothing;
   static constexpr auto Fields(auto list) {
     return list(Field{"node", &DrainNode::name}, Field{"drained", &DrainNode::drained},
-                Field{"reason", &DrainNode::reason});
+                Field{"reason", &DrainNode::reason}, Field{"until", &DrainNode::until},
+                Field{"deadline", &DrainNode::deadline});
   }
 };
 

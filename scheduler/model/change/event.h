@@ -199,10 +199,13 @@ struct NodeDrained {
   std::string reason;
   Time time = kNoTime;
   bool by_health = false;
+  Time until = kNoTime;     // as Node's
+  Time deadline = kNoTime;  // as Node's
   static constexpr auto Fields(auto list) {
     return list(Field{"node", &NodeDrained::node}, Field{"drained", &NodeDrained::drained},
                 Field{"reason", &NodeDrained::reason}, Field{"time", &NodeDrained::time},
-                Field{"by_health", &NodeDrained::by_health});
+                Field{"by_health", &NodeDrained::by_health}, Field{"until", &NodeDrained::until},
+                Field{"deadline", &NodeDrained::deadline});
   }
   friend bool operator==(const NodeDrained&, const NodeDrained&) = default;
 };

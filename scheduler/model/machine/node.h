@@ -61,19 +61,22 @@ struct Node {
   Time heard = kNoTime;    // not connected: the last sign of life
   bool drained = false;
   std::string drain_reason;
+  Time drain_until = kNoTime;     // then it is resumed by itself
+  Time drain_deadline = kNoTime;  // by then its jobs have left it
   std::vector<QuarantinedAttempt> quarantined;
   NodeUse taken;
   std::vector<std::string> features;  // sorted, no repeats
   std::uint32_t weight = 0;           // lighter nodes are taken first
   static constexpr auto Fields(auto list) {
-    return list(Field{"id", &Node::id}, Field{"name", &Node::name},
-                Field{"hostname", &Node::hostname}, Field{"instance", &Node::instance},
-                Field{"boot_id", &Node::boot_id}, Field{"machine", &Node::machine},
-                Field{"connected", &Node::connected}, Field{"changed", &Node::changed},
-                Field{"heard", &Node::heard}, Field{"drained", &Node::drained},
-                Field{"drain_reason", &Node::drain_reason},
-                Field{"quarantined", &Node::quarantined}, Field{"features", &Node::features},
-                Field{"weight", &Node::weight});
+    return list(
+        Field{"id", &Node::id}, Field{"name", &Node::name}, Field{"hostname", &Node::hostname},
+        Field{"instance", &Node::instance}, Field{"boot_id", &Node::boot_id},
+        Field{"machine", &Node::machine}, Field{"connected", &Node::connected},
+        Field{"changed", &Node::changed}, Field{"heard", &Node::heard},
+        Field{"drained", &Node::drained}, Field{"drain_reason", &Node::drain_reason},
+        Field{"drain_until", &Node::drain_until}, Field{"drain_deadline", &Node::drain_deadline},
+        Field{"quarantined", &Node::quarantined}, Field{"features", &Node::features},
+        Field{"weight", &Node::weight});
   }
 };
 

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/handle/attempts/checkpoint_handlers.h"
 #include "scheduler/core/handle/attempts/write_slots.h"
+#include "scheduler/core/handle/nodes/drain_handlers.h"
 #include "scheduler/core/handle/nodes/health_judge.h"
 #include "scheduler/core/handle/nodes/maintenance_handlers.h"
 #include "scheduler/core/handle/nodes/reboot_handlers.h"
@@ -266,6 +267,9 @@ Transition On(const ClusterState& state, const TickHealth&, Time now,
               const SchedulerConfig& config) {
   Transition transition;
   LookAtNodes(state, now, config.health, transition);
+  if (transition.events.empty()) {
+    KeepDrainTimes(state, now, config, transition);
+  }
   if (transition.events.empty()) {  // a drain gives its own advice
     MakeWayForMaintenance(state, now, config, transition);
   }

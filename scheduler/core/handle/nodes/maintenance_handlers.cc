@@ -17,25 +17,23 @@ namespace {
 // Nobody is told sooner, however long his grace.
 constexpr Duration kSoonest = std::chrono::hours(1);
 
-// Whether the job has no more time than its grace until the reservation begins.
-bool IsToBeTold(const ClusterState& state, const Job& job, const Reservation& reservation,
-                Time begin, Time now, const SchedulerConfig& config) {
-  if (job.attempt->ending != EndCause::kNone || job.spec->reservation == reservation.name) {
-    return false;
-  }
-  const Duration grace = KillGraceOf(state.policy().site(), *job.spec, EndCause::kRequeued, config);
-  return now >= begin - std::min(grace, kSoonest);
+}  // namespace
+
+bool RunsOnElsewhere(const Job& job) {
+  return job.spec->elastic ||
+         (job.spec->kind == JobKind::kBatch && job.spec->requeue == Choice::kYes);
 }
 
-// Whether there was something left to tell it.
-bool TellOfMaintenance(const Job& job, const Reservation& reservation, Time now,
-                       Transition& transition) {
-  const bool runs_again = job.spec->kind == JobKind::kBatch && job.spec->requeue == Choice::kYes;
-  if (runs_again || job.spec->elastic) {
-    EndAttempt(job,
-               {job.spec->elastic ? EndCause::kResized : EndCause::kRequeued,
-                absl::StrCat("maintenance (reservation ", reservation.name, ")")},
-               now, transition);
+bool IsToLeaveSoon(const ClusterState& state, const Job& job, Time begin, Time now,
+                   const SchedulerConfig& config) {
+  const Duration grace = KillGraceOf(state.policy().site(), *job.spec, EndCause::kRequeued, config);
+  return job.attempt->ending == EndCause::kNone && now >= begin - std::min(grace, kSoonest);
+}
+
+bool HaveLeave(const Job& job, const std::string& why, Time now, Transition& transition) {
+  if (RunsOnElsewhere(job)) {
+    EndAttempt(job, {job.spec->elastic ? EndCause::kResized : EndCause::kRequeued, why}, now,
+               transition);
   } else if (job.attempt->advice.notice != CheckpointNotice::kDrain) {
     NoticeDrain(job, now, transition);
   } else {
@@ -43,8 +41,6 @@ bool TellOfMaintenance(const Job& job, const Reservation& reservation, Time now,
   }
   return true;
 }
-
-}  // namespace
 
 void MakeWayForMaintenance(const ClusterState& state, Time now, const SchedulerConfig& config,
                            Transition& transition) {
@@ -60,9 +56,9 @@ void MakeWayForMaintenance(const ClusterState& state, Time now, const SchedulerC
     for (const auto& [node, unused] : state.nodes()) {
       for (const JobId id : nodes.Has(node) ? state.JobsOn(node) : std::vector<JobId>()) {
         const Job& job = *state.FindJob(id);
-        if (job.attempt.has_value() && !told.contains(id) &&
-            IsToBeTold(state, job, reservation, window->start, now, config) &&
-            TellOfMaintenance(job, reservation, now, transition)) {
+        if (job.attempt.has_value() && !told.contains(id) && job.spec->reservation != name &&
+            IsToLeaveSoon(state, job, window->start, now, config) &&
+            HaveLeave(job, absl::StrCat("maintenance (reservation ", name, ")"), now, transition)) {
           told.insert(id);
         }
       }

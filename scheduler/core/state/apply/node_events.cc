@@ -33,6 +33,8 @@ void ApplyTo(StateParts& state, const NodeDrained& event) {
   Node& node = state.nodes.Must(event.node);
   node.drained = event.drained;
   node.drain_reason = event.drained ? event.reason : std::string();
+  node.drain_until = event.drained ? event.until : kNoTime;
+  node.drain_deadline = event.drained ? event.deadline : kNoTime;
   state.health.Drain(event);
 }
 

@@ -414,32 +414,6 @@ void History::Send(SimAgent& agent) {
                                    attempt.journal[index - 1]}});
 }
 
-void History::Lose(SimAgent& agent) {
-  agent.linked = false;
-  if (agent.id.valid()) {
-    Take(LoseAgent{agent.id});
-  }
-}
-
-void History::Register(SimAgent& agent) {
-  Registration registration = agent.registration;
-  registration.epoch_seen = state_.epoch();
-  for (const auto& [key, attempt] : agent.attempts) {
-    registration.attempts.push_back(
-        KnownAttempt{key.first, key.second, attempt.ended, attempt.allocation});
-  }
-  agent.linked = true;
-  const Node* before = state_.FindNode(registration.name);
-  const bool refused =
-      before != nullptr && before->connected && before->instance != registration.instance;
-  agent.id = before != nullptr ? before->id : state_.next_node();
-  const muster::core::Transition transition = Take(RegisterAgent{registration});
-  if (transition.status.ok() == refused) {
-    Fail(absl::StrCat("registration: ", transition.status.ToString()));
-  }
-  agent.linked = agent.linked && !refused;
-}
-
 void History::Reboot(SimAgent& agent) {
   Lose(agent);
   agent.registration.boot_id += "+";
@@ -447,18 +421,6 @@ void History::Reboot(SimAgent& agent) {
     Append(attempt, End(EndCause::kNodeRebooted, now_));
   }
   Register(agent);
-}
-
-void History::LoseRecord(SimAgent& agent) {
-  if (Chance(70)) {
-    Lose(agent);
-  }
-  agent.registration.instance += "+";
-  agent.attempts.clear();
-  Register(agent);
-  if (!agent.linked) {
-    Lose(agent);
-  }
 }
 
 namespace {
@@ -531,37 +493,6 @@ void History::Turn() {
     DrainOrForget(agent);
   } else {
     SeeToHealth(agent);
-  }
-}
-
-void History::DrainOrForget(SimAgent& agent) {
-  const std::string& name = agent.registration.name;
-  if (Chance(75)) {
-    Take(DrainNode{name, Chance(40), "maintenance"});
-    return;
-  }
-  Lose(agent);
-  const Node* const node = state_.FindNode(name);
-  const bool free = node != nullptr && state_.JobsOn(node->id).empty() && node->quarantined.empty();
-  if (Take(ForgetNode{name}).status.ok() != free) {
-    Fail(absl::StrCat("forgotten, or not: ", name));
-  }
-}
-
-void History::SeeToHealth(const SimAgent& agent) {
-  const NodeHealth& health = state_.health().Of(agent.id);
-  if (health.running && Chance(70)) {
-    HealthReport report;
-    report.number = health.number;
-    report.outcome = Chance(80) ? HealthOutcome::kMeasured : HealthOutcome::kYielded;
-    report.figures = {{"clock", "GHz", HealthSense::kHigher, Chance(50) ? 3'000U : 1'000U, 4'000}};
-    Take(TakeHealthReport{agent.id, report});
-  } else if (Chance(50)) {
-    Take(TickHealth{});
-  } else {
-    const std::string& name = agent.registration.name;
-    Take(Chance(30) ? Command(RebootNode{name, "kernel", Chance(50), false, Chance(30)})
-                    : Command(CheckNodeHealth{name, HealthKind::kQuick, Chance(50)}));
   }
 }
 

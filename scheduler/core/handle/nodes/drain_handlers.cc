@@ -1,0 +1,102 @@
+#include "scheduler/core/handle/nodes/drain_handlers.h"
+
+#include <set>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/core/handle/attempts/attempt_end.h"
+#include "scheduler/core/handle/attempts/checkpoint_handlers.h"
+#include "scheduler/core/handle/nodes/maintenance_handlers.h"
+
+namespace muster::core {
+namespace {
+
+absl::Status CheckTimes(const DrainNode& command, Time now) {
+  const bool has_until = command.until != kNoTime;
+  const bool has_deadline = command.deadline != kNoTime;
+  if (!command.drained && (has_until || has_deadline)) {
+    return absl::InvalidArgumentError(
+        "a node is resumed at once: leave --until and --deadline out");
+  }
+  if (has_until && command.until <= now) {
+    return absl::InvalidArgumentError("--until: that time has passed");
+  }
+  if (has_deadline && command.deadline <= now) {
+    return absl::InvalidArgumentError("--deadline: that time has passed");
+  }
+  if (has_until && has_deadline && command.until < command.deadline) {
+    return absl::InvalidArgumentError("--until: before --deadline");
+  }
+  return absl::OkStatus();
+}
+
+bool IsAsAsked(const Node& node, const DrainNode& command) {
+  return node.drained == command.drained &&
+         (!command.drained ||
+          (node.drain_reason == command.reason && node.drain_until == command.until &&
+           node.drain_deadline == command.deadline));
+}
+
+}  // namespace
+
+Transition On(const ClusterState& state, const DrainNode& command, Time now,
+              const SchedulerConfig&) {
+  const Node* node = state.FindNode(command.name);
+  if (node == nullptr) {
+    return Refused(absl::NotFoundError(
+        absl::StrCat("node ", command.name, ": no such node; see muster nodes")));
+  }
+  if (command.drained && command.reason.empty()) {
+    return Refused(absl::InvalidArgumentError("--reason: say why the node is drained"));
+  }
+  if (const absl::Status times = CheckTimes(command, now); !times.ok()) {
+    return Refused(times);
+  }
+  Transition transition;
+  transition.node = node->id;
+  if (!IsAsAsked(*node, command)) {
+    if (command.drained && !node->drained) {
+      NoticeDrain(state, node->id, now, transition);
+    }
+    transition.events.emplace_back(NodeDrained{node->id, command.drained, command.reason, now,
+                                               /*by_health=*/false, command.until,
+                                               command.deadline});
+    transition.effects.emplace_back(Replan{});
+  }
+  return transition;
+}
+
+void KeepDrainTimes(const ClusterState& state, Time now, const SchedulerConfig& config,
+                    Transition& transition) {
+  std::set<JobId> told;
+  for (const auto& [id, node] : state.nodes()) {
+    if (!node.drained) {
+      continue;
+    }
+    if (node.drain_until != kNoTime && now >= node.drain_until) {
+      transition.events.emplace_back(NodeDrained{id, false, "", now});
+      transition.effects.emplace_back(Replan{});
+      continue;
+    }
+    if (node.drain_deadline == kNoTime) {
+      continue;
+    }
+    const std::string why = absl::StrCat("drain of node ", node.name, " (", node.drain_reason, ")");
+    for (const JobId job_id : state.JobsOn(id)) {
+      const Job& job = *state.FindJob(job_id);
+      if (!job.attempt.has_value() || job.attempt->ending != EndCause::kNone ||
+          told.contains(job_id)) {
+        continue;
+      }
+      if (now >= node.drain_deadline && !RunsOnElsewhere(job)) {
+        EndAttempt(job, {EndCause::kCancelled, why}, now, transition);
+        told.insert(job_id);
+      } else if (IsToLeaveSoon(state, job, node.drain_deadline, now, config) &&
+                 HaveLeave(job, why, now, transition)) {
+        told.insert(job_id);
+      }
+    }
+  }
+}
+
+}  // namespace muster::core
