@@ -51,7 +51,7 @@ class Connection {
   ~Connection();
 
   // Calls the method that the request names. Requests are described in scheduler/model: commands in
-  // change/command.h, questions in request/.
+  // change/command.h, questions in model/request.
   template <ClientRequest Request>
   Answered<Request> Call(const Request& request);
 

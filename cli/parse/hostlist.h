@@ -1,6 +1,6 @@
 #pragma once
 
-// Node lists: "n1,n[3-5,7],rack[01-02]n[1-8]", as sinfo and render/hostlist write them.
+// Node lists: "n1,n[3-5,7],rack[01-02]n[1-8]", as sinfo and cli/page/hostlist write them.
 //
 // Zeros in front are kept: 08-10 is 08, 09, 10. Pure; errors as in number.h. Thread promise: safe
 // from any thread. Invariants: an accepted list has 1 to kHostsMax names, each once, in the order

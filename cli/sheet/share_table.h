@@ -15,7 +15,7 @@
 
 namespace muster::cli {
 
-// How usage is to be read (core/decay.h), and whether levels have a fairshare of their own.
+// How usage is to be read (core/share/decay.h), and whether levels have a fairshare of their own.
 struct ShareTableChoice {
   Time at = kNoTime;
   Duration half_life{0};

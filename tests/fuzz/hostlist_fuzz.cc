@@ -1,6 +1,6 @@
-// Node lists and licences: bounded, no name empty or twice, and what render/hostlist writes of them
-// reads back.
-// Returns 1 when an invariant of the parser is broken; crashes are the sanitizers' to find.
+// Node lists and licences: bounded, no name empty or twice, and what cli/page/hostlist writes of
+// them reads back. Returns 1 when an invariant of the parser is broken; crashes are the sanitizers'
+// to find.
 
 #include <algorithm>
 #include <cstdint>
@@ -30,7 +30,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 1;
   }
   if (names->size() > 256) {
-    return 0;  // writing many different names is for the tests of render/hostlist
+    return 0;  // writing many different names is for the tests of cli/page/hostlist
   }
   const auto back = muster::cli::ParseHostlist(muster::cli::Hostlist(*names));
   return back.ok() && std::set<std::string>(back->begin(), back->end()) == once ? 0 : 1;

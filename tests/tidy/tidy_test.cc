@@ -166,8 +166,8 @@ TEST(House, NoLineOfAPageIsWiderThanAScreen) {
   ExpectClean(CheckPageWidth);
 }
 
-TEST(House, EveryPathThatAPageNamesExists) {
-  Report(CheckPagePaths(Tree(), {}));
+TEST(House, EveryPathInCommentsAndPagesExists) {
+  Report(CheckNamedPaths(Tree(), {}));
 }
 
 TEST(House, EveryRoomIsNamedByAPageAboveIt) {

@@ -8,8 +8,9 @@
 //   boot       the boot id under which the attempts were last known good
 //   doorbell   the socket that supervisors ring
 //   pmix.UID   what supervisors have learned of libpmix for that user
-//   (supervisor/pmix/pmix_pattern.h) attempts/  one directory an attempt
-//   (supervisor/attempt_directory.h) trash/     attempts on their way out
+//              (supervisor/pmix/pmix_pattern.h)
+//   attempts/  one directory an attempt (supervisor/attempt/attempt_directory.h)
+//   trash/     attempts on their way out
 //
 // With a place in memory the latter two lie there, and `attempts` is a link: a boot voids what they
 // say. It takes them with it as well, so that then the records count as new ones.

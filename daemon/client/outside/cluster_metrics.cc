@@ -205,7 +205,7 @@ void AddWork(const Meters& meters, const std::map<std::string, Timings>& calls, 
                static_cast<double>(meters.cpu_energy_mj) / 1e3);
 }
 
-// Names of Slurm 25.11's metrics/openmetrics, where we have the same number.
+// Names of Slurm 25.11's /metrics/openmetrics, where we have the same number.
 struct SlurmJobs {
   double jobs = 0;
   double pending = 0;

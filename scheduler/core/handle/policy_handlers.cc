@@ -218,7 +218,7 @@ absl::Status SettleNodes(const ClusterState& state, Time now, const PolicyObject
 
 absl::Status ChooseNodes(const ClusterState& state, Time now, Reservation* reservation) {
   if (reservation->start == kNoTime || reservation->end <= reservation->start) {
-    return absl::OkStatus();  // told by core/policy_check
+    return absl::OkStatus();  // reported by core/policy/policy_check
   }
   const bool choose = reservation->node_count > 0 && reservation->nodes.empty();
   const bool ignore = (reservation->flags & kIgnoreJobs) != 0;

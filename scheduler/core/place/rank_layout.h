@@ -27,8 +27,8 @@ void LayOutRanks(const ResourceRequest& request,
                  const std::function<std::uint32_t(std::size_t)>& leaf_of, Allocation& allocation);
 
 // What a rank sees of its node's devices: its GPUs as --gpu-bind says, its own alone where GPUs
-// were asked for by the task, and its NIC (core/locality). For code that changes ranks or GPUs of a
-// part after LayOutRanks, which does this itself.
+// were asked for by the task, and its NIC (core/place/locality). For code that changes ranks or
+// GPUs of a part after LayOutRanks, which does this itself.
 void GiveDevices(const ResourceRequest& request, const Machine& machine, NodeAllocation& part);
 
 }  // namespace muster::core

@@ -11,7 +11,7 @@
 
 namespace muster::core {
 
-// The rate for these amounts (core/billing.h), times the QOS's usage factor in thousandths.
+// The rate for these amounts (core/share/billing.h), times the QOS's usage factor in thousandths.
 BillingRate BillingOf(const TresUse& held, std::uint32_t usage_factor,
                       const PriorityConfig& config);
 

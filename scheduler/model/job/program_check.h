@@ -4,7 +4,7 @@
 // were changed.
 //
 // Called for each submission, whatever the client has checked before. Thread promise: pure.
-// Invariants: (1) what is accepted is no larger than an order may be (model/order_limits); (2)
+// Invariants: (1) what is accepted is no larger than an order may be (model/job/order_limits); (2)
 // errors say what is wrong and the mend.
 
 #include <vector>

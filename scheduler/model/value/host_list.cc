@@ -16,7 +16,7 @@ namespace muster {
 namespace {
 
 constexpr std::size_t kHostBytesMax = 255;
-constexpr std::uint64_t kNumberMax = 999'999'999'999'999'999;  // as render/hostlist
+constexpr std::uint64_t kNumberMax = 999'999'999'999'999'999;  // as cli/page/hostlist
 constexpr std::size_t kBracketsMax = 4;
 
 absl::Status Bad() {

@@ -61,7 +61,7 @@ struct ClusterResult {
   FailureTotals failures;
   FreeRoom threads;  // hardware threads that nobody has
   // GPUs that nobody has, as far as there is a thread for each: where they are of one model,
-  // `largest` is on_node of core/largest_gpu_job.h, and `free` anywhere.
+  // `largest` is on_node of core/place/worth/largest_gpu_job.h, and `free` anywhere.
   FreeRoom free_gpus;
   std::uint64_t refused = 0;      // by the policy, or because no node could ever take them
   std::string first_refusal;      // why the first of them was

@@ -13,7 +13,7 @@
 namespace muster::sim {
 
 // In which order the queue stands. All but the first are smallest score first, ties to the earlier
-// arrival; the formulas are in core/queue_score.h.
+// arrival; the formulas are in flat/queue_score.h.
 enum class FlatOrder : std::uint8_t {
   kArrival = 0,  // first come, first served
   kSjf = 1,      // shortest estimate first
@@ -23,7 +23,7 @@ enum class FlatOrder : std::uint8_t {
   kF2 = 5,
   kF3 = 6,
   kF4 = 7,
-  kFairshare = 8,  // the user with the least decayed usage first (core/flat_usage.h)
+  kFairshare = 8,  // the user with the least decayed usage first (flat/flat_usage.h)
   kPrompt = 9,     // by turn, with a promise to each (flat/prompt_queue.h)
 };
 
