@@ -45,7 +45,7 @@ Verb ReplayVerb() {
   verb.forms = {"[--verify] [--json] STATE_DIR|STORE|BUNDLE"};
   verb.examples = {
       "muster replay ~/.local/state/muster --verify",
-      "muster replay ~/.local/state/muster/controller/alerts/pass-000000000812.bundle"};
+      "muster replay ~/.local/state/muster/controller/alerts/cycle-000000000812.bundle"};
   verb.options = {
       {"verify", 0, "", "compare every plan's hash, and the state (which it does anyway)"},
       JsonOption()};

@@ -161,7 +161,7 @@ Json ClusterJson(const SimulateOptions& options, const SimulateOutcome& outcome)
           {"nodes", NodesOf(*options.cluster)},
           {"gpus", cluster.gpus},
           {"gpu_utilisation", GpuUtilisation(outcome)},
-          {"passes", cluster.cycles},
+          {"cycles", cluster.cycles},
           {"refused", cluster.refused},
           {"first_refusal", cluster.first_refusal},
           {"preemptions", cluster.preemptions},

@@ -205,7 +205,7 @@ std::string ReplayDocument(const DirectoryReplay& replay) {
              {"text", difference.text}});
   }
   const Json document = {{"entries", replay.entries},
-                         {"passes", replay.cycles},
+                         {"cycles", replay.cycles},
                          {"starts", replay.starts},
                          {"starts_unchecked", replay.starts_unchecked},
                          {"promises", PromiseDocument(replay.promises)},
