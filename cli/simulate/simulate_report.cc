@@ -167,7 +167,7 @@ Json ClusterJson(const SimulateOptions& options, const SimulateOutcome& outcome)
           {"preemptions", cluster.preemptions},
           {"lost_seconds", cluster.lost_seconds},
           {"seed", options.cluster->seed},
-          {"state_print", absl::StrFormat("%016x", cluster.state_print)}};
+          {"state_hash", absl::StrFormat("%016x", cluster.state_hash)}};
 }
 
 }  // namespace

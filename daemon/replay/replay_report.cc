@@ -15,7 +15,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/core/explain/watchdog.h"
 #include "scheduler/core/plan/planner.h"
-#include "scheduler/core/state/state_print.h"
+#include "scheduler/core/state/state_hash.h"
 #include "scheduler/model/plan/reason.h"
 
 namespace muster::daemon {
@@ -122,7 +122,7 @@ absl::StatusOr<DirectoryReplay> ReplayDirectory(
   ASSIGN_OR_RETURN(StateImage image, reader->ReadImage());
   // A controller at work there may have gone on meanwhile.
   if (image.version == replay.version() &&
-      core::PrintOf(core::ClusterState(std::move(image))) != core::PrintOf(replay.state())) {
+      core::HashOf(core::ClusterState(std::move(image))) != core::HashOf(replay.state())) {
     gather.Add(
         core::ReplayDifference{replay.version(), kNoTime,
                                "the state that the journal leads to is not the one in the tables "
