@@ -15,7 +15,7 @@
 namespace muster::cli {
 namespace {
 
-constexpr std::chrono::milliseconds kStandingEvery{50};
+constexpr std::chrono::milliseconds kStatusEvery{50};
 constexpr std::chrono::seconds kTakesOverWithin{15};
 
 struct Asked {
@@ -98,7 +98,7 @@ absl::StatusOr<int> DoHandOver(const Address& address, const std::string& to) {
   RETURN_IF_ERROR(HandOver(leader->address, to));
   const auto give_up = std::chrono::steady_clock::now() + kTakesOverWithin;
   while (std::chrono::steady_clock::now() < give_up) {
-    std::this_thread::sleep_for(kStandingEvery);
+    std::this_thread::sleep_for(kStatusEvery);
     const absl::StatusOr<ControllerStatus> now = ReadControllerStatus(leader->address);
     if (now.ok() && !now->leader.empty() && now->leader != leader->status->name) {
       std::printf("%s leads\n", now->leader.c_str());

@@ -20,7 +20,7 @@ std::string Fraction(double value) {
 class ShareTable {
  public:
   ShareTable(const AccountTree& tree, const ShareStatuses& statuses, const ShareTableChoice& choice)
-      : tree_(tree), standings_(statuses), choice_(choice), table_(Columns()) {
+      : tree_(tree), statuses_(statuses), choice_(choice), table_(Columns()) {
     for (std::size_t i = 0; i < tree.accounts.size(); ++i) {
       if (tree.accounts[i].name != kRootAccount) {
         accounts_[tree.accounts[i].parent].push_back(i);
@@ -32,7 +32,7 @@ class ShareTable {
   }
 
   std::string Print(const Style& style) && {
-    Add({kRootAccount, "", ""}, standings_.root, "", "");
+    Add({kRootAccount, "", ""}, statuses_.root, "", "");
     AddBelow(kRootAccount, 1);
     return table_.Print(style);
   }
@@ -88,20 +88,20 @@ class ShareTable {
     const std::string indent(depth, ' ');
     for (const std::size_t i : users_[account]) {
       const Association& user = tree_.associations[i];
-      const ShareStatus& status = standings_.associations[i];
+      const ShareStatus& status = statuses_.associations[i];
       Add({absl::StrCat(indent, account), user.user, SharesText(user.shares)}, status,
           Fraction(status.fairshare), LevelText(status));
     }
     for (const std::size_t i : accounts_[account]) {
       const Account& below = tree_.accounts[i];
-      Add({absl::StrCat(indent, below.name), "", SharesText(below.shares)}, standings_.accounts[i],
-          "", below.shares == kParentShares ? "" : LevelText(standings_.accounts[i]));
+      Add({absl::StrCat(indent, below.name), "", SharesText(below.shares)}, statuses_.accounts[i],
+          "", below.shares == kParentShares ? "" : LevelText(statuses_.accounts[i]));
       AddBelow(below.name, depth + 1);
     }
   }
 
   const AccountTree& tree_;
-  const ShareStatuses& standings_;
+  const ShareStatuses& statuses_;
   const ShareTableChoice choice_;
   Table table_;
   Index accounts_;  // by parent

@@ -72,13 +72,11 @@ bool IsIn(const std::vector<std::string>& list, const std::string& name) {
 class ShareRows {
  public:
   ShareRows(const Shares& shares, const ShareChoice& choice)
-      : shares_(shares),
-        standings_(core::ShareStatusesOf(shares, shares.Rule())),
-        choice_(choice) {}
+      : shares_(shares), statuses_(core::ShareStatusesOf(shares, shares.Rule())), choice_(choice) {}
 
   std::vector<std::vector<std::string>> Make() {
     if (!choice_.users_only && choice_.accounts.empty()) {
-      Add(kRootAccount, "", "", standings_.root, true);
+      Add(kRootAccount, "", "", statuses_.root, true);
     }
     AddBelow(kRootAccount, 1);
     return std::move(rows_);
@@ -103,8 +101,7 @@ class ShareRows {
       const Association& user = tree.associations[i];
       const bool named = IsIn(choice_.users, user.user) || choice_.all_users;
       if (user.account == account && named && Shows(account)) {
-        Add(indent + account, user.user, SharesText(user.shares), standings_.associations[i],
-            false);
+        Add(indent + account, user.user, SharesText(user.shares), statuses_.associations[i], false);
       }
     }
     for (std::size_t i = 0; i < tree.accounts.size(); ++i) {
@@ -113,7 +110,7 @@ class ShareRows {
         continue;
       }
       if (!choice_.users_only && Shows(below.name)) {
-        Add(indent + below.name, "", SharesText(below.shares), standings_.accounts[i], true);
+        Add(indent + below.name, "", SharesText(below.shares), statuses_.accounts[i], true);
       }
       AddBelow(below.name, depth + 1);
     }
@@ -124,7 +121,7 @@ class ShareRows {
   }
 
   const Shares& shares_;
-  const ShareStatuses standings_;
+  const ShareStatuses statuses_;
   const ShareChoice& choice_;
   std::vector<std::vector<std::string>> rows_;
 };

@@ -179,9 +179,9 @@ export function openNode({ id, again }) {
       checks.length ? card("Health beside its class", table(["Component", "Value", "Class median", "Of", "Verdict"],
         checks[0].verdicts.map((verdict) => [verdict.figure.component, figureText(verdict.figure.value, verdict.figure.unit),
           verdict.samples ? figureText(verdict.median, verdict.figure.unit) : "", plural(verdict.samples, "value"),
-          verdict.standing.replace("HEALTH_STANDING_", "").toLowerCase()]), "The last check"),
+          verdict.standing.replace("HEALTH_STATUS_", "").toLowerCase()]), "The last check"),
       table(["When", "Kind", "Took", "Result"], checks.map((check) => [when(check.time), check.kind.replace("HEALTH_KIND_", "").toLowerCase(),
-        Math.round(Number(check.took) / 100) / 10 + " s", check.text || check.standing.replace("HEALTH_STANDING_", "").toLowerCase()]), "Checks")) : null);
+        Math.round(Number(check.took) / 100) / 10 + " s", check.text || check.standing.replace("HEALTH_STATUS_", "").toLowerCase()]), "Checks")) : null);
   };
   return {
     element,
