@@ -387,7 +387,7 @@ void Agent::Writable() {
 
 void Agent::Failed(const absl::Status& why) {
   outcome_ = why;
-  loop_.Post([this] { loop_.Stop(); });  // the loop may not have begun to turn
+  loop_.Post([this] { loop_.Stop(); });  // the loop may not run yet
 }
 
 void Agent::Check() {

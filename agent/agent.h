@@ -98,7 +98,7 @@ class Agent final : public ControllerLink::Owner {
   void Acknowledged(const wire::ReportAck& ack);
   void News(const AttemptKey& key);
   bool SendReport(const Report& report);
-  // Sends the reports that have gathered in this turn of the loop.
+  // Sends the reports that have gathered in this round of the loop.
   void SendGathered();
   void Check();
   void Sample();

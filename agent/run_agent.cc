@@ -98,7 +98,7 @@ class Outside {
     }
   }
 
-  // From now on, while the loop turns.
+  // From now on, while the loop runs.
   void ProveLife() {
     if (manager_.feed_every().count() > 0) {
       manager_.Alive();

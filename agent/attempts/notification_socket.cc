@@ -14,7 +14,7 @@
 namespace muster::agent {
 namespace {
 
-// So many rings are taken in one turn of the loop; the rest wait for the next.
+// At most this many rings are taken in one round of the loop; the rest wait for the next.
 constexpr int kRingsPerTurn = 1024;
 
 }  // namespace

@@ -23,7 +23,7 @@ class NotificationSocket {
   using Rung = std::function<void(const AttemptKey&)>;
 
   // Listens on the socket `path` and calls `rung` once for each attempt that rang since the last
-  // turn of the loop.
+  // round of the loop.
   static absl::StatusOr<std::unique_ptr<NotificationSocket>> Open(EventLoop& loop,
                                                                   const std::string& path,
                                                                   Rung rung);

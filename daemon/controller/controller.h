@@ -145,7 +145,7 @@ class Controller {
   void OnFatal(std::function<void()> callback) { on_fatal_ = std::move(callback); }
 
   void Take(Command command, Done done);
-  // Whether that many inputs would be taken now: a caller that makes many of one call asks before
+  // Whether that many commands would be taken now: a caller that makes many of one call asks before
   // the first.
   [[nodiscard]] bool HasRoomFor(std::size_t commands) const;
   // Makes other settings those in force, and `input` what the configuration says; neither when the
@@ -164,7 +164,7 @@ class Controller {
   void Watch(JobId job, const std::weak_ptr<const Watcher>& watcher, const Reply& found);
 
  private:
-  // What one turn of the loop gathered.
+  // What one round of the loop gathered.
   struct Group {
     Batch batch;
     std::set<JobId> jobs;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Inputs: what reaches the controller's loop from outside, before it is judged.
+// Commands: what reaches the controller's loop from outside, before it is judged.
 //
 // core/handle turns a command into the events to persist and the effects to perform; a command that
 // changes nothing (a retry, a stale report, a refused request) makes no event. A command that

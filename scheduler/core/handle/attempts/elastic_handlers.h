@@ -1,6 +1,6 @@
 #pragma once
 
-// Turns that change the size of running elastic jobs: growth as a plan has it, and the loss of a
+// Handlers that change the size of running elastic jobs: growth as a plan has it, and the loss of a
 // node.
 //
 // A membership is an attempt: another number of nodes is another attempt, which takes its turn

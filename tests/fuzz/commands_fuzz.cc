@@ -1,6 +1,6 @@
-// What agents and users send, through conversion, validation and the scheduler's turns: whatever it
-// is, it is refused or leaves a state whose invariants hold, of which a plan can be made, and which
-// converts back. Returns 1 when that does not hold.
+// What agents and users send, through conversion, validation and the scheduler's handlers: whatever
+// it is, it is refused or leaves a state whose invariants hold, of which a plan can be made, and
+// which converts back. Returns 1 when that does not hold.
 //
 // The input is a list of records: a kind, a length (2 bytes, little-endian), and a message.
 
