@@ -110,8 +110,8 @@ std::string EstimateLine(const JobExplanation& explanation) {
       "runs of this user's jobs of that name, limit and size",
       "runs of this user's jobs of that limit", "how much of their limits this user's jobs use",
       "runs of this user's jobs of that name and limit"};
-  std::string line =
-      absl::StrCat("  estimate ", ElapsedText(estimate.used), ", for turns, not for promises");
+  std::string line = absl::StrCat("  estimate ", ElapsedText(estimate.used),
+                                  ", for the order of the queue, not for promises");
   const auto source = static_cast<std::size_t>(estimate.source);
   if (source < kSources.size()) {
     absl::StrAppend(&line, "; from ",

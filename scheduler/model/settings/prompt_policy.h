@@ -15,7 +15,7 @@
 namespace muster {
 
 struct PromptPolicy {
-  std::uint32_t stretch_permille = 10'000;     // of the estimate, in the turn
+  std::uint32_t stretch_permille = 10'000;     // of the estimate, in the key
   Duration patience = std::chrono::hours(16);  // of every job
   std::uint32_t backlog_permille = 500;        // of the time to work off the backlog, beside it
   Duration slack = std::chrono::hours(12);     // between what FCFS gives and the promise

@@ -33,7 +33,7 @@ enum class FairshareRule : std::uint8_t {
 enum class QueueRule : std::uint8_t {
   kPriority = 0,  // the multifactor priority (core/share/priority.h)
   kDrf = 1,       // the user with the least dominant share first, then priority
-  kPrompt = 2,    // by turn, with a promise to each job (core/prompt/prompt_order.h)
+  kPrompt = 2,    // by key, with a promise to each job (core/prompt/prompt_order.h)
 };
 
 // The weights of the multifactor priority, Slurm's PriorityWeight*; all zero: first come, first

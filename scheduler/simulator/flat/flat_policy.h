@@ -24,7 +24,7 @@ enum class FlatOrder : std::uint8_t {
   kF3 = 6,
   kF4 = 7,
   kFairshare = 8,  // the user with the least decayed usage first (flat/flat_usage.h)
-  kPrompt = 9,     // by turn, with a promise to each (flat/prompt_queue.h)
+  kPrompt = 9,     // by key, with a promise to each (flat/prompt_queue.h)
 };
 
 enum class CandidateOrder : std::uint8_t {

@@ -1,4 +1,4 @@
-#include "scheduler/core/plan/queue/prompt_turns.h"
+#include "scheduler/core/plan/queue/prompt_keys.h"
 
 #include <algorithm>
 
@@ -22,8 +22,8 @@ PromptRules RulesOf(const PromptPolicy& policy) {
   return rules;
 }
 
-PromptTurns::PromptTurns(const Snapshot& snapshot, const SchedulerConfig& config,
-                         const Backlog& backlog)
+PromptKeys::PromptKeys(const Snapshot& snapshot, const SchedulerConfig& config,
+                       const Backlog& backlog)
     : snapshot_(snapshot),
       rules_(RulesOf(config.prompt)),
       patience_(PatienceAt(rules_, backlog.All().count())),
@@ -34,17 +34,16 @@ PromptTurns::PromptTurns(const Snapshot& snapshot, const SchedulerConfig& config
   }
 }
 
-bool PromptTurns::IsImpatient(const WaitingJob& job) const {
+bool PromptKeys::IsImpatient(const WaitingJob& job) const {
   return snapshot_.now.time_since_epoch().count() - SinceWhen(job) >= patience_;
 }
 
-std::int64_t PromptTurns::TurnOf(const WaitingJob& job, Factor fairshare,
-                                 std::int64_t points) const {
+std::int64_t PromptKeys::KeyOf(const WaitingJob& job, Factor fairshare, std::int64_t points) const {
   const std::int64_t estimate =
       WeighedEstimate(EstimateOf(*job.spec, job.estimate).count(), fairshare.value());
   const std::int64_t most = kLongSpan / std::max<std::int64_t>(1, point_ / kThousand + 1);
   const std::int64_t worth = std::clamp(points, -most, most) * point_ / kThousand;
-  return PromptTurn(rules_, SinceWhen(job), estimate) - worth;
+  return PromptKey(rules_, SinceWhen(job), estimate) - worth;
 }
 
 }  // namespace muster::core

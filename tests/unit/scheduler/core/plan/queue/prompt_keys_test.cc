@@ -1,4 +1,4 @@
-#include "scheduler/core/plan/queue/prompt_turns.h"
+#include "scheduler/core/plan/queue/prompt_keys.h"
 
 #include <gtest/gtest.h>
 
@@ -21,9 +21,9 @@ using testing::Normal;
 using testing::Tasks;
 
 // One node of four cores; jobs wait on it.
-class PromptTurnsTest : public ::testing::Test {
+class PromptKeysTest : public ::testing::Test {
  protected:
-  PromptTurnsTest() {
+  PromptKeysTest() {
     config_.priority.order = QueueRule::kPrompt;
     config_.prompt.stretch_permille = 5000;
     snapshot_.now = At(100'000);
@@ -61,27 +61,27 @@ class PromptTurnsTest : public ::testing::Test {
 
 using Ids = std::vector<std::uint64_t>;
 
-TEST_F(PromptTurnsTest, AShortJobGoesBeforeALongOneAndOfEqualOnesTheFirst) {
+TEST_F(PromptKeysTest, AShortJobGoesBeforeALongOneAndOfEqualOnesTheFirst) {
   Wait(hours(10));
   Wait(hours(1));
   Wait(hours(1));
   EXPECT_EQ(Queue(), (Ids{2, 3, 1}));
 }
 
-TEST_F(PromptTurnsTest, TheEstimateCountsAndNotTheLimit) {
+TEST_F(PromptKeysTest, TheEstimateCountsAndNotTheLimit) {
   Wait(hours(10)).estimate = std::chrono::minutes(5);
   Wait(hours(1));
   EXPECT_EQ(Queue(), (Ids{1, 2}));
 }
 
-TEST_F(PromptTurnsTest, WhoHasWaitedForHisPatienceGoesFirst) {
+TEST_F(PromptKeysTest, WhoHasWaitedForHisPatienceGoesFirst) {
   config_.prompt.backlog_permille = 0;
   Wait(hours(1));
   Wait(hours(40)).submitted = snapshot_.now - config_.prompt.patience;
   EXPECT_EQ(Queue(), (Ids{2, 1}));
 }
 
-TEST_F(PromptTurnsTest, NiceIsSecondsAndAPriorityOfTheSitesGoesBeforeAll) {
+TEST_F(PromptKeysTest, NiceIsSecondsAndAPriorityOfTheSitesGoesBeforeAll) {
   Nice(Wait(hours(1)), 7200 * 6);
   Wait(hours(2));
   EXPECT_EQ(Queue(), (Ids{2, 1}));
@@ -91,29 +91,29 @@ TEST_F(PromptTurnsTest, NiceIsSecondsAndAPriorityOfTheSitesGoesBeforeAll) {
   EXPECT_EQ(Queue(), (Ids{1, 2}));
 }
 
-TEST_F(PromptTurnsTest, AWeightOnAgeSaysWhatAPointIsWorth) {
+TEST_F(PromptKeysTest, AWeightOnAgeSaysWhatAPointIsWorth) {
   config_.priority.weight_age = 1000;
   config_.priority.max_age = std::chrono::seconds(1000);
   Wait(std::chrono::seconds(1000));
   Nice(Wait(std::chrono::seconds(900)), 499);
-  EXPECT_EQ(Queue(), (Ids{2, 1})) << "499 points are 499 s, 100 s of estimate are 500 s of turn";
+  EXPECT_EQ(Queue(), (Ids{2, 1})) << "499 points are 499 s, 100 s of estimate are 500 s of key";
   Nice(snapshot_.waiting[1], 501);
   EXPECT_EQ(Queue(), (Ids{1, 2}));
 }
 
-TEST_F(PromptTurnsTest, AHeavyUsersShortJobCountsForLonger) {
+TEST_F(PromptKeysTest, AHeavyUsersShortJobCountsForLonger) {
   const Backlog none(snapshot_, WholeOf(snapshot_.nodes));
-  const PromptTurns turns(snapshot_, config_, none);
+  const PromptKeys keys(snapshot_, config_, none);
   const WaitingJob job = Wait(hours(1));
-  const std::int64_t best = turns.TurnOf(job, kWholeFactor, 0);
-  const std::int64_t half = turns.TurnOf(job, Factor(kWholeFactor.value() / 2), 0);
-  const std::int64_t worst = turns.TurnOf(job, Factor(0), 0);
+  const std::int64_t best = keys.KeyOf(job, kWholeFactor, 0);
+  const std::int64_t half = keys.KeyOf(job, Factor(kWholeFactor.value() / 2), 0);
+  const std::int64_t worst = keys.KeyOf(job, Factor(0), 0);
   const std::int64_t hour = 3'600'000;
   EXPECT_EQ(half - best, 5 * hour);
   EXPECT_EQ(worst - best, 15 * 5 * hour);
 }
 
-TEST_F(PromptTurnsTest, TheBacklogIsTheTimeForWhichTheClusterIsBusy) {
+TEST_F(PromptKeysTest, TheBacklogIsTheTimeForWhichTheClusterIsBusy) {
   Wait(hours(10), 2);
   Wait(hours(3)).estimate = hours(1);
   Wait(Duration(0), 4);

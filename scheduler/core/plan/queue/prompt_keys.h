@@ -1,11 +1,11 @@
 #pragma once
 
-// Whose turn it is in the order called prompt, in a snapshot of a cluster.
+// The keys by which the order called prompt sorts the jobs of a snapshot.
 //
 // The formulas are in core/prompt/prompt_order; here they are given what a cluster knows of a job:
 // since when it could start, how long it is thought to run, how its user stands in fair share, and
 // the points that the site gives. Thread promise: immutable once made. Invariants: integers only; a
-// better fairshare or more points never make a turn later.
+// better fairshare or more points never make a key larger.
 
 #include <cstdint>
 
@@ -20,17 +20,17 @@ namespace muster::core {
 // The settings as the formulas take them, in milliseconds.
 PromptRules RulesOf(const PromptPolicy& policy);
 
-class PromptTurns {
+class PromptKeys {
  public:
   // REQUIRES: all outlive it.
-  PromptTurns(const Snapshot& snapshot, const SchedulerConfig& config, const Backlog& backlog);
+  PromptKeys(const Snapshot& snapshot, const SchedulerConfig& config, const Backlog& backlog);
 
-  // It has waited for so long that it goes before all turns, the first that came first.
+  // It has waited for so long that it goes before all others, the first that came first.
   [[nodiscard]] bool IsImpatient(const WaitingJob& job) const;
   // The smaller, the earlier. `points` are those of its priority beyond the usual, but for age and
   // fair share: as time they are what age gives them for, else a second each.
-  [[nodiscard]] std::int64_t TurnOf(const WaitingJob& job, Factor fairshare,
-                                    std::int64_t points) const;
+  [[nodiscard]] std::int64_t KeyOf(const WaitingJob& job, Factor fairshare,
+                                   std::int64_t points) const;
 
  private:
   const Snapshot& snapshot_;
