@@ -33,7 +33,7 @@ struct Pace {
 
 // A notice that was not answered; else the deadline, when so little is left that a checkpoint that
 // began after another interval of its own cost might be late; else the interval, which waits for
-// its I/O turn for one interval more at most.
+// its write slot for one interval more at most.
 Need Decide(const Hints& hints, const Pace& pace, double unix_now_s);
 
 // One that was committed on the node, before it is copied anywhere.

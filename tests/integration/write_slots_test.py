@@ -27,7 +27,7 @@ with muster_checkpoint.open() as checkpoint:
 """
 
 
-class IoTurnsTest(ClusterTest):
+class WriteSlotsTest(ClusterTest):
     @classmethod
     def make(cls):
         cluster = Cluster(nodes=1, topology=WIDE)
