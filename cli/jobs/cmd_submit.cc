@@ -95,8 +95,8 @@ absl::StatusOr<int> Submit(const Invocation& as_given) {
   }
   ASSIGN_OR_RETURN(const Invocation invocation, WithWrapInFront(as_given));
   // The command line alone first: its mistakes are told before a file is looked at.
-  const Moment moment{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
-  RETURN_IF_ERROR(ReadJobOptions(invocation.values, {}, JobVerb::kSubmit, moment).status());
+  const ParseContext context{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
+  RETURN_IF_ERROR(ReadJobOptions(invocation.values, {}, JobVerb::kSubmit, context).status());
   ASSIGN_OR_RETURN(const Script script, ReadScriptOf(invocation));
   ASSIGN_OR_RETURN(const JobRequest request, ReadSubmission(invocation, address, script));
   ASSIGN_OR_RETURN(const std::string token, MakeToken());

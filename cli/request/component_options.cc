@@ -36,7 +36,7 @@ bool IsOfTheWhole(const std::string& name) {
 absl::StatusOr<JobRequest> ReadComponentOptions(const ComponentOptions& first,
                                                 const ComponentOptions& own,
                                                 const std::vector<GivenOption>& environment,
-                                                JobVerb verb, const Moment& moment) {
+                                                JobVerb verb, const ParseContext& context) {
   std::vector<GivenOption> given;
   for (const GivenOption& option : first.directives) {
     if (IsInherited(option.name)) {
@@ -63,7 +63,7 @@ absl::StatusOr<JobRequest> ReadComponentOptions(const ComponentOptions& first,
   }
   given.insert(given.end(), own.directives.begin(), own.directives.end());
   given.insert(given.end(), environment.begin(), environment.end());
-  return ReadJobOptions(own.values, given, verb, moment);
+  return ReadJobOptions(own.values, given, verb, context);
 }
 
 }  // namespace muster::cli

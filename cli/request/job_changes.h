@@ -22,6 +22,6 @@ std::vector<Option> ChangeOptions();
 // `values` by option. An empty value, or "none" as a dependency, takes away what the option gave.
 // InvalidArgument is one line that names the option.
 absl::StatusOr<JobUpdate> ReadJobChanges(std::map<std::string, std::string> values,
-                                         const Moment& moment);
+                                         const ParseContext& context);
 
 }  // namespace muster::cli

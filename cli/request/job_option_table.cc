@@ -279,12 +279,12 @@ absl::Status ReadPropagate(const std::string& value, std::vector<ProcessLimit>* 
                    "ALL, NONE, AS, CORE, CPU, DATA, FSIZE, MEMLOCK, NOFILE, NPROC, RSS, STACK");
 }
 
-#define READ(...)                                                                           \
-  [](const std::string& value, const Moment& moment, JobRequest* request) -> absl::Status { \
-    (void)value;                                                                            \
-    (void)moment;                                                                           \
-    (void)request;                                                                          \
-    __VA_ARGS__                                                                             \
+#define READ(...)                                                                                  \
+  [](const std::string& value, const ParseContext& context, JobRequest* request) -> absl::Status { \
+    (void)value;                                                                                   \
+    (void)context;                                                                                 \
+    (void)request;                                                                                 \
+    __VA_ARGS__                                                                                    \
   }
 #define SET(...) READ(__VA_ARGS__; return absl::OkStatus();)
 
@@ -359,11 +359,11 @@ const JobOption kJobOptions[] = {
      SET(request->login_environment = true), true, false},
     {"hold", "H", "", "Wait until released", SET(request->spec.held = true), true, false},
     {"begin", "b", "TIME", "Not before: now+1hour, 16:30, 2030-01-31T08:00",
-     READ(ASSIGN_OR_RETURN(request->spec.begin, ParseBegin(value, moment.now, moment.zone));
+     READ(ASSIGN_OR_RETURN(request->spec.begin, ParseBegin(value, context.now, context.zone));
           return absl::OkStatus();),
      true, true},
     {"deadline", "", "TIME", "Not past this: not started when it cannot end by then",
-     READ(ASSIGN_OR_RETURN(request->spec.deadline, ParseBegin(value, moment.now, moment.zone));
+     READ(ASSIGN_OR_RETURN(request->spec.deadline, ParseBegin(value, context.now, context.zone));
           return absl::OkStatus();),
      true, true},
     {"dependency", "d", "LIST",

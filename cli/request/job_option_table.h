@@ -15,7 +15,7 @@
 namespace muster::cli {
 
 // Reads `value` into `request`; an error has no place yet.
-using Reader = absl::Status (*)(const std::string& value, const Moment& moment,
+using Reader = absl::Status (*)(const std::string& value, const ParseContext& context,
                                 JobRequest* request);
 
 struct JobOption {

@@ -52,12 +52,12 @@ struct ComponentOptions {
 absl::StatusOr<JobRequest> ReadComponentOptions(const ComponentOptions& first,
                                                 const ComponentOptions& own,
                                                 const std::vector<GivenOption>& environment,
-                                                JobVerb verb, const Moment& moment);
+                                                JobVerb verb, const ParseContext& context);
 
 // The request of `values` (the command line's, by name; names that are not job options are passed
 // over) over `directives`.
 absl::StatusOr<JobRequest> ReadJobOptions(const std::map<std::string, std::string>& values,
                                           const std::vector<GivenOption>& directives, JobVerb verb,
-                                          const Moment& moment);
+                                          const ParseContext& context);
 
 }  // namespace muster::cli

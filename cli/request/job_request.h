@@ -37,7 +37,7 @@ struct JobRequest {
 };
 
 // Where "now" and "16:30" are: --begin needs it.
-struct Moment {
+struct ParseContext {
   Time now = kNoTime;
   absl::TimeZone zone;
 };

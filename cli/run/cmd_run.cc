@@ -85,11 +85,11 @@ absl::Status AddCommand(const Invocation& invocation, const Address& address, bo
 
 absl::StatusOr<JobRequest> ReadRequest(const Invocation& invocation, const Address& address,
                                        bool inside) {
-  const Moment moment{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
+  const ParseContext context{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
   ASSIGN_OR_RETURN(const std::vector<GivenOption> environment,
                    OptionsFrom(invocation.environment, JobVerb::kRun));
   ASSIGN_OR_RETURN(JobRequest request,
-                   ReadJobOptions(WithoutNoGpus(invocation), environment, JobVerb::kRun, moment));
+                   ReadJobOptions(WithoutNoGpus(invocation), environment, JobVerb::kRun, context));
   RETURN_IF_ERROR(
       AddCommand(invocation, address, inside, {invocation.values, invocation.arguments}, &request));
   if (invocation.Has("pty")) {
@@ -101,7 +101,7 @@ absl::StatusOr<JobRequest> ReadRequest(const Invocation& invocation, const Addre
   }
   for (const ComponentWords& words : invocation.components) {
     absl::StatusOr<JobRequest> component = ReadComponentOptions(
-        {invocation.values, {}}, {words.values, {}}, environment, JobVerb::kRun, moment);
+        {invocation.values, {}}, {words.values, {}}, environment, JobVerb::kRun, context);
     const absl::Status status = component.ok()
                                     ? AddCommand(invocation, address, inside, words, &*component)
                                     : component.status();

@@ -83,14 +83,14 @@ void RankLauncher::MakeGroup() {
 }
 
 void RankLauncher::PrepareRanks() {
-  StepContext surroundings;
-  surroundings.step = plan_.step;
-  surroundings.program = &plan_.program;
-  surroundings.placement = &plan_.placement;
-  surroundings.node_index = plan_.node_index;
-  surroundings.master_port =
+  StepContext context;
+  context.step = plan_.step;
+  context.program = &plan_.program;
+  context.placement = &plan_.placement;
+  context.node_index = plan_.node_index;
+  context.master_port =
       ChoosePortOf(host_.order.launch.job, plan_.step, plan_.placement.nodes.size() == 1);
-  environment_ = std::make_unique<StepEnvironment>(host_.order, surroundings);
+  environment_ = std::make_unique<StepEnvironment>(host_.order, context);
 }
 
 void RankLauncher::TakeProgram(const StepRank& rank, LaunchRequest* request) const {

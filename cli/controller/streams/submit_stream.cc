@@ -69,10 +69,10 @@ grpc::Status Stream(ManyStub& stub, std::size_t count, const Get& get, const Tel
 }  // namespace
 
 absl::Status SubmitAll(const Address& address, std::size_t count, const Get& get, const Tell& tell,
-                       Patience patience) {
+                       RetryPolicy retry) {
   const SystemClock clock;
   Controllers controllers(address);
-  SteadyTime give_up = clock.SteadyNow() + patience.changing;
+  SteadyTime give_up = clock.SteadyNow() + retry.changing;
   for (std::size_t answered = 0; true;) {
     ASSIGN_OR_RETURN(ManyStub* const stub, controllers.Leader().OpenGrpc());
     const std::size_t before = answered;
@@ -81,7 +81,7 @@ absl::Status SubmitAll(const Address& address, std::size_t count, const Get& get
       return absl::OkStatus();
     }
     if (answered > before) {
-      give_up = clock.SteadyNow() + patience.changing;
+      give_up = clock.SteadyNow() + retry.changing;
     }
     const bool gone = status.ok() || status.error_code() == grpc::StatusCode::UNAVAILABLE;
     if (!gone || clock.SteadyNow() >= give_up) {

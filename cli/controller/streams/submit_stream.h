@@ -33,6 +33,6 @@ struct StreamedSubmission {
 absl::Status SubmitAll(const Address& address, std::size_t count,
                        const std::function<StreamedSubmission(std::size_t)>& get,
                        const std::function<void(const absl::StatusOr<JobId>&)>& tell,
-                       Patience patience = {});
+                       RetryPolicy retry = {});
 
 }  // namespace muster::cli
