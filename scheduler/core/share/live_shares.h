@@ -1,7 +1,7 @@
 #pragma once
 
-// The account tree of a live cluster: shares from the policy, usage from the ledger, and what runs
-// charged up to now.
+// The account tree of a live cluster: shares from the policy, usage from the usage table, and what
+// runs charged up to now.
 //
 // Thread promise: pure. Invariants: (1) the tree passes CheckAccountTree; (2) every user who
 // waits, runs or has used something is in it: one whom the policy does not know has one share in

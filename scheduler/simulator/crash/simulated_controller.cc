@@ -42,11 +42,11 @@ std::optional<core::ReplayDifference> DifferenceAt(const JournalEntry& entry,
 }  // namespace
 
 SimulatedController::SimulatedController(VirtualClock& clock, SimulatedNetwork& network,
-                                         Faults& faults, Oracle& witness, SchedulerConfig policy)
+                                         Faults& faults, Oracle& oracle, SchedulerConfig policy)
     : clock_(clock),
       network_(network),
       faults_(faults),
-      oracle_(witness),
+      oracle_(oracle),
       policy_(std::make_shared<const SchedulerConfig>(std::move(policy))) {}
 
 void SimulatedController::Later(Duration delay, void (SimulatedController::*action)()) {

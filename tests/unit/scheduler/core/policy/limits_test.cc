@@ -180,7 +180,7 @@ TEST_F(LimitsTest, APartitionsQosCountsItsJobsWhateverTheirOwn) {
   EXPECT_THAT(world_.StatusOf(world_.Run(Tasks(1))), StartsWith("QOSGrpJobsLimit: qos part"));
 }
 
-// What is in use, by looking at every job: written apart from the ledger.
+// What is in use, by looking at every job: written apart from the table.
 struct InUse {
   std::map<std::string, std::uint64_t> jobs;
   std::map<std::string, std::uint64_t> cpus;
