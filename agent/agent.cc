@@ -186,7 +186,7 @@ void Agent::TakeSigned(const wire::SignedOrder& order) {
     return;
   }
   const auto obey = [this](const wire::ControllerMessage& message) {
-    if (const absl::Status status = Obey(message); !status.ok()) {
+    if (const absl::Status status = Execute(message); !status.ok()) {
       log_.Warning(kComponent, std::string(status.message()));
     }
   };
@@ -194,7 +194,7 @@ void Agent::TakeSigned(const wire::SignedOrder& order) {
   std::for_each(opened->more().begin(), opened->more().end(), obey);
 }
 
-absl::Status Agent::Obey(const wire::ControllerMessage& message) {
+absl::Status Agent::Execute(const wire::ControllerMessage& message) {
   if (message.has_launch()) {
     return Launch(message.launch());
   }

@@ -87,7 +87,7 @@ class Agent final : public ControllerLink::Owner {
     Epoch epoch;
     Time expiry;
   };
-  absl::Status Obey(const wire::ControllerMessage& message);
+  absl::Status Execute(const wire::ControllerMessage& message);
   void TakeSigned(const wire::SignedOrder& order);
   absl::Status Admit(const Address& order);
   absl::Status Launch(const wire::LaunchOrder& message);

@@ -258,7 +258,7 @@ void Supervisor::Reap() {
 void Supervisor::EndByItself() {
   end_.EndByItself();
   work_.steps().EndServing();
-  termination_.EndLeftovers(order_.launch.spec.kill_grace);
+  termination_.EndOrphans(order_.launch.spec.kill_grace);
 }
 
 void Supervisor::EndWithLease() {

@@ -40,10 +40,10 @@ std::vector<std::string> BundlesIn(const std::string& directory) {
 
 }  // namespace
 
-std::optional<std::string> Alerts::Heed(const std::vector<OverlookedJob>& overlooked,
-                                        Version version,
-                                        const std::function<std::string(NodeId)>& name_of) {
-  const std::vector<OverlookedJob> alerts = watchdog_.Heed(overlooked);
+std::optional<std::string> Alerts::ReportOverlooked(
+    const std::vector<OverlookedJob>& overlooked, Version version,
+    const std::function<std::string(NodeId)>& name_of) {
+  const std::vector<OverlookedJob> alerts = watchdog_.ReportOverlooked(overlooked);
   std::set<JobId> open;
   for (const OverlookedJob& alert : watchdog_.alerts()) {
     open.insert(alert.job);

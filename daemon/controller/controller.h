@@ -219,8 +219,8 @@ class Controller {
   void MaybePlan();
   void OnCycle(const Cycle& cycle);
   void TellOfReasons(const WaitingReasons& before);
-  // Tells of jobs that the planner leaves though they fit (promise 8).
-  void Heed(const Cycle& cycle);
+  // Reports jobs that the planner leaves though they fit (promise 8).
+  void ReportOverlooked(const Cycle& cycle);
   [[nodiscard]] StateView Look() const { return {state_, waiting_, plan_, alerts_, clock_.Now()}; }
   void TellWatchers(JobId job);
   void NotifyWatchers(JobId job, const JobView& view, const Allocation* allocation);

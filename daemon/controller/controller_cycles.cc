@@ -84,15 +84,16 @@ void Controller::OnCycle(const Cycle& cycle) {
     DoTake(TakePlan{*plan_}, [](const core::Transition&, const absl::Status&) {});
   }
   TellOfReasons(before);
-  Heed(cycle);
+  ReportOverlooked(cycle);
 }
 
-void Controller::Heed(const Cycle& cycle) {
+void Controller::ReportOverlooked(const Cycle& cycle) {
   const auto name_of = [this](NodeId id) {
     const Node* node = state_.FindNode(id);
     return node == nullptr ? std::string() : node->name;
   };
-  const std::optional<std::string> path = alerts_.Heed(cycle.overlooked, plan_->version, name_of);
+  const std::optional<std::string> path =
+      alerts_.ReportOverlooked(cycle.overlooked, plan_->version, name_of);
   if (!path.has_value()) {
     return;
   }

@@ -35,7 +35,7 @@ class Watchdog {
 
   // Takes in what one cycle overlooked; the jobs that more cycles in a row than that have left,
   // each reported once.
-  std::vector<OverlookedJob> Heed(const std::vector<OverlookedJob>& overlooked);
+  std::vector<OverlookedJob> ReportOverlooked(const std::vector<OverlookedJob>& overlooked);
 
   // All that were reported and still wait so, by job.
   [[nodiscard]] std::vector<OverlookedJob> alerts() const;

@@ -29,6 +29,6 @@ void NoticeDrain(const ClusterState& state, NodeId node, Time now, Transition& t
 // Advises attempts that make checkpoints again when their nodes fail, or are lost, more often, or
 // less, by more than a quarter than their advice assumes. One that has not answered its notice is
 // not disturbed.
-void AdviseAnew(const ClusterState& state, Time now, Transition& transition);
+void AdviseAgain(const ClusterState& state, Time now, Transition& transition);
 
 }  // namespace muster::core
