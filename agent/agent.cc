@@ -55,8 +55,8 @@ Agent::~Agent() {
 
 absl::Status Agent::Start() {
   RETURN_IF_ERROR(attempts_.Recover());
-  ASSIGN_OR_RETURN(doorbell_,
-                   NotificationSocket::Open(loop_, state_.doorbell(),
+  ASSIGN_OR_RETURN(notifications_,
+                   NotificationSocket::Open(loop_, state_.notification_socket(),
                                             [this](const AttemptKey& key) { News(key); }));
   check_timer_ = loop_.RunAfter(config_.check_every, [this] { Check(); });
   Sample();
@@ -257,7 +257,7 @@ absl::Status Agent::Launch(const wire::LaunchOrder& message) {
       std::chrono::floor<std::chrono::milliseconds>(lease_until_.time_since_epoch()).count();
   order.machine = config_.machine;
   order.node_name = part->name;
-  order.doorbell = state_.doorbell();
+  order.agent_socket = state_.notification_socket();
   order.module_dir = config_.module_dir;
   order.pmix_patterns = state_.path() + "/pmix";
   order.controller = config_.link.address;

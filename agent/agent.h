@@ -49,7 +49,7 @@ class Agent final : public ControllerLink::Owner {
     Attempts::Config attempts;
     HealthCheck::Config health;
     JobUsers users;
-    std::chrono::milliseconds check_every{2000};  // the net below the doorbell
+    std::chrono::milliseconds check_every{2000};  // for notifications that were lost
     UsageSampler::Sources sources;                // outlive the agent
     std::chrono::milliseconds sample_every{10000};
   };
@@ -61,8 +61,8 @@ class Agent final : public ControllerLink::Owner {
   Agent& operator=(const Agent&) = delete;
   ~Agent() override;
 
-  // Takes up the attempts on record, opens the doorbell and begins to connect. The rest happens in
-  // the loop, until it is stopped.
+  // Takes up the attempts on record, opens the notification socket and begins to connect. The rest
+  // happens in the loop, until it is stopped.
   absl::Status Start();
 
   // Other words about this node from now on, also at the controller, and other scripts for attempts
@@ -131,7 +131,7 @@ class Agent final : public ControllerLink::Owner {
   // are forgotten; by then their orders have expired.
   std::set<AttemptKey> finished_;
   std::deque<AttemptKey> finished_order_;
-  std::unique_ptr<NotificationSocket> doorbell_;
+  std::unique_ptr<NotificationSocket> notifications_;
   EventLoop::TimerId check_timer_{};
   EventLoop::TimerId sample_timer_{};
   ControllerLink link_;  // last: it is destroyed first, and calls nothing after that

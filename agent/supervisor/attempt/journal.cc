@@ -144,11 +144,11 @@ absl::Status JournalWriter::Append(const Fact& fact) {
   return absl::ErrnoToStatus(error, "cannot append to the journal");
 }
 
-void RingDoorbell(const std::string& doorbell, const std::string& name) {
-  if (doorbell.empty()) {
+void NotifyAgent(const std::string& socket, const std::string& name) {
+  if (socket.empty()) {
     return;
   }
-  const absl::StatusOr<UniqueFd> fd = ConnectUnix(doorbell, SOCK_DGRAM | SOCK_NONBLOCK);
+  const absl::StatusOr<UniqueFd> fd = ConnectUnix(socket, SOCK_DGRAM | SOCK_NONBLOCK);
   if (fd.ok()) {
     // A full queue means that the agent has news to read anyway.
     send(fd->get(), name.data(), name.size(), MSG_NOSIGNAL | MSG_DONTWAIT);

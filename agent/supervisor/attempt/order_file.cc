@@ -73,7 +73,7 @@ std::string EncodeOrder(const SupervisorOrder& order) {
   ToWire(order.launch, message.mutable_launch());
   ToWire(order.machine, message.mutable_machine());
   message.set_node_name(order.node_name);
-  message.set_doorbell(order.doorbell);
+  message.set_doorbell(order.agent_socket);
   message.set_module_dir(order.module_dir);
   message.set_cgroup(order.cgroup);
   message.set_pmix_patterns(order.pmix_patterns);
@@ -94,7 +94,7 @@ absl::StatusOr<SupervisorOrder> DecodeOrder(std::string_view bytes) {
   RETURN_IF_ERROR(FromWire(message.launch(), &order.launch));
   RETURN_IF_ERROR(FromWire(message.machine(), &order.machine));
   order.node_name = message.node_name();
-  order.doorbell = message.doorbell();
+  order.agent_socket = message.doorbell();
   order.module_dir = message.module_dir();
   order.cgroup = message.cgroup();
   order.pmix_patterns = message.pmix_patterns();

@@ -23,7 +23,7 @@ struct SupervisorOrder {
   LaunchOrder launch;
   Machine machine;            // the node's
   std::string node_name;      // must be the name of a node in launch.allocation
-  std::string doorbell;       // path of the agent's socket; empty: none listens
+  std::string agent_socket;   // path on which the agent is notified; empty: none listens
   std::string module_dir;     // where libmuster-pmix.so is
   std::string cgroup;         // directory for the attempt's own cgroup; empty: none can be made
   std::string pmix_patterns;  // path, before a user's number, of patterns of PMIx; empty: none
