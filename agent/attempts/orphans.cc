@@ -31,7 +31,7 @@ namespace {
 
 // Between two looks at what is left of a dead attempt; SIGKILL takes effect well within it.
 constexpr std::chrono::milliseconds kClearEvery{20};
-// After so many looks the log says that something does not die (a process stuck in the kernel).
+// After this many looks the log says that something does not die (a process stuck in the kernel).
 constexpr int kClearRoundsQuiet = 500;
 
 // How much later than its record a process may seem to have started: ticks and wall clock are read

@@ -99,7 +99,7 @@ Verb AlertsVerb() {
   verb.examples = {"muster alerts test", "muster alerts test --config /etc/muster/notifier.toml"};
   verb.remarks =
       "What a rule finds fires once it has been so for as long as the rule says; muster-notifier\n"
-      "tells an Alertmanager.\n";
+      "sends it to an Alertmanager.\n";
   verb.options = {{.name = "config",
                    .letter = 0,
                    .metavar = "FILE",

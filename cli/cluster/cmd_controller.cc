@@ -70,7 +70,7 @@ std::string LineOf(const Asked& one) {
     return absl::StrCat(who, " leads, epoch ", status.epoch, "\n");
   }
   const std::string leader =
-      status.leader.empty() ? "nobody leads"
+      status.leader.empty() ? "no controller leads"
                             : absl::StrCat(status.leader, " leads at ", status.leader_addresses);
   return absl::StrCat(who, " is a standby, ", status.age.count(), " ms behind; ", leader, "\n");
 }
@@ -110,7 +110,7 @@ absl::StatusOr<int> DoHandOver(const Address& address, const std::string& to) {
           " leads again: ", to.empty() ? "there was no standby" : to + " was not there"));
     }
   }
-  return absl::UnavailableError("nobody took over; see muster controller status");
+  return absl::UnavailableError("no controller took over; see muster controller status");
 }
 
 absl::StatusOr<int> RunController(const Invocation& invocation) {

@@ -281,7 +281,7 @@ class MachinePicture {
     }
   }
 
-  // MB/s, or what so many lanes usually have.
+  // MB/s, or what that number of lanes usually has.
   static std::uint64_t WidthOf(const DeviceLink& link) {
     constexpr std::uint64_t kLaneBandwidth = 25'000;
     return link.bandwidth > 0 ? link.bandwidth : link.lanes * kLaneBandwidth;

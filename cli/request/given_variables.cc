@@ -106,7 +106,7 @@ absl::StatusOr<std::vector<std::string>> VariablesIn(const std::string& name) {
     if (!IsEntry(entry)) {
       return absl::InvalidArgumentError(
           absl::StrCat("--export-file: ", Quote(entry.substr(0, 60)),
-                       " is not NAME=VALUE: write a NUL byte behind each variable"));
+                       " is not NAME=VALUE: write a NUL byte after each variable"));
     }
   }
   return entries;

@@ -353,7 +353,7 @@ const JobOption kJobOptions[] = {
      READ(ASSIGN_OR_RETURN(request->exports, ParseExport(value)); return absl::OkStatus();), true,
      true},
     {"export-file", "", "FILE",
-     "Variables the job gets: those of FILE, NAME=VALUE with a NUL byte behind each; --export adds",
+     "Variables the job gets: those of FILE, NAME=VALUE with a NUL byte after each; --export adds",
      READ(return ReadPath(value, &request->export_file);), true, false},
     {"get-user-env", "", "", "Also the variables that a login sets, where no others say them",
      SET(request->login_environment = true), true, false},

@@ -51,7 +51,7 @@ class Gate {
   // PermissionDenied when no job is taken of this caller.
   [[nodiscard]] absl::Status MaySubmit(const Caller& caller) const;
 
-  // Takes a submission of so many bytes from the caller's budget; Unavailable when it is spent.
+  // Takes a submission of that many bytes from the caller's budget; Unavailable when it is spent.
   [[nodiscard]] absl::Status Spend(const Caller& caller, std::size_t bytes) const;
 
   // Not OK once the certificate or the token of an admitted caller has been revoked.

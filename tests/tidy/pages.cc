@@ -66,9 +66,9 @@ bool HasPlaceholder(std::string_view path) {
 }
 
 bool HasReadEnding(std::string_view path) {
-  constexpr std::array<std::string_view, 13> kEndings = {"",    ".c",    ".cc", ".cmake", ".cu",
-                                                         ".h",  ".json", ".md", ".proto", ".py",
-                                                         ".sh", ".toml", ".txt"};
+  constexpr std::array<std::string_view, 17> kEndings = {
+      "",      ".7",  ".8",    ".c",     ".cc", ".cmake", ".cu",   ".h",  ".js",
+      ".json", ".md", ".page", ".proto", ".py", ".sh",    ".toml", ".txt"};
   return std::find(kEndings.begin(), kEndings.end(), Ending(path)) != kEndings.end();
 }
 
@@ -106,43 +106,27 @@ std::vector<QuotedName> QuotedNamesOf(std::string_view page) {
   return quoted;
 }
 
-// Where the comment of the line begins that begins at `at` and ends before `end`; npos: nowhere.
-size_t CommentOf(const Source& source, size_t at, size_t end) {
-  const std::string_view text = std::string_view(source.text).substr(0, end);
-  const std::string_view code = std::string_view(source.code).substr(at, end - at);
-  for (size_t found = text.find("//", at); found != std::string_view::npos;
-       found = text.find("//", found + 1)) {
-    const bool quoted = std::count(code.begin(), code.begin() + (found - at), '"') % 2 != 0;
-    if (!quoted) {
-      return found + 2;
-    }
-  }
-  return std::string_view::npos;
-}
-
 // The words of comments that look like paths: no part of a longer path, a pattern or quoted text.
 std::vector<QuotedName> NamesInComments(const Source& source) {
+  constexpr std::string_view kMarks = "*<{$~@:";
   std::vector<QuotedName> names;
-  const std::string_view text = source.text;
-  for (size_t line = 0, end = 0; line < text.size(); line = end + 1) {
-    end = std::min(text.find('\n', line), text.size());
-    const size_t comment = CommentOf(source, line, end);
-    for (size_t at = comment; at < end;) {
-      const size_t start = at;
-      while (at < end && IsPathCharacter(text[at])) {
-        ++at;
-      }
-      std::string_view name = text.substr(start, at - start);
-      name = name.substr(0, name.find_last_not_of("/.-") + 1);
-      constexpr std::string_view kMarks = "*<{$~@:";
-      const bool patterned = kMarks.find(text[start - 1]) != std::string_view::npos ||
-                             (at < end && kMarks.substr(0, 4).find(text[at]) != kMarks.npos);
-      const std::string_view before = text.substr(comment, start - comment);
-      if (!patterned && std::count(before.begin(), before.end(), '"') % 2 == 0 && !name.empty()) {
-        names.push_back({start, name});
-      }
-      at += at < end ? 1 : 0;
+  const std::string_view text = source.comments;
+  bool quoted = false;
+  for (size_t at = 0; at < text.size(); ++at) {
+    quoted = text[at] != '\n' && quoted != (text[at] == '"');
+    const size_t start = at;
+    while (at < text.size() && IsPathCharacter(text[at])) {
+      ++at;
     }
+    std::string_view name = text.substr(start, at - start);
+    name = name.substr(0, name.find_last_not_of("/.-") + 1);
+    const bool patterned =
+        (start > 0 && kMarks.find(text[start - 1]) != std::string_view::npos) ||
+        (at < text.size() && kMarks.substr(0, 4).find(text[at]) != std::string_view::npos);
+    if (!patterned && !quoted && !name.empty()) {
+      names.push_back({start, name});
+    }
+    at -= at > start ? 1 : 0;
   }
   return names;
 }

@@ -147,7 +147,7 @@ struct Listing {
 void CheckOrder(const Source& list, const std::vector<Token>& tokens, Listing& listing) {
   const Token* before = nullptr;
   for (const Token& token : tokens) {
-    const bool source = HasBuildRule(Source{token.text, "", ""}) &&
+    const bool source = HasBuildRule(MakeSource(token.text, "")) &&
                         token.text.find_first_of("/$") == std::string::npos;
     if (source && before != nullptr && token.text <= before->text) {
       listing.faults.push_back({list.path, token.line,
@@ -175,7 +175,7 @@ Listing ReadLists(const std::vector<Source>& tree) {
       paths.insert(path);
       if (after_add) {
         listing.added_folders.insert(path);
-      } else if (!path.empty() && HasBuildRule(Source{path, "", ""})) {
+      } else if (!path.empty() && HasBuildRule(MakeSource(path, ""))) {
         listing.sources.insert({path, {list.path, tokens[i].line}});
       }
     }

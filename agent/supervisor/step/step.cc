@@ -82,7 +82,7 @@ void Step::Start(PmixGrant pmix) {
 void Step::Opened(absl::Status status) {
   const bool recalled = status.ok() && verdict_.terminating();
   if (recalled) {
-    status = absl::CancelledError("it was told to end before it could begin");
+    status = absl::CancelledError("it was ended before it started");
   }
   if (status.ok() && plan_.step.valid()) {
     launcher_.PrepareRanks();

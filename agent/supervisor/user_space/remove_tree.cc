@@ -28,7 +28,7 @@ namespace {
 
 using Deadline = std::chrono::steady_clock::time_point;
 
-// So many names of a directory are held in memory at a time.
+// How many names of a directory are held in memory at a time.
 constexpr std::size_t kNamesAtOnce = 4096;
 // Of a user's child there is nobody's group that would let it do more than he may.
 constexpr gid_t kNoGroup = 65534;

@@ -84,7 +84,7 @@ absl::Status CheckNotify(std::string_view text) {
   const bool is_url = absl::StartsWith(word, "https://") || absl::StartsWith(word, "http://");
   if (word != "mail" && (!is_url || word.find_first_of(" \"<>\\") != std::string::npos)) {
     return absl::InvalidArgumentError(
-        absl::StrCat(Quote(text), " is not a way to be told: write mail, or https://…"));
+        absl::StrCat(Quote(text), " is not a notification target: write mail, or https://…"));
   }
   return absl::OkStatus();
 }

@@ -132,7 +132,7 @@ absl::Status TakeLimit(Connection& connection, const std::vector<JobSelector>& j
   return absl::OkStatus();
 }
 
-// NumCPUs: so many over the tasks that the job has.
+// NumCPUs: that many over the tasks that the job has.
 absl::Status TakeCpus(Connection& connection, const std::vector<JobSelector>& jobs,
                       const std::string& text, JobUpdate& changes) {
   std::uint64_t cpus = 0;

@@ -31,7 +31,7 @@ struct Variant {
 // The snapshot without the jobs behind this one, in the order in which a cycle looks at them.
 struct Ahead {
   Snapshot snapshot;
-  std::size_t components = 1;  // the last so many that wait are the job
+  std::size_t components = 1;  // how many of the last that wait are the job
 };
 
 // Nothing when the job is not there.

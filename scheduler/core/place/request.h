@@ -21,7 +21,7 @@ namespace muster::core {
 // REQUIRES: its tasks and nodes are filled in.
 absl::Status FillGpus(ResourceRequest& request);
 
-// Whether the nodes are to lie in segments: so many each, below one leaf switch or in one block.
+// Whether the nodes are to lie in segments: that many each, below one leaf switch or in one block.
 inline bool IsInSegments(const ResourceRequest& request) {
   return request.segment > 1;
 }

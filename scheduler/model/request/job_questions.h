@@ -29,7 +29,7 @@ struct JobFilter {
 
 // Those that are held in memory.
 struct ListJobs : JobFilter {
-  std::uint32_t limit = 0;  // the first so many, by id; 0: all
+  std::uint32_t limit = 0;  // the first ones by id, that many; 0: all
 
   static constexpr const char* kMethod = "ListJobs";
   using Reply = std::vector<JobView>;

@@ -244,7 +244,7 @@ absl::Status SealedAnswer::Find(const std::vector<std::string>& tokens, std::str
       return absl::OkStatus();
     }
   }
-  return absl::PermissionDeniedError("nobody who has this step's token");
+  return absl::PermissionDeniedError("the peer does not have this step's token");
 }
 
 }  // namespace muster

@@ -14,7 +14,7 @@ constexpr std::uint32_t kNobody = 99'999;
 // A job that begins again more often will never end.
 constexpr std::uint32_t kAttemptsMax = 100'000;
 
-// Of each node, what the job of the trace had in all: as many as it takes, on so many nodes. What
+// Of each node, what the job of the trace had in all: as many as it takes, on `nodes` nodes. What
 // no node of the run has is left out.
 GresList KnownGres(const std::vector<NodeClass>& classes, const std::string& text,
                    std::int64_t nodes) {

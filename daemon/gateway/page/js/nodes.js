@@ -173,7 +173,7 @@ export function openNode({ id, again }) {
           ["Limits", node.limits], ["CPUs", ratio(node.cpus_taken, node.cpus, "CPUs taken")],
           ["Memory", ratio(node.memory_taken, node.memory, "memory taken", bytes(node.memory_taken) + " / " + bytes(node.memory))],
           ["GPUs", node.gpus ? ratio(node.gpus_taken, node.gpus, "GPUs taken") : ""], ["Features", node.features.join(", ")], ["Weight", node.weight ? String(node.weight) : ""]])),
-        card("Who is on it", node.holders.length === 0 ? empty("Nobody") : table(["Job", "User", "CPUs", "Memory", "GPUs"],
+        card("Who is on it", node.holders.length === 0 ? empty("No job") : table(["Job", "User", "CPUs", "Memory", "GPUs"],
           node.holders.map((holder) => [el("a", { href: "#job/" + holder.job }, holder.label), holder.user, holder.cpus, bytes(holder.memory), holder.gpus.join(",")]), "Jobs on this node"))),
       card("Inside", node.machine ? machinePicture(node.machine, owner) : empty("Not known")),
       checks.length ? card("Health beside its class", table(["Component", "Value", "Class median", "Of", "Verdict"],

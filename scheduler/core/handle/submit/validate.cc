@@ -92,7 +92,7 @@ void BeginSegment(ResourceRequest& request) {
   }
 }
 
-// So many nodes are one or more whole segments.
+// Checks that the nodes are one or more whole segments.
 absl::Status CheckSegment(ResourceRequest& request) {
   const std::uint32_t segment = request.segment;
   if (!IsInSegments(request)) {

@@ -29,7 +29,7 @@ struct Amounts {
 // What all jobs of the cluster together could ask.
 Amounts WholeOf(const std::vector<NodeSnapshot>& nodes);
 
-// Of so many parts a whole is made.
+// The parts that a whole is made of.
 inline constexpr std::uint64_t kShareParts = 1'000'000'000'000;
 
 // Thousandths of GPUs.

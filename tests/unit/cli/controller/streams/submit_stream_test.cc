@@ -50,7 +50,7 @@ class ManyController final : public wire::Controller::Service {
     return grpc::Status::OK;
   }
 
-  // It goes away instead of the answer to so many submissions; 0: never.
+  // It goes away instead of the answer to that many submissions; 0: never.
   void EndAfter(std::size_t submissions) {
     const MutexLock lock(&mutex_);
     end_after_ = submissions;
