@@ -9,8 +9,8 @@
 #include "cli/frame/verbs.h"
 #include "cli/page/quantity.h"
 #include "cli/page/table.h"
-#include "cli/parse/number.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/runtime/clock.h"
 
 namespace muster::cli {

@@ -14,6 +14,7 @@
 #include "cli/parse/number.h"
 #include "cli/parse/request/resources.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {

@@ -8,12 +8,12 @@
 #include "cli/frame/verbs.h"
 #include "cli/jobs/submit/batch_file.h"
 #include "cli/jobs/submit/submission.h"
-#include "cli/page/hostlist.h"
 #include "cli/page/quantity.h"
 #include "cli/page/text.h"
 #include "cli/request/job_options.h"
 #include "cli/request/request.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/host_list.h"
 #include "scheduler/runtime/clock.h"
 
 namespace muster::cli {
@@ -43,7 +43,7 @@ absl::StatusOr<int> Test(Connection& connection, const std::string& token,
                     ? "would start now"
                     : absl::StrCat("would start by ",
                                    MomentText(forecast.start, absl::LocalTimeZone())))
-            << (forecast.nodes.empty() ? "" : " on " + Printable(Hostlist(forecast.nodes)))
+            << (forecast.nodes.empty() ? "" : " on " + Printable(CompressHostlist(forecast.nodes)))
             << (forecast.reason.empty() ? "" : ": " + Printable(forecast.reason)) << std::endl;
   return forecast.never ? 1 : 0;
 }

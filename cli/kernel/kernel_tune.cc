@@ -10,8 +10,8 @@
 #include "cli/frame/output.h"
 #include "cli/kernel/kernel_process.h"
 #include "cli/parse/duration.h"
-#include "cli/parse/number.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {
@@ -49,10 +50,6 @@ std::string BytesText(Bytes bytes) {
 std::string BytesRatio(Bytes taken, Bytes all) {
   const Unit unit = UnitOf(all);
   return absl::StrCat(InUnit(taken, unit), "/", InUnit(all, unit), " ", unit.name);
-}
-
-std::string Counted(std::uint64_t count, const std::string& noun) {
-  return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
 }
 
 std::string ElapsedText(Duration duration) {

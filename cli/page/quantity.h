@@ -20,9 +20,6 @@ std::string BytesText(Bytes bytes);
 // What is taken of all, in the unit of all: "1.5/8 GiB".
 std::string BytesRatio(Bytes taken, Bytes all);
 
-// "1 node", "2 nodes".
-std::string Counted(std::uint64_t count, const std::string& noun);
-
 // Whole seconds as Slurm writes them: "0:07", "12:05", "3:00:00", "2-03:00:00".
 std::string ElapsedText(Duration duration);
 // As ElapsedText, with hundredths below a minute: "0:00.42".

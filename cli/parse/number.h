@@ -19,13 +19,6 @@ namespace muster::cli {
 // The most of anything that one request may ask for (nodes, tasks, threads, GPUs).
 inline constexpr std::uint32_t kCountMax = 1'000'000;
 
-// `text` in double quotes for an error line: control characters escaped, long text cut.
-std::string Quote(std::string_view text);
-
-// Digits only, at most `max`; InvalidArgument without a message of its own otherwise (the caller
-// knows what was wanted).
-absl::StatusOr<std::uint64_t> ParseDigits(std::string_view text, std::uint64_t max);
-
 // A whole number from 1 to `max`.
 absl::StatusOr<std::uint32_t> ParseCount(std::string_view text, std::uint32_t max = kCountMax);
 

@@ -10,6 +10,7 @@
 #include "cli/parse/number.h"
 #include "cli/place/estimate_request.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {

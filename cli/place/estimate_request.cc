@@ -11,6 +11,7 @@
 #include "cli/parse/request/resources.h"
 #include "cli/parse/scaled_number.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {

@@ -15,6 +15,7 @@
 #include "cli/request/job_options.h"
 #include "cli/up/cluster_options.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/core/handle/submit/validate.h"
 #include "scheduler/core/plan/planner.h"
 #include "scheduler/model/value/gres.h"

@@ -12,6 +12,7 @@
 #include "cli/page/tree.h"
 #include "cli/place/place_prediction.h"
 #include "cli/sheet/machine_tree.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/core/place/gpu_links.h"
 #include "scheduler/core/place/locality.h"
 #include "scheduler/core/place/nodes/network_span.h"

@@ -14,7 +14,6 @@
 #include "cli/parse/array.h"
 #include "cli/parse/begin_time.h"
 #include "cli/parse/duration.h"
-#include "cli/parse/hostlist.h"
 #include "cli/parse/number.h"
 #include "cli/parse/request/constraint.h"
 #include "cli/parse/request/dependency.h"
@@ -26,6 +25,8 @@
 #include "cli/parse/request/warning_signal.h"
 #include "cli/parse/time_limit.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/host_list.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/model/policy/policy_text.h"
 #include "scheduler/model/value/gres.h"
 #include "scheduler/runtime/resource_limits.h"
@@ -384,11 +385,11 @@ const JobOption kJobOptions[] = {
      READ(ASSIGN_OR_RETURN(request->spec.prefer, ParseConstraint(value)); return absl::OkStatus();),
      true, true},
     {"nodelist", "w", "NODES", "These nodes, like n1,n[3-5]; others only where more are needed",
-     READ(ASSIGN_OR_RETURN(request->spec.request.nodelist, ParseHostlist(value));
+     READ(ASSIGN_OR_RETURN(request->spec.request.nodelist, NodeNames(value));
           return absl::OkStatus();),
      true, true},
     {"exclude", "x", "NODES", "None of these nodes",
-     READ(ASSIGN_OR_RETURN(request->spec.request.exclude, ParseHostlist(value));
+     READ(ASSIGN_OR_RETURN(request->spec.request.exclude, NodeNames(value));
           return absl::OkStatus();),
      true, true},
     {"switches", "", "N[@TIME]",

@@ -17,6 +17,7 @@
 #include "cli/parse/number.h"
 #include "cli/request/given_variables.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/base/utf8.h"
 #include "scheduler/runtime/unique_fd.h"
 

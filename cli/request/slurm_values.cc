@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "cli/parse/number.h"
 #include "cli/parse/time_limit.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/runtime/file.h"
 
 namespace muster::cli {

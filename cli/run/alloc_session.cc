@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cli/page/hostlist.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/host_list.h"
+#include "scheduler/base/utf8.h"
 #include "scheduler/model/job/job_state.h"
-#include "scheduler/runtime/log.h"
 #include "scheduler/runtime/process.h"
 #include "scheduler/runtime/signals.h"
 
@@ -33,7 +33,7 @@ std::string NodesOf(const JobNews& news) {
   for (const NodeAllocation& node : news.allocation.nodes) {
     names.push_back(node.name);
   }
-  return Hostlist(names);
+  return CompressHostlist(names);
 }
 
 }  // namespace

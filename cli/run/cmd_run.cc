@@ -9,7 +9,6 @@
 #include "cli/controller/controller.h"
 #include "cli/frame/verbs.h"
 #include "cli/page/text.h"
-#include "cli/parse/number.h"
 #include "cli/parse/request/rank_programs.h"
 #include "cli/request/job_options.h"
 #include "cli/request/program_path.h"
@@ -19,6 +18,7 @@
 #include "cli/run/stream/raw_terminal.h"
 #include "cli/run/stream_options.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/signals.h"
 

@@ -10,9 +10,9 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "cli/parse/number.h"
 #include "cli/request/request.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {

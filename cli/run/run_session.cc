@@ -8,8 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/utf8.h"
 #include "scheduler/model/job/job_state.h"
-#include "scheduler/runtime/log.h"
 #include "scheduler/runtime/signals.h"
 
 namespace muster::cli {

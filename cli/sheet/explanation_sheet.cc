@@ -6,12 +6,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "cli/page/hostlist.h"
 #include "cli/page/quantity.h"
 #include "cli/page/table.h"
 #include "cli/page/text.h"
 #include "cli/sheet/job_table.h"
 #include "cli/sheet/worth_text.h"
+#include "scheduler/base/text/host_list.h"
 
 namespace muster::cli {
 namespace {
@@ -79,7 +79,8 @@ std::string Summary(const JobExplanation& explanation) {
     return job.exit_text.empty() ? ExitText({.code = job.exit_code, .signal = job.exit_signal})
                                  : job.exit_text;
   }
-  return job.nodes.empty() ? job.reason.text : absl::StrCat("placed on ", Hostlist(job.nodes));
+  return job.nodes.empty() ? job.reason.text
+                           : absl::StrCat("placed on ", CompressHostlist(job.nodes));
 }
 
 std::string EndLine(const JobView& job, Time now, const Style& style) {
@@ -88,7 +89,8 @@ std::string EndLine(const JobView& job, Time now, const Style& style) {
                         " without having started\n");
   }
   return absl::StrCat("  ended ", MomentText(job.end_time, style.zone), " after ",
-                      PreciseText(Elapsed(job, now)), " on ", Printable(Hostlist(job.nodes)), ", ",
+                      PreciseText(Elapsed(job, now)), " on ",
+                      Printable(CompressHostlist(job.nodes)), ", ",
                       ExitText({.code = job.exit_code, .signal = job.exit_signal}), "\n");
 }
 

@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "cli/page/hostlist.h"
 #include "cli/page/quantity.h"
 #include "cli/page/shell_words.h"
 #include "cli/page/table.h"
@@ -19,6 +18,8 @@
 #include "cli/sheet/step_table.h"
 #include "cli/sheet/usage_text.h"
 #include "cli/sheet/worth_text.h"
+#include "scheduler/base/text/host_list.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/model/job/inner_ranks.h"
 #include "scheduler/model/plan/reason.h"
 
@@ -124,8 +125,8 @@ std::string GotText(const std::vector<std::string>& nodes, std::uint32_t cpus, B
                     std::uint32_t gpus) {
   return nodes.empty()
              ? ""
-             : absl::StrCat(Hostlist(nodes), ": ", Counted(cpus, "cpu"), ", ", BytesText(memory),
-                            gpus == 0 ? "" : ", " + Counted(gpus, "GPU"));
+             : absl::StrCat(CompressHostlist(nodes), ": ", Counted(cpus, "cpu"), ", ",
+                            BytesText(memory), gpus == 0 ? "" : ", " + Counted(gpus, "GPU"));
 }
 
 std::string EndText(const JobView& job) {
@@ -181,8 +182,8 @@ void AddTerms(std::string& page, const JobDetail& detail, const Style& style) {
   const JobView& job = detail.job;
   AddLine(page, "after", job.dependency);
   AddLine(page, "features", detail.constraint);
-  AddLine(page, "nodes", Hostlist(detail.request.nodelist));
-  AddLine(page, "not on", Hostlist(detail.request.exclude));
+  AddLine(page, "nodes", CompressHostlist(detail.request.nodelist));
+  AddLine(page, "not on", CompressHostlist(detail.request.exclude));
   AddLine(page, "licences", job.licenses);
   AddLine(page, "begin", job.begin_time == kNoTime ? "" : MomentText(job.begin_time, style.zone));
   AddLine(page, "deadline", job.deadline == kNoTime ? "" : MomentText(job.deadline, style.zone));

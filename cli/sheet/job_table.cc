@@ -6,11 +6,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cli/page/hostlist.h"
 #include "cli/page/quantity.h"
 #include "cli/page/table.h"
 #include "cli/page/text.h"
 #include "cli/sheet/usage_text.h"
+#include "scheduler/base/text/host_list.h"
 #include "scheduler/model/job/array.h"
 #include "scheduler/model/job/job_state.h"
 #include "scheduler/model/plan/reason.h"
@@ -172,7 +172,8 @@ std::string PrintQueue(const std::vector<JobView>& jobs, TableChoice choice, Tim
     if (choice.start) {
       row.push_back({.text = StartText(job, style)});
     }
-    row.push_back({.text = ShowsReason(job) ? ReasonText(job.reason) : Hostlist(job.nodes)});
+    row.push_back(
+        {.text = ShowsReason(job) ? ReasonText(job.reason) : CompressHostlist(job.nodes)});
     table.Add(std::move(row));
   }
   return table.Print(style, choice.header);
@@ -215,7 +216,7 @@ std::string PrintHistory(const std::vector<JobView>& jobs, TableChoice choice, c
     if (gpus) {
       cells.push_back({.text = OrDash(GpuEfficiency(job.usage, elapsed, job.gpus))});
     }
-    cells.push_back({.text = OrDash(Hostlist(job.nodes))});
+    cells.push_back({.text = OrDash(CompressHostlist(job.nodes))});
     cells.push_back({.text = OrDash(job.binding)});
     if (told) {
       cells.push_back({.text = OrDash(job.exit_text)});

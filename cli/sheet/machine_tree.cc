@@ -8,10 +8,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "cli/page/hostlist.h"
 #include "cli/page/quantity.h"
 #include "cli/page/text.h"
 #include "cli/sheet/node_table.h"
+#include "scheduler/base/text/host_list.h"
 #include "topology/gpu/libraries.h"
 
 namespace muster::cli {

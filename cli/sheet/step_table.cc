@@ -2,19 +2,20 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "cli/page/hostlist.h"
 #include "cli/page/quantity.h"
 #include "cli/page/table.h"
 #include "cli/page/text.h"
 #include "cli/sheet/job_table.h"
 #include "cli/sheet/usage_text.h"
+#include "scheduler/base/text/host_list.h"
 
 namespace muster::cli {
 namespace {
 
 std::string NodesText(const StepView& step) {
-  return step.nodes.empty() ? "-"
-                            : Hostlist(std::vector<std::string>(absl::StrSplit(step.nodes, ',')));
+  return step.nodes.empty()
+             ? "-"
+             : CompressHostlist(std::vector<std::string>(absl::StrSplit(step.nodes, ',')));
 }
 
 std::string CountText(std::uint32_t count) {

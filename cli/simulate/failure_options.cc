@@ -16,6 +16,7 @@
 #include "cli/parse/request/resources.h"
 #include "cli/simulate/trace_options.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/simulator/workload/failure_log.h"
 
 namespace muster::cli {

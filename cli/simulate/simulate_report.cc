@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "cli/frame/json_output.h"
 #include "cli/page/table.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/simulator/flat/policy_names.h"
 
 namespace muster::cli {
@@ -167,7 +168,7 @@ Json ClusterJson(const SimulateOptions& options, const SimulateOutcome& outcome)
           {"preemptions", cluster.preemptions},
           {"lost_seconds", cluster.lost_seconds},
           {"seed", options.cluster->seed},
-          {"state_print", absl::StrFormat("%016x", cluster.state_print)}};
+          {"state_print", HashText(cluster.state_print)}};
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "cli/simulate/failure_options.h"
 #include "cli/simulate/trace_options.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/model/value/gres.h"
 #include "scheduler/runtime/config_file.h"
 #include "scheduler/settings/policy_tables.h"

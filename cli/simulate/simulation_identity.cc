@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/model/value/fingerprint.h"
 
 namespace muster::cli {
@@ -86,8 +87,8 @@ absl::StatusOr<std::string> SimulationIdentity(const Invocation& invocation,
   if (options.cluster.has_value()) {
     AddCluster(*options.cluster, &settings);
   }
-  return absl::StrCat("trace ", absl::Hex(trace.value(), absl::kZeroPad16), ", settings ",
-                      absl::Hex(settings.value(), absl::kZeroPad16), ", muster ", kVersion);
+  return absl::StrCat("trace ", HashText(trace.value()), ", settings ", HashText(settings.value()),
+                      ", muster ", kVersion);
 }
 
 }  // namespace muster::cli

@@ -7,9 +7,9 @@
 
 #include <cerrno>
 
-#include "cli/parse/number.h"
 #include "cli/up/daemon_child.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/process.h"
 #include "scheduler/simulator/workload/arrivals.h"

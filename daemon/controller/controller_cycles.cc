@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/controller/controller.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/model/machine/machine.h"
 #include "scheduler/model/plan/plan.h"
 
@@ -76,11 +77,11 @@ void Controller::OnCycle(const Cycle& cycle) {
       CycleRecord{plan_->version, cycle.snapshot->now, plan_->hash, cycle.follows, cycle.config});
   const WaitingReasons before = std::exchange(waiting_, cycle.reasons);
   if (HasWork(*plan_, clock_.Now())) {
-    log_.Debug("controller",
-               absl::StrCat("plan ", absl::Hex(plan_->hash, absl::kZeroPad16), " of version ",
-                            ToString(plan_->version), ": ", plan_->starts.size(), " starts, ",
-                            plan_->resumes.size(), " resumes, ", plan_->drops.size(), " drops, ",
-                            plan_->preemptions.size(), " preemptions"));
+    log_.Debug(
+        "controller",
+        absl::StrCat("plan ", HashText(plan_->hash), " of version ", ToString(plan_->version), ": ",
+                     plan_->starts.size(), " starts, ", plan_->resumes.size(), " resumes, ",
+                     plan_->drops.size(), " drops, ", plan_->preemptions.size(), " preemptions"));
     DoTake(TakePlan{*plan_}, [](const core::Transition&, const absl::Status&) {});
   }
   TellOfReasons(before);

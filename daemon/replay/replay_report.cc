@@ -13,6 +13,7 @@
 #include "daemon/controller/alerts.h"
 #include "daemon/store/journal_reader.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/core/explain/watchdog.h"
 #include "scheduler/core/plan/planner.h"
 #include "scheduler/core/state/state_print.h"
@@ -25,16 +26,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kProgressEvery = 256;  // entries
 
-std::string HashText(std::uint64_t hash) {
-  return absl::StrCat(absl::Hex(hash, absl::kZeroPad16));
-}
-
 std::string TimeText(Time time) {
   return absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::FromChrono(time), absl::UTCTimeZone());
-}
-
-std::string Counted(std::uint64_t count, const char* one, const char* many) {
-  return absl::StrCat(count, " ", count == 1 ? one : many);
 }
 
 // Gathers differences as they are found.

@@ -29,4 +29,7 @@ std::string AsUtf8(std::string_view text);
 // `text` with such characters and with bytes that are not UTF-8 as "\x1b".
 std::string Printable(std::string_view text);
 
+// The same on one line that can be read back: \n, \t and \r as such, and a backslash doubled.
+std::string EscapeControl(std::string_view text);
+
 }  // namespace muster

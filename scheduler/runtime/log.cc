@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -86,22 +85,6 @@ LogLevel ParseLogLevel(std::string_view name, LogLevel otherwise) {
     }
   }
   return otherwise;
-}
-
-std::string EscapeControl(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  while (!text.empty()) {
-    const std::size_t plain = std::min(text.find_first_of("\n\t\r\\"), text.size());
-    out += Printable(text.substr(0, plain));
-    text.remove_prefix(plain);
-    if (!text.empty()) {
-      const char c = text.front();
-      out += c == '\n' ? "\\n" : c == '\t' ? "\\t" : c == '\r' ? "\\r" : "\\\\";
-      text.remove_prefix(1);
-    }
-  }
-  return out;
 }
 
 std::string FormatLogLine(Time now, LogLevel level, std::string_view component,

@@ -8,6 +8,7 @@ namespace muster::tidy {
 namespace {
 
 constexpr RoomRow kRows[] = {
+    {"scheduler/base", "text", "."},
     {"scheduler/model", "change", "job machine plan policy value"},
     {"scheduler/model", "job", "machine policy value"},
     {"scheduler/model", "machine", "value"},

@@ -6,13 +6,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::topology {
 namespace {
-
-std::string Counted(std::size_t count, const char* one) {
-  return absl::StrCat(count, " ", one, count == 1 ? "" : "s");
-}
 
 // Whole GiB from 10 on, a decimal below, MiB below one.
 std::string Memory(Bytes memory) {

@@ -19,7 +19,7 @@
 #include "absl/strings/strip.h"
 #include "agent/supervisor/launch/launch.h"
 #include "scheduler/base/status.h"
-#include "scheduler/runtime/log.h"
+#include "scheduler/base/utf8.h"
 
 namespace muster::agent {
 namespace {

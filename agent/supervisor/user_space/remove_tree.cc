@@ -20,7 +20,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/supervisor/user_space/as_user.h"
 #include "scheduler/base/status.h"
-#include "scheduler/runtime/log.h"
+#include "scheduler/base/utf8.h"
 #include "scheduler/runtime/unique_fd.h"
 
 namespace muster::agent {

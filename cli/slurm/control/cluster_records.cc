@@ -5,10 +5,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "cli/page/hostlist.h"
 #include "cli/slurm/control/record_text.h"
 #include "cli/slurm/control/records.h"
 #include "cli/slurm/nodes/node_words.h"
+#include "scheduler/base/text/host_list.h"
 
 namespace muster::cli::slurm {
 namespace {
@@ -111,7 +111,7 @@ std::string PartitionRecord(const PolicyView& partition, const std::vector<NodeV
        absl::StrCat("MaxNodes=", Limit(partition, "MaxNodes", "UNLIMITED"),
                     " MaxTime=", Limit(partition, "MaxTime", "UNLIMITED"),
                     " MinNodes=", word("MinNodes", "0"), " LLN=NO MaxCPUsPerNode=UNLIMITED"),
-       absl::StrCat("Nodes=", OneWord(Hostlist(names))),
+       absl::StrCat("Nodes=", OneWord(CompressHostlist(names))),
        absl::StrCat("PriorityJobFactor=", word("PriorityJobFactor", "1"), " PriorityTier=",
                     word("PriorityTier", "1"), " RootOnly=NO ReqResv=NO OverSubscribe=",
                     word("Exclusive", "NO") == "YES" ? "EXCLUSIVE" : "NO"),

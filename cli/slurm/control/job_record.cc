@@ -3,12 +3,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "cli/page/hostlist.h"
 #include "cli/sheet/job_table.h"
 #include "cli/slurm/control/record_text.h"
 #include "cli/slurm/control/records.h"
 #include "cli/slurm/format/job_words.h"
 #include "cli/slurm/frame/people.h"
+#include "scheduler/base/text/host_list.h"
 #include "scheduler/model/job/job_state.h"
 
 namespace muster::cli::slurm {
@@ -73,9 +73,9 @@ void AddResources(const JobDetail& detail, std::vector<std::string>& lines) {
   const bool range = Waits(job) && asked.max_nodes > nodes;
   lines.push_back(absl::StrCat("Partition=", OneWord(job.partition),
                                " AllocNode:Sid=", OneWord(detail.submit_host), ":N/A"));
-  lines.push_back(absl::StrCat("ReqNodeList=", OneWord(Hostlist(asked.nodelist)),
-                               " ExcNodeList=", OneWord(Hostlist(asked.exclude))));
-  lines.push_back(absl::StrCat("NodeList=", Hostlist(job.nodes)));
+  lines.push_back(absl::StrCat("ReqNodeList=", OneWord(CompressHostlist(asked.nodelist)),
+                               " ExcNodeList=", OneWord(CompressHostlist(asked.exclude))));
+  lines.push_back(absl::StrCat("NodeList=", CompressHostlist(job.nodes)));
   if (!job.nodes.empty()) {
     lines.push_back(absl::StrCat("BatchHost=", job.nodes.front()));
   }

@@ -22,8 +22,8 @@
 #include "cli/slurm/frame/people.h"
 #include "cli/slurm/frame/words.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/host_list.h"
 #include "scheduler/model/job/job_state.h"
-#include "scheduler/model/value/host_list.h"
 #include "scheduler/model/value/period_text.h"
 
 namespace muster::cli::slurm {

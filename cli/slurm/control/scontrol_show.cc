@@ -13,7 +13,6 @@
 #include "absl/strings/str_join.h"
 #include "cli/controller/address.h"
 #include "cli/controller/query/job_query.h"
-#include "cli/page/hostlist.h"
 #include "cli/parse/array.h"
 #include "cli/parse/selector.h"
 #include "cli/sheet/job_table.h"
@@ -28,8 +27,8 @@
 #include "cli/slurm/nodes/node_document.h"
 #include "cli/slurm/nodes/node_words.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/host_list.h"
 #include "scheduler/model/job/job_state.h"
-#include "scheduler/model/value/host_list.h"
 
 namespace muster::cli::slurm {
 namespace {
@@ -427,7 +426,7 @@ int Fold(const ControlCall& call, bool sorted) {
   if (sorted) {
     std::sort(names->begin(), names->end());
   }
-  call.call.out << Hostlist(*names) << "\n" << std::flush;
+  call.call.out << CompressHostlist(*names) << "\n" << std::flush;
   return 0;
 }
 int ShowHostList(const ControlCall& call) {
@@ -562,7 +561,8 @@ int ShowCompleting(const ControlCall& call) {
     return FailLoad(call, "slurm_load_jobs", jobs.status());
   }
   for (const JobView& job : *jobs) {
-    call.call.out << "JobId=" << job.label << " Nodes(COMPLETING)=" << Hostlist(job.nodes) << "\n";
+    call.call.out << "JobId=" << job.label << " Nodes(COMPLETING)=" << CompressHostlist(job.nodes)
+                  << "\n";
   }
   call.call.out << std::flush;
   return 0;

@@ -6,12 +6,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "cli/page/hostlist.h"
 #include "cli/sheet/job_table.h"
 #include "cli/slurm/document/envelope.h"
 #include "cli/slurm/format/amounts.h"
 #include "cli/slurm/format/job_words.h"
 #include "cli/slurm/frame/people.h"
+#include "scheduler/base/text/host_list.h"
 #include "scheduler/model/job/job_state.h"
 #include "scheduler/model/value/index_set.h"
 
@@ -61,7 +61,7 @@ Json ResourcesOf(const JobView& job, const JobDocumentScene& scene) {
                             {"memory", {{"allocated", Mebibytes(holder.memory)}}}});
     }
   }
-  Json nodes = {{"count", job.nodes.size()}, {"list", Hostlist(job.nodes)}};
+  Json nodes = {{"count", job.nodes.size()}, {"list", CompressHostlist(job.nodes)}};
   if (scene.nodes != nullptr) {
     nodes["allocation"] = allocation;
   }
@@ -75,8 +75,8 @@ void AddDetail(const JobDetail& detail, Json& job) {
   job["standard_output"] = OutputFile(detail);
   job["standard_error"] = ErrorFile(detail);
   job["features"] = detail.constraint;
-  job["required_nodes"] = Hostlist(asked.nodelist);
-  job["excluded_nodes"] = Hostlist(asked.exclude);
+  job["required_nodes"] = CompressHostlist(asked.nodelist);
+  job["excluded_nodes"] = CompressHostlist(asked.exclude);
   job["max_nodes"] = SlurmNumber(Unless0(asked.max_nodes));
   job["tasks_per_node"] = SlurmNumber(Unless0(asked.tasks_per_node));
   job["tres_per_job"] = GresText(asked.gpus);
@@ -101,7 +101,7 @@ void AddResources(const JobView& job, const JobDocumentScene& scene, Json& out) 
   const Bytes per_node = job.memory_per_node * nodes;
   const Bytes memory = per_node.value() > 0 ? per_node : job.memory_per_cpu * job.cpus;
   out["partition"] = job.partition;
-  out["nodes"] = Hostlist(job.nodes);
+  out["nodes"] = CompressHostlist(job.nodes);
   out["batch_host"] = job.nodes.empty() ? "" : job.nodes.front();
   out["node_count"] = SlurmNumber(nodes);
   out["cpus"] = SlurmNumber(job.cpus);
@@ -149,7 +149,7 @@ Json StepsOf(const JobDetail& detail, Time now) {
          {"state", step.state},
          {"time", StepTimes(step, now)},
          {"exit_code", SlurmExit(step.exit.code, step.exit.signal)},
-         {"nodes", {{"count", nodes.size()}, {"range", Hostlist(nodes)}, {"list", nodes}}},
+         {"nodes", {{"count", nodes.size()}, {"range", CompressHostlist(nodes)}, {"list", nodes}}},
          {"tasks", {{"count", step.tasks}}}});
   }
   return steps;
@@ -236,7 +236,7 @@ Json AccountedJob(const JobDetail& detail, const JobDocumentScene& scene) {
       {"job_id", job.id.value()},
       {"licenses", job.licenses},
       {"name", job.name},
-      {"nodes", job.nodes.empty() ? "None assigned" : Hostlist(job.nodes)},
+      {"nodes", job.nodes.empty() ? "None assigned" : CompressHostlist(job.nodes)},
       {"partition", job.partition},
       {"qos", job.qos},
       {"required",

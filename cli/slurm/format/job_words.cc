@@ -1,10 +1,10 @@
 #include "cli/slurm/format/job_words.h"
 
 #include "absl/strings/str_cat.h"
-#include "cli/page/hostlist.h"
 #include "cli/parse/time_limit.h"
 #include "cli/sheet/job_table.h"
 #include "cli/slurm/format/amounts.h"
+#include "scheduler/base/text/host_list.h"
 #include "scheduler/model/job/job_state.h"
 #include "scheduler/model/plan/reason.h"
 

@@ -7,12 +7,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
-#include "cli/page/hostlist.h"
 #include "cli/page/quantity.h"
 #include "cli/sheet/job_table.h"
 #include "cli/slurm/format/cell.h"
 #include "cli/slurm/format/job_words.h"
 #include "cli/slurm/frame/people.h"
+#include "scheduler/base/text/host_list.h"
 #include "scheduler/model/job/job_state.h"
 
 namespace muster::cli::slurm {
@@ -223,12 +223,12 @@ std::string AllocatedNodes(const AccountRow& row, const Scene&) {
 std::string Nodes(const AccountRow& row, const Scene&) {
   if (row.step != nullptr) {
     std::vector<std::string> names = absl::StrSplit(row.step->nodes, ',', absl::SkipEmpty());
-    return Hostlist(names);
+    return CompressHostlist(names);
   }
   if (row.job->nodes.empty()) {
     return "None assigned";
   }
-  return row.batch ? row.job->nodes.front() : Hostlist(row.job->nodes);
+  return row.batch ? row.job->nodes.front() : CompressHostlist(row.job->nodes);
 }
 
 std::string Memory(Bytes bytes, const Scene& scene) {

@@ -7,9 +7,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "cli/page/hostlist.h"
 #include "cli/slurm/format/cell.h"
 #include "cli/slurm/nodes/node_words.h"
+#include "scheduler/base/text/host_list.h"
 
 namespace muster::cli::slurm {
 namespace {
@@ -181,7 +181,7 @@ std::string NodeList(const NodeRow& row, const NodeScene&) {
   for (const NodeView* node : row.nodes) {
     names.push_back(node->name);
   }
-  return Hostlist(names);
+  return CompressHostlist(names);
 }
 
 std::string Cluster(const NodeRow&, const NodeScene& scene) {

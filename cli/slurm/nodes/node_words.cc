@@ -4,7 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "scheduler/model/value/host_list.h"
+#include "scheduler/base/text/host_list.h"
 
 namespace muster::cli::slurm {
 

@@ -7,11 +7,11 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "cli/page/hostlist.h"
 #include "cli/sheet/job_table.h"
 #include "cli/slurm/format/cell.h"
 #include "cli/slurm/format/job_words.h"
 #include "cli/slurm/frame/people.h"
+#include "scheduler/base/text/host_list.h"
 
 namespace muster::cli::slurm {
 namespace {
@@ -97,7 +97,7 @@ std::string Reason(const JobRow& row, const JobScene&) {
   return ReasonWord(*row.job);
 }
 std::string Nodes(const JobRow& row, const JobScene&) {
-  return Hostlist(row.job->nodes);
+  return CompressHostlist(row.job->nodes);
 }
 std::string NodesOrReason(const JobRow& row, const JobScene& scene) {
   const bool waits = Waits(*row.job) || row.job->nodes.empty();
@@ -247,10 +247,10 @@ std::string GresPerTask(const JobRow& row, const JobScene&) {
   return gres.empty() || gres == kNull ? kNone : gres;
 }
 std::string ListedNodes(const JobRow& row, const JobScene&) {
-  return Asked(row, [](const ResourceRequest& asked) { return Hostlist(asked.nodelist); });
+  return Asked(row, [](const ResourceRequest& asked) { return CompressHostlist(asked.nodelist); });
 }
 std::string ExcludedNodes(const JobRow& row, const JobScene&) {
-  return Asked(row, [](const ResourceRequest& asked) { return Hostlist(asked.exclude); });
+  return Asked(row, [](const ResourceRequest& asked) { return CompressHostlist(asked.exclude); });
 }
 std::string Sharing(const JobRow& row, const JobScene&) {
   return row.detail == nullptr ? "OK" : SharingWord(row.detail->request);

@@ -5,12 +5,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "cli/page/hostlist.h"
 #include "cli/sheet/job_table.h"
 #include "cli/slurm/format/amounts.h"
 #include "cli/slurm/format/batch_word.h"
 #include "cli/slurm/format/cell.h"
 #include "cli/slurm/format/job_words.h"
+#include "scheduler/base/text/host_list.h"
 
 namespace muster::cli::slurm {
 namespace {
@@ -45,7 +45,8 @@ constexpr StepField kStepFields[] = {
      [](const StepLine& step, const JobScene& scene) {
        return ShortDuration(step.start == kNoTime ? Duration(0) : scene.now - step.start);
      }},
-    {'N', "NODELIST", [](const StepLine& step, const JobScene&) { return Hostlist(step.nodes); }},
+    {'N', "NODELIST",
+     [](const StepLine& step, const JobScene&) { return CompressHostlist(step.nodes); }},
     {'P', "PARTITION", [](const StepLine& step, const JobScene&) { return step.job->partition; }},
     {'S', "START_TIME",
      [](const StepLine& step, const JobScene& scene) {

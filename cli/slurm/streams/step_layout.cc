@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "cli/page/hostlist.h"
+#include "scheduler/base/text/host_list.h"
 #include "scheduler/model/job/job_state.h"
 
 namespace muster::cli::slurm {
@@ -26,7 +26,7 @@ absl::StatusOr<std::string> StepLayout(const JobDetail& detail, StepId step) {
   }
   const std::vector<std::string> nodes = absl::StrSplit(found->nodes, ',', absl::SkipEmpty());
   std::string text = absl::StrCat("Job step layout:\n\t", found->tasks, " tasks, ", nodes.size(),
-                                  " nodes (", Hostlist(nodes), ")\n\n");
+                                  " nodes (", CompressHostlist(nodes), ")\n\n");
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     std::vector<std::string> ranks;
     for (const AttemptView& attempt : detail.attempts) {

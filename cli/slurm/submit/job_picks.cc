@@ -2,8 +2,8 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "cli/parse/hostlist.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/host_list.h"
 
 namespace muster::cli::slurm {
 namespace {
@@ -53,7 +53,7 @@ absl::StatusOr<JobChoice> ReadPicks(const Words& words, const std::string& self)
     picks.states.push_back(std::move(state));
   }
   if (words.Has("nodelist")) {
-    absl::StatusOr<Names> nodes = ParseHostlist(words.Value("nodelist"));
+    absl::StatusOr<Names> nodes = NodeNames(words.Value("nodelist"));
     if (!nodes.ok()) {
       return absl::InvalidArgumentError("scancel: error: Invalid node name specified");
     }

@@ -6,11 +6,11 @@
 #include "absl/strings/str_cat.h"
 #include "cli/controller/address.h"
 #include "cli/jobs/submit/submission.h"
-#include "cli/page/hostlist.h"
 #include "cli/run/cmd_alloc.h"
 #include "cli/slurm/frame/errors.h"
 #include "cli/slurm/frame/words.h"
 #include "cli/slurm/submit/own_words.h"
+#include "scheduler/base/text/host_list.h"
 #include "scheduler/model/job/job_state.h"
 
 namespace muster::cli::slurm {
@@ -120,7 +120,7 @@ int HoldWithoutShell(const Call& call, const Invocation& invocation, const Alloc
     }
     granted = !news.allocation.nodes.empty();
     if (granted) {
-      tell(texts.granted(job, Hostlist(news.job.nodes)));
+      tell(texts.granted(job, CompressHostlist(news.job.nodes)));
     }
     return !granted;
   });

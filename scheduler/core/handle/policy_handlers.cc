@@ -7,10 +7,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/host_list.h"
 #include "scheduler/core/policy/policy_check.h"
 #include "scheduler/core/state/tables/charge.h"
 #include "scheduler/model/policy/policy_text.h"
-#include "scheduler/model/value/host_list.h"
 
 namespace muster::core {
 namespace {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/base/text/host_list.h"
 #include "scheduler/model/policy/policy_text.h"
-#include "scheduler/model/value/host_list.h"
 #include "scheduler/model/value/period_text.h"
 
 namespace muster::core {

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/model/policy/tres.h"
 #include "scheduler/model/value/period_text.h"
 
@@ -94,10 +95,6 @@ std::string BytesText(std::uint64_t bytes) {
     return scaled(kGiB, "GiB");
   }
   return bytes >= kMiB ? scaled(kMiB, "MiB") : absl::StrCat(bytes, " B");
-}
-
-std::string Counted(std::uint64_t count, const char* noun) {
-  return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
 }
 
 // How many nodes there are of those that are needed.

@@ -13,7 +13,7 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
-#include "scheduler/model/value/host_list.h"
+#include "scheduler/base/text/host_list.h"
 #include "scheduler/model/value/period_text.h"
 
 namespace muster {

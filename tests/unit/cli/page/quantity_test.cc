@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "cli/sheet/usage_text.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {
@@ -65,11 +66,6 @@ TEST(Quantity, ASignalIsNamed) {
   EXPECT_EQ(ExitText({.code = 3, .signal = 0}), "exit code 3");
   EXPECT_EQ(ExitText({.code = 0, .signal = SIGTERM}), "signal 15 (SIGTERM)");
   EXPECT_EQ(ExitText({.code = 0, .signal = 999}), "signal 999");
-}
-
-TEST(Quantity, OneThingHasNoPlural) {
-  EXPECT_EQ(Counted(1, "node"), "1 node");
-  EXPECT_EQ(Counted(0, "node"), "0 nodes");
 }
 
 TEST(Quantity, WhatGpusDidIsAShareOfAllOfThem) {

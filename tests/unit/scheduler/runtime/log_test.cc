@@ -60,20 +60,6 @@ TEST(Log, ANewlineInAMessageCannotForgeALine) {
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
 }
 
-TEST(Log, ControlCharactersAreEscapedAndUtf8Passes) {
-  EXPECT_EQ(EscapeControl(std::string("a\x1b[2Jb\0c\x7f\t\r\\", 12)),
-            "a\\x1b[2Jb\\x00c\\x7f\\t\\r\\\\");
-  EXPECT_EQ(EscapeControl("Grüße, 世界"), "Grüße, 世界");
-}
-
-TEST(Log, ControlsOfTwoBytesTurnedWritingAndStrayBytesAreEscaped) {
-  EXPECT_EQ(EscapeControl("a\xc2\x9b"
-                          "31m"),
-            "a\\xc2\\x9b31m");
-  EXPECT_EQ(EscapeControl("\xe2\x80\xae txt.exe"), "\\xe2\\x80\\xae txt.exe");
-  EXPECT_EQ(EscapeControl("cut \xe4\xb8"), "cut \\xe4\\xb8");
-}
-
 TEST(Log, AMessageIsCutAtEightKibibytes) {
   const std::string line =
       FormatLogLine(kPiDay, LogLevel::kInfo, "c", std::string(10'000, 'x'), /*colour=*/false);

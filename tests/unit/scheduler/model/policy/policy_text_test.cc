@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "scheduler/model/value/host_list.h"
 #include "scheduler/model/value/period_text.h"
 
 namespace muster {
@@ -161,17 +160,6 @@ TEST(PeriodText, MomentsAreUtcAndExact) {
   for (const char* bad : {"2030-02-31T08:00Z", "2030-01-31T08:00", "2030-01-31T24:00Z", "now",
                           "2030-01-31T08:00Zx", "1969-01-01T00:00Z"}) {
     EXPECT_FALSE(ParseMoment(bad).ok()) << bad;
-  }
-}
-
-TEST(HostList, ExpandsBracketsWithTheirZeros) {
-  EXPECT_THAT(NodeNames("n[01-03,7],login,n2").value(),
-              ElementsAre("n01", "n02", "n03", "n7", "login", "n2"));
-  EXPECT_THAT(NodeNames("a,a,a").value(), ElementsAre("a"));
-  EXPECT_THAT(NodeNames("n[1-2][3]").value(), ElementsAre("n13", "n23"));
-  for (const char* bad :
-       {"", "n[1-", "n[3-1]", "a b", "n[]", "n[1-99999999]", ",", "n[1-60000],m[1-60000]"}) {
-    EXPECT_FALSE(NodeNames(bad).ok()) << bad;
   }
 }
 

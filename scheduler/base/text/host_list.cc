@@ -1,22 +1,25 @@
-#include "scheduler/model/value/host_list.h"
+#include "scheduler/base/text/host_list.h"
 
 #include <algorithm>
 #include <charconv>
-#include <cstdint>
 #include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
 
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster {
 namespace {
 
 constexpr std::size_t kHostBytesMax = 255;
-constexpr std::uint64_t kNumberMax = 999'999'999'999'999'999;  // as render/hostlist
+// More digits than these do not fit a number: a name with more is written as it is.
+constexpr std::size_t kDigitsMax = 18;
+constexpr std::uint64_t kNumberMax = 999'999'999'999'999'999;
 constexpr std::size_t kBracketsMax = 4;
 
 absl::Status Bad() {
@@ -120,6 +123,55 @@ std::size_t FirstLength(std::string_view text) {
   return text.size();
 }
 
+// Names that share everything but their last number.
+struct HostGroup {
+  std::string prefix;
+  int digits = 0;      // 0: numbers without zeros in front
+  bool plain = false;  // no number at all
+  std::vector<std::uint64_t> numbers;
+};
+
+HostGroup GroupOf(const std::string& name) {
+  const std::size_t last = name.find_last_not_of("0123456789");
+  const std::size_t begin = last == std::string::npos ? 0 : last + 1;
+  const std::string number = name.substr(begin);
+  if (number.empty() || number.size() > kDigitsMax) {
+    return {.prefix = name, .digits = 0, .plain = true, .numbers = {}};
+  }
+  const bool padded = number.size() > 1 && number[0] == '0';
+  return {.prefix = name.substr(0, begin),
+          .digits = padded ? static_cast<int>(number.size()) : 0,
+          .plain = false,
+          .numbers = {std::stoull(number)}};
+}
+
+// A padded number joins a group of its width; one without zeros in front joins when it is as wide.
+bool Joins(const HostGroup& group, const HostGroup& one) {
+  if (group.plain || one.plain || group.prefix != one.prefix) {
+    return false;
+  }
+  return group.digits == one.digits ||
+         (one.digits == 0 &&
+          absl::StrCat(one.numbers[0]).size() == static_cast<std::size_t>(group.digits));
+}
+
+// "1,3-5", in the order of `numbers`.
+std::string Runs(const std::vector<std::uint64_t>& numbers, int digits) {
+  std::string list;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t end = i + 1;
+    while (end < numbers.size() && numbers[end] == numbers[end - 1] + 1) {
+      ++end;
+    }
+    absl::StrAppend(&list, list.empty() ? "" : ",", absl::StrFormat("%0*d", digits, numbers[i]));
+    if (end - i > 1) {
+      absl::StrAppend(&list, "-", absl::StrFormat("%0*d", digits, numbers[end - 1]));
+    }
+    i = end;
+  }
+  return list;
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<std::string>> ExpandHostlist(std::string_view text) {
@@ -137,19 +189,65 @@ absl::StatusOr<std::vector<std::string>> ExpandHostlist(std::string_view text) {
   return names;
 }
 
-absl::StatusOr<std::vector<std::string>> NodeNames(const std::string& text) {
+absl::StatusOr<std::vector<std::string>> NodeNames(std::string_view text) {
   absl::StatusOr<std::vector<std::string>> names = ExpandHostlist(text);
+  if (absl::IsResourceExhausted(names.status())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(Quote(text), " names too many nodes: use at most ", kHostsMax));
+  }
   if (!names.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "\"", absl::CHexEscape(text.substr(0, 80)),
-        absl::IsResourceExhausted(names.status()) ? "\" names too many nodes: use at most 65536"
-                                                  : "\" is not a list of nodes: write n1,n[3-5]"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(Quote(text), " is not a list of nodes: use names like n1,n[3-5,07]"));
   }
   std::set<std::string> seen;
   names->erase(std::remove_if(names->begin(), names->end(),
                               [&](const std::string& name) { return !seen.insert(name).second; }),
                names->end());
   return names;
+}
+
+std::string CompressHostlist(const std::vector<std::string>& names, HostOrder order) {
+  std::vector<HostGroup> groups;
+  for (const std::string& name : names) {
+    HostGroup one = GroupOf(name);
+    const auto group = std::find_if(groups.begin(), groups.end(),
+                                    [&one](const HostGroup& known) { return Joins(known, one); });
+    if (group == groups.end()) {
+      groups.push_back(std::move(one));
+    } else {
+      group->numbers.push_back(one.numbers[0]);
+    }
+  }
+  std::string list;
+  for (const HostGroup& group : groups) {
+    const std::string numbers = order == HostOrder::kSorted
+                                    ? NumberList(group.numbers, group.digits)
+                                    : Runs(group.numbers, group.digits);
+    const bool several = numbers.find_first_of(",-") != std::string::npos;
+    absl::StrAppend(&list, list.empty() ? "" : ",", group.prefix,
+                    several ? absl::StrCat("[", numbers, "]") : numbers);
+  }
+  return list;
+}
+
+std::string NumberList(std::vector<std::uint64_t> numbers, int digits) {
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  return Runs(numbers, digits);
+}
+
+std::string CompressCounts(const std::vector<std::uint32_t>& counts) {
+  std::vector<std::string> runs;
+  for (std::size_t i = 0; i < counts.size();) {
+    std::size_t end = i;
+    while (end < counts.size() && counts[end] == counts[i]) {
+      ++end;
+    }
+    runs.push_back(end - i > 1 ? absl::StrCat(counts[i], "(x", end - i, ")")
+                               : absl::StrCat(counts[i]));
+    i = end;
+  }
+  return absl::StrJoin(runs, ",");
 }
 
 }  // namespace muster

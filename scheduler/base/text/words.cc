@@ -1,0 +1,54 @@
+#include "scheduler/base/text/words.h"
+
+#include <charconv>
+#include <cstddef>
+#include <system_error>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/base/utf8.h"
+
+namespace muster {
+namespace {
+
+constexpr std::size_t kQuotedBytesMax = 60;
+
+bool IsContinuation(char byte) {
+  return (static_cast<unsigned char>(byte) & 0xc0U) == 0x80U;
+}
+
+}  // namespace
+
+std::string Counted(std::uint64_t count, std::string_view noun) {
+  return absl::StrCat(count, " ", std::string(noun), count == 1 ? "" : "s");
+}
+
+std::string Counted(std::uint64_t count, std::string_view one, std::string_view many) {
+  return absl::StrCat(count, " ", std::string(count == 1 ? one : many));
+}
+
+std::string HashText(std::uint64_t hash) {
+  return absl::StrCat(absl::Hex(hash, absl::kZeroPad16));
+}
+
+std::string Quote(std::string_view text) {
+  if (text.size() <= kQuotedBytesMax) {
+    return absl::StrCat("\"", EscapeControl(text), "\"");
+  }
+  std::size_t cut = kQuotedBytesMax;
+  while (cut > 0 && IsContinuation(text[cut])) {
+    --cut;
+  }
+  return absl::StrCat("\"", EscapeControl(text.substr(0, cut)), "…\"");
+}
+
+absl::StatusOr<std::uint64_t> ParseDigits(std::string_view text, std::uint64_t max) {
+  std::uint64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (text.empty() || error != std::errc() || stop != end || value > max) {
+    return absl::InvalidArgumentError("");
+  }
+  return value;
+}
+
+}  // namespace muster
