@@ -12,6 +12,7 @@
 #include "cli/page/quantity.h"
 #include "cli/page/table.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/time_text.h"
 
 namespace muster::cli {
 namespace {
@@ -93,7 +94,7 @@ Json DocumentOf(const Found& each) {
     entry["attempt"] = each.manifest.attempt;
     entry["ranks"] = each.manifest.shards.size();
     entry["bytes"] = SizeOf(each.manifest);
-    entry["written"] = FormatIsoTime(WrittenAt(each.manifest));
+    entry["written"] = IsoText(WrittenAt(each.manifest));
     entry["repartitionable"] = each.manifest.repartitionable;
     entry["topology"] = each.manifest.topology;
     entry["software"] = each.manifest.software;

@@ -10,10 +10,10 @@
 #include "cli/frame/json_output.h"
 #include "cli/frame/output.h"
 #include "cli/page/quantity.h"
-#include "cli/parse/duration.h"
 #include "cli/parse/number.h"
 #include "cli/parse/request/resources.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/words.h"
 
 namespace muster::cli {

@@ -7,10 +7,9 @@
 #include "cli/frame/json_output.h"
 #include "cli/frame/output.h"
 #include "cli/frame/verbs.h"
-#include "cli/page/quantity.h"
 #include "cli/page/table.h"
-#include "cli/parse/duration.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/duration_text.h"
 #include "scheduler/runtime/clock.h"
 
 namespace muster::cli {

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "cli/parse/time_limit.h"
+#include "scheduler/base/text/duration_text.h"
 #include "scheduler/model/value/gres.h"
 
 namespace muster::cli {

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/page/quantity.h"
 #include "cli/sheet/job_sheet.h"
+#include "scheduler/base/text/duration_text.h"
 
 namespace muster::cli {
 namespace {

@@ -52,26 +52,6 @@ std::string BytesRatio(Bytes taken, Bytes all) {
   return absl::StrCat(InUnit(taken, unit), "/", InUnit(all, unit), " ", unit.name);
 }
 
-std::string ElapsedText(Duration duration) {
-  const std::int64_t total = duration.count() < 0 ? 0 : duration.count() / 1000;
-  const std::int64_t days = total / 86400;
-  const std::int64_t hours = total / 3600 % 24;
-  const std::int64_t minutes = total / 60 % 60;
-  const std::int64_t seconds = total % 60;
-  if (days > 0) {
-    return absl::StrFormat("%d-%02d:%02d:%02d", days, hours, minutes, seconds);
-  }
-  return hours > 0 ? absl::StrFormat("%d:%02d:%02d", hours, minutes, seconds)
-                   : absl::StrFormat("%d:%02d", minutes, seconds);
-}
-
-std::string PreciseText(Duration duration) {
-  if (duration.count() < 0 || duration >= std::chrono::minutes(1)) {
-    return ElapsedText(duration);
-  }
-  return absl::StrFormat("%s.%02d", ElapsedText(duration), duration.count() % 1000 / 10);
-}
-
 std::string MomentText(Time time, absl::TimeZone zone) {
   return time == kNoTime
              ? "-"

@@ -20,11 +20,6 @@ std::string BytesText(Bytes bytes);
 // What is taken of all, in the unit of all: "1.5/8 GiB".
 std::string BytesRatio(Bytes taken, Bytes all);
 
-// Whole seconds as Slurm writes them: "0:07", "12:05", "3:00:00", "2-03:00:00".
-std::string ElapsedText(Duration duration);
-// As ElapsedText, with hundredths below a minute: "0:00.42".
-std::string PreciseText(Duration duration);
-
 // "2026-03-14 09:26:53" in `zone`.
 std::string MomentText(Time time, absl::TimeZone zone);
 

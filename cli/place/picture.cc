@@ -6,7 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/frame/result_file.h"
-#include "cli/page/quantity.h"
 #include "cli/picture/machine_svg.h"
 #include "cli/picture/network_svg.h"
 #include "cli/place/place_prediction.h"

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cli/page/quantity.h"
 #include "cli/parse/number.h"
 #include "cli/parse/request/constraint.h"
 #include "cli/parse/request/resources.h"

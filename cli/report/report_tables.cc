@@ -10,6 +10,7 @@
 #include "cli/frame/json_output.h"
 #include "cli/page/quantity.h"
 #include "cli/page/table.h"
+#include "scheduler/base/text/duration_text.h"
 
 namespace muster::cli {
 namespace {

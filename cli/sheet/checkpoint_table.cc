@@ -7,6 +7,7 @@
 #include "absl/strings/str_join.h"
 #include "cli/page/quantity.h"
 #include "cli/page/table.h"
+#include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/words.h"
 
 namespace muster::cli {

@@ -11,6 +11,7 @@
 #include "cli/page/text.h"
 #include "cli/sheet/job_table.h"
 #include "cli/sheet/worth_text.h"
+#include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/host_list.h"
 
 namespace muster::cli {

@@ -1,9 +1,9 @@
 #include "cli/sheet/health_table.h"
 
 #include "absl/strings/str_cat.h"
-#include "cli/page/quantity.h"
 #include "cli/page/table.h"
 #include "cli/page/text.h"
+#include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/words.h"
 #include "scheduler/core/handle/nodes/health_judge.h"
 

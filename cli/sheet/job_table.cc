@@ -10,6 +10,7 @@
 #include "cli/page/table.h"
 #include "cli/page/text.h"
 #include "cli/sheet/usage_text.h"
+#include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/host_list.h"
 #include "scheduler/model/job/array.h"
 #include "scheduler/model/job/job_state.h"

@@ -7,6 +7,7 @@
 #include "cli/page/text.h"
 #include "cli/sheet/job_table.h"
 #include "cli/sheet/usage_text.h"
+#include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/host_list.h"
 
 namespace muster::cli {

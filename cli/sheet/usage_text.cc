@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "cli/page/quantity.h"
 #include "cli/page/table.h"
+#include "scheduler/base/text/duration_text.h"
 
 namespace muster::cli {
 namespace {

@@ -4,7 +4,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "cli/page/quantity.h"
 #include "cli/parse/request/constraint.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/words.h"

@@ -9,6 +9,7 @@
 #include "cli/frame/json_output.h"
 #include "cli/page/quantity.h"
 #include "cli/page/table.h"
+#include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/words.h"
 #include "scheduler/simulator/readers/name_table.h"
 

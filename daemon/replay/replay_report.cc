@@ -9,10 +9,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/time/time.h"
 #include "daemon/controller/alerts.h"
 #include "daemon/store/journal_reader.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/time_text.h"
 #include "scheduler/base/text/words.h"
 #include "scheduler/core/explain/watchdog.h"
 #include "scheduler/core/plan/planner.h"
@@ -25,10 +25,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kProgressEvery = 256;  // entries
-
-std::string TimeText(Time time) {
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::FromChrono(time), absl::UTCTimeZone());
-}
 
 // Gathers differences as they are found.
 class Gatherer {
@@ -168,7 +164,7 @@ std::string PrintReplay(const DirectoryReplay& replay) {
   for (const core::ReplayDifference& difference : replay.first) {
     absl::StrAppend(
         &text, "  version ", difference.version.value(), difference.now == kNoTime ? "" : ", ",
-        difference.now == kNoTime ? "" : TimeText(difference.now), ": ", difference.text, "\n");
+        difference.now == kNoTime ? "" : IsoText(difference.now), ": ", difference.text, "\n");
   }
   return text;
 }
@@ -176,7 +172,7 @@ std::string PrintReplay(const DirectoryReplay& replay) {
 std::string PrintReplay(const BundleReplay& replay) {
   std::string text = absl::StrCat(
       "a cycle of Muster ", replay.program, " on version ", replay.version.value(), ", ",
-      TimeText(replay.now), ": ", Counted(replay.nodes, "node", "nodes"), ", ",
+      IsoText(replay.now), ": ", Counted(replay.nodes, "node", "nodes"), ", ",
       Counted(replay.waiting, "entry", "entries"), " waiting, ",
       Counted(replay.running, "job", "jobs"), " running\n", "plan ", HashText(replay.recorded),
       replay.same() ? ", made again: the same\n"
@@ -194,7 +190,7 @@ std::string ReplayDocument(const DirectoryReplay& replay) {
   for (const core::ReplayDifference& difference : replay.first) {
     differences.push_back(
         Json{{"version", difference.version.value()},
-             {"time", difference.now == kNoTime ? Json() : Json(TimeText(difference.now))},
+             {"time", difference.now == kNoTime ? Json() : Json(IsoText(difference.now))},
              {"text", difference.text}});
   }
   const Json document = {{"entries", replay.entries},
@@ -218,7 +214,7 @@ std::string ReplayDocument(const BundleReplay& replay) {
   }
   const Json document = {{"program", replay.program},
                          {"version", replay.version.value()},
-                         {"time", TimeText(replay.now)},
+                         {"time", IsoText(replay.now)},
                          {"nodes", replay.nodes},
                          {"waiting", replay.waiting},
                          {"running", replay.running},

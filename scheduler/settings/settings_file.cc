@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
-#include "scheduler/model/value/period_text.h"
+#include "scheduler/base/text/duration_text.h"
 #include "scheduler/settings/priority_file.h"
 
 namespace muster {

@@ -4,8 +4,9 @@
 #include <cstdint>
 #include <string>
 
+#include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/time_text.h"
 #include "scheduler/model/policy/tres.h"
-#include "scheduler/model/value/period_text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);

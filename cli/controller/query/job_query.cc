@@ -11,6 +11,7 @@
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/host_list.h"
+#include "scheduler/base/text/time_text.h"
 #include "scheduler/base/text/words.h"
 #include "scheduler/model/job/job_state.h"
 

@@ -8,6 +8,7 @@
 #include "cli/slurm/control/records.h"
 #include "cli/slurm/format/job_words.h"
 #include "cli/slurm/frame/people.h"
+#include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/host_list.h"
 #include "scheduler/model/job/job_state.h"
 
@@ -46,7 +47,7 @@ void AddTimes(const JobDetail& detail, const RecordScene& scene, std::vector<std
   const bool held = ReasonWord(job) == "JobHeldUser" || ReasonWord(job) == "JobHeldAdmin";
   const Time start = HasStarted(job) ? job.start_time : job.expected_start;
   lines.push_back(absl::StrCat(
-      "RunTime=", LongDuration(Elapsed(job, scene.now)), " TimeLimit=", LongLimit(job.time_limit),
+      "RunTime=", LongText(Elapsed(job, scene.now)), " TimeLimit=", LongLimit(job.time_limit),
       " TimeMin=", detail.time_min > Duration(0) ? LongLimit(detail.time_min) : "N/A"));
   lines.push_back(absl::StrCat("SubmitTime=", MomentWord(job.submit_time, scene),
                                " EligibleTime=", MomentWord(held ? kNoTime : eligible, scene)));

@@ -13,7 +13,6 @@
 #include "absl/strings/str_cat.h"
 #include "cli/parse/begin_time.h"
 #include "cli/parse/selector.h"
-#include "cli/parse/time_limit.h"
 #include "cli/request/job_changes.h"
 #include "cli/slurm/control/job_update_words.h"
 #include "cli/slurm/control/key_values.h"
@@ -22,9 +21,10 @@
 #include "cli/slurm/frame/people.h"
 #include "cli/slurm/frame/words.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/host_list.h"
+#include "scheduler/base/text/time_text.h"
 #include "scheduler/model/job/job_state.h"
-#include "scheduler/model/value/period_text.h"
 
 namespace muster::cli::slurm {
 namespace {

@@ -29,10 +29,6 @@ class Clockface {
   absl::TimeZone zone_ = absl::UTCTimeZone();
 };
 
-// squeue's: "0:07", "1:02:03", "2-03:00:00".
-std::string ShortDuration(Duration duration);
-// sacct's and scontrol's: "00:00:07", "2-03:00:00".
-std::string LongDuration(Duration duration);
 // A share of CPU time, sacct's: "00:01.234", "01:02:03".
 std::string CpuDuration(Duration duration);
 

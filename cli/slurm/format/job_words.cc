@@ -1,9 +1,9 @@
 #include "cli/slurm/format/job_words.h"
 
 #include "absl/strings/str_cat.h"
-#include "cli/parse/time_limit.h"
 #include "cli/sheet/job_table.h"
 #include "cli/slurm/format/amounts.h"
+#include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/host_list.h"
 #include "scheduler/model/job/job_state.h"
 #include "scheduler/model/plan/reason.h"
@@ -88,11 +88,11 @@ bool HasLimit(const JobView& job) {
 }
 
 std::string ShortLimit(Duration limit) {
-  return IsLimit(limit) ? ShortDuration(limit) : "UNLIMITED";
+  return IsLimit(limit) ? ElapsedText(limit) : "UNLIMITED";
 }
 
 std::string LongLimit(Duration limit) {
-  return IsLimit(limit) ? LongDuration(limit) : "UNLIMITED";
+  return IsLimit(limit) ? LongText(limit) : "UNLIMITED";
 }
 
 std::string GresText(const GpuRequest& gpus) {

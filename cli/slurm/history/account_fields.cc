@@ -12,6 +12,7 @@
 #include "cli/slurm/format/cell.h"
 #include "cli/slurm/format/job_words.h"
 #include "cli/slurm/frame/people.h"
+#include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/host_list.h"
 #include "scheduler/model/job/job_state.h"
 
@@ -171,20 +172,20 @@ std::string End(const AccountRow& row, const Scene& scene) {
   return scene.clock.Text(EndOf(row), "Unknown");
 }
 std::string ElapsedClock(const AccountRow& row, const Scene& scene) {
-  return LongDuration(ElapsedOf(row, scene));
+  return LongText(ElapsedOf(row, scene));
 }
 std::string ElapsedSeconds(const AccountRow& row, const Scene& scene) {
   return absl::StrCat(ElapsedOf(row, scene).count() / 1000);
 }
 std::string Suspended(const AccountRow& row, const Scene&) {
-  return LongDuration(row.job->suspended);
+  return LongText(row.job->suspended);
 }
 std::string Planned(const AccountRow& row, const Scene& scene) {
   const Time since = std::max(row.job->submit_time, row.job->begin_time);
   const Time until = StartOf(row) != kNoTime ? StartOf(row)
                      : EndOf(row) != kNoTime ? EndOf(row)
                                              : scene.now;
-  return LongDuration(until - since);
+  return LongText(until - since);
 }
 std::string Limit(const AccountRow& row, const Scene&) {
   return LongLimit(row.job->time_limit);
@@ -289,7 +290,7 @@ std::string SystemCpu(const AccountRow& row, const Scene&) {
 // Of one task on the average.
 std::string AveCpu(const AccountRow& row, const Scene&) {
   const std::uint32_t tasks = row.step != nullptr ? std::max(row.step->tasks, 1U) : 1U;
-  return row.whole() ? "" : LongDuration(CpuTime(UsageOf(row)) / tasks);
+  return row.whole() ? "" : LongText(CpuTime(UsageOf(row)) / tasks);
 }
 std::string MaxRss(const AccountRow& row, const Scene& scene) {
   const Bytes peak = UsageOf(row).peak_memory;
@@ -307,7 +308,7 @@ std::string FirstNode(const AccountRow& row, const Scene&) {
   return row.whole() || row.job->nodes.empty() ? "" : row.job->nodes.front();
 }
 std::string CpuTimeText(const AccountRow& row, const Scene& scene) {
-  return LongDuration(ElapsedOf(row, scene) * CpusOf(row));
+  return LongText(ElapsedOf(row, scene) * CpusOf(row));
 }
 std::string CpuTimeSeconds(const AccountRow& row, const Scene& scene) {
   return absl::StrCat(ElapsedOf(row, scene).count() / 1000 * CpusOf(row));
@@ -317,7 +318,7 @@ std::string UsageInTotal(const AccountRow& row, const Scene& scene) {
     return "";
   }
   const std::string memory = MaxRss(row, scene);
-  return absl::StrCat("cpu=", LongDuration(CpuTime(UsageOf(row))),
+  return absl::StrCat("cpu=", LongText(CpuTime(UsageOf(row))),
                       memory.empty() ? "" : ",mem=", memory);
 }
 std::string Energy(const AccountRow& row, const Scene&) {

@@ -11,6 +11,7 @@
 #include "cli/slurm/format/cell.h"
 #include "cli/slurm/format/job_words.h"
 #include "cli/slurm/frame/people.h"
+#include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/host_list.h"
 
 namespace muster::cli::slurm {
@@ -147,14 +148,14 @@ std::string Limit(const JobRow& row, const JobScene&) {
   return ShortLimit(row.job->time_limit);
 }
 std::string Used(const JobRow& row, const JobScene& scene) {
-  return ShortDuration(Elapsed(*row.job, scene.now));
+  return ElapsedText(Elapsed(*row.job, scene.now));
 }
 std::string Left(const JobRow& row, const JobScene& scene) {
   if (!HasLimit(*row.job)) {
     return "UNLIMITED";
   }
   const Duration left = row.job->time_limit - Elapsed(*row.job, scene.now);
-  return left.count() < 0 ? "INVALID" : ShortDuration(left);
+  return left.count() < 0 ? "INVALID" : ElapsedText(left);
 }
 std::string Submitted(const JobRow& row, const JobScene& scene) {
   return scene.clock.Text(row.job->submit_time, kNone);

@@ -10,6 +10,7 @@
 #include "cli/slurm/format/batch_word.h"
 #include "cli/slurm/format/cell.h"
 #include "cli/slurm/format/job_words.h"
+#include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/host_list.h"
 
 namespace muster::cli::slurm {
@@ -43,7 +44,7 @@ constexpr StepField kStepFields[] = {
      [](const StepLine& step, const JobScene&) { return ShortLimit(step.job->time_limit); }},
     {'M', "TIME",
      [](const StepLine& step, const JobScene& scene) {
-       return ShortDuration(step.start == kNoTime ? Duration(0) : scene.now - step.start);
+       return ElapsedText(step.start == kNoTime ? Duration(0) : scene.now - step.start);
      }},
     {'N', "NODELIST",
      [](const StepLine& step, const JobScene&) { return CompressHostlist(step.nodes); }},

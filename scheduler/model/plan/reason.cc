@@ -7,9 +7,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/time_text.h"
 #include "scheduler/base/text/words.h"
 #include "scheduler/model/policy/tres.h"
-#include "scheduler/model/value/period_text.h"
 
 namespace muster {
 namespace {
@@ -124,15 +125,6 @@ std::string ShortagesText(const Reason& reason) {
   return text;
 }
 
-std::string TimeText(Time time) {
-  const auto day = std::chrono::floor<std::chrono::days>(time);
-  const std::chrono::year_month_day date(day);
-  const std::chrono::hh_mm_ss clock(std::chrono::floor<std::chrono::seconds>(time - day));
-  return absl::StrFormat("%04d-%02u-%02u %02d:%02d:%02d UTC", static_cast<int>(date.year()),
-                         static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                         clock.hours().count(), clock.minutes().count(), clock.seconds().count());
-}
-
 // "job 12", "jobs 12, 13 and 5 more"; nothing for none.
 std::string HoldersText(const std::vector<JobId>& holders) {
   constexpr std::size_t kNamed = 3;
@@ -164,13 +156,13 @@ std::string SuspendedText(const Reason& reason) {
   return absl::StrCat(
       reason.used, " of its ", Counted(reason.needed, "CPU"), " on ", reason.name, " taken",
       reason.holders.empty() ? "" : " by ", HoldersText(reason.holders),
-      reason.until == kNoTime ? "" : absl::StrCat(", until ", TimeText(reason.until)));
+      reason.until == kNoTime ? "" : absl::StrCat(", until ", UtcText(reason.until)));
 }
 
 std::string DependencyText(const Reason& reason) {
   return absl::StrCat(
       "waits for ", reason.name,
-      reason.until == kNoTime ? "" : absl::StrCat(", until ", TimeText(reason.until)));
+      reason.until == kNoTime ? "" : absl::StrCat(", until ", UtcText(reason.until)));
 }
 
 // `behind`: the component that keeps the others waiting, if it is one alone.
@@ -189,7 +181,7 @@ std::string SwitchesText(const Reason& reason) {
   return absl::StrCat("on at most ", reason.limit,
                       reason.limit == 1 ? " leaf switch" : " leaf switches", " there is room for ",
                       reason.capacity, " of its ", Counted(reason.needed, "task"), " now; from ",
-                      TimeText(reason.until), " on it takes what there is");
+                      UtcText(reason.until), " on it takes what there is");
 }
 
 // How the numbers of a limit are to be read.
@@ -386,7 +378,7 @@ std::string ToSentence(const Reason& reason) {
     case ReasonKind::kJobHeldUser:
       return "held; muster release starts it on its way";
     case ReasonKind::kBeginTime:
-      return absl::StrCat("not before ", TimeText(reason.until));
+      return absl::StrCat("not before ", UtcText(reason.until));
     case ReasonKind::kJobArrayTaskLimit:
       return absl::StrCat("the array runs at most ", reason.limit, " at a time");
     case ReasonKind::kNotPlannedYet:
@@ -408,7 +400,7 @@ std::string ToSentence(const Reason& reason) {
     case ReasonKind::kLicenses:
       return LicensesText(reason);
     case ReasonKind::kDeadline:
-      return absl::StrCat("can no longer end by its deadline, ", TimeText(reason.until));
+      return absl::StrCat("can no longer end by its deadline, ", UtcText(reason.until));
     case ReasonKind::kSuspended:
       return SuspendedText(reason);
     case ReasonKind::kHetJob:

@@ -13,8 +13,9 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/host_list.h"
-#include "scheduler/model/value/period_text.h"
+#include "scheduler/base/text/time_text.h"
 
 namespace muster {
 namespace {

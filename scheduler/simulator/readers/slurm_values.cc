@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <optional>
 #include <utility>
 
 #include "absl/time/civil_time.h"
+#include "scheduler/base/text/duration_text.h"
 #include "scheduler/simulator/readers/number_text.h"
 #include "scheduler/simulator/readers/trace_reader.h"
 
@@ -12,7 +15,6 @@ namespace muster::sim {
 namespace {
 
 constexpr std::int64_t kTasksMax = 1'000'000;
-constexpr std::int64_t kDay = std::int64_t{24} * 3600;
 
 template <std::size_t kCount>
 bool IsOneOf(std::string_view text, const std::array<std::string_view, kCount>& words) {
@@ -72,26 +74,12 @@ bool ReadSlurmDuration(std::string_view text, std::int64_t* seconds) {
     *seconds = -1;
     return true;
   }
-  std::string_view part;
-  std::int64_t days = 0;
-  const bool has_days = TakeBefore(&text, '-', &part);
-  if (has_days && !ReadDigits(part, 7, &days)) {
-    return false;
-  }
   text = text.substr(0, text.find('.'));
-  std::int64_t sum = 0;
-  std::int64_t number = 0;
-  int colons = 0;
-  for (; TakeBefore(&text, ':', &part); ++colons) {
-    if (!ReadDigits(part, 9, &number)) {
-      return false;
-    }
-    sum = (sum + number) * 60;
+  const std::optional<std::chrono::seconds> clock = ReadClock(text, ClockParts::kAny);
+  if (!clock.has_value() || text.find(':') == std::string_view::npos) {
+    return false;  // sacct writes at least minutes and seconds
   }
-  if (colons < 1 || colons > 2 || !ReadDigits(text, 9, &number)) {
-    return false;
-  }
-  *seconds = days * kDay + sum + number;
+  *seconds = clock->count();
   return *seconds <= kTraceTimeMax;
 }
 

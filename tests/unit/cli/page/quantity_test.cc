@@ -5,7 +5,6 @@
 #include <csignal>
 
 #include "cli/sheet/usage_text.h"
-#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {
@@ -29,21 +28,6 @@ TEST(Quantity, BytesTakeTheLargestUnitThatHoldsThem) {
 TEST(Quantity, ARatioHasOneUnit) {
   EXPECT_EQ(BytesRatio(kMebibyte * 512, kGibibyte * 8), "0.5/8 GiB");
   EXPECT_EQ(BytesRatio(Bytes(0), Bytes(0)), "0/0 B");
-}
-
-TEST(Quantity, ElapsedTimeGrowsFromMinutesToDays) {
-  EXPECT_EQ(ElapsedText(milliseconds(999)), "0:00");
-  EXPECT_EQ(ElapsedText(seconds(7)), "0:07");
-  EXPECT_EQ(ElapsedText(minutes(12) + seconds(5)), "12:05");
-  EXPECT_EQ(ElapsedText(hours(3)), "3:00:00");
-  EXPECT_EQ(ElapsedText(hours(51)), "2-03:00:00");
-  EXPECT_EQ(ElapsedText(seconds(-1)), "0:00");
-}
-
-TEST(Quantity, ShortTimesShowHundredths) {
-  EXPECT_EQ(PreciseText(milliseconds(423)), "0:00.42");
-  EXPECT_EQ(PreciseText(milliseconds(59'999)), "0:59.99");
-  EXPECT_EQ(PreciseText(minutes(1)), "1:00");
 }
 
 TEST(Quantity, MomentsAreInTheZoneAndNeverIsADash) {

@@ -10,7 +10,6 @@
 #include "cli/parse/number.h"
 #include "cli/parse/request/resources.h"
 #include "cli/parse/selector.h"
-#include "cli/parse/time_limit.h"
 
 namespace muster::cli {
 namespace {
@@ -138,46 +137,6 @@ TEST(Gres, IsOfGpusAsSlurmSaysIt) {
   for (const char* text : {"", "gpus", "mps:100", "gpu:", "gpu:0", "gpu:a:b", "gpu:1,mps:2"}) {
     EXPECT_FALSE(ParseGres(text).ok()) << text;
   }
-}
-
-struct TimeCase {
-  const char* text;
-  Duration duration;
-};
-
-TEST(TimeLimit, TakesSlurmsForms) {
-  const TimeCase cases[] = {
-      {"90", minutes(90)},
-      {"1:30", seconds(90)},
-      {"100:00", minutes(100)},
-      {"1:02:03", hours(1) + minutes(2) + seconds(3)},
-      {"48:00:00", hours(48)},
-      {"2-3", hours(51)},
-      {"2-03:04", hours(51) + minutes(4)},
-      {"2-03:04:05", hours(51) + minutes(4) + seconds(5)},
-      {"0-0:0:1", seconds(1)},
-      {"UNLIMITED", kTimeLimitMax},
-      {"infinite", kTimeLimitMax},
-  };
-  for (const TimeCase& c : cases) {
-    EXPECT_EQ(ParseTimeLimit(c.text).value(), c.duration) << c.text;
-  }
-}
-
-TEST(TimeLimit, RefusesWhatIsNoTime) {
-  for (const char* text :
-       {"0", "0:00", "0-0", "1:60", "1:60:00", "1-24", "1-1:60", "1-1:1:1:1", "-", "1-", "-1", ":",
-        "1:", ":1", "1::1", "1-1-1", "36526-0", "unlimited!"}) {
-    EXPECT_FALSE(ParseTimeLimit(text).ok()) << text;
-  }
-  for (const char* text : kNonsense) {
-    EXPECT_FALSE(ParseTimeLimit(text).ok()) << text;
-  }
-}
-
-RC_GTEST_PROP(TimeLimit, ReadsBackWhatItWrites, ()) {
-  const Duration limit = seconds(*rc::gen::inRange<std::int64_t>(1, 3'155'760'000));
-  RC_ASSERT(ParseTimeLimit(FormatTimeLimit(limit)).value() == limit);
 }
 
 TEST(Array, TakesListsRangesStepsAndAThrottle) {

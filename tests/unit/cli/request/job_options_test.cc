@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/parse/time_limit.h"
-
 namespace muster::cli {
 namespace {
 

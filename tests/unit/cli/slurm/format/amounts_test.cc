@@ -21,13 +21,6 @@ TEST(Moments, AreIsoUnlessTheEnvironmentSaysOtherwise) {
   EXPECT_EQ(Clockface(Environment({"SLURM_TIME_FORMAT=%s"})).Text(kThen, ""), "1927857906");
 }
 
-TEST(Durations, HaveDaysOnlyWhereTheyLastOne) {
-  EXPECT_EQ(ShortDuration(seconds(7)), "0:07");
-  EXPECT_EQ(ShortDuration(hours(26) + minutes(3)), "1-02:03:00");
-  EXPECT_EQ(LongDuration(seconds(7)), "00:00:07");
-  EXPECT_EQ(LongDuration(hours(26) + minutes(3)), "1-02:03:00");
-}
-
 TEST(Durations, OfProcessorsHaveThousandthsBelowAnHour) {
   EXPECT_EQ(CpuDuration(Duration(39)), "00:00.039");
   EXPECT_EQ(CpuDuration(Duration(0)), "00:00:00");

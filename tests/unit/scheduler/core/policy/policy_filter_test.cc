@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "scheduler/base/text/time_text.h"
 #include "scheduler/core/explain/counterfactual.h"
 #include "scheduler/core/handle/verify.h"
-#include "scheduler/model/value/period_text.h"
 #include "tests/unit/scheduler/core/policy_world.h"
 
 namespace muster::core {

@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-#include "scheduler/model/value/period_text.h"
+#include "scheduler/base/text/time_text.h"
 #include "tests/unit/scheduler/core/policy_world.h"
 
 namespace muster::core {
