@@ -13,6 +13,7 @@
 #include "cli/sheet/worth_text.h"
 #include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/host_list.h"
+#include "scheduler/model/job/job_state.h"
 
 namespace muster::cli {
 namespace {
@@ -76,7 +77,7 @@ std::string Summary(const JobExplanation& explanation) {
   if (!explanation.summary.empty()) {
     return explanation.summary;
   }
-  if (IsEnded(job.state)) {
+  if (IsTerminal(job.state)) {
     return job.exit_text.empty() ? ExitText({.code = job.exit_code, .signal = job.exit_signal})
                                  : job.exit_text;
   }
@@ -205,7 +206,7 @@ std::string PrintExplanation(const JobExplanation& explanation, Time now, const 
   std::string page = absl::StrCat(Painted("job " + Printable(job.label), Paint::kBold, style), " ",
                                   Painted(job.state, StatePaint(job.state), style), ": ",
                                   Printable(Summary(explanation)), "\n");
-  if (IsEnded(job.state)) {
+  if (IsTerminal(job.state)) {
     page += EndLine(job, now, style);
   }
   if (!job.binding.empty()) {

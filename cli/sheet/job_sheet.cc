@@ -21,6 +21,7 @@
 #include "scheduler/base/text/host_list.h"
 #include "scheduler/base/text/words.h"
 #include "scheduler/model/job/inner_ranks.h"
+#include "scheduler/model/job/job_state.h"
 #include "scheduler/model/plan/reason.h"
 
 namespace muster::cli {
@@ -155,7 +156,7 @@ void AddTimes(std::string& page, const JobView& job, Time now, const Style& styl
     AddLine(page, "expected",
             absl::StrCat("to start by ", MomentText(job.expected_start, style.zone)));
   }
-  if (IsEnded(job.state)) {
+  if (IsTerminal(job.state)) {
     AddLine(page, "ended",
             absl::StrCat(MomentText(job.end_time, style.zone),
                          job.start_time == kNoTime
@@ -303,7 +304,7 @@ std::string PrintJobSheet(const JobDetail& detail, Time now, const Style& style)
   AddLine(page, "asked", RequestText(detail.request));
   AddTerms(page, detail, style);
   AddLine(page, "policy", PolicyText(job));
-  if (!job.reason.kind.empty() && !IsEnded(job.state)) {
+  if (!job.reason.kind.empty() && !IsTerminal(job.state)) {
     AddLine(page, "waits",
             absl::StrCat(job.reason.kind, job.reason.text.empty() ? "" : ": ", job.reason.text));
   }
@@ -320,7 +321,7 @@ std::string PrintJobSheet(const JobDetail& detail, Time now, const Style& style)
   }
   AddLine(page, "interval", detail.checkpoint_interval);
   AddLine(page, "saved",
-          CheckpointText(job.checkpoints, IsEnded(job.state) || job.start_time == kNoTime
+          CheckpointText(job.checkpoints, IsTerminal(job.state) || job.start_time == kNoTime
                                               ? Duration(0)
                                               : Elapsed(job, now)));
   AddLine(page, "command", ShellWords(detail.command));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -22,20 +23,9 @@ namespace {
 constexpr std::size_t kNameLeast = 8;
 constexpr std::size_t kTextLeast = 12;
 
-const JobStateName* FindState(const std::string& state) {
-  const auto found =
-      std::find_if(kJobStateNames.begin(), kJobStateNames.end(),
-                   [&state](const JobStateName& known) { return known.name == state; });
-  return found == kJobStateNames.end() ? nullptr : &*found;
-}
-
-bool IsWaiting(const JobView& job) {
-  return job.state == Name(JobState::kPending);
-}
-
 // Where it is, or why it waits: a suspended job does both, and says the latter.
 bool ShowsReason(const JobView& job) {
-  return IsWaiting(job) || job.state == Name(JobState::kSuspended);
+  return IsWaiting(job.state) || IsSuspended(job.state);
 }
 
 std::uint64_t ElementOf(const JobView& job) {
@@ -72,7 +62,7 @@ std::vector<QueueLine> FoldQueue(const std::vector<JobView>& jobs, bool fold) {
   std::vector<QueueLine> lines;
   std::map<std::pair<JobId, bool>, std::size_t> line_of;  // array and "is held" to its line
   for (const JobView& job : jobs) {
-    if (!fold || job.array_task_id.empty() || !IsWaiting(job)) {
+    if (!fold || job.array_task_id.empty() || !IsWaiting(job.state)) {
       lines.push_back({.job = &job, .elements = {}});
       continue;
     }
@@ -92,21 +82,16 @@ std::vector<QueueLine> FoldQueue(const std::vector<JobView>& jobs, bool fold) {
 }
 
 std::string StateCode(const std::string& state) {
-  const JobStateName* known = FindState(state);
-  return known == nullptr ? state : known->code;
-}
-
-bool IsEnded(const std::string& state) {
-  const JobStateName* known = FindState(state);
-  return known != nullptr && IsTerminal(known->state);
+  const std::optional<JobState> known = StateNamed(state);
+  return known.has_value() ? Code(*known) : state;
 }
 
 Paint StatePaint(const std::string& state) {
-  const JobStateName* known = FindState(state);
-  if (known == nullptr) {
+  const std::optional<JobState> known = StateNamed(state);
+  if (!known.has_value()) {
     return Paint::kPlain;
   }
-  switch (known->state) {
+  switch (*known) {
     case JobState::kPending:
     case JobState::kConfiguring:
     case JobState::kCompleting:
@@ -159,7 +144,7 @@ std::string PrintQueue(const std::vector<JobView>& jobs, TableChoice choice, Tim
   Table table(columns);
   for (const QueueLine& line : FoldQueue(jobs, choice.fold)) {
     const JobView& job = *line.job;
-    const bool waiting = IsWaiting(job);
+    const bool waiting = IsWaiting(job.state);
     std::vector<Cell> row = {{.text = LabelOf(line)},
                              {.text = job.name},
                              {.text = job.user},

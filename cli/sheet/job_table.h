@@ -38,9 +38,6 @@ std::string PrintHistory(const std::vector<JobView>& jobs, TableChoice choice, c
 std::string StateCode(const std::string& state);
 // Green for what goes well, yellow for what waits, red for what went wrong.
 Paint StatePaint(const std::string& state);
-// True when no job leaves the state of this name.
-bool IsEnded(const std::string& state);
-
 // How long the job has run, or ran; zero before it started.
 Duration Elapsed(const JobView& job, Time now);
 

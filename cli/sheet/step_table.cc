@@ -9,6 +9,7 @@
 #include "cli/sheet/usage_text.h"
 #include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/host_list.h"
+#include "scheduler/model/job/job_state.h"
 
 namespace muster::cli {
 namespace {
@@ -24,7 +25,7 @@ std::string CountText(std::uint32_t count) {
 }
 
 std::string EndText(const StepView& step) {
-  if (step.end_time == kNoTime || step.state == "RUNNING") {
+  if (step.end_time == kNoTime || IsRunning(step.state)) {
     return "-";
   }
   if (step.start_time == kNoTime) {
@@ -36,7 +37,7 @@ std::string EndText(const StepView& step) {
 
 std::vector<Cell> RowOf(const std::string& label, const StepView& step, Time now) {
   const bool started = step.start_time != kNoTime;
-  const bool over = step.end_time != kNoTime && step.state != "RUNNING";
+  const bool over = step.end_time != kNoTime && !IsRunning(step.state);
   const bool measured = over && started && IsMeasured(step.usage);
   const Duration elapsed = started ? (over ? step.end_time : now) - step.start_time : Duration(0);
   const std::string efficiency =

@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/state/tables/usage_keys.h"
 #include "scheduler/model/job/array.h"
+#include "scheduler/model/job/job_state.h"
 
 namespace muster::daemon {
 namespace {
@@ -112,7 +113,7 @@ struct Teller {
   }
   std::optional<EventNote> operator()(const JobSubmitted& event) const {
     EventNote note = AboutJob("muster.job.submitted", event.first, event.time,
-                              {{"state", std::string("PENDING")},
+                              {{"state", std::string(Name(JobState::kPending))},
                                {"count", Number(event.count)},
                                {"held", event.spec.held}});
     note.facts = FactsOf(event.first, event.first, event.spec);
@@ -132,7 +133,7 @@ struct Teller {
       gpus += Number(part.gpus.size());
     }
     return AboutJob("muster.job.started", event.job, event.time,
-                    {{"state", std::string("CONFIGURING")},
+                    {{"state", std::string(Name(JobState::kConfiguring))},
                      {"attempt", Number(event.attempt.value())},
                      {"nodes", std::move(nodes)},
                      {"cpus", cpus},
@@ -189,7 +190,7 @@ struct Teller {
   }
   std::optional<EventNote> operator()(const JobRequeued& event) const {
     return AboutJob("muster.job.requeued", event.job, event.time,
-                    {{"state", std::string("PENDING")},
+                    {{"state", std::string(Name(JobState::kPending))},
                      {"attempt", Number(event.attempt.value())},
                      {"text", event.text},
                      {"held", event.held},
@@ -214,11 +215,11 @@ struct Teller {
   }
   std::optional<EventNote> operator()(const AttemptSuspended& event) const {
     return AboutJob("muster.job.suspended", event.job, event.time,
-                    {{"state", std::string("SUSPENDED")}});
+                    {{"state", std::string(Name(JobState::kSuspended))}});
   }
   std::optional<EventNote> operator()(const AttemptResumed& event) const {
     return AboutJob("muster.job.resumed", event.job, event.time,
-                    {{"state", std::string("RUNNING")}});
+                    {{"state", std::string(Name(JobState::kRunning))}});
   }
   std::optional<EventNote> operator()(const HalfLifeSet& /*event*/) const { return std::nullopt; }
   std::optional<EventNote> operator()(const HealthCheckOrdered& /*event*/) const {

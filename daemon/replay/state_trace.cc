@@ -21,7 +21,7 @@ int StatusOf(JobState state) {
   constexpr int kFailed = 0;
   constexpr int kCompleted = 1;
   constexpr int kCancelled = 5;
-  return IsSuccess(state) ? kCompleted : state == JobState::kCancelled ? kCancelled : kFailed;
+  return IsSuccess(state) ? kCompleted : IsCancelled(state) ? kCancelled : kFailed;
 }
 
 std::int64_t SecondsBetween(Time from, Time to) {

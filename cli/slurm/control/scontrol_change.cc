@@ -116,7 +116,7 @@ absl::StatusOr<Duration> LimitUntil(const JobView& job, const std::string& text,
   if (!end.ok() || *end <= scene.now) {
     return absl::InvalidArgumentError("Invalid time specified");
   }
-  if (job.start_time == kNoTime || IsEnded(job.state)) {
+  if (job.start_time == kNoTime || IsTerminal(job.state)) {
     return absl::FailedPreconditionError("Job is not running");
   }
   return *end - job.start_time - job.suspended;
@@ -373,7 +373,7 @@ absl::StatusOr<ChangeOutcome> PutFirst(Connection& connection,
       nice = std::min(nice, (ahead == 0 ? other.nice : job.nice - ahead) - 1);
     }
   }
-  if (job.state != Name(JobState::kPending)) {
+  if (!IsWaiting(job.state)) {
     return absl::FailedPreconditionError("Job is no longer pending execution");
   }
   JobUpdate changes;

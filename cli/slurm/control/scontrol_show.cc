@@ -174,7 +174,7 @@ int ShowAllSteps(const ControlCall& call) {
     const absl::StatusOr<std::vector<JobDetail>> details = (*connection)->Call(ShowJob{ById(id)});
     for (const JobDetail& detail : details.ok() ? *details : std::vector<JobDetail>()) {
       for (const StepView& step : detail.steps) {
-        if (step.state == "RUNNING") {
+        if (IsRunning(step.state)) {
           call.call.out << StepRecord(detail, step, call.scene);
           any = true;
         }
@@ -203,7 +203,7 @@ int ShowSteps(const ControlCall& call) {
   for (const JobDetail& detail : *details) {
     for (const StepView& step : detail.steps) {
       const bool wanted = !selector->step.has_value() || *selector->step == step.step;
-      if (wanted && step.state == "RUNNING") {
+      if (wanted && IsRunning(step.state)) {
         call.call.out << StepRecord(detail, step, call.scene);
       }
     }
@@ -581,11 +581,11 @@ int WaitForJob(const ControlCall& call) {
       break;
     }
     const JobView& job = details->front().job;
-    if (IsEnded(job.state)) {
+    if (IsTerminal(job.state)) {
       return FailPlainly(call.call,
                          absl::StrCat("scontrol: Job ", FirstWord(call), " no longer running"));
     }
-    if (job.state == "RUNNING") {
+    if (IsRunning(job.state)) {
       return 0;
     }
     std::this_thread::sleep_for(kWaitPause);

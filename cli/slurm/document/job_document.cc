@@ -44,7 +44,7 @@ std::optional<std::uint64_t> TaskOf(const JobView& job,
 
 // What the job has on each of its nodes; null while it has none.
 Json ResourcesOf(const JobView& job, const JobDocumentScene& scene) {
-  if (job.nodes.empty() || IsEnded(job.state)) {
+  if (job.nodes.empty() || IsTerminal(job.state)) {
     return nullptr;
   }
   Json allocation = Json::array();
@@ -214,8 +214,8 @@ Json AccountedJob(const JobDetail& detail, const JobDocumentScene& scene) {
     return time == kNoTime ? std::int64_t{0} : time.time_since_epoch().count() / 1000;
   };
   const std::string word = StateWord(job);
-  const std::string state = word == Name(JobState::kCompleting) ? Name(JobState::kRunning) : word;
-  const bool failed = job.state == Name(JobState::kFailed);
+  const std::string state = IsCompleting(word) ? Name(JobState::kRunning) : word;
+  const bool failed = IsFailure(job.state);
   const std::uint32_t nodes = std::max(job.node_count, 1U);
   const Json tres = TresList(job.cpus, job.memory, nodes, job.gpus);
   return {

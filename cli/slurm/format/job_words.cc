@@ -15,10 +15,6 @@ bool StandsForSeveral(const JobView& job, const std::vector<std::uint64_t>& elem
   return elements.size() > 1 || (!elements.empty() && !job.indices.empty());
 }
 
-bool Is(const JobView& job, JobState state) {
-  return job.state == Name(state);
-}
-
 std::string InDirectory(const std::string& directory, const std::string& path) {
   return path.empty() || path.front() == '/' ? path : absl::StrCat(directory, "/", path);
 }
@@ -40,7 +36,7 @@ std::string JobLabel(const JobView& job, const std::vector<std::uint64_t>& eleme
 }
 
 std::string StateWord(const JobView& job) {
-  return Is(job, JobState::kConfiguring) ? Name(JobState::kRunning) : job.state;
+  return IsStarting(job.state) ? Name(JobState::kRunning) : job.state;
 }
 
 std::string StateLetters(const JobView& job) {
@@ -48,19 +44,19 @@ std::string StateLetters(const JobView& job) {
 }
 
 std::string ReasonWord(const JobView& job) {
-  if (Is(job, JobState::kTimeout)) {
+  if (IsTimedOut(job.state)) {
     return "TimeLimit";
   }
-  if (Is(job, JobState::kFailed)) {
+  if (IsFailure(job.state)) {
     return job.exit_signal != 0 ? "RaisedSignal" : "NonZeroExitCode";
   }
-  if (Is(job, JobState::kNodeFail)) {
+  if (IsNodeFailure(job.state)) {
     return "NodeDown";
   }
-  if (Is(job, JobState::kOutOfMemory)) {
+  if (IsOutOfMemory(job.state)) {
     return "OutOfMemory";
   }
-  if (Is(job, JobState::kDeadline)) {
+  if (IsPastDeadline(job.state)) {
     return "DeadLine";
   }
   const bool unplanned = job.reason.kind == Name(ReasonKind::kNotPlannedYet);
@@ -68,7 +64,7 @@ std::string ReasonWord(const JobView& job) {
 }
 
 bool Waits(const JobView& job) {
-  return Is(job, JobState::kPending);
+  return IsWaiting(job.state);
 }
 
 bool HasStarted(const JobView& job) {

@@ -119,17 +119,17 @@ std::string State(const AccountRow& row, const Scene&) {
     return row.step->state;
   }
   const std::string word = StateWord(*row.job);
-  return word == Name(JobState::kCompleting) ? Name(JobState::kRunning) : word;
+  return IsCompleting(word) ? Name(JobState::kRunning) : word;
 }
 
 std::string ExitCode(const AccountRow& row, const Scene&) {
   if (row.step != nullptr) {
     return ExitPair(row.step->exit.code, row.step->exit.signal);
   }
-  if (row.job->state == Name(JobState::kOutOfMemory)) {
+  if (IsOutOfMemory(row.job->state)) {
     return "0:125";
   }
-  const bool failed = row.job->state == Name(JobState::kFailed) || row.batch;
+  const bool failed = IsFailure(row.job->state) || row.batch;
   return failed ? ExitPair(row.job->exit_code, row.job->exit_signal) : "0:0";
 }
 std::string DerivedExitCode(const AccountRow& row, const Scene& scene) {
@@ -165,7 +165,7 @@ std::string Eligible(const AccountRow& row, const Scene& scene) {
   return scene.clock.Text(std::max(row.job->submit_time, row.job->begin_time), "Unknown");
 }
 std::string Start(const AccountRow& row, const Scene& scene) {
-  const bool never = row.whole() && IsEnded(row.job->state);
+  const bool never = row.whole() && IsTerminal(row.job->state);
   return scene.clock.Text(StartOf(row), never ? "None" : "Unknown");
 }
 std::string End(const AccountRow& row, const Scene& scene) {

@@ -159,7 +159,7 @@ std::vector<std::vector<std::string>> StatRows(const JobDetail& detail, const St
     }
     rows.push_back(std::move(values));
   };
-  const bool runs = job.state == Name(JobState::kRunning);
+  const bool runs = IsRunning(job.state);
   if (runs && script && (choice.all || choice.batch)) {
     add({.job = &job, .detail = &detail, .step = nullptr, .batch = true}, true);
   }
@@ -167,7 +167,7 @@ std::vector<std::vector<std::string>> StatRows(const JobDetail& detail, const St
     const bool wanted = choice.has_step ? step.step == choice.step
                         : choice.all    ? true
                                         : !choice.batch && rows.empty();
-    if (wanted && step.state == "RUNNING") {
+    if (wanted && IsRunning(step.state)) {
       step.usage = job.usage;
       add({.job = &job, .detail = &detail, .step = &step}, !script);
     }

@@ -13,6 +13,7 @@
 #include "cli/slurm/frame/people.h"
 #include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/host_list.h"
+#include "scheduler/model/job/job_state.h"
 
 namespace muster::cli::slurm {
 namespace {
@@ -103,7 +104,7 @@ std::string Nodes(const JobRow& row, const JobScene&) {
 std::string NodesOrReason(const JobRow& row, const JobScene& scene) {
   const bool waits = Waits(*row.job) || row.job->nodes.empty();
   return waits || ReasonWord(*row.job) == "TimeLimit" ||
-                 (IsEnded(row.job->state) && ReasonWord(*row.job) != "None")
+                 (IsTerminal(row.job->state) && ReasonWord(*row.job) != "None")
              ? absl::StrCat("(", ReasonWord(*row.job), ")")
              : Nodes(row, scene);
 }

@@ -12,6 +12,7 @@
 #include "cli/slurm/format/job_words.h"
 #include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/host_list.h"
+#include "scheduler/model/job/job_state.h"
 
 namespace muster::cli::slurm {
 namespace {
@@ -77,7 +78,7 @@ std::vector<StepLine> RunningSteps(const JobDetail& detail) {
                      job.cpus});
   }
   for (const StepView& step : detail.steps) {
-    if (step.state == "RUNNING") {
+    if (IsRunning(step.state)) {
       steps.push_back({&job, absl::StrCat(label, ".", step.step.value()), step.name,
                        absl::StrSplit(step.nodes, ',', absl::SkipEmpty()), step.start_time,
                        step.cpus});

@@ -11,17 +11,17 @@
 namespace muster::cli::slurm {
 
 absl::StatusOr<std::string> StepLayout(const JobDetail& detail, StepId step) {
-  if (detail.job.state == Name(JobState::kPending)) {
+  if (IsWaiting(detail.job.state)) {
     return absl::FailedPreconditionError("the job waits");
   }
   const auto found =
       std::find_if(detail.steps.begin(), detail.steps.end(), [step](const StepView& each) {
-        return each.step == step && (each.state == "RUNNING" || each.state == "PENDING");
+        return each.step == step && (IsRunning(each.state) || IsWaiting(each.state));
       });
   if (found == detail.steps.end()) {
     return absl::NotFoundError("no such step");
   }
-  if (found->state == "PENDING") {
+  if (IsWaiting(found->state)) {
     return absl::FailedPreconditionError("the step waits");
   }
   const std::vector<std::string> nodes = absl::StrSplit(found->nodes, ',', absl::SkipEmpty());

@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/host_list.h"
+#include "scheduler/model/job/job_state.h"
 
 namespace muster::cli::slurm {
 namespace {
@@ -25,9 +26,9 @@ Names All(const Words& words, std::string_view option) {
 // The states that can be ended, by their names, codes and beginnings of names.
 absl::StatusOr<std::string> StateOf(const std::string& text) {
   const std::string upper = absl::AsciiStrToUpper(text);
-  for (const std::string name : {"PENDING", "RUNNING", "SUSPENDED"}) {
-    const std::string code = name == "PENDING" ? "PD" : name.substr(0, 1);
-    if (upper == code || (upper.size() > 1 && name.substr(0, upper.size()) == upper)) {
+  for (const JobState state : {JobState::kPending, JobState::kRunning, JobState::kSuspended}) {
+    const std::string name = Name(state);
+    if (upper == Code(state) || (upper.size() > 1 && name.substr(0, upper.size()) == upper)) {
       return name;
     }
   }

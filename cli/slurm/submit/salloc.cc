@@ -113,8 +113,7 @@ int HoldWithoutShell(const Call& call, const Invocation& invocation, const Alloc
   bool pending_told = false;
   bool granted = false;
   const absl::Status watched = (*connection)->WatchJob(job, [&](const JobNews& news) {
-    if (news.job.state == Name(JobState::kPending) && !news.job.reason.text.empty() &&
-        !pending_told) {
+    if (IsWaiting(news.job.state) && !news.job.reason.text.empty() && !pending_told) {
       pending_told = true;
       tell(texts.pending(job, ""));
     }
