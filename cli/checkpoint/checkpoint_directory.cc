@@ -12,6 +12,7 @@
 #include "cli/page/quantity.h"
 #include "cli/page/table.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/size_text.h"
 #include "scheduler/base/text/time_text.h"
 
 namespace muster::cli {
@@ -125,7 +126,7 @@ std::string Page(const std::vector<Found>& found, bool verified, const Style& st
                {each.manifest.job},
                {absl::StrCat(each.manifest.attempt)},
                {absl::StrCat(each.manifest.shards.size())},
-               {BytesText(Bytes(SizeOf(each.manifest)))},
+               {BytesText(SizeOf(each.manifest))},
                {MomentText(WrittenAt(each.manifest), style.zone)},
                fault});
   }

@@ -15,11 +15,6 @@
 
 namespace muster::cli {
 
-// "3 GiB", "1.5 GiB", "312 MiB", "7 B".
-std::string BytesText(Bytes bytes);
-// What is taken of all, in the unit of all: "1.5/8 GiB".
-std::string BytesRatio(Bytes taken, Bytes all);
-
 // "2026-03-14 09:26:53" in `zone`.
 std::string MomentText(Time time, absl::TimeZone zone);
 

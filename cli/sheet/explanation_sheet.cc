@@ -13,6 +13,7 @@
 #include "cli/sheet/worth_text.h"
 #include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/host_list.h"
+#include "scheduler/base/text/size_text.h"
 #include "scheduler/model/job/job_state.h"
 
 namespace muster::cli {
@@ -181,8 +182,8 @@ std::string StartLines(const JobExplanation& explanation, Time now, const Style&
 Tree BindingTree(const NodeAllocation& node, const std::string& why) {
   const std::string gpus = NodeGpus(node);
   Tree tree{.text = absl::StrCat(Printable(node.name), "  cpus ", node.cpus.ToList(), ", memory ",
-                                 BytesText(node.memory), " on NUMA ", MemoryNodes(node.mem_nodes),
-                                 gpus.empty() ? "" : ", GPUs ", gpus),
+                                 BytesText(node.memory.value()), " on NUMA ",
+                                 MemoryNodes(node.mem_nodes), gpus.empty() ? "" : ", GPUs ", gpus),
             .children = {}};
   if (!why.empty()) {
     tree.children.push_back({.text = "why: " + Printable(why), .children = {}});

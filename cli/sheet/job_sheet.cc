@@ -19,6 +19,7 @@
 #include "cli/sheet/worth_text.h"
 #include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/host_list.h"
+#include "scheduler/base/text/size_text.h"
 #include "scheduler/base/text/words.h"
 #include "scheduler/model/job/inner_ranks.h"
 #include "scheduler/model/job/job_state.h"
@@ -124,10 +125,10 @@ std::string RankTable(const std::vector<RankView>& ranks, const Style& style) {
 
 std::string GotText(const std::vector<std::string>& nodes, std::uint32_t cpus, Bytes memory,
                     std::uint32_t gpus) {
-  return nodes.empty()
-             ? ""
-             : absl::StrCat(CompressHostlist(nodes), ": ", Counted(cpus, "cpu"), ", ",
-                            BytesText(memory), gpus == 0 ? "" : ", " + Counted(gpus, "GPU"));
+  return nodes.empty() ? ""
+                       : absl::StrCat(CompressHostlist(nodes), ": ", Counted(cpus, "cpu"), ", ",
+                                      BytesText(memory.value()),
+                                      gpus == 0 ? "" : ", " + Counted(gpus, "GPU"));
 }
 
 std::string EndText(const JobView& job) {
@@ -267,10 +268,10 @@ std::string RequestText(const ResourceRequest& request) {
     parts.push_back(absl::StrCat(Counted(request.tasks_per_node, "task"), " a node"));
   }
   if (!request.memory_per_node.zero()) {
-    parts.push_back(BytesText(request.memory_per_node) + " a node");
+    parts.push_back(BytesText(request.memory_per_node.value()) + " a node");
   }
   if (!request.memory_per_cpu.zero()) {
-    parts.push_back(BytesText(request.memory_per_cpu) + " a cpu");
+    parts.push_back(BytesText(request.memory_per_cpu.value()) + " a cpu");
   }
   for (const std::string& gpus :
        {GpuText(request.gpus, " in all"), GpuText(request.gpus_per_node, " a node"),

@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "cli/frame/json_output.h"
 #include "cli/page/table.h"
+#include "scheduler/base/text/size_text.h"
 
 namespace muster::cli {
 namespace {
@@ -151,11 +152,13 @@ std::string PrintNodeList(const std::string& path, const sim::TraceNodes& list,
                {.title = "MEMORY", .right = true},
                {.title = "MODEL"}});
   for (const sim::TraceNodeClass& node : list.classes) {
-    table.Add({{absl::StrCat(node.nodes)},
-               {absl::StrCat(node.cpus)},
-               {absl::StrCat(node.gpus)},
-               {node.memory_mib == 0 ? "-" : absl::StrCat(node.memory_mib / 1024, " GiB")},
-               {node.model.empty() ? "-" : node.model}});
+    table.Add(
+        {{absl::StrCat(node.nodes)},
+         {absl::StrCat(node.cpus)},
+         {absl::StrCat(node.gpus)},
+         {node.memory_mib == 0 ? "-"
+                               : BytesText(static_cast<std::uint64_t>(node.memory_mib) << 20U)},
+         {node.model.empty() ? "-" : node.model}});
   }
   return page + table.Print(style);
 }

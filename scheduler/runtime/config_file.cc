@@ -7,6 +7,8 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -16,6 +18,7 @@
 #include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/size_text.h"
 #include "scheduler/runtime/file.h"
 
 namespace muster {
@@ -25,9 +28,6 @@ struct ConfigFile::Document {
 };
 
 namespace {
-
-constexpr std::string_view kSizeUnits = "KMGT";
-constexpr unsigned kSizeShift = 10;
 
 // The text of a string, a whole number or a truth value; false for anything else.
 bool ScalarText(const toml::node& node, std::string* text) {
@@ -206,16 +206,11 @@ absl::Status ConfigFile::ReadSize(const std::string& key, std::uint64_t* out) {
   if (!Has(key)) {
     return absl::OkStatus();
   }
-  const std::size_t unit = text.empty() ? std::string::npos : kSizeUnits.find(text.back());
-  const unsigned shift =
-      unit == std::string::npos ? 0 : kSizeShift * static_cast<unsigned>(unit + 1);
-  std::uint64_t number = 0;
-  if (!status.ok() ||
-      !absl::SimpleAtoi(text.substr(0, text.size() - (shift > 0 ? 1 : 0)), &number) ||
-      number > (UINT64_MAX >> 1 >> shift)) {
+  const std::optional<std::uint64_t> size = ParseSize(text, PlainSize::kBytes, UINT64_MAX >> 1);
+  if (!status.ok() || !size.has_value()) {
     return ErrorAt(key, "expected a size such as \"512M\", \"20G\" or \"1T\"");
   }
-  *out = number << shift;
+  *out = *size;
   return absl::OkStatus();
 }
 

@@ -5,13 +5,14 @@
 #include <string>
 
 #include "cli/parse/request/resources.h"
+#include "scheduler/base/text/size_text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   const absl::StatusOr<muster::Bytes> memory = muster::cli::ParseMemory(text);
   if (memory.ok() &&
       (memory->zero() || *memory > muster::cli::kMemoryMax ||
-       muster::cli::ParseMemory(muster::cli::FormatMemory(*memory)).value() != *memory)) {
+       muster::cli::ParseMemory(muster::SizeText(memory->value())).value() != *memory)) {
     return 1;
   }
   const absl::StatusOr<muster::cli::NodeRange> nodes = muster::cli::ParseNodeRange(text);

@@ -1,23 +1,18 @@
 #include "cli/parse/request/resources.h"
 
 #include <algorithm>
-#include <array>
+#include <optional>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/size_text.h"
 #include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {
 
-struct Unit {
-  char letter;
-  unsigned shift;
-};
-constexpr std::array<Unit, 4> kUnits = {{{'K', 10}, {'M', 20}, {'G', 30}, {'T', 40}}};
-constexpr unsigned kPlainShift = 20;
 constexpr std::size_t kTypeBytesMax = 64;
 
 bool IsTypeCharacter(char c) {
@@ -32,34 +27,13 @@ bool IsType(std::string_view text) {
 }  // namespace
 
 absl::StatusOr<Bytes> ParseMemory(std::string_view text) {
-  std::string_view digits = text;
-  unsigned shift = kPlainShift;
-  if (!text.empty()) {
-    const char last = absl::ascii_toupper(static_cast<unsigned char>(text.back()));
-    const auto* unit = std::find_if(kUnits.begin(), kUnits.end(),
-                                    [last](const Unit& u) { return u.letter == last; });
-    if (unit != kUnits.end()) {
-      shift = unit->shift;
-      digits.remove_suffix(1);
-    }
-  }
-  const absl::StatusOr<std::uint64_t> value = ParseDigits(digits, kMemoryMax.value() >> shift);
-  if (!value.ok() || *value == 0) {
+  const std::optional<std::uint64_t> size =
+      ParseSize(text, PlainSize::kMebibytes, kMemoryMax.value());
+  if (!size.has_value() || *size == 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         Quote(text), " is not a size: use a positive whole number with K, M, G or T, like 4G"));
   }
-  return Bytes(*value << shift);
-}
-
-std::string FormatMemory(Bytes memory) {
-  MUSTER_CHECK(memory.value() % 1024 == 0);
-  const Unit* best = kUnits.data();
-  for (const Unit& unit : kUnits) {
-    if (memory.value() % (std::uint64_t{1} << unit.shift) == 0) {
-      best = &unit;
-    }
-  }
-  return absl::StrCat(memory.value() >> best->shift, std::string(1, best->letter));
+  return Bytes(*size);
 }
 
 absl::StatusOr<NodeRange> ParseNodeRange(std::string_view text) {

@@ -26,8 +26,6 @@ struct NodeRange {
 
 // A whole number with K, M, G or T (powers of 1024, either case); plain numbers are MiB.
 absl::StatusOr<Bytes> ParseMemory(std::string_view text);
-// The shortest form that ParseMemory reads back as `memory`. REQUIRES: whole KiB.
-std::string FormatMemory(Bytes memory);
 
 // MIN or MIN-MAX.
 absl::StatusOr<NodeRange> ParseNodeRange(std::string_view text);

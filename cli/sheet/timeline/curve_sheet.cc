@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cli/page/quantity.h"
+#include "scheduler/base/text/size_text.h"
 
 namespace muster::cli {
 namespace {
@@ -66,7 +67,7 @@ std::string RateText(double value) {
 }
 
 std::string MemoryText(double value) {
-  return BytesText(Bytes(static_cast<std::uint64_t>(value)));
+  return BytesText(static_cast<std::uint64_t>(value));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "cli/slurm/control/records.h"
 #include "cli/slurm/nodes/node_words.h"
 #include "scheduler/base/text/host_list.h"
+#include "scheduler/base/text/size_text.h"
 
 namespace muster::cli::slurm {
 namespace {
@@ -26,7 +27,8 @@ std::string PartitionsOf(const NodeView& node, const std::vector<PolicyView>& pa
 std::string TresOf(std::uint64_t cpus, std::uint64_t mebibytes, std::uint64_t gpus) {
   std::string text = cpus == 0 ? "" : absl::StrCat("cpu=", cpus);
   if (mebibytes > 0) {
-    absl::StrAppend(&text, text.empty() ? "" : ",", "mem=", MemoryText(kMebibyte * mebibytes));
+    absl::StrAppend(&text, text.empty() ? "" : ",",
+                    "mem=", SlurmSizeText((kMebibyte * mebibytes).value()));
   }
   if (gpus > 0) {
     absl::StrAppend(&text, ",gres/gpu=", gpus);

@@ -10,6 +10,7 @@
 #include "cli/slurm/frame/people.h"
 #include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/host_list.h"
+#include "scheduler/base/text/size_text.h"
 #include "scheduler/model/job/job_state.h"
 
 namespace muster::cli::slurm {
@@ -63,8 +64,8 @@ std::string MemoryLine(const JobView& job, Bytes tmp) {
   const bool per_cpu = job.memory_per_node.value() == 0 && job.memory_per_cpu.value() > 0;
   return absl::StrCat("MinCPUsNode=", std::max(job.cpus_per_task, 1U),
                       per_cpu ? " MinMemoryCPU=" : " MinMemoryNode=",
-                      MemoryText(per_cpu ? job.memory_per_cpu : job.memory_per_node),
-                      " MinTmpDiskNode=", MemoryText(tmp));
+                      SlurmSizeText((per_cpu ? job.memory_per_cpu : job.memory_per_node).value()),
+                      " MinTmpDiskNode=", SlurmSizeText(tmp.value()));
 }
 
 void AddResources(const JobDetail& detail, std::vector<std::string>& lines) {

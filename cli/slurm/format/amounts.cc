@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/size_text.h"
 
 namespace muster::cli::slurm {
 
@@ -31,23 +32,10 @@ std::string CpuDuration(Duration duration) {
                          milliseconds % 1000);
 }
 
-std::string MemoryText(Bytes bytes) {
-  std::uint64_t amount = bytes.value() / kMebibyte.value();
-  if (amount == 0) {
-    return "0";
-  }
-  const char* unit = "MGTPE";
-  while (amount % 1024 == 0 && unit[1] != '\0') {
-    amount /= 1024;
-    ++unit;
-  }
-  return absl::StrCat(amount, std::string(1, *unit));
-}
-
 std::string TresText(std::uint32_t cpus, Bytes memory, std::uint32_t nodes, std::uint32_t gpus) {
   std::string text = absl::StrCat("cpu=", cpus);
   if (memory.value() > 0) {
-    absl::StrAppend(&text, ",mem=", MemoryText(memory));
+    absl::StrAppend(&text, ",mem=", SlurmSizeText(memory.value()));
   }
   absl::StrAppend(&text, ",node=", nodes, ",billing=", cpus);
   if (gpus > 0) {

@@ -32,9 +32,6 @@ class Clockface {
 // A share of CPU time, sacct's: "00:01.234", "01:02:03".
 std::string CpuDuration(Duration duration);
 
-// Whole MiB in the largest unit that holds them exactly; "0" of none.
-std::string MemoryText(Bytes bytes);
-
 // What of a trackable resource: "cpu=4,mem=8G,node=1,billing=4,gres/gpu=1".
 std::string TresText(std::uint32_t cpus, Bytes memory, std::uint32_t nodes, std::uint32_t gpus);
 

@@ -2,7 +2,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/sheet/job_table.h"
-#include "cli/slurm/format/amounts.h"
 #include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/host_list.h"
 #include "scheduler/model/job/job_state.h"

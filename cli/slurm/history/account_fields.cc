@@ -14,6 +14,7 @@
 #include "cli/slurm/frame/people.h"
 #include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/host_list.h"
+#include "scheduler/base/text/size_text.h"
 #include "scheduler/model/job/job_state.h"
 
 namespace muster::cli::slurm {
@@ -234,7 +235,7 @@ std::string Nodes(const AccountRow& row, const Scene&) {
 
 std::string Memory(Bytes bytes, const Scene& scene) {
   if (scene.unit == 0) {
-    return MemoryText(bytes);
+    return SlurmSizeText(bytes.value());
   }
   double amount = static_cast<double>(bytes.value()) / static_cast<double>(kKibibyte);
   for (const char unit : {'K', 'M', 'G', 'T', 'P'}) {

@@ -13,6 +13,7 @@
 #include "cli/slurm/frame/people.h"
 #include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/host_list.h"
+#include "scheduler/base/text/size_text.h"
 #include "scheduler/model/job/job_state.h"
 
 namespace muster::cli::slurm {
@@ -125,7 +126,7 @@ std::string CpusPerTask(const JobRow& row, const JobScene&) {
 }
 std::string MinMemory(const JobRow& row, const JobScene&) {
   const Bytes per_node = row.job->memory_per_node;
-  return MemoryText(per_node.value() > 0 ? per_node : row.job->memory_per_cpu);
+  return SlurmSizeText((per_node.value() > 0 ? per_node : row.job->memory_per_cpu).value());
 }
 std::string Dependency(const JobRow& row, const JobScene&) {
   return OrNull(row.job->dependency);
@@ -216,7 +217,7 @@ std::string MinTime(const JobRow& row, const JobScene&) {
   return said ? ShortLimit(row.detail->time_min) : kNone;
 }
 std::string MinTmpDisk(const JobRow& row, const JobScene&) {
-  return row.detail == nullptr ? kNone : MemoryText(row.detail->request.tmp);
+  return row.detail == nullptr ? kNone : SlurmSizeText(row.detail->request.tmp.value());
 }
 std::string AskedSwitches(const JobRow& row, const JobScene&) {
   return row.detail == nullptr ? kNone : absl::StrCat(row.detail->request.switches);

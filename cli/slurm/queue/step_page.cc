@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "cli/sheet/job_table.h"
-#include "cli/slurm/format/amounts.h"
 #include "cli/slurm/format/batch_word.h"
 #include "cli/slurm/format/cell.h"
 #include "cli/slurm/format/job_words.h"

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/size_text.h"
 #include "scheduler/base/text/time_text.h"
 #include "scheduler/base/text/words.h"
 #include "scheduler/model/policy/tres.h"
@@ -81,22 +82,6 @@ constexpr std::array<KindName, 59> kNames = {{
     {ReasonKind::kQOSMaxTRESPerAccount, "QOSMaxTRESPerAccount"},
     {ReasonKind::kQOSGrpTRESMinutes, "QOSGrpTRESMinutes"},
 }};
-
-// 3 GiB, 512 MiB, 7 B: exact where it is exact, else with one decimal.
-std::string BytesText(std::uint64_t bytes) {
-  constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
-  constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
-  const auto scaled = [bytes](std::uint64_t unit, const char* name) {
-    const std::uint64_t whole = bytes / unit;
-    const std::uint64_t tenths = bytes % unit * 10 / unit;
-    return tenths == 0 ? absl::StrCat(whole, " ", name)
-                       : absl::StrCat(whole, ".", tenths, " ", name);
-  };
-  if (bytes >= kGiB) {
-    return scaled(kGiB, "GiB");
-  }
-  return bytes >= kMiB ? scaled(kMiB, "MiB") : absl::StrCat(bytes, " B");
-}
 
 // How many nodes there are of those that are needed.
 std::string FitText(const Shortage& shortage) {
@@ -316,7 +301,8 @@ std::string ToSentence(const Shortage& shortage) {
     case ShortageKind::kCores:
       return ShortOf(Counted(shortage.needed, "core"), absl::StrCat(shortage.available));
     case ShortageKind::kMemory:
-      return ShortOf(BytesText(shortage.needed), BytesText(shortage.available));
+      return ShortOf(BytesText(shortage.needed, SizeRounding::kDown),
+                     BytesText(shortage.available, SizeRounding::kDown));
     case ShortageKind::kGpus:
       return ShortOf(Counted(shortage.needed, "GPU"), absl::StrCat(shortage.available));
     case ShortageKind::kTasks:

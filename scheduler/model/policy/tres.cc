@@ -4,14 +4,16 @@
 #include <array>
 #include <limits>
 #include <optional>
+#include <string_view>
 #include <tuple>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/size_text.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/model/value/gres.h"
 
 namespace muster {
@@ -19,13 +21,6 @@ namespace {
 
 constexpr std::size_t kTypeBytesMax = 64;
 constexpr std::size_t kItemsMax = 64;
-
-struct Unit {
-  char letter;
-  unsigned shift;
-};
-constexpr std::array<Unit, 5> kUnits = {{{'T', 40}, {'G', 30}, {'M', 20}, {'K', 10}, {'B', 0}}};
-constexpr unsigned kPlainShift = 20;  // Slurm: memory without a suffix is MiB
 
 absl::Status Bad(const std::string& item, const char* mend) {
   return absl::InvalidArgumentError(
@@ -62,27 +57,13 @@ std::optional<Tres> NameOnly(const std::string& name) {
   return tres;
 }
 
-std::optional<std::uint64_t> ReadCount(TresKind kind, std::string text) {
-  unsigned shift = kind == TresKind::kMemory ? kPlainShift : 0;
-  if (kind == TresKind::kMemory && !text.empty()) {
-    const char last = absl::ascii_toupper(static_cast<unsigned char>(text.back()));
-    for (const Unit& unit : kUnits) {
-      if (unit.letter == last) {
-        shift = unit.shift;
-        text.pop_back();
-        break;
-      }
-    }
-  }
-  const bool digits = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return absl::ascii_isdigit(static_cast<unsigned char>(c));
-  });
-  std::uint64_t count = 0;
+std::optional<std::uint64_t> ReadCount(TresKind kind, std::string_view text) {
   constexpr std::uint64_t kCountMax = std::uint64_t{1} << 56;
-  if (!digits || !absl::SimpleAtoi(text, &count) || count > (kCountMax >> shift)) {
-    return std::nullopt;
+  if (kind == TresKind::kMemory) {
+    return ParseSize(text, PlainSize::kMebibytes, kCountMax);
   }
-  return count << shift;
+  const absl::StatusOr<std::uint64_t> count = ParseDigits(text, kCountMax);
+  return count.ok() ? std::optional(*count) : std::nullopt;
 }
 
 bool Before(const Tres& a, const Tres& b) {
@@ -123,15 +104,7 @@ std::string TresName(const Tres& tres) {
 }
 
 std::string TresAmountText(TresKind kind, std::uint64_t count) {
-  if (kind != TresKind::kMemory) {
-    return absl::StrCat(count);
-  }
-  for (const Unit& unit : kUnits) {
-    if (count > 0 && count % (std::uint64_t{1} << unit.shift) == 0) {
-      return absl::StrCat(count >> unit.shift, std::string(1, unit.letter));
-    }
-  }
-  return absl::StrCat(count, count == 0 ? "" : "B");
+  return kind == TresKind::kMemory ? SizeText(count) : absl::StrCat(count);
 }
 
 std::string TresText(const TresList& list) {

@@ -14,22 +14,6 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-TEST(Quantity, BytesTakeTheLargestUnitThatHoldsThem) {
-  EXPECT_EQ(BytesText(Bytes(0)), "0 B");
-  EXPECT_EQ(BytesText(Bytes(1023)), "1023 B");
-  EXPECT_EQ(BytesText(Bytes(1536)), "1.5 KiB");
-  EXPECT_EQ(BytesText(kMebibyte * 312), "312 MiB");
-  EXPECT_EQ(BytesText(kGibibyte * 3), "3 GiB");
-  EXPECT_EQ(BytesText(kGibibyte * 1536), "1.5 TiB");
-  EXPECT_EQ(BytesText(Bytes((std::uint64_t{2} << 30) - 1)), "2 GiB");
-  EXPECT_EQ(BytesText(Bytes(~std::uint64_t{0})), "16777216 TiB");
-}
-
-TEST(Quantity, ARatioHasOneUnit) {
-  EXPECT_EQ(BytesRatio(kMebibyte * 512, kGibibyte * 8), "0.5/8 GiB");
-  EXPECT_EQ(BytesRatio(Bytes(0), Bytes(0)), "0/0 B");
-}
-
 TEST(Quantity, MomentsAreInTheZoneAndNeverIsADash) {
   const Time time{Duration(1'773'480'413'589)};
   EXPECT_EQ(MomentText(time, absl::UTCTimeZone()), "2026-03-14 09:26:53");

@@ -10,6 +10,7 @@
 #include "cli/parse/number.h"
 #include "cli/parse/request/resources.h"
 #include "cli/parse/selector.h"
+#include "scheduler/base/text/size_text.h"
 
 namespace muster::cli {
 namespace {
@@ -89,7 +90,7 @@ TEST(Memory, NonsenseIsRefused) {
 
 RC_GTEST_PROP(Memory, ReadsBackWhatItWrites, ()) {
   const auto kib = *rc::gen::inRange<std::uint64_t>(1, std::uint64_t{1} << 50);
-  RC_ASSERT(ParseMemory(FormatMemory(Bytes(kib << 10))).value() == Bytes(kib << 10));
+  RC_ASSERT(ParseMemory(SizeText(kib << 10)).value() == Bytes(kib << 10));
 }
 
 TEST(NodeRange, IsOneNumberOrTwoInOrder) {

@@ -27,13 +27,6 @@ TEST(Durations, OfProcessorsHaveThousandthsBelowAnHour) {
   EXPECT_EQ(CpuDuration(minutes(61)), "01:01:00");
 }
 
-TEST(Memory, IsExactInItsLargestUnit) {
-  EXPECT_EQ(MemoryText(kMebibyte * 100), "100M");
-  EXPECT_EQ(MemoryText(kMebibyte * 1536), "1536M");
-  EXPECT_EQ(MemoryText(kGibibyte * 3), "3G");
-  EXPECT_EQ(MemoryText(Bytes()), "0");
-}
-
 TEST(Tres, NamesOnlyWhatThereIs) {
   EXPECT_EQ(TresText(2, kMebibyte * 200, 1, 1), "cpu=2,mem=200M,node=1,billing=2,gres/gpu=1");
   EXPECT_EQ(TresText(1, Bytes(), 1, 0), "cpu=1,node=1,billing=1");

@@ -1,4 +1,5 @@
 #include "scheduler/base/text/duration_text.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -72,15 +73,16 @@ TEST(ParseDuration, RefusesWhatIsNone) {
 }
 
 RC_GTEST_PROP(ParseDuration, ReadsWhatItsPartsAddUpTo, ()) {
-  const auto days = *rc::gen::inRange<std::int64_t>(0, 300'000);
-  const auto hours = *rc::gen::inRange<std::int64_t>(0, 100'000);
-  const auto minutes = *rc::gen::inRange<std::int64_t>(0, 100'000);
-  const auto seconds = *rc::gen::inRange<std::int64_t>(0, 1'000'000);
+  const auto days_part = *rc::gen::inRange<std::int64_t>(0, 300'000);
+  const auto hours_part = *rc::gen::inRange<std::int64_t>(0, 100'000);
+  const auto minutes_part = *rc::gen::inRange<std::int64_t>(0, 100'000);
+  const auto seconds_part = *rc::gen::inRange<std::int64_t>(0, 1'000'000);
   const auto rest = *rc::gen::inRange<std::int64_t>(0, 1000);
-  const std::string text =
-      absl::StrCat(days, "d", hours, "h", minutes, "m", seconds, "s", rest, "ms");
+  const std::string text = absl::StrCat(days_part, "d", hours_part, "h", minutes_part, "m",
+                                        seconds_part, "s", rest, "ms");
   RC_ASSERT(Milliseconds(text) ==
-            (((days * 24 + hours) * 60 + minutes) * 60 + seconds) * 1000 + rest);
+            (((days_part * 24 + hours_part) * 60 + minutes_part) * 60 + seconds_part) * 1000 +
+                rest);
 }
 
 struct TimeCase {
