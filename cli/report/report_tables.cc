@@ -1,7 +1,6 @@
 #include "cli/report/report_tables.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "absl/strings/ascii.h"

@@ -1,7 +1,6 @@
 #include "cli/simulate/failure_options.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <map>

@@ -6,7 +6,6 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "scheduler/base/text/duration_text.h"
 #include "scheduler/core/state/tables/checkpoint_account.h"
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "scheduler/base/text/time_text.h"
 #include "scheduler/base/utf8.h"
 

@@ -5,7 +5,6 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "scheduler/base/text/size_text.h"
 #include "scheduler/runtime/cgroup/cgroup_tree.h"
 #include "scheduler/runtime/file.h"

@@ -17,11 +17,6 @@ constexpr std::size_t kFeatureBytesMax = 64;
 constexpr std::size_t kFeaturesMax = 256;
 constexpr int kDepthMax = 64;
 
-bool IsNameCharacter(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
-         c == '_' || c == '-';
-}
-
 absl::Status Bad() {
   return absl::InvalidArgumentError("");
 }

@@ -1,9 +1,7 @@
 #include "cli/parse/request/resources.h"
 
-#include <algorithm>
 #include <optional>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
@@ -14,15 +12,6 @@ namespace muster::cli {
 namespace {
 
 constexpr std::size_t kTypeBytesMax = 64;
-
-bool IsTypeCharacter(char c) {
-  return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '-';
-}
-
-bool IsType(std::string_view text) {
-  return !text.empty() && text.size() <= kTypeBytesMax &&
-         std::all_of(text.begin(), text.end(), IsTypeCharacter);
-}
 
 }  // namespace
 
@@ -56,7 +45,7 @@ absl::StatusOr<GpuRequest> ParseGpus(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   const bool typed = colon != std::string_view::npos;
   const absl::StatusOr<std::uint32_t> count = ParseCount(typed ? text.substr(colon + 1) : text);
-  if (!count.ok() || (typed && !IsType(text.substr(0, colon)))) {
+  if (!count.ok() || (typed && !IsPlainName(text.substr(0, colon), kTypeBytesMax))) {
     return absl::InvalidArgumentError(
         absl::StrCat(Quote(text), " is not a number of GPUs: use COUNT or TYPE:COUNT from 1 to ",
                      kCountMax, ", like h100:2"));
@@ -100,7 +89,8 @@ absl::StatusOr<GpuRequest> ParseGres(std::string_view text) {
     if (counted.ok()) {
       return counted;
     }
-    if (IsType(rest) && rest.find_first_not_of("0123456789") != std::string_view::npos) {
+    if (IsPlainName(rest, kTypeBytesMax) &&
+        rest.find_first_not_of("0123456789") != std::string_view::npos) {
       return GpuRequest{.type = std::string(rest), .count = 1};
     }
   }

@@ -1,5 +1,4 @@
 // The records of nodes, partitions and reservations.
-#include <algorithm>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"

@@ -20,13 +20,6 @@ std::string MomentWord(Time time, const RecordScene& scene) {
   return scene.clock.Text(time, "Unknown");
 }
 
-Time EndOf(const JobView& job) {
-  const bool foreseen = HasStarted(job) && HasLimit(job);
-  return job.end_time != kNoTime ? job.end_time
-         : foreseen              ? job.start_time + job.time_limit + job.suspended
-                                 : kNoTime;
-}
-
 std::string Heading(const JobView& job, const std::vector<std::uint64_t>& elements) {
   std::string line = absl::StrCat("JobId=", job.id.value());
   if (!job.array_task_id.empty()) {
@@ -54,7 +47,7 @@ void AddTimes(const JobDetail& detail, const RecordScene& scene, std::vector<std
                                " EligibleTime=", MomentWord(held ? kNoTime : eligible, scene)));
   lines.push_back(absl::StrCat("AccrueTime=", MomentWord(held ? kNoTime : eligible, scene)));
   lines.push_back(absl::StrCat("StartTime=", MomentWord(start, scene),
-                               " EndTime=", MomentWord(EndOf(job), scene),
+                               " EndTime=", MomentWord(ExpectedEnd(job), scene),
                                " Deadline=", scene.clock.Text(job.deadline, "N/A")));
   lines.push_back(absl::StrCat("SuspendTime=", scene.clock.Text(job.suspended_since, "None"),
                                " SecsPreSuspend=0 LastSchedEval=Unknown Scheduler=Main"));

@@ -26,13 +26,6 @@ std::optional<std::uint64_t> Unless0(std::uint64_t number) {
   return number == 0 ? std::nullopt : std::optional(number);
 }
 
-Time EndOfJob(const JobView& job) {
-  const bool foreseen = HasStarted(job) && HasLimit(job);
-  return job.end_time != kNoTime ? job.end_time
-         : foreseen              ? job.start_time + job.time_limit + job.suspended
-                                 : kNoTime;
-}
-
 std::optional<std::uint64_t> TaskOf(const JobView& job,
                                     const std::vector<std::uint64_t>& elements) {
   std::uint64_t task = 0;
@@ -90,7 +83,7 @@ void AddTimes(const JobView& job, Json& out) {
   out["submit_time"] = SlurmMoment(job.submit_time);
   out["eligible_time"] = SlurmMoment(held ? kNoTime : eligible);
   out["start_time"] = SlurmMoment(HasStarted(job) ? job.start_time : job.expected_start);
-  out["end_time"] = SlurmMoment(EndOfJob(job));
+  out["end_time"] = SlurmMoment(ExpectedEnd(job));
   out["deadline"] = SlurmMoment(job.deadline);
   out["suspend_time"] = SlurmMoment(job.suspended_since);
   out["time_limit"] = SlurmMinutes(job.time_limit);

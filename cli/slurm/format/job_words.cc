@@ -82,6 +82,13 @@ bool HasLimit(const JobView& job) {
   return IsLimit(job.time_limit);
 }
 
+Time ExpectedEnd(const JobView& job) {
+  const bool foreseen = HasStarted(job) && HasLimit(job);
+  return job.end_time != kNoTime ? job.end_time
+         : foreseen              ? job.start_time + job.time_limit + job.suspended
+                                 : kNoTime;
+}
+
 std::string ShortLimit(Duration limit) {
   return IsLimit(limit) ? ElapsedText(limit) : "UNLIMITED";
 }

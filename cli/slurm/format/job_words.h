@@ -28,6 +28,8 @@ bool HasStarted(const JobView& job);
 
 // Whether the job ends by a limit of its own; zero and all from UNLIMITED on are none.
 bool HasLimit(const JobView& job);
+// When it ended, or ends at its limit; kNoTime when neither is known.
+Time ExpectedEnd(const JobView& job);
 // squeue's "2:00:00" and sacct's "02:00:00"; UNLIMITED.
 std::string ShortLimit(Duration limit);
 std::string LongLimit(Duration limit);

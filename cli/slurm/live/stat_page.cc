@@ -5,7 +5,6 @@
 #include <iterator>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "cli/slurm/format/batch_word.h"
 #include "cli/slurm/format/cell.h"
 #include "cli/slurm/format/field_list.h"

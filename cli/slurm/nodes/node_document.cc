@@ -56,11 +56,6 @@ Json CountsEntry(const FourCounts& counts) {
           {"total", counts.total}};
 }
 
-bool IsOutOfService(const NodeView& node) {
-  const std::string state = WordOf(node).state;
-  return state == "drained" || state == "down" || state == "draining";
-}
-
 std::vector<std::string> MembersOf(const PolicyView& partition,
                                    const std::vector<NodeView>& nodes) {
   const Members members(partition);

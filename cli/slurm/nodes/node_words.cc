@@ -28,6 +28,11 @@ NodeWord WordOf(const NodeView& node) {
                                                : NodeWord{"allocated", "alloc", true, 3};
 }
 
+bool IsOutOfService(const NodeView& node) {
+  const std::string state = WordOf(node).state;
+  return state == "drained" || state == "down" || state == "draining";
+}
+
 std::string LongState(const NodeView& node) {
   const NodeWord word = WordOf(node);
   return absl::StrCat(word.state, word.answers ? "" : "*");

@@ -21,6 +21,8 @@ struct NodeWord {
   int rank = 0;  // in Slurm's order of states
 };
 NodeWord WordOf(const NodeView& node);
+// No job can start on it: drained, draining or down.
+bool IsOutOfService(const NodeView& node);
 std::string LongState(const NodeView& node);     // "down*"
 std::string CompactState(const NodeView& node);  // "idle"
 std::string UpperState(const NodeView& node);    // scontrol's "IDLE+DRAIN"

@@ -5,7 +5,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "cli/frame/verbs.h"
 #include "cli/parse/selector.h"
 #include "cli/slurm/frame/cluster.h"

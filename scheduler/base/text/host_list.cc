@@ -30,11 +30,6 @@ absl::Status TooMany() {
   return absl::ResourceExhaustedError("");
 }
 
-bool IsNameCharacter(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
-         c == '_' || c == '-';
-}
-
 // Digits alone, at most kNumberMax.
 std::optional<std::uint64_t> Number(std::string_view text) {
   std::uint64_t value = 0;

@@ -1,10 +1,14 @@
 #include "scheduler/base/text/words.h"
 
+#include <algorithm>
 #include <charconv>
-#include <cstddef>
+#include <cmath>
 #include <system_error>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_split.h"
 #include "scheduler/base/utf8.h"
 
 namespace muster {
@@ -39,6 +43,27 @@ std::string Quote(std::string_view text) {
     --cut;
   }
   return absl::StrCat("\"", EscapeControl(text.substr(0, cut)), "…\"");
+}
+
+absl::Status BadText(std::string_view text, std::string_view mend) {
+  return absl::InvalidArgumentError(absl::StrCat(Quote(text), " ", std::string(mend)));
+}
+
+bool IsNameCharacter(char c) {
+  return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '-';
+}
+
+bool IsPlainName(std::string_view text, std::size_t bytes_max) {
+  return !text.empty() && text.size() <= bytes_max &&
+         std::all_of(text.begin(), text.end(), IsNameCharacter);
+}
+
+std::vector<std::string> SplitWords(const std::string& text) {
+  return absl::StrSplit(text, absl::ByAnyChar(" \n"), absl::SkipEmpty());
+}
+
+std::string FractionText(double value) {
+  return std::isinf(value) ? "inf" : absl::StrFormat("%.6f", value);
 }
 
 absl::StatusOr<std::uint64_t> ParseDigits(std::string_view text, std::uint64_t max) {

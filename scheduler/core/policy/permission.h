@@ -21,8 +21,6 @@ absl::Status MayUsePartition(const Partition& partition, const JobSpec& spec);
 // Whether the spec's user is in its account, and may name its QOS there. NotFound concerns the QOS.
 absl::Status MayUseAccountAndQos(const SitePolicy& site, const JobSpec& spec);
 
-bool IsNamed(const std::vector<std::string>& names, const std::string& name);
-
 // The first names of a policy's objects, for an error line.
 template <class T>
 std::string KnownNames(const std::map<std::string, T>& objects) {

@@ -8,6 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "scheduler/base/contains.h"
 #include "scheduler/base/decimal.h"
 #include "scheduler/base/status.h"
 
@@ -28,11 +29,6 @@ absl::Status Fault(std::string_view item, const std::string& text) {
       absl::StrCat("\"", absl::CEscape(std::string(item.substr(0, kNameBytesMax))), "\" ", text));
 }
 
-template <class List>
-bool Holds(const List& list, std::string_view name) {
-  return std::find(list.begin(), list.end(), name) != list.end();
-}
-
 std::string Lower(std::string_view text) {
   return absl::AsciiStrToLower(std::string(text));
 }
@@ -51,10 +47,10 @@ std::string ReadName(std::string_view text) {
   const std::string kind = KindOf(text);
   const std::size_t slash = text.find('/');
   if (slash == std::string_view::npos) {
-    return Holds(kPlainNames, kind) ? kind : "";
+    return Contains(kPlainNames, kind) ? kind : "";
   }
   const std::string name(text.substr(slash + 1));
-  const bool good = Holds(kNamedKinds, kind) && !name.empty() && name.size() <= kNameBytesMax &&
+  const bool good = Contains(kNamedKinds, kind) && !name.empty() && name.size() <= kNameBytesMax &&
                     std::all_of(name.begin(), name.end(), [](char c) {
                       return absl::ascii_isgraph(static_cast<unsigned char>(c));
                     });

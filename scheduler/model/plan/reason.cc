@@ -6,7 +6,6 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/size_text.h"
 #include "scheduler/base/text/time_text.h"

@@ -1,14 +1,12 @@
 #include "scheduler/model/policy/tres.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <optional>
 #include <string_view>
 #include <tuple>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
@@ -21,15 +19,6 @@ namespace {
 
 constexpr std::size_t kTypeBytesMax = 64;
 constexpr std::size_t kItemsMax = 64;
-
-absl::Status Bad(const std::string& item, const char* mend) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("\"", absl::CHexEscape(item.substr(0, 80)), "\" ", mend));
-}
-
-bool IsTypeCharacter(char c) {
-  return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '-';
-}
 
 std::optional<Tres> NameOnly(const std::string& name) {
   Tres tres;
@@ -44,7 +33,7 @@ std::optional<Tres> NameOnly(const std::string& name) {
     tres.kind = TresKind::kGpu;
     const std::string rest = lower.substr(8);
     if (!rest.empty() && (rest[0] != ':' || rest.size() < 2 || rest.size() > kTypeBytesMax ||
-                          !std::all_of(rest.begin() + 1, rest.end(), IsTypeCharacter))) {
+                          !std::all_of(rest.begin() + 1, rest.end(), IsNameCharacter))) {
       return std::nullopt;
     }
     tres.type = rest.empty() ? "" : rest.substr(1);
@@ -129,18 +118,18 @@ absl::Status MergeTres(const std::string& text, TresList* list) {
   for (const std::string& item : items) {
     const std::size_t equals = item.rfind('=');
     if (equals == std::string::npos) {
-      return Bad(item, "is not an amount: write NAME=COUNT, like cpu=64 or mem=4G");
+      return BadText(item, "is not an amount: write NAME=COUNT, like cpu=64 or mem=4G");
     }
     std::optional<Tres> tres = NameOnly(item.substr(0, equals));
     if (!tres.has_value()) {
-      return Bad(item,
-                 "names no resource: use cpu, mem, node, gres/gpu, gres/gpu:TYPE or gres/NAME");
+      return BadText(item,
+                     "names no resource: use cpu, mem, node, gres/gpu, gres/gpu:TYPE or gres/NAME");
     }
     const std::string amount = item.substr(equals + 1);
     const std::optional<std::uint64_t> count = ReadCount(tres->kind, amount);
     if (!count.has_value() && amount != "-1") {
-      return Bad(item,
-                 "is not an amount: use a whole number (mem with K, M, G or T), or -1 for none");
+      return BadText(
+          item, "is not an amount: use a whole number (mem with K, M, G or T), or -1 for none");
     }
     tres->count = count.value_or(0);
     Put(*tres, !count.has_value(), &merged);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/time/civil_time.h"
+#include "scheduler/base/contains.h"
 #include "scheduler/base/text/duration_text.h"
 #include "scheduler/simulator/readers/number_text.h"
 #include "scheduler/simulator/readers/trace_reader.h"
@@ -15,11 +16,6 @@ namespace muster::sim {
 namespace {
 
 constexpr std::int64_t kTasksMax = 1'000'000;
-
-template <std::size_t kCount>
-bool IsOneOf(std::string_view text, const std::array<std::string_view, kCount>& words) {
-  return std::find(words.begin(), words.end(), text) != words.end();
-}
 
 // A number without a sign, of one to `digits_max` digits.
 bool ReadDigits(std::string_view text, std::size_t digits_max, std::int64_t* number) {
@@ -51,7 +47,7 @@ std::string_view TakeEntry(std::string_view* text) {
 
 bool ReadSlurmTime(std::string_view text, std::int64_t* seconds) {
   constexpr std::array<std::string_view, 4> kNone = {"Unknown", "None", "N/A", "NONE"};
-  if (IsOneOf(text, kNone)) {
+  if (Contains(kNone, text)) {
     *seconds = -1;
     return true;
   }
@@ -70,7 +66,7 @@ bool ReadSlurmTime(std::string_view text, std::int64_t* seconds) {
 bool ReadSlurmDuration(std::string_view text, std::int64_t* seconds) {
   constexpr std::array<std::string_view, 4> kNone = {"UNLIMITED", "Partition_Limit", "INVALID",
                                                      "Unknown"};
-  if (IsOneOf(text, kNone)) {
+  if (Contains(kNone, text)) {
     *seconds = -1;
     return true;
   }
@@ -135,7 +131,7 @@ std::int64_t SlurmStatus(std::string_view text) {
   if (word == "CANCELLED") {
     return 5;
   }
-  return IsOneOf(word, kGoing) ? -1 : 0;
+  return Contains(kGoing, word) ? -1 : 0;
 }
 
 bool ReadSlurmJobId(std::string_view text, std::int64_t* id, bool* is_step) {

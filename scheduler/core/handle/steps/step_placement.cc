@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/base/contains.h"
 #include "scheduler/base/status.h"
 #include "scheduler/core/place/layout_check.h"
 #include "scheduler/core/place/nodes/node_selection.h"
@@ -87,17 +88,12 @@ NodeSnapshot OwnPart(const ClusterState& state, const NodeAllocation& part, cons
   return snapshot;
 }
 
-bool Names(const std::vector<std::string>& nodes, const std::string& name) {
-  return std::find(nodes.begin(), nodes.end(), name) != nodes.end();
-}
-
 std::vector<NodeSnapshot> OwnParts(const ClusterState& state, const Attempt& attempt,
                                    const Wanted& wanted, Beside beside) {
   std::vector<NodeSnapshot> parts;
   for (std::size_t i = 0; i < attempt.runs.size(); ++i) {
     const NodeAllocation& part = attempt.allocation.nodes[i];
-    if (attempt.runs[i].phase != RunPhase::kEnded &&
-        (wanted.nodes.empty() || Names(wanted.nodes, part.name))) {
+    if (attempt.runs[i].phase != RunPhase::kEnded && Admits(wanted.nodes, part.name)) {
       parts.push_back(OwnPart(state, part, HeldOn(attempt, part.node, beside), wanted));
     }
   }

@@ -1,7 +1,6 @@
 #include "scheduler/core/place/worth/placement_quality.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <optional>

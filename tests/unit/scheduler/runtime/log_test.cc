@@ -8,7 +8,6 @@
 #include <thread>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/unique_fd.h"

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
 namespace muster {
 namespace {
@@ -33,6 +34,24 @@ TEST(Words, DigitsAreDigitsAlone) {
   for (const char* text : {"", " 1", "1 ", "+1", "-1", "0x1", "1e3", "1.0", "8"}) {
     EXPECT_FALSE(ParseDigits(text, 7).ok()) << text;
   }
+}
+
+TEST(Words, APlainNameStandsInAListAndAPath) {
+  EXPECT_TRUE(IsPlainName("node-1.rack_2", 64));
+  for (const char* text : {"", "a b", "a/b", "a,b", "ü", "abcde"}) {
+    EXPECT_FALSE(IsPlainName(text, 4)) << text;
+  }
+  EXPECT_EQ(std::string(BadText("a\nb", "is bad").message()), "\"a\\nb\" is bad");
+}
+
+TEST(Words, AreWhatStandsBetweenBlanksAndLines) {
+  EXPECT_EQ(SplitWords(" a  b\nc\n"), (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_TRUE(SplitWords("\n").empty());
+}
+
+TEST(Words, AFractionHasSixDecimals) {
+  EXPECT_EQ(FractionText(0.25), "0.250000");
+  EXPECT_EQ(FractionText(std::numeric_limits<double>::infinity()), "inf");
 }
 
 RC_GTEST_PROP(Words, DigitsReadBackWhatWasWritten, (std::uint64_t number)) {
