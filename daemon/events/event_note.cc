@@ -4,6 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/state/tables/usage_keys.h"
 #include "scheduler/model/job/array.h"
+#include "scheduler/model/machine/amounts.h"
 
 namespace muster::daemon {
 namespace {
@@ -124,19 +125,16 @@ struct Teller {
   }
   std::optional<EventNote> operator()(const AttemptStarted& event) const {
     std::vector<std::string> nodes;
-    std::int64_t cpus = 0;
-    std::int64_t gpus = 0;
     for (const NodeAllocation& part : event.allocation.nodes) {
       nodes.push_back(part.name);
-      cpus += static_cast<std::int64_t>(part.cpus.Count());
-      gpus += Number(part.gpus.size());
     }
+    const Amounts amounts = AmountsOf(event.allocation);
     return AboutJob("muster.job.started", event.job, event.time,
                     {{"state", std::string("CONFIGURING")},
                      {"attempt", Number(event.attempt.value())},
                      {"nodes", std::move(nodes)},
-                     {"cpus", cpus},
-                     {"gpus", gpus}});
+                     {"cpus", Number(amounts.cpus)},
+                     {"gpus", Number(amounts.gpus)}});
   }
   std::optional<EventNote> operator()(const RunReported& event) const {
     return std::visit(FactNote{event}, event.report.fact);

@@ -89,8 +89,10 @@ void QueuePriority::AddSizeFactors(const JobSpec& spec, PriorityRequest& request
   AddFactor("jobsize", config_.weight_job_size,
             config_.favor_small ? Factor(kWholeFactor.value() - part.value()) : part, request);
   AddFactor("tres/cpu", config_.weight_cpu, part, request);
-  AddFactor("tres/mem", config_.weight_memory, RatioFactor(ask.memory, whole_.memory), request);
-  AddFactor("tres/gres/gpu", config_.weight_gpu, RatioFactor(GpusOf(ask), whole_.gpus), request);
+  AddFactor("tres/mem", config_.weight_memory, RatioFactor(ask.memory, whole_.memory.value()),
+            request);
+  AddFactor("tres/gres/gpu", config_.weight_gpu, RatioFactor(GpusOf(ask), whole_.gpu_share),
+            request);
 }
 
 void QueuePriority::AddPolicyFactors(const JobSpec& spec, PriorityRequest& request) const {

@@ -125,10 +125,11 @@ TEST_F(PromptTurnsTest, TheBacklogIsTheTimeForWhichTheClusterIsBusy) {
 }
 
 TEST(DominantShare, IsTheLargestPartOfTheClusters) {
-  const Amounts whole{.cpus = 100, .memory = 1000, .gpus = 4000};
-  EXPECT_EQ(DominantShare({10, 500, 1000}, whole), kShareParts / 2);
-  EXPECT_EQ(DominantShare({0, 0, 0}, whole), 0U);
-  EXPECT_EQ(DominantShare({10, 0, 1000}, {.cpus = 100}), kShareParts / 10);
+  const Amounts whole{.cpus = 100, .memory = Bytes(1000), .gpu_share = 4000};
+  EXPECT_EQ(DominantShare({.cpus = 10, .memory = Bytes(500), .gpu_share = 1000}, whole),
+            kShareParts / 2);
+  EXPECT_EQ(DominantShare({}, whole), 0U);
+  EXPECT_EQ(DominantShare({.cpus = 10, .gpu_share = 1000}, {.cpus = 100}), kShareParts / 10);
 }
 
 }  // namespace
