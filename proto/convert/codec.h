@@ -5,10 +5,10 @@
 //
 // The numbers of the fields come from tables that are made from the .proto files when the product
 // is built (wire_tables), so nothing here needs protobuf, its messages or its descriptors. Included
-// only by convert.cc, methods.cc, snapshot.cc and their tests. Thread promise: safe from any
-// thread. Invariants: (1) every field of a described struct has a field of the same name in its
-// message, or nothing is compiled; (2) reading sets every field, so that a default on the wire is
-// the zero value and not the model's initialiser.
+// only by convert.cc, methods.cc, snapshot.cc, the agent's order_file.cc and their tests. Thread
+// promise: safe from any thread. Invariants: (1) every field of a described struct has a field of
+// the same name in its message, or nothing is compiled; (2) reading sets every field, so that a
+// default on the wire is the zero value and not the model's initialiser.
 
 #include <algorithm>
 #include <array>

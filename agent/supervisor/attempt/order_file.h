@@ -16,6 +16,7 @@
 #include "agent/supervisor/attempt/site_script.h"
 #include "scheduler/model/job/order.h"
 #include "scheduler/model/machine/machine.h"
+#include "scheduler/model/value/fields.h"
 
 namespace muster::agent {
 
@@ -40,6 +41,20 @@ struct SupervisorOrder {
   std::string remote_shell;
   std::string hostfile;
   std::string progress_file;  // that the job may touch
+  // What the file holds, in the order of the message's numbers.
+  static constexpr auto Fields(auto list) {
+    return list(
+        Field{"launch", &SupervisorOrder::launch}, Field{"machine", &SupervisorOrder::machine},
+        Field{"node_name", &SupervisorOrder::node_name},
+        Field{"doorbell", &SupervisorOrder::doorbell},
+        Field{"module_dir", &SupervisorOrder::module_dir},
+        Field{"cgroup", &SupervisorOrder::cgroup},
+        Field{"controller", &SupervisorOrder::controller},
+        Field{"limits", &SupervisorOrder::limits}, Field{"scripts", &SupervisorOrder::scripts},
+        Field{"private_tmp", &SupervisorOrder::private_tmp},
+        Field{"lease_until", &SupervisorOrder::lease_until_ms},
+        Field{"pmix_patterns", &SupervisorOrder::pmix_patterns});
+  }
 };
 
 // The bytes of such a file, and back; DataLoss when they are not an order's.

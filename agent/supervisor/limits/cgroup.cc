@@ -74,8 +74,8 @@ std::optional<AttemptCgroup> AttemptCgroup::MakeStep(const std::string& name,
 
 LimitSet AttemptCgroup::Hold(const SupervisorOrder& order, const NodeAllocation& part) const {
   const NodeLimits& node = order.limits;
-  LimitSet held = HoldTo(directory_, AttemptLimits(node, part), node.set);
-  if (node.set.Holds("devices")) {
+  LimitSet held = HoldTo(directory_, AttemptLimits(node, part), node);
+  if (node.Holds("devices")) {
     const absl::Status attached =
         AttachDeviceFilter(opened_.get(), DeviceProgram(DeviceRules(node.devices, part.gpus)));
     if (attached.ok()) {

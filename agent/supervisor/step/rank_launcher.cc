@@ -71,14 +71,14 @@ RankLauncher::~RankLauncher() {
 
 void RankLauncher::MakeGroup() {
   // Where nothing is held, a group in the attempt's would serve nobody.
-  if (host_.cgroup != nullptr && !host_.order.limits.set.held.empty()) {
+  if (host_.cgroup != nullptr && !host_.order.limits.held.empty()) {
     const std::string name =
         plan_.step.valid() ? absl::StrCat("step.", plan_.step.value()) : "batch";
     group_ = host_.cgroup->MakeStep(name,
                                     host_.order.machine.enforced
                                         ? StepLimits(plan_.node(), WholePart(host_.order))
                                         : GroupLimits(),
-                                    host_.order.limits.set);
+                                    host_.order.limits);
   }
 }
 
