@@ -49,15 +49,13 @@ bool IsDirectory(const std::string& path) {
 
 }  // namespace
 
-Option MakeOption(const char* name, const char* metavar, const char* text) {
+Option MakeOption(const char* name, const char* metavar, const std::string& text) {
   return {.name = name, .letter = 0, .metavar = metavar, .text = text};
 }
 
 std::vector<Option> TraceOptionTable() {
   return {
-      MakeOption("format", "NAME",
-                 "swf, sacct, batsim, openb, philly, tiresias, dlrm, csv or jobs-csv (default: "
-                 "recognised)"),
+      MakeOption("format", "NAME", sim::TraceFormatNames() + " (default: recognised)"),
       MakeOption("unit", "WHAT",
                  "What a processor is: cpus, gpus or usual (GPUs in GPU traces; the default)"),
       MakeOption("lenient", "", "Leave broken records out and count them"),

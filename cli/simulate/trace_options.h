@@ -31,7 +31,7 @@ absl::Status ReadOption(const Invocation& invocation, const std::string& name,
   return absl::OkStatus();
 }
 
-Option MakeOption(const char* name, const char* metavar, const char* text);
+Option MakeOption(const char* name, const char* metavar, const std::string& text);
 
 // --format, --unit, --lenient.
 std::vector<Option> TraceOptionTable();

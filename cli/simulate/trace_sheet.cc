@@ -96,7 +96,7 @@ std::string TraceInfoDocument(const std::string& path, const sim::TraceInfo& inf
 std::string PrintTraceInfo(const std::string& path, const sim::TraceInfo& info,
                            const Style& style) {
   std::string page = absl::StrCat(
-      "trace      ", path, ": ", sim::Title(info.format), "\nmachine    ", MachineText(info),
+      "trace      ", path, ": ", sim::RowOf(info.format).title, "\nmachine    ", MachineText(info),
       "\nrecords    ", RecordsText(info), "\nbroken     ", BrokenText(info.skipped), "\n");
   absl::StrAppendFormat(&page, "span       %.2f days, %d users, largest job %d %s\n",
                         static_cast<double>(info.last_submit - info.first_submit) / kDay,
