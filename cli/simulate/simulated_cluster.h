@@ -34,7 +34,9 @@ absl::StatusOr<sim::ClusterRun> ReadCluster(ConfigFile& file, const std::string&
 // The options of nodes that are alike as such a file would say them.
 absl::StatusOr<std::string> AlikeNodesText(const Invocation& invocation);
 
-// The name of a policy (muster, prompt, fcfs, easy, conservative) into settings.
+// The name of a policy into settings: muster, prompt, fairshare, fcfs, or a kind of backfilling.
 absl::Status SetClusterPolicy(const std::string& name, SchedulerConfig& config);
+// "muster, prompt, …".
+std::string ClusterPolicyNames();
 
 }  // namespace muster::cli
