@@ -21,9 +21,6 @@ inline constexpr std::uint32_t kArrayElementsMax = 1'000'000;
 
 absl::StatusOr<ArraySpec> ParseArray(std::string_view text);
 
-// "0-9:3,12%2": what ParseArray reads back as `array`.
-std::string FormatArray(const ArraySpec& array);
-
 // Every index of `array`, ascending. REQUIRES: an accepted array.
 std::vector<std::uint32_t> ArrayIndices(const ArraySpec& array);
 

@@ -159,7 +159,7 @@ TEST(House, EverySourceIncludesWhatItNames) {
 }
 
 TEST(House, EveryFolderFitsInOneHead) {
-  Report(CheckFolderSizes(Tree(), {}));
+  Report(CheckFolderSizes(Tree()));
 }
 
 TEST(House, NoLineOfAPageIsWiderThanAScreen) {

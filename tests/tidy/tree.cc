@@ -457,27 +457,19 @@ std::vector<Finding> CheckTypeNames(const std::vector<Source>& tree) {
   return findings;
 }
 
-std::vector<Finding> CheckFolderSizes(const std::vector<Source>& tree,
-                                      const std::map<std::string, size_t>& larger) {
+std::vector<Finding> CheckFolderSizes(const std::vector<Source>& tree) {
   std::map<std::string, size_t> sizes;
   for (const Source& source : tree) {
     sizes[FolderOf(source.path)] += IsCode(source) ? 1 : 0;
   }
   std::vector<Finding> findings;
   for (const auto& [folder, size] : sizes) {
-    const auto ratchet = larger.find(folder);
-    const size_t limit = ratchet == larger.end() ? kFolderSourcesMax : ratchet->second;
-    if (size > limit) {
+    if (size > kFolderSourcesMax) {
       findings.push_back({folder, 0,
-                          std::to_string(size) + " source files, over " + std::to_string(limit) +
+                          std::to_string(size) + " source files, over " +
+                              std::to_string(kFolderSourcesMax) +
                               ". Divide the folder by what its files are about: nobody holds "
                               "more in one head"});
-    } else if (ratchet != larger.end() && size < limit) {
-      findings.push_back({folder, 0,
-                          "has " + std::to_string(size) + " source files now, fewer than the " +
-                              std::to_string(limit) +
-                              " that it was allowed. Lower the number in the list, so that the "
-                              "folder can only shrink"});
     }
   }
   return findings;

@@ -5,7 +5,6 @@
 //
 // Thread promise: pure functions of their arguments.
 
-#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -40,10 +39,8 @@ std::vector<Finding> CheckBuildLists(const std::vector<Source>& tree);
 // Types whose qualified name is defined twice in product code (one-definition rule).
 std::vector<Finding> CheckTypeNames(const std::vector<Source>& tree);
 
-// A folder holds at most kFolderSourcesMax source files. `larger`: the folders that hold more, each
-// with its number, which may only shrink.
-std::vector<Finding> CheckFolderSizes(const std::vector<Source>& tree,
-                                      const std::map<std::string, size_t>& larger);
+// A folder holds at most kFolderSourcesMax source files.
+std::vector<Finding> CheckFolderSizes(const std::vector<Source>& tree);
 
 // Every top-level folder that holds code has a README.md of bounded length.
 std::vector<Finding> CheckReadmes(const std::vector<Source>& tree);

@@ -73,10 +73,6 @@ absl::StatusOr<NodeRange> ParseNodeRange(std::string_view text) {
   return NodeRange{.min = *min, .max = *max};
 }
 
-std::string FormatNodeRange(NodeRange range) {
-  return range.min == range.max ? absl::StrCat(range.min) : absl::StrCat(range.min, "-", range.max);
-}
-
 absl::StatusOr<GpuRequest> ParseGpus(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   const bool typed = colon != std::string_view::npos;
@@ -131,10 +127,6 @@ absl::StatusOr<GpuRequest> ParseGres(std::string_view text) {
   }
   return absl::InvalidArgumentError(
       absl::StrCat(Quote(std::string(text)), " is not gpu[:TYPE][:COUNT], like gpu:h100:2"));
-}
-
-std::string FormatGpus(const GpuRequest& gpus) {
-  return gpus.type.empty() ? absl::StrCat(gpus.count) : absl::StrCat(gpus.type, ":", gpus.count);
 }
 
 }  // namespace muster::cli

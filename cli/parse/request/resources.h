@@ -31,11 +31,9 @@ std::string FormatMemory(Bytes memory);
 
 // MIN or MIN-MAX.
 absl::StatusOr<NodeRange> ParseNodeRange(std::string_view text);
-std::string FormatNodeRange(NodeRange range);
 
 // COUNT or TYPE:COUNT; a type has letters, digits, ".", "_" and "-".
 absl::StatusOr<GpuRequest> ParseGpus(std::string_view text);
-std::string FormatGpus(const GpuRequest& gpus);
 // A part of one GPU, in thousandths: "0.25", "25%", "1".
 absl::StatusOr<GpuShare> ParseGpuShare(std::string_view text);
 // gpu, gpu:COUNT, gpu:TYPE or gpu:TYPE:COUNT.

@@ -176,10 +176,4 @@ absl::Status MergeTres(const std::string& text, TresList* list) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<TresList> ParseTres(const std::string& text) {
-  TresList list;
-  RETURN_IF_ERROR(MergeTres(text, &list));
-  return list;
-}
-
 }  // namespace muster

@@ -89,12 +89,6 @@ void TakeFrom(GresList& list, const GresList& less) {
   }
 }
 
-bool HoldsAll(const GresList& list, const GresList& asked) {
-  return std::all_of(asked.begin(), asked.end(), [&list](const GresCount& gres) {
-    return CountOf(list, gres.name) >= gres.count;
-  });
-}
-
 std::string ToText(const GresList& list) {
   std::string text;
   for (const GresCount& gres : list) {

@@ -101,13 +101,6 @@ TEST(NodeRange, IsOneNumberOrTwoInOrder) {
   }
 }
 
-RC_GTEST_PROP(NodeRange, ReadsBackWhatItWrites, ()) {
-  const auto min = *rc::gen::inRange<std::uint32_t>(1, 1000);
-  const auto more = *rc::gen::inRange<std::uint32_t>(0, 1000);
-  const NodeRange range{min, min + more};
-  RC_ASSERT(ParseNodeRange(FormatNodeRange(range)).value() == range);
-}
-
 TEST(Gpus, HaveACountAndMaybeAType) {
   EXPECT_EQ(ParseGpus("2").value(), (GpuRequest{"", 2}));
   EXPECT_EQ(ParseGpus("h100:4").value(), (GpuRequest{"h100", 4}));
@@ -195,20 +188,6 @@ TEST(Array, RefusesWhatIsNoArray) {
     EXPECT_FALSE(ParseArray(text).ok()) << text;
   }
   EXPECT_THAT(std::string(ParseArray("1-5,3").status().message()), HasSubstr("index 3 twice"));
-}
-
-RC_GTEST_PROP(Array, ReadsBackWhatItWrites, ()) {
-  ArraySpec array;
-  std::uint32_t next = 0;
-  for (int i = *rc::gen::inRange(1, 6); i > 0; --i) {
-    const auto first = next + *rc::gen::inRange<std::uint32_t>(0, 50);
-    const auto count = *rc::gen::inRange<std::uint32_t>(0, 20);
-    const std::uint32_t step = count == 0 ? 1 : *rc::gen::inRange<std::uint32_t>(1, 9);
-    array.ranges.push_back({first, first + count * step, step});
-    next = first + count * step + 1;
-  }
-  array.max_running = *rc::gen::inRange<std::uint32_t>(0, 100);
-  RC_ASSERT(ParseArray(FormatArray(array)).value() == array);
 }
 
 TEST(Selector, NamesJobsAndElements) {
