@@ -225,7 +225,7 @@ Time SchedulingCycle::PlanAhead(const WaitingJob& job, const OptionList& options
     for (const StartOption* option : options) {
       const std::optional<Eviction> eviction = state_.preemption.Find(job, *option);
       if (eviction.has_value() &&
-          state_.availability.LieAsAsked(option->need, eviction->opening.shares)) {
+          state_.availability.PlainQueryOf(option->need).LieAsAsked(eviction->opening.shares)) {
         state_.plan.Preempt(state_.preemption.PlanOf(job.id, *eviction));
         return reservations_.TakeOver(job.id, *option, *eviction);
       }
