@@ -80,11 +80,7 @@ bool IsMeasured(const std::string& name) {
 Usage TotalOf(const std::vector<NodeUsage>& nodes) {
   Usage total;
   for (const NodeUsage& node : nodes) {
-    total.user_cpu += node.usage.user_cpu;
-    total.system_cpu += node.usage.system_cpu;
-    total.peak_memory = std::max(total.peak_memory, node.usage.peak_memory);
-    total.gpu_energy_mj += node.usage.gpu_energy_mj;
-    total.cpu_energy_mj += node.usage.cpu_energy_mj;
+    total.Add(node.usage);
   }
   return total;
 }
