@@ -62,19 +62,22 @@ absl::StatusOr<int> SubmitBatch(const Invocation& invocation, const Address& add
     return absl::InvalidArgumentError("--batch and SCRIPT exclude each other: give one");
   }
   const std::string path = invocation.Value("batch");
-  ASSIGN_OR_RETURN(const std::vector<BatchLine> lines,
+  ASSIGN_OR_RETURN(std::vector<BatchLine> lines,
                    ReadBatchFile(SubmitVerb(), invocation, path, address));
-  std::vector<std::string> tokens(lines.size());
-  for (std::string& token : tokens) {
-    ASSIGN_OR_RETURN(token, MakeToken());
+  std::vector<SubmitJob> submissions;
+  submissions.reserve(lines.size());
+  for (BatchLine& line : lines) {
+    ASSIGN_OR_RETURN(std::string token, MakeToken());
+    JobRequest& request = line.request;
+    submissions.push_back({std::move(token),
+                           std::move(request.spec),
+                           std::move(request.program),
+                           {},
+                           std::move(request.components)});
   }
   std::size_t answered = 0;
   int code = 0;
-  const auto get = [&](std::size_t i) {
-    const JobRequest& request = lines[i].request;
-    return StreamedSubmission{&tokens[i], &request.spec, &request.program, &request.components};
-  };
-  RETURN_IF_ERROR(SubmitAll(address, lines.size(), get, [&](const absl::StatusOr<JobId>& job) {
+  RETURN_IF_ERROR(SubmitAll(address, submissions, [&](const absl::StatusOr<JobId>& job) {
     const BatchLine& line = lines[answered++];
     if (job.ok()) {
       std::cout << (line.request.parsable ? "" : "Submitted batch job ") << job->value() << "\n";
