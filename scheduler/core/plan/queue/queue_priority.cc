@@ -8,7 +8,7 @@
 #include <string>
 #include <tuple>
 
-#include "scheduler/core/plan/queue/queue_order.h"
+#include "scheduler/core/plan/queue/waiting_jobs.h"
 #include "scheduler/core/share/priority.h"
 #include "scheduler/core/state/tables/usage_keys.h"
 
