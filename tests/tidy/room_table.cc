@@ -130,7 +130,7 @@ constexpr RoomRow kRows[] = {
      "sheet/timeline up"},
     {"cli", "controller", "frame parse"},
     {"cli", "controller/query", "controller frame page parse sheet"},
-    {"cli", "controller/streams", "controller parse sheet/timeline"},
+    {"cli", "controller/streams", "controller"},
     {"cli", "frame", "page parse"},
     {"cli", "jobs",
      "controller controller/query controller/streams frame jobs/submit page parse request "

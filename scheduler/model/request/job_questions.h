@@ -15,6 +15,7 @@
 #include "scheduler/model/value/fields.h"
 #include "scheduler/model/value/ids.h"
 #include "scheduler/model/value/time.h"
+#include "scheduler/model/view/curve.h"
 #include "scheduler/model/view/explanation.h"
 #include "scheduler/model/view/view.h"
 
@@ -106,12 +107,53 @@ struct TestSubmit : SubmitJob {
   using Reply = StartForecast;
 };
 
+// What a job, or each element that is named, used over time.
+struct ShowCurve {
+  JobSelector job;
+
+  static constexpr const char* kMethod = "ShowCurve";
+  using Reply = std::vector<JobCurve>;
+  static constexpr auto Fields(auto list) { return list(Field{"job", &ShowCurve::job}); }
+};
+
+// A job for which the last plan keeps nodes free.
+struct PlannedJob {
+  JobId job;
+  std::string label;
+  std::string name;
+  std::string user;
+  Time start = kNoTime;  // promised
+  Time end = kNoTime;    // by its time limit; kNoTime: it has none
+  std::vector<std::string> nodes;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &PlannedJob::job}, Field{"label", &PlannedJob::label},
+                Field{"name", &PlannedJob::name}, Field{"user", &PlannedJob::user},
+                Field{"start", &PlannedJob::start}, Field{"end", &PlannedJob::end},
+                Field{"nodes", &PlannedJob::nodes});
+  }
+};
+struct PlannedStarts {
+  Time time = kNoTime;           // of the answer
+  std::vector<PlannedJob> jobs;  // in the order of the plan
+  static constexpr auto Fields(auto list) {
+    return list(Field{"time", &PlannedStarts::time}, Field{"jobs", &PlannedStarts::jobs});
+  }
+};
+
+struct ShowPlan {
+  static constexpr const char* kMethod = "ShowPlan";
+  using Reply = PlannedStarts;
+  static constexpr auto Fields(auto list) { return list(); }
+};
+
 #define MUSTER_JOB_QUESTIONS(X) \
   X(ListJobs)                   \
   X(ListHistory)                \
   X(ShowJob)                    \
   X(NoteJob)                    \
   X(ExplainJob)                 \
-  X(TestSubmit)
+  X(TestSubmit)                 \
+  X(ShowCurve)                  \
+  X(ShowPlan)
 
 }  // namespace muster
