@@ -12,7 +12,6 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -25,6 +24,7 @@
 #include "daemon/controller/alerts.h"
 #include "daemon/controller/cycle/cycle_pace.h"
 #include "daemon/controller/cycle/waiting_reasons.h"
+#include "daemon/controller/job_watchers.h"
 #include "daemon/controller/meters.h"
 #include "daemon/controller/network_map.h"
 #include "daemon/controller/orders.h"
@@ -89,12 +89,7 @@ class Controller {
  public:
   using Done = std::function<void(const core::Transition& transition, const absl::Status& status)>;
   using Reply = std::function<void(const absl::Status& status)>;
-  struct Watcher {
-    // Called after each durable change of the job; `allocation` is null while it has none.
-    std::function<void(const JobView& view, const Allocation* allocation)> tell;
-    // This controller may know less than another from now on. Nothing is told afterwards.
-    std::function<void(const absl::Status& why)> lose;
-  };
+  using Watcher = JobWatcher;
   // What makes the plans: MakePlan, but in tests of what happens when it errs.
   using Planner = std::function<Plan(std::shared_ptr<const Snapshot>, const SchedulerConfig&,
                                      core::PlannerMemory&)>;
@@ -195,12 +190,9 @@ class Controller {
                    const Done& done);
   void Use(std::shared_ptr<const SchedulerConfig> policy);
   void Apply(std::vector<Event> events);
-  [[nodiscard]] std::optional<EventNote> NoteFor(const Event& event) const;
   void NoteEnd(const JobEnded& end);
   void NoteCharge(const Job& job);
-  void GatherHealth();
   void LookAtHealth();
-  [[nodiscard]] EndedAttempt EndedAttemptOf(const Job& job, Time end) const;
   void Touch(const Event& event);
   void Dispatch(const std::vector<Effect>& effects, bool of_new_job = false);
   // A cycle that was made: on what, by which settings, with what result.
@@ -218,12 +210,10 @@ class Controller {
 
   void MaybePlan();
   void OnCycle(const Cycle& cycle);
-  void TellOfReasons(const WaitingReasons& before);
   // Tells of jobs that the planner leaves though they fit (promise 8).
   void Heed(const Cycle& cycle);
   [[nodiscard]] StateView Look() const { return {state_, waiting_, plan_, alerts_, clock_.Now()}; }
   void TellWatchers(JobId job);
-  void NotifyWatchers(JobId job, const JobView& view, const Allocation* allocation);
   void RollBack(const absl::Status& status);
   void EveryFewMoments();
   [[nodiscard]] absl::Status Degraded() const;
@@ -249,7 +239,7 @@ class Controller {
   std::uint64_t state_loads_ = 0;  // a cycle on a state from before the last one is void
   CyclePace pace_;
   bool planning_ = false;
-  std::multimap<JobId, std::weak_ptr<const Watcher>> watchers_;
+  JobWatchers watchers_;
   absl::Status degraded_;
   bool stale_ = false;  // the state is not what the store holds, which has to be loaded
   std::chrono::steady_clock::time_point try_again_;

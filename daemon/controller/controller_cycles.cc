@@ -83,7 +83,7 @@ void Controller::OnCycle(const Cycle& cycle) {
                             plan_->preemptions.size(), " preemptions"));
     DoTake(TakePlan{*plan_}, [](const core::Transition&, const absl::Status&) {});
   }
-  TellOfReasons(before);
+  watchers_.TellOfReasons(before, waiting_, state_, group_.after);
   Heed(cycle);
 }
 

@@ -244,6 +244,21 @@ std::optional<EventNote> NoteOf(const Event& event) {
   return std::visit(Teller(), event);
 }
 
+std::optional<EventNote> NoteOf(const Event& event, const core::ClusterState& state) {
+  std::optional<EventNote> note = NoteOf(event);
+  if (note.has_value() && !note->knows_job()) {
+    if (const Job* const job = state.FindJob(note->job)) {
+      note->facts = FactsOf(*job);
+    }
+  }
+  if (note.has_value() && note->node.valid() && note->node_name.empty()) {
+    if (const Node* const node = state.FindNode(note->node)) {
+      note->node_name = node->name;
+    }
+  }
+  return note;
+}
+
 JobFacts FactsOf(const Job& job) {
   JobFacts facts = FactsOf(job.id, job.submission, *job.spec);
   if (job.array_index.has_value()) {

@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "scheduler/core/state/cluster_state.h"
 #include "scheduler/model/change/event.h"
 #include "scheduler/model/job/job.h"
 #include "scheduler/model/value/ids.h"
@@ -51,6 +52,8 @@ struct EventNote {
 
 // Nothing: nobody outside needs the event.
 std::optional<EventNote> NoteOf(const Event& event);
+// The same, with what the state knows of the job or node; the event is about to happen to it.
+std::optional<EventNote> NoteOf(const Event& event, const core::ClusterState& state);
 
 JobFacts FactsOf(const Job& job);
 // Of an ended job, which the state does not have any more.
