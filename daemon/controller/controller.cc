@@ -88,10 +88,12 @@ Controller::Controller(JobStore& store, AgentGateway& agents, const Clock& clock
       policy_(std::make_shared<const SchedulerConfig>(std::move(setting.policy))),
       orders_(store, setting.cluster, std::move(setting.secrets)),
       alerts_(store.directory() + "/alerts", log),
-      make_plan_([](std::shared_ptr<const Snapshot> snapshot, const SchedulerConfig& config,
-                    core::PlannerMemory& memory) {
-        return core::MakePlan(std::move(snapshot), config, memory);
-      }),
+      cycles_(
+          [](std::shared_ptr<const Snapshot> snapshot, const SchedulerConfig& config,
+             core::PlannerMemory& memory) {
+            return core::MakePlan(std::move(snapshot), config, memory);
+          },
+          meters_),
       events_(std::move(setting.cluster)) {}
 
 Controller::~Controller() {
@@ -103,7 +105,7 @@ void Controller::Stop() {
   if (thread_.joinable()) {
     thread_.join();
   }
-  planner_.reset();
+  cycles_.Stop();
   commits_.reset();
   for (std::vector<TaskQueue::Task> rest = queue_.TakeLastRefusals(); !rest.empty();
        rest = queue_.TakeLastRefusals()) {
@@ -245,7 +247,7 @@ void Controller::Loop() {
       deadline = std::min(deadline, std::chrono::steady_clock::now() +
                                         std::max(plan_->wake - clock_.Now(), Duration(1)));
     }
-    if (pace_.wanted() && !planning_) {
+    if (pace_.wanted() && !cycles_.running()) {
       deadline = std::min(deadline, pace_.next());
     }
     std::vector<TaskQueue::Task> tasks = queue_.Take(kGroupMax, deadline);
@@ -377,7 +379,7 @@ void Controller::Apply(std::vector<Event> events) {
     meters_.Note(event, state_);
     std::optional<EventNote> note = events_.open() ? NoteOf(event, state_) : std::nullopt;
     state_.Apply(event);
-    snapshots_.Note(event, state_.version());
+    cycles_.Note(event, state_.version());
     if (note.has_value()) {
       note->version = state_.version();
       group_.notes.push_back(*std::move(note));

@@ -24,20 +24,17 @@
 #include "daemon/controller/alerts.h"
 #include "daemon/controller/cycle/cycle_pace.h"
 #include "daemon/controller/cycle/waiting_reasons.h"
+#include "daemon/controller/cycle_runner.h"
 #include "daemon/controller/job_watchers.h"
 #include "daemon/controller/meters.h"
 #include "daemon/controller/network_map.h"
 #include "daemon/controller/orders.h"
 #include "daemon/controller/task_queue.h"
-#include "daemon/controller/worker.h"
 #include "daemon/events/event_feed.h"
 #include "daemon/events/event_note.h"
 #include "daemon/store/commit_queue.h"
 #include "daemon/store/job_store.h"
-#include "scheduler/core/explain/watchdog.h"
 #include "scheduler/core/handle/handle.h"
-#include "scheduler/core/plan/planner_memory.h"
-#include "scheduler/core/plan/snapshot_builder.h"
 #include "scheduler/core/prompt/job_estimates.h"
 #include "scheduler/model/plan/cycle_record.h"
 #include "scheduler/model/view/view.h"
@@ -91,8 +88,7 @@ class Controller {
   using Reply = std::function<void(const absl::Status& status)>;
   using Watcher = JobWatcher;
   // What makes the plans: MakePlan, but in tests of what happens when it errs.
-  using Planner = std::function<Plan(std::shared_ptr<const Snapshot>, const SchedulerConfig&,
-                                     core::PlannerMemory&)>;
+  using Planner = CycleRunner::Planner;
 
   struct Setting {
     SchedulerConfig policy;
@@ -135,7 +131,7 @@ class Controller {
   // Set when the loop ended because the store may have lost data.
   [[nodiscard]] absl::Status fatal() const;
   // REQUIRES: before Start.
-  void PlanWith(Planner planner) { make_plan_ = std::move(planner); }
+  void PlanWith(Planner planner) { cycles_.PlanWith(std::move(planner)); }
   // Called (once) on the controller's thread when it ends by itself.
   void OnFatal(std::function<void()> callback) { on_fatal_ = std::move(callback); }
 
@@ -195,19 +191,6 @@ class Controller {
   void LookAtHealth();
   void Touch(const Event& event);
   void Dispatch(const std::vector<Effect>& effects, bool of_new_job = false);
-  // A cycle that was made: on what, by which settings, with what result.
-  struct Cycle {
-    std::shared_ptr<const Snapshot> snapshot;
-    std::shared_ptr<const SchedulerConfig> config;
-    bool follows = false;
-    std::uint64_t state_loads = 0;
-    std::shared_ptr<const Plan> plan;
-    WaitingReasons reasons;
-    std::vector<OverlookedJob> overlooked;
-    bool full = false;                 // it leaves no processor free
-    std::chrono::nanoseconds work{0};  // that it was, on either thread
-  };
-
   void MaybePlan();
   void OnCycle(const Cycle& cycle);
   // Tells of jobs that the planner leaves though they fit (promise 8).
@@ -234,11 +217,8 @@ class Controller {
   WaitingReasons waiting_;
   std::shared_ptr<const Plan> plan_;
   Alerts alerts_;
-  core::SnapshotBuilder snapshots_;
-  Planner make_plan_;
-  std::uint64_t state_loads_ = 0;  // a cycle on a state from before the last one is void
+  CycleRunner cycles_;
   CyclePace pace_;
-  bool planning_ = false;
   JobWatchers watchers_;
   absl::Status degraded_;
   bool stale_ = false;  // the state is not what the store holds, which has to be loaded
@@ -255,8 +235,6 @@ class Controller {
   std::function<void()> on_fatal_;
   TaskQueue queue_;
   std::unique_ptr<CommitQueue> commits_;
-  core::PlannerMemory planner_memory_;  // of the planner's thread alone, once that runs
-  std::unique_ptr<Worker> planner_;
   std::thread thread_;
 };
 

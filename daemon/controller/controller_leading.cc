@@ -57,7 +57,7 @@ absl::Status Controller::StartFollowing() {
 void Controller::Run() {
   meters_.since_ms = clock_.Now().time_since_epoch().count();
   commits_ = std::make_unique<CommitQueue>(store_);
-  planner_ = std::make_unique<Worker>();
+  cycles_.Start();
   thread_ = std::thread([this] { Loop(); });
 }
 
@@ -161,8 +161,7 @@ void Controller::Depose() {
 }
 
 void Controller::ForgetPlans() {
-  ++state_loads_;
-  snapshots_.Forget();
+  cycles_.Forget();
   plan_ = nullptr;
   pace_.Want();
 }
