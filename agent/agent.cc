@@ -55,8 +55,8 @@ Agent::~Agent() {
 
 absl::Status Agent::Start() {
   RETURN_IF_ERROR(attempts_.Recover());
-  ASSIGN_OR_RETURN(doorbell_,
-                   NotificationSocket::Open(loop_, state_.doorbell(),
+  ASSIGN_OR_RETURN(notifications_,
+                   NotificationSocket::Open(loop_, state_.notification_socket(),
                                             [this](const AttemptKey& key) { News(key); }));
   check_timer_ = loop_.RunAfter(config_.check_every, [this] { Check(); });
   Sample();
@@ -186,7 +186,7 @@ void Agent::TakeSigned(const wire::SignedOrder& order) {
     return;
   }
   const auto obey = [this](const wire::ControllerMessage& message) {
-    if (const absl::Status status = Obey(message); !status.ok()) {
+    if (const absl::Status status = Execute(message); !status.ok()) {
       log_.Warning(kComponent, std::string(status.message()));
     }
   };
@@ -194,7 +194,7 @@ void Agent::TakeSigned(const wire::SignedOrder& order) {
   std::for_each(opened->more().begin(), opened->more().end(), obey);
 }
 
-absl::Status Agent::Obey(const wire::ControllerMessage& message) {
+absl::Status Agent::Execute(const wire::ControllerMessage& message) {
   if (message.has_launch()) {
     return Launch(message.launch());
   }
@@ -257,7 +257,7 @@ absl::Status Agent::Launch(const wire::LaunchOrder& message) {
       std::chrono::floor<std::chrono::milliseconds>(lease_until_.time_since_epoch()).count();
   order.machine = config_.machine;
   order.node_name = part->name;
-  order.doorbell = state_.doorbell();
+  order.agent_socket = state_.notification_socket();
   order.module_dir = config_.module_dir;
   order.pmix_patterns = state_.path() + "/pmix";
   order.controller = config_.link.address;
@@ -387,7 +387,7 @@ void Agent::Writable() {
 
 void Agent::Failed(const absl::Status& why) {
   outcome_ = why;
-  loop_.Post([this] { loop_.Stop(); });  // the loop may not have begun to turn
+  loop_.Post([this] { loop_.Stop(); });  // the loop may not run yet
 }
 
 void Agent::Check() {

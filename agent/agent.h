@@ -49,7 +49,7 @@ class Agent final : public ControllerLink::Owner {
     Attempts::Config attempts;
     HealthCheck::Config health;
     JobUsers users;
-    std::chrono::milliseconds check_every{2000};  // the net below the doorbell
+    std::chrono::milliseconds check_every{2000};  // for notifications that were lost
     UsageSampler::Sources sources;                // outlive the agent
     std::chrono::milliseconds sample_every{10000};
   };
@@ -61,8 +61,8 @@ class Agent final : public ControllerLink::Owner {
   Agent& operator=(const Agent&) = delete;
   ~Agent() override;
 
-  // Takes up the attempts on record, opens the doorbell and begins to connect. The rest happens in
-  // the loop, until it is stopped.
+  // Takes up the attempts on record, opens the notification socket and begins to connect. The rest
+  // happens in the loop, until it is stopped.
   absl::Status Start();
 
   // Other words about this node from now on, also at the controller, and other scripts for attempts
@@ -87,7 +87,7 @@ class Agent final : public ControllerLink::Owner {
     Epoch epoch;
     Time expiry;
   };
-  absl::Status Obey(const wire::ControllerMessage& message);
+  absl::Status Execute(const wire::ControllerMessage& message);
   void TakeSigned(const wire::SignedOrder& order);
   absl::Status Admit(const Address& order);
   absl::Status Launch(const wire::LaunchOrder& message);
@@ -98,7 +98,7 @@ class Agent final : public ControllerLink::Owner {
   void Acknowledged(const wire::ReportAck& ack);
   void News(const AttemptKey& key);
   bool SendReport(const Report& report);
-  // Sends the reports that have gathered in this turn of the loop.
+  // Sends the reports that have gathered in this round of the loop.
   void SendGathered();
   void Check();
   void Sample();
@@ -131,7 +131,7 @@ class Agent final : public ControllerLink::Owner {
   // are forgotten; by then their orders have expired.
   std::set<AttemptKey> finished_;
   std::deque<AttemptKey> finished_order_;
-  std::unique_ptr<NotificationSocket> doorbell_;
+  std::unique_ptr<NotificationSocket> notifications_;
   EventLoop::TimerId check_timer_{};
   EventLoop::TimerId sample_timer_{};
   ControllerLink link_;  // last: it is destroyed first, and calls nothing after that

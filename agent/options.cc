@@ -18,6 +18,7 @@
 #include "agent/supervisor/attempt/private_tmp.h"
 #include "agent/supervisor/launch/pam_session.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/runtime/config_file.h"
 #include "scheduler/runtime/identity/trusted_path.h"
 #include "scheduler/runtime/journald.h"
@@ -58,20 +59,13 @@ std::string DefaultModuleDirectory(const std::filesystem::path& binaries) {
   return (binaries.parent_path() / "lib").string();
 }
 
-bool IsName(const std::string& name) {
-  return !name.empty() && name.size() <= kNameBytesMax &&
-         std::all_of(name.begin(), name.end(), [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                  c == '.' || c == '_' || c == '-';
-         });
-}
-
 std::string CheckName(const std::string& name) {
-  return IsName(name) ? "" : "a node's name is 1 to 64 of A-Z a-z 0-9 . _ -";
+  return IsPlainName(name, kNameBytesMax) ? "" : "a node's name is 1 to 64 of A-Z a-z 0-9 . _ -";
 }
 
 std::string CheckFeatures(const std::vector<std::string>& features) {
-  return std::all_of(features.begin(), features.end(), IsName)
+  return std::all_of(features.begin(), features.end(),
+                     [](const std::string& name) { return IsPlainName(name, kNameBytesMax); })
              ? ""
              : "--features: each is 1 to 64 of A-Z a-z 0-9 . _ -, with commas between them";
 }
@@ -135,7 +129,7 @@ absl::Status ReadPamService(ConfigFile& file, std::string& service) {
   if (geteuid() != 0) {
     return file.ErrorAt(kKey, "only root's agent can open sessions for users");
   }
-  if (service.front() != '/' && !IsName(service)) {
+  if (service.front() != '/' && !IsPlainName(service, kNameBytesMax)) {
     return file.ErrorAt(kKey, "expected the name of a service in /etc/pam.d, or a file's path");
   }
   const std::string path = PamServiceFile(service);

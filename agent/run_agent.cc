@@ -98,7 +98,7 @@ class Outside {
     }
   }
 
-  // From now on, while the loop turns.
+  // From now on, while the loop runs.
   void ProveLife() {
     if (manager_.feed_every().count() > 0) {
       manager_.Alive();
@@ -200,9 +200,9 @@ void AddDevices(const Machine& machine, bool grouped, NodeLimits* limits) {
   const absl::Status can =
       grouped ? CheckDeviceFilter() : absl::FailedPreconditionError("no control groups");
   if (can.ok()) {
-    limits->set.held.emplace_back("devices");
+    limits->held.emplace_back("devices");
   } else {
-    limits->set.missing.push_back({"devices", std::string(can.message())});
+    limits->missing.push_back({"devices", std::string(can.message())});
   }
 }
 
@@ -228,14 +228,10 @@ absl::StatusOr<StateDirectory> OpenState(const AgentOptions& options, const Logg
 // What jobs here are held to. A machine that is only played is none to hold anybody to.
 NodeLimits MakeLimits(const AgentOptions& options, const Machine& machine, bool grouped,
                       LimitSet set) {
-  NodeLimits limits;
   if (!machine.enforced) {
-    limits.set = NoLimits(machine.why_not_enforced);
-    return limits;
+    return {NoLimits(machine.why_not_enforced), 0, 0, {}};
   }
-  limits.set = std::move(set);
-  limits.pids = options.pids;
-  limits.memory_high = options.memory_high;
+  NodeLimits limits{std::move(set), options.pids, options.memory_high, {}};
   AddDevices(machine, grouped, &limits);
   return limits;
 }
@@ -288,7 +284,7 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   const AttemptCgroups cgroups = MakeCgroups(options, state, &set);
   const NodeLimits limits =
       MakeLimits(options, machine, !cgroups.PathFor("").empty(), std::move(set));
-  machine.limits = ToText(limits.set);
+  machine.limits = ToText(limits);
   log.Info(kStartComponent, absl::StrCat("limits: ", machine.limits));
   Agent::Config config;
   config.name = options.name;

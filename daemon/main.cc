@@ -29,6 +29,7 @@
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/identity/signing_key.h"
 #include "scheduler/runtime/log.h"
+#include "scheduler/runtime/process.h"
 #include "scheduler/runtime/service/systemd.h"
 #include "scheduler/runtime/signals.h"
 

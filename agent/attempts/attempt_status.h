@@ -3,9 +3,9 @@
 // Where an attempt stands, by what its directory says: the one question that launching, adopting
 // and cleaning up all begin with.
 //
-// Thread promise: safe from any thread. Invariants: (1) "cannot tell" is an error and never kDead:
-// a live attempt taken for dead would run twice; (2) the journal is read after the claims' holders
-// were found dead, so that their last words count.
+// Invariants: (1) "cannot tell" is an error and never kDead: a live attempt taken for dead would
+// run twice; (2) the journal is read after the claims' holders were found dead, so that their last
+// words count.
 
 #include <string>
 

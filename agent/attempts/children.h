@@ -3,7 +3,7 @@
 // The agent's child processes: the supervisors it spawned, and the orphans that come to it.
 //
 // As a subreaper the agent inherits the processes of a dead supervisor; a child that is no
-// supervisor is such a leftover. Thread promise: the owner thread's; no other thread of the process
+// supervisor is such an orphan. Thread promise: the owner thread's; no other thread of the process
 // waits for children. Invariant: a supervisor's pid stays known until it was reaped, so that its
 // number cannot name another child meanwhile.
 

@@ -64,7 +64,7 @@ void ControlCall::Send(std::string packet, Done done) {
 
 void ControlCall::Begin() {
   deadline_ = clock_.SteadyNow() + answer_within_;
-  // In a turn of its own: `done` never runs inside Send().
+  // In a round of the loop of its own: `done` never runs inside Send().
   timer_ = loop_.RunAfter(std::chrono::nanoseconds(0), [this] { Try(); });
 }
 

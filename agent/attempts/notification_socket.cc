@@ -14,20 +14,20 @@
 namespace muster::agent {
 namespace {
 
-// So many rings are taken in one turn of the loop; the rest wait for the next.
-constexpr int kRingsPerTurn = 1024;
+// At most this many notifications are taken in one round of the loop; the rest wait for the next.
+constexpr int kPerRound = 1024;
 
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<NotificationSocket>> NotificationSocket::Open(
-    EventLoop& loop, const std::string& path, Rung rung) {
+    EventLoop& loop, const std::string& path, Notified notified) {
   ASSIGN_OR_RETURN(UniqueFd fd, BindUnix(path, SOCK_DGRAM | SOCK_NONBLOCK));
-  std::unique_ptr<NotificationSocket> doorbell(
-      new NotificationSocket(loop, std::move(fd), std::move(rung)));
-  NotificationSocket* const self = doorbell.get();
+  std::unique_ptr<NotificationSocket> socket(
+      new NotificationSocket(loop, std::move(fd), std::move(notified)));
+  NotificationSocket* const self = socket.get();
   RETURN_IF_ERROR(
       loop.Watch(self->socket_.get(), EPOLLIN, [self](std::uint32_t) { self->Answer(); }));
-  return doorbell;
+  return socket;
 }
 
 NotificationSocket::~NotificationSocket() {
@@ -35,21 +35,21 @@ NotificationSocket::~NotificationSocket() {
 }
 
 void NotificationSocket::Answer() {
-  std::set<AttemptKey> rang;
+  std::set<AttemptKey> named;
   std::array<char, 64> buffer = {};
-  for (int i = 0; i < kRingsPerTurn; ++i) {
+  for (int i = 0; i < kPerRound; ++i) {
     const ssize_t got = recv(socket_.get(), buffer.data(), buffer.size(), 0);
     if (got < 0) {
-      break;  // none left; any other error shows again at the next ring
+      break;  // none left; any other error shows again at the next one
     }
     const absl::StatusOr<AttemptKey> key =
         ParseAttemptKey(std::string_view(buffer.data(), static_cast<std::size_t>(got)));
     if (key.ok()) {
-      rang.insert(*key);
+      named.insert(*key);
     }
   }
-  for (const AttemptKey& key : rang) {
-    rung_(key);
+  for (const AttemptKey& key : named) {
+    notified_(key);
   }
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 
-// The doorbell: a datagram socket on which supervisors say that a journal has grown.
+// The notification socket: datagrams by which supervisors say that a journal has grown.
 //
 // A datagram carries an attempt directory's name and nothing else; the journal is the truth and the
-// doorbell only saves looking. A lost ring costs a delay, a forged one a look. Thread promise: the
+// datagram only saves looking. A lost one costs a delay, a forged one a look. Thread promise: the
 // owner of the loop.
 
 #include <functional>
@@ -20,25 +20,25 @@ namespace muster::agent {
 
 class NotificationSocket {
  public:
-  using Rung = std::function<void(const AttemptKey&)>;
+  using Notified = std::function<void(const AttemptKey&)>;
 
-  // Listens on the socket `path` and calls `rung` once for each attempt that rang since the last
-  // turn of the loop.
+  // Listens on the socket `path` and calls `notified` once for each attempt named since the last
+  // round of the loop.
   static absl::StatusOr<std::unique_ptr<NotificationSocket>> Open(EventLoop& loop,
                                                                   const std::string& path,
-                                                                  Rung rung);
+                                                                  Notified notified);
   NotificationSocket(const NotificationSocket&) = delete;
   NotificationSocket& operator=(const NotificationSocket&) = delete;
   ~NotificationSocket();
 
  private:
-  NotificationSocket(EventLoop& loop, UniqueFd socket, Rung rung)
-      : loop_(loop), socket_(std::move(socket)), rung_(std::move(rung)) {}
+  NotificationSocket(EventLoop& loop, UniqueFd socket, Notified notified)
+      : loop_(loop), socket_(std::move(socket)), notified_(std::move(notified)) {}
   void Answer();
 
   EventLoop& loop_;
   UniqueFd socket_;
-  Rung rung_;
+  Notified notified_;
 };
 
 }  // namespace muster::agent

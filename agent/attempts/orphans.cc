@@ -31,7 +31,7 @@ namespace {
 
 // Between two looks at what is left of a dead attempt; SIGKILL takes effect well within it.
 constexpr std::chrono::milliseconds kClearEvery{20};
-// After so many looks the log says that something does not die (a process stuck in the kernel).
+// After this many looks the log says that something does not die (a process stuck in the kernel).
 constexpr int kClearRoundsQuiet = 500;
 
 // How much later than its record a process may seem to have started: ticks and wall clock are read
@@ -141,8 +141,8 @@ void KillFound(const FoundProcess& process, const std::string& boot_id) {
 
 }  // namespace
 
-absl::StatusOr<std::size_t> KillLeftovers(const DeadAttempt& attempt,
-                                          const std::function<bool(pid_t)>& is_supervisor) {
+absl::StatusOr<std::size_t> KillOrphans(const DeadAttempt& attempt,
+                                        const std::function<bool(pid_t)>& is_supervisor) {
   ASSIGN_OR_RETURN(const std::string boot_id, ReadBootId());
   std::size_t left = 0;
   if (CgroupPopulated(attempt.cgroup)) {
@@ -168,7 +168,7 @@ Clearing::Clearing(EventLoop& loop, const Logger& log, Children& children, Clear
 
 void Clearing::Round(const AttemptKey& key, const DeadAttempt& dead, int round) {
   const absl::StatusOr<std::size_t> left =
-      KillLeftovers(dead, [this](pid_t pid) { return children_.IsSupervisor(pid); });
+      KillOrphans(dead, [this](pid_t pid) { return children_.IsSupervisor(pid); });
   children_.Reap();
   if (left.ok() && *left == 0) {
     cleared_(key);

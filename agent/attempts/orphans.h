@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "agent/attempts/place/attempt_key.h"
 #include "agent/attempts/children.h"
+#include "agent/attempts/place/attempt_key.h"
 #include "agent/supervisor/attempt/attempt_directory.h"
 #include "scheduler/model/value/ids.h"
 #include "scheduler/model/value/time.h"
@@ -46,8 +46,8 @@ struct DeadAttempt {
 // Sends SIGKILL to every process that is left and returns how many there were. Call it again, a
 // little later, until it returns 0. `is_supervisor` says which of our children are to be left
 // alone.
-absl::StatusOr<std::size_t> KillLeftovers(const DeadAttempt& attempt,
-                                          const std::function<bool(pid_t)>& is_supervisor);
+absl::StatusOr<std::size_t> KillOrphans(const DeadAttempt& attempt,
+                                        const std::function<bool(pid_t)>& is_supervisor);
 
 // What the attempt's directory says of what its dead supervisor left.
 DeadAttempt DeadAttemptIn(const AttemptDirectory& directory, JobId job, std::string cgroup);

@@ -30,7 +30,7 @@ std::string WordsFor(const wire::ControllerMessage& message) {
     case wire::ControllerMessage::kSignal:
       return "signal to";
     case wire::ControllerMessage::kAttach:
-      return "look at";
+      return "attachment to";
     default:
       return "order to";
   }

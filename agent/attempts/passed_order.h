@@ -3,9 +3,9 @@
 // An order for an attempt that runs, on its way through the agent to the attempt's supervisor.
 //
 // The agent looks at whom the order is for and passes it on as the message that it is: what it asks
-// is between the controller and the supervisor, which may both be newer than this agent. Thread
-// promise: pure. Invariant: an order of the controller and the supervisor's command for it are
-// fields of the same name and type (proto/agent.proto, proto/supervisor.proto).
+// is between the controller and the supervisor, which may both be newer than this agent. Invariant:
+// an order of the controller and the supervisor's command for it are fields of the same name and
+// type (proto/agent.proto, proto/supervisor.proto).
 
 #include <optional>
 #include <string>

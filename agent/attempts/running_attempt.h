@@ -2,7 +2,7 @@
 
 // An attempt under way on this node, as the units that measure it need it.
 //
-// Thread promise: plain values. Invariant: `part` lives as long as nothing about attempts changes.
+// Invariant: `part` lives as long as nothing about attempts changes.
 
 #include <sys/types.h>
 

@@ -15,6 +15,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/utf8.h"
 #include "scheduler/runtime/process.h"
 
 namespace muster::agent {

@@ -2,8 +2,8 @@
 
 // Where the controller is and by which keys its link is protected.
 //
-// Thread promise: plain values. Invariant: what CheckControllerAddress() accepts is a unix socket,
-// or TCP where both ends show certificates: to hold a port proves nothing.
+// Invariant: what CheckControllerAddress() accepts is a unix socket, or TCP where both ends show
+// certificates: to hold a port proves nothing.
 
 #include <string>
 

@@ -2,8 +2,8 @@
 
 // The connection of an agent without keys: to a controller of its own user's, or root's.
 //
-// Thread promise: safe from any thread. Invariant: no byte is sent to, or read from, a process of
-// another user, nor one to whom a socket of another's was handed.
+// Invariant: no byte is sent to, or read from, a process of another user, nor one to whom a socket
+// of another's was handed.
 
 #include <string>
 

@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -16,7 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
-#include "scheduler/runtime/log.h"
+#include "scheduler/base/utf8.h"
 #include "scheduler/runtime/process.h"
 
 namespace muster::agent {

@@ -3,8 +3,8 @@
 // Whether this node can save and restore processes by CRIU: what its feature `criu` says.
 //
 // Asked once, before the agent serves: the program muster-criu saves and restores a process of its
-// own, as the users are whose jobs run here. Thread promise: any thread. Invariant: it ends within
-// its time limit, and leaves no process.
+// own, as the users are whose jobs run here. Invariant: it ends within its time limit, and leaves
+// no process.
 
 #include <string>
 

@@ -4,9 +4,8 @@
 //
 // x86-64-v2, -v3, -v4 (the levels of the x86-64 psABI that its processors have), nvlink, rdma (a
 // network device that programs can use without the kernel), gpu-aware-mpi (its Open MPI takes
-// addresses of GPU memory) and criu (CRIU saves and restores processes there). Thread promise: any
-// thread. Invariants: a node that plays another machine finds none; each name can stand in
-// --constraint.
+// addresses of GPU memory) and criu (CRIU saves and restores processes there). Invariants: a node
+// that plays another machine finds none; each name can stand in --constraint.
 
 #include <string>
 #include <vector>

@@ -3,7 +3,7 @@
 // What the health program prints, as figures.
 //
 // The document is the last line that is an object: {"figures":[{"component","unit","better",
-// "value","roof"}]}, better being higher, lower, never or shown. Thread promise: pure.
+// "value","roof"}]}, better being higher, lower, never or shown.
 
 #include <string>
 #include <vector>

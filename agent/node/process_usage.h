@@ -3,9 +3,9 @@
 // What processes have used so far, by /proc (proc(5)): of each of some processes, all that descends
 // from it.
 //
-// One look at every process of the machine serves any number of trees. Thread promise: safe from
-// any thread. Invariants: a process counts for the nearest of the roots above it; CPU time of
-// processes that have ended is their parents' (which waited for them), and so it stays in the tree.
+// One look at every process of the machine serves any number of trees. Invariants: a process counts
+// for the nearest of the roots above it; CPU time of processes that have ended is their parents'
+// (which waited for them), and so it stays in the tree.
 
 #include <sys/types.h>
 

@@ -29,12 +29,12 @@ void Confinement::HoldToLimits(std::uint32_t node_index) {
   cgroup_ = AttemptCgroup::Make(order_.cgroup);
   if (!order_.machine.enforced) {
     limits_ = NoLimits(order_.machine.why_not_enforced);
-  } else if (!cgroup_.has_value()) {
-    limits_ = order_.cgroup.empty()
-                  ? order_.limits.set
-                  : NoLimits(absl::StrCat("the control group ", order_.cgroup, " cannot be made"));
-  } else {
+  } else if (cgroup_.has_value()) {
     limits_ = cgroup_->Hold(order_, order_.launch.allocation.nodes[node_index]);
+  } else if (order_.cgroup.empty()) {
+    limits_ = order_.limits;
+  } else {
+    limits_ = NoLimits(absl::StrCat("the control group ", order_.cgroup, " cannot be made"));
   }
 }
 

@@ -104,8 +104,8 @@ absl::Status PmixSteps::Load() {
   if (user_ != nullptr && lchown(directory_.Pmix().c_str(), user_->uid, user_->gid) != 0) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot give away ", directory_.Pmix()));
   }
-  if (cgroup_ != nullptr && !group_.has_value() && !order_.limits.set.held.empty()) {
-    group_ = cgroup_->MakeStep("pmix", GroupLimits(), order_.limits.set);
+  if (cgroup_ != nullptr && !group_.has_value() && !order_.limits.held.empty()) {
+    group_ = cgroup_->MakeStep("pmix", GroupLimits(), order_.limits);
   }
   const AttemptCgroup* const group = group_.has_value() ? &*group_ : cgroup_;
   PmixProcessConfig config;

@@ -41,7 +41,7 @@ Supervisor::Supervisor(EventLoop& loop, const Clock& clock, const Logger& log, P
       log_(log),
       directory_(std::move(parts.directory)),
       order_(std::move(parts.order)),
-      reporter_(loop, log, std::move(parts.journal), order_.doorbell, directory_.Name()),
+      reporter_(loop, log, std::move(parts.journal), order_.agent_socket, directory_.Name()),
       signals_(std::move(parts.signals)),
       confinement_(directory_, order_),
       limit_(loop, clock,
@@ -258,7 +258,7 @@ void Supervisor::Reap() {
 void Supervisor::EndByItself() {
   end_.EndByItself();
   work_.steps().EndServing();
-  termination_.EndLeftovers(order_.launch.spec.kill_grace);
+  termination_.EndOrphans(order_.launch.spec.kill_grace);
 }
 
 void Supervisor::EndWithLease() {

@@ -19,7 +19,7 @@ struct HintPage {
   std::atomic<std::uint32_t> sequence;
   std::atomic<std::uint32_t> notice;
   std::atomic<std::uint32_t> notice_number;
-  std::atomic<std::uint32_t> io_turn;
+  std::atomic<std::uint32_t> write_slot;
   std::atomic<std::uint64_t> interval_ms;
   std::atomic<std::uint64_t> deadline_ms;
   std::atomic<std::uint32_t> copy_every;
@@ -91,7 +91,7 @@ void HintFile::Publish(const Hints& hints) {
   page_->deadline_ms.store(hints.deadline_ms, kRelaxed);
   page_->notice.store(static_cast<std::uint32_t>(hints.notice), kRelaxed);
   page_->notice_number.store(hints.notice_number, kRelaxed);
-  page_->io_turn.store(static_cast<std::uint32_t>(hints.io_turn), kRelaxed);
+  page_->write_slot.store(static_cast<std::uint32_t>(hints.write_slot), kRelaxed);
   page_->copy_every.store(hints.copy_every, kRelaxed);
   page_->sequence.store(sequence + 2, std::memory_order_release);
 }
@@ -105,7 +105,7 @@ const Hints& HintFile::Read() {
     hints.deadline_ms = page_->deadline_ms.load(kRelaxed);
     hints.notice = static_cast<Notice>(page_->notice.load(kRelaxed));
     hints.notice_number = page_->notice_number.load(kRelaxed);
-    hints.io_turn = static_cast<IoTurn>(page_->io_turn.load(kRelaxed));
+    hints.write_slot = static_cast<WriteSlot>(page_->write_slot.load(kRelaxed));
     hints.copy_every = page_->copy_every.load(kRelaxed);
     std::atomic_thread_fence(std::memory_order_acquire);
     if ((before & 1) == 0 && page_->sequence.load(kRelaxed) == before) {

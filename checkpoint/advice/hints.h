@@ -19,15 +19,15 @@ namespace muster::checkpoint {
 
 enum class Notice : std::uint32_t { kNone = 0, kPreemption = 1, kDrain = 2, kResize = 3 };
 
-// In turns, few jobs write to a shared file system at once.
-enum class IoTurn : std::uint32_t { kFree = 0, kYours = 1, kWait = 2 };
+// Few jobs write to a shared file system at once: those that have a slot.
+enum class WriteSlot : std::uint32_t { kFree = 0, kYours = 1, kWait = 2 };
 
 struct Hints {
   std::uint64_t interval_ms = 0;    // of work between checkpoints; 0: no advice
   std::uint64_t deadline_ms = 0;    // of the Unix epoch: the job is ended then; 0: never
   Notice notice = Notice::kNone;    // a checkpoint is wanted at once
   std::uint32_t notice_number = 0;  // another one for each notice
-  IoTurn io_turn = IoTurn::kFree;
+  WriteSlot write_slot = WriteSlot::kFree;
   // Of those committed on the node each whose number this divides is copied to the shared
   // directory; 0: each.
   std::uint32_t copy_every = 0;

@@ -4,8 +4,8 @@
 //
 // Failures are exponential with mean time M between them, a checkpoint costs d, a restart R; all in
 // seconds. Every interval here is the *work* between the end of one checkpoint and the beginning of
-// the next, without d. Thread promise: pure functions. Invariants: a value comes back only when it
-// is a number that means something; otherwise the error says why not.
+// the next, without d. Invariants: a value comes back only when it is a number that means
+// something; otherwise the error says why not.
 
 namespace muster::checkpoint {
 

@@ -5,8 +5,8 @@
 // A level (memory of the node, a partner's, the shared file system) is cheap and survives little,
 // or dear and survives more. To first order each has its own interval, from its own cost and the
 // rate of the failures that need it. A. Benoit, A. Cavelan, V. Le Fèvre, Y. Robert, H. Sun, Towards
-// optimal multi-level checkpointing, IEEE TC 66(7), 2017. Thread promise: pure functions.
-// Invariants: every value that comes back is finite and not negative, or the error says why not.
+// optimal multi-level checkpointing, IEEE TC 66(7), 2017. Invariants: every value that comes back
+// is finite and not negative, or the error says why not.
 
 #include <cstdint>
 #include <vector>

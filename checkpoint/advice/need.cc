@@ -43,7 +43,7 @@ Need Decide(const Hints& hints, const Pace& pace, double unix_now_s) {
   const double interval_s = hints.interval_ms != 0
                                 ? static_cast<double>(hints.interval_ms) / kMillisecondsPerSecond
                                 : pace.interval_s;
-  const double patience = hints.io_turn == IoTurn::kWait ? 2 : 1;
+  const double patience = hints.write_slot == WriteSlot::kWait ? 2 : 1;
   return interval_s > 0 && pace.since_last_s >= patience * interval_s ? Need::kInterval
                                                                       : Need::kNone;
 }

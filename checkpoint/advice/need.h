@@ -3,9 +3,8 @@
 // Whether a checkpoint is needed now, and whether one that is done on the node is to be copied:
 // pure decisions on the pace so far and the scheduler's hints.
 //
-// Times are seconds. Thread promise: pure functions. Invariants: a notice is answered by one
-// checkpoint, not by one after another; nothing is asked for that would not be done before the
-// deadline.
+// Times are seconds. Invariants: a notice is answered by one checkpoint, not by one after another;
+// nothing is asked for that would not be done before the deadline.
 
 #include <cstdint>
 
@@ -33,7 +32,7 @@ struct Pace {
 
 // A notice that was not answered; else the deadline, when so little is left that a checkpoint that
 // began after another interval of its own cost might be late; else the interval, which waits for
-// its I/O turn for one interval more at most.
+// its write slot for one interval more at most.
 Need Decide(const Hints& hints, const Pace& pace, double unix_now_s);
 
 // One that was committed on the node, before it is copied anywhere.

@@ -2,7 +2,7 @@
 
 // What went wrong with a checkpoint, as a value: a kind for programs, a line for people.
 //
-// Thread promise: plain values. Invariant: text is empty exactly when fault is kNone.
+// Invariant: text is empty exactly when fault is kNone.
 
 #include <string>
 #include <utility>

@@ -3,8 +3,8 @@
 // The names that a checkpoint directory holds, and those that users give to regions and jobs.
 //
 // Nothing that is read from a file ever becomes a path: names of generations and shards are made
-// from numbers, and only what is exactly so made is recognised. Thread promise: pure functions.
-// Invariants: a name made here has no '/', is not "." or "..", and is at most 64 bytes.
+// from numbers, and only what is exactly so made is recognised. Invariants: a name made here has no
+// '/', is not "." or "..", and is at most 64 bytes.
 
 #include <cstdint>
 #include <optional>

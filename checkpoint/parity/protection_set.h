@@ -3,9 +3,8 @@
 // Which ranks hold parity for one another.
 //
 // Ranks of one failure domain (a node, a chassis) are lost together, so that a set takes at most
-// one rank of each domain. Thread promise: pure functions. Invariants: no rank is in two sets; no
-// set holds two ranks of a domain; a set has more members than parities; the same domains give the
-// same sets on every rank.
+// one rank of each domain. Invariants: no rank is in two sets; no set holds two ranks of a domain;
+// a set has more members than parities; the same domains give the same sets on every rank.
 
 #include <cstdint>
 #include <vector>

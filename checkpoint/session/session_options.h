@@ -1,8 +1,6 @@
 #pragma once
 
 // What a session is opened with, and what of it is allowed.
-//
-// Thread promise: plain values and pure functions.
 
 #include <cstdint>
 #include <string>

@@ -20,9 +20,9 @@
 //                 "end " checksum LF                      ; of every byte above this line
 //   shard       = "shard " rank " " bytes " " checksum LF
 //
-// The name of a shard's file follows from its rank (names.h) and stands nowhere. Thread promise:
-// pure functions. Invariants: ParseManifest(PrintManifest(m)) is m; any other text is refused,
-// including that of one changed bit.
+// The name of a shard's file follows from its rank (names.h) and stands nowhere. Invariants:
+// ParseManifest(PrintManifest(m)) is m; any other text is refused, including that of one changed
+// bit.
 
 #include <cstdint>
 #include <string>

@@ -3,8 +3,8 @@
 // Which complete generations stay when a new one is there.
 //
 // The newest N, and milestones; of these none that is too old, and of the rest no more bytes than
-// the directory may take. Thread promise: pure functions. Invariants: the newest always stays; what
-// is chosen to go is complete, and older than something that stays.
+// the directory may take. Invariants: the newest always stays; what is chosen to go is complete,
+// and older than something that stays.
 
 #include <cstdint>
 #include <vector>

@@ -6,7 +6,7 @@
 //   severity = "critical"     # any word; "none": the rule is off
 //   for = "2m"                # how long it must be so
 //
-// Thread promise: plain values. Invariant: every rule has a row; a file names no other.
+// Invariant: every rule has a row; a file names no other.
 
 #include <array>
 #include <chrono>

@@ -4,6 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "scheduler/model/job/job_state.h"
 
 namespace muster::cli {
 namespace {
@@ -63,7 +64,7 @@ void AlertTable::LookAtJob(const JobView& job, Time now) {
   if (absl::StrContains(job.binding, "differs")) {
     Find("BindingDiffers", OfJob(job, job.binding), now);
   }
-  if (job.state == "PENDING" && job.expected_start != kNoTime && job.expected_start + kLate < now) {
+  if (IsWaiting(job.state) && job.expected_start != kNoTime && job.expected_start + kLate < now) {
     Find("StartPromiseMissed", OfJob(job, absl::StrCat("job ", job.label, " should have started")),
          now);
   }
@@ -89,8 +90,7 @@ void AlertTable::Hear(const std::string& json, Time now) {
   }
   const nlohmann::json& data = event["data"];
   const std::string type = event.value("type", "");
-  const bool out_of_memory =
-      type == "muster.job.ended" && data.value("state", "") == "OUT_OF_MEMORY";
+  const bool out_of_memory = type == "muster.job.ended" && IsOutOfMemory(data.value("state", ""));
   const bool hung = type == "muster.job.left_node" && data.value("hung", false);
   if (!out_of_memory && !hung) {
     return;

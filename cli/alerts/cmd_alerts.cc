@@ -7,10 +7,10 @@
 #include "cli/frame/json_output.h"
 #include "cli/frame/output.h"
 #include "cli/frame/verbs.h"
-#include "cli/page/quantity.h"
 #include "cli/page/table.h"
-#include "cli/parse/number.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/runtime/clock.h"
 
 namespace muster::cli {
@@ -99,7 +99,7 @@ Verb AlertsVerb() {
   verb.examples = {"muster alerts test", "muster alerts test --config /etc/muster/notifier.toml"};
   verb.remarks =
       "What a rule finds fires once it has been so for as long as the rule says; muster-notifier\n"
-      "tells an Alertmanager.\n";
+      "sends it to an Alertmanager.\n";
   verb.options = {{.name = "config",
                    .letter = 0,
                    .metavar = "FILE",

@@ -12,6 +12,8 @@
 #include "cli/page/quantity.h"
 #include "cli/page/table.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/size_text.h"
+#include "scheduler/base/text/time_text.h"
 
 namespace muster::cli {
 namespace {
@@ -93,7 +95,7 @@ Json DocumentOf(const Found& each) {
     entry["attempt"] = each.manifest.attempt;
     entry["ranks"] = each.manifest.shards.size();
     entry["bytes"] = SizeOf(each.manifest);
-    entry["written"] = FormatIsoTime(WrittenAt(each.manifest));
+    entry["written"] = IsoText(WrittenAt(each.manifest));
     entry["repartitionable"] = each.manifest.repartitionable;
     entry["topology"] = each.manifest.topology;
     entry["software"] = each.manifest.software;
@@ -124,7 +126,7 @@ std::string Page(const std::vector<Found>& found, bool verified, const Style& st
                {each.manifest.job},
                {absl::StrCat(each.manifest.attempt)},
                {absl::StrCat(each.manifest.shards.size())},
-               {BytesText(Bytes(SizeOf(each.manifest)))},
+               {BytesText(SizeOf(each.manifest))},
                {MomentText(WrittenAt(each.manifest), style.zone)},
                fault});
   }

@@ -13,10 +13,9 @@
 #include "checkpoint/advice/levels.h"
 #include "cli/frame/json_output.h"
 #include "cli/frame/output.h"
-#include "cli/page/quantity.h"
 #include "cli/page/table.h"
-#include "cli/parse/duration.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/duration_text.h"
 
 namespace muster::cli {
 namespace {

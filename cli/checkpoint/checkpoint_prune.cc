@@ -9,11 +9,12 @@
 #include "cli/checkpoint/checkpoint_directory.h"
 #include "cli/frame/json_output.h"
 #include "cli/frame/output.h"
-#include "cli/page/quantity.h"
-#include "cli/parse/duration.h"
 #include "cli/parse/number.h"
 #include "cli/parse/request/resources.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/size_text.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {
@@ -197,8 +198,8 @@ absl::StatusOr<int> CheckpointPrune(const Invocation& invocation) {
           : absl::StrCat("removed ", Counted(before - left, "generation"), ", kept ", left, "\n")));
   if (quota > 0 && BytesOf(all) > quota) {
     return absl::FailedPreconditionError(absl::StrCat("--quota: the newest generations alone take ",
-                                                      BytesText(Bytes(BytesOf(all))),
-                                                      ", more than ", BytesText(Bytes(quota))));
+                                                      BytesText(BytesOf(all)), ", more than ",
+                                                      BytesText(quota)));
   }
   return 0;
 }

@@ -15,7 +15,7 @@
 namespace muster::cli {
 namespace {
 
-constexpr std::chrono::milliseconds kStandingEvery{50};
+constexpr std::chrono::milliseconds kStatusEvery{50};
 constexpr std::chrono::seconds kTakesOverWithin{15};
 
 struct Asked {
@@ -70,7 +70,7 @@ std::string LineOf(const Asked& one) {
     return absl::StrCat(who, " leads, epoch ", status.epoch, "\n");
   }
   const std::string leader =
-      status.leader.empty() ? "nobody leads"
+      status.leader.empty() ? "no controller leads"
                             : absl::StrCat(status.leader, " leads at ", status.leader_addresses);
   return absl::StrCat(who, " is a standby, ", status.age.count(), " ms behind; ", leader, "\n");
 }
@@ -98,7 +98,7 @@ absl::StatusOr<int> DoHandOver(const Address& address, const std::string& to) {
   RETURN_IF_ERROR(HandOver(leader->address, to));
   const auto give_up = std::chrono::steady_clock::now() + kTakesOverWithin;
   while (std::chrono::steady_clock::now() < give_up) {
-    std::this_thread::sleep_for(kStandingEvery);
+    std::this_thread::sleep_for(kStatusEvery);
     const absl::StatusOr<ControllerStatus> now = ReadControllerStatus(leader->address);
     if (now.ok() && !now->leader.empty() && now->leader != leader->status->name) {
       std::printf("%s leads\n", now->leader.c_str());
@@ -110,7 +110,7 @@ absl::StatusOr<int> DoHandOver(const Address& address, const std::string& to) {
           " leads again: ", to.empty() ? "there was no standby" : to + " was not there"));
     }
   }
-  return absl::UnavailableError("nobody took over; see muster controller status");
+  return absl::UnavailableError("no controller took over; see muster controller status");
 }
 
 absl::StatusOr<int> RunController(const Invocation& invocation) {

@@ -7,10 +7,10 @@
 #include "cli/controller/streams/event_watch.h"
 #include "cli/frame/output.h"
 #include "cli/frame/verbs.h"
-#include "cli/parse/number.h"
 #include "cli/parse/selector.h"
 #include "cli/sheet/timeline/event_text.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {

@@ -11,9 +11,9 @@
 #include "cli/frame/json_output.h"
 #include "cli/frame/output.h"
 #include "cli/frame/verbs.h"
-#include "cli/parse/number.h"
 #include "cli/sheet/health_table.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/runtime/clock.h"
 
 namespace muster::cli {

@@ -14,6 +14,7 @@
 #include "cli/page/quantity.h"
 #include "cli/page/table.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/time_text.h"
 
 namespace muster::cli {
 namespace {
@@ -159,7 +160,7 @@ absl::Status List(const Request& request) {
     rows.push_back({{"role", Name(subject.role)},
                     {"name", subject.name},
                     {"state", status},
-                    {"expires", FormatIsoTime(kept.facts.expires)},
+                    {"expires", IsoText(kept.facts.expires)},
                     {"serial", kept.facts.serial},
                     {"path", kept.path}});
   }

@@ -13,6 +13,7 @@
 #include "cli/parse/number.h"
 #include "cli/sheet/policy_table.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/model/policy/policy_text.h"
 #include "scheduler/runtime/clock.h"
 

@@ -51,7 +51,7 @@ Verb ReplayVerb() {
   verb.examples = {
       "muster replay ~/.local/state/muster --verify",
       "muster replay /var/lib/muster/controller/archive/journal-1-48213.db.zst",
-      "muster replay ~/.local/state/muster/controller/alerts/pass-000000000812.bundle"};
+      "muster replay ~/.local/state/muster/controller/alerts/cycle-000000000812.bundle"};
   verb.options = {
       {"verify", 0, "", "compare every plan's hash, and the state (which it does anyway)"},
       {"archive", 0, "DIR",

@@ -7,10 +7,9 @@
 #include "cli/frame/json_output.h"
 #include "cli/frame/output.h"
 #include "cli/frame/verbs.h"
-#include "cli/page/quantity.h"
 #include "cli/page/table.h"
-#include "cli/parse/duration.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/duration_text.h"
 #include "scheduler/runtime/clock.h"
 
 namespace muster::cli {
@@ -105,9 +104,9 @@ Verb TokenVerb() {
       "curl -H \"Authorization: Bearer $(muster token)\" http://127.0.0.1:7118/v1/jobs",
       "muster token --list", "muster token --revoke x7Yp0aQz1b2C"};
   verb.remarks =
-      "Whoever has a token may do what you may, until it ends or is revoked: keep it as you keep "
-      "a\n"
-      "key. It makes no other token and changes no policy.\n";
+      "A program that has a token can do what you can, until it ends or is revoked: keep it as "
+      "you\n"
+      "keep a key. It makes no other token and changes no policy.\n";
   verb.options = {
       {.name = "lifetime",
        .letter = 0,

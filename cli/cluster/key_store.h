@@ -4,9 +4,11 @@
 //
 //   ca.key             the authority's key, and after it its own certificate
 //   ca.pem             whom to trust: the authority's certificate, and the one before while it
-//   lasts controller.{pem,key} agents/NODE/       agent.{pem,key} and ca.pem: what goes to that
-//   node clients/USER/      client.{pem,key} and ca.pem: what goes to that user revoked serials
-//   that count no more
+//                      lasts
+//   controller.{pem,key}
+//   agents/NODE/       agent.{pem,key} and ca.pem: what goes to that node
+//   clients/USER/      client.{pem,key} and ca.pem: what goes to that user
+//   revoked            serials that count no more
 //
 // Thread promise: one process at a time (a lock says so). Invariants: (1) directories have mode
 // 0700, keys 0600; (2) every file is there whole or not at all, and what others already hold stays

@@ -8,8 +8,9 @@
 #include "cli/parse/begin_time.h"
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/time_text.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/model/policy/policy_text.h"
-#include "scheduler/model/value/period_text.h"
 
 namespace muster::cli {
 namespace {

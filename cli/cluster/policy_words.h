@@ -2,8 +2,8 @@
 
 // The arguments of `muster qos` and its sisters: an action, a name, and KEY=VALUE words.
 //
-// Pure; errors as in number.h. Thread promise: safe from any thread. Invariants: a key is one of
-// the kind's; times of reservations are in UTC; "KEY+=X" and "KEY-=X" are values "+X" and "-X".
+// Pure; errors as in number.h. Invariants: a key is one of the kind's; times of reservations are in
+// UTC; "KEY+=X" and "KEY-=X" are values "+X" and "-X".
 
 #include <string>
 #include <vector>

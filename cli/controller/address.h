@@ -2,8 +2,7 @@
 
 // Where the controller is, and where a personal cluster keeps its state.
 //
-// Thread promise: pure functions of their arguments. Invariant: an Address is either a unix
-// socket's path or HOST:PORT with a port from 1 to 65535.
+// Invariant: an Address is either a unix socket's path or HOST:PORT with a port from 1 to 65535.
 
 #include <string>
 

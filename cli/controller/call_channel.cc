@@ -176,7 +176,7 @@ absl::Status CallChannel::Try(milliseconds patience,
           (busy && clock.SteadyNow() >= give_up)) {
         return Refusal(status);
       }
-      RETURN_IF_ERROR(busy ? absl::OkStatus() : Mistrust(address_, status.error_message()));
+      RETURN_IF_ERROR(busy ? absl::OkStatus() : HandshakeError(address_, status.error_message()));
     }
     if (clock.SteadyNow() >= give_up) {
       return Nobody(address_);

@@ -5,7 +5,7 @@
 // Over TCP, always with TLS, the other end must show a controller's certificate of the authority
 // that we trust, or no byte of ours leaves; we show a client's certificate, or with each call a
 // MUNGE credential that is good for that very certificate and method. Nothing weaker is ever tried
-// instead. Thread promise: safe from any thread. Invariant: a credential travels over TLS alone.
+// instead. Invariant: a credential travels over TLS alone.
 
 #include <grpcpp/grpcpp.h>
 

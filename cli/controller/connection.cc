@@ -37,7 +37,7 @@ struct Connection::Channel {
 };
 
 absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(const Address& address,
-                                                             Patience patience) {
+                                                             RetryPolicy retry) {
   if (address.text.find(',') == std::string::npos && address.kind == Address::Kind::kUnix &&
       address.path.size() > kSocketPathBytesMax) {
     return absl::FailedPreconditionError(
@@ -46,11 +46,11 @@ absl::StatusOr<std::unique_ptr<Connection>> Connection::Open(const Address& addr
   }
   auto channel = std::make_unique<Channel>(address);
   RETURN_IF_ERROR(channel->controllers.Open());
-  return std::unique_ptr<Connection>(new Connection(address, patience, std::move(channel)));
+  return std::unique_ptr<Connection>(new Connection(address, retry, std::move(channel)));
 }
 
-Connection::Connection(Address address, Patience patience, std::unique_ptr<Channel> channel)
-    : address_(std::move(address)), patience_(patience), channel_(std::move(channel)) {}
+Connection::Connection(Address address, RetryPolicy retry, std::unique_ptr<Channel> channel)
+    : address_(std::move(address)), retry_(retry), channel_(std::move(channel)) {}
 
 Connection::~Connection() = default;
 
@@ -66,7 +66,7 @@ absl::StatusOr<typename Request::Reply> Connection::Ask(const Request& request) 
   };
   ASSIGN_OR_RETURN(const std::string answer,
                    channel_->controllers.Call(Request::kMethod, asked, repeatable,
-                                              brief ? patience_.reading : patience_.changing));
+                                              brief ? retry_.reading : retry_.changing));
   typename Request::Reply reply{};
   if (const absl::Status read = ReadReply<Request>(answer, &reply); !read.ok()) {
     return BadReply(std::string(read.message()));

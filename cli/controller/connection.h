@@ -3,10 +3,11 @@
 // The controller, as the verbs call it: described requests in, model values out, blocking.
 //
 // The only place of the cli that knows gRPC. Every call has a deadline. A call that changes
-// something is tried again with the same token while the controller restarts (Patience::changing);
-// a call that only reads, or is for now (`kNow`), gives up earlier. Errors are one line ready for
-// the user and never InvalidArgument, which stands for bad usage: Unavailable when no controller
-// answers. Thread promise: safe from any thread; each call blocks its own.
+// something is tried again with the same token while the controller restarts
+// (RetryPolicy::changing); a call that only reads, or is for now (`kNow`), gives up earlier. Errors
+// are one line ready for the user and never InvalidArgument, which stands for bad usage:
+// Unavailable when no controller answers. Thread promise: safe from any thread; each call blocks
+// its own.
 
 #include <chrono>
 #include <functional>
@@ -25,7 +26,7 @@
 namespace muster::cli {
 
 // How long a call goes on trying while no controller answers.
-struct Patience {
+struct RetryPolicy {
   std::chrono::milliseconds changing{10'000};
   std::chrono::milliseconds reading{1'500};
 };
@@ -45,13 +46,13 @@ class Connection {
  public:
   // Connects lazily; fails only on an address that gRPC cannot take.
   static absl::StatusOr<std::unique_ptr<Connection>> Open(const Address& address,
-                                                          Patience patience = {});
+                                                          RetryPolicy retry = {});
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
   ~Connection();
 
   // Calls the method that the request names. Requests are described in scheduler/model: commands in
-  // change/command.h, questions in request/.
+  // change/command.h, questions in model/request.
   template <ClientRequest Request>
   Answered<Request> Call(const Request& request);
 
@@ -65,12 +66,12 @@ class Connection {
 
  private:
   struct Channel;  // gRPC's, kept out of this header
-  Connection(Address address, Patience patience, std::unique_ptr<Channel> channel);
+  Connection(Address address, RetryPolicy retry, std::unique_ptr<Channel> channel);
   template <ClientRequest Request>
   absl::StatusOr<typename Request::Reply> Ask(const Request& request);
 
   const Address address_;
-  const Patience patience_;
+  const RetryPolicy retry_;
   const std::unique_ptr<Channel> channel_;
 };
 

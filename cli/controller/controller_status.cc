@@ -10,7 +10,7 @@
 namespace muster::cli {
 namespace {
 
-constexpr std::chrono::milliseconds kStandingTimeout{700};
+constexpr std::chrono::milliseconds kStatusTimeout{700};
 constexpr std::chrono::seconds kHandOverTimeout{15};
 
 }  // namespace
@@ -28,7 +28,7 @@ std::vector<Address> AllOf(const Address& address) {
 absl::StatusOr<ControllerStatus> ReadControllerStatus(
     const std::shared_ptr<grpc::Channel>& channel) {
   grpc::ClientContext context;
-  context.set_deadline(std::chrono::system_clock::now() + kStandingTimeout);
+  context.set_deadline(std::chrono::system_clock::now() + kStatusTimeout);
   context.set_wait_for_ready(true);
   wire::ReadControllerStatusReply reply;
   const grpc::Status status = wire::Leadership::NewStub(channel)->ReadControllerStatus(

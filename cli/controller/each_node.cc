@@ -5,9 +5,9 @@
 #include <iterator>
 #include <set>
 
-#include "cli/parse/hostlist.h"
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/host_list.h"
 
 namespace muster::cli {
 namespace {
@@ -21,7 +21,7 @@ absl::StatusOr<std::vector<std::string>> NodesIn(const std::vector<std::string>&
   std::set<std::string> seen;
   for (const std::string& word : words) {
     RETURN_IF_ERROR(CheckText(word, kNodeWordBytesMax));
-    ASSIGN_OR_RETURN(const std::vector<std::string> some, ParseHostlist(word));
+    ASSIGN_OR_RETURN(const std::vector<std::string> some, NodeNames(word));
     std::copy_if(some.begin(), some.end(), std::back_inserter(nodes),
                  [&seen](const std::string& name) { return seen.insert(name).second; });
   }

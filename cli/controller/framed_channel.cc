@@ -9,6 +9,8 @@
 #include <cstring>
 #include <utility>
 
+#include "scheduler/base/little_endian.h"
+
 namespace muster::cli {
 namespace {
 
@@ -16,23 +18,7 @@ namespace {
 constexpr std::size_t kRequestBytesMax = (std::size_t{16} << 20U) - 64;
 
 constexpr std::string_view kMagic = "MUSTER1\n";
-constexpr std::size_t kNumberBytes = 4;
-constexpr unsigned kByteBits = 8;
 constexpr std::size_t kAnswerBytesMax = std::size_t{256} << 20U;
-
-void PutNumber(std::size_t number, std::string& out) {
-  for (std::size_t i = 0; i < kNumberBytes; ++i) {
-    out.push_back(static_cast<char>(number >> (kByteBits * i)));
-  }
-}
-
-std::size_t NumberAt(std::string_view bytes, std::size_t at) {
-  std::size_t number = 0;
-  for (std::size_t i = 0; i < kNumberBytes; ++i) {
-    number |= std::size_t{static_cast<unsigned char>(bytes[at + i])} << (kByteBits * i);
-  }
-  return number;
-}
 
 void LimitWaits(int fd, std::chrono::milliseconds timeout) {
   constexpr std::int64_t kMillis = 1000;

@@ -24,7 +24,7 @@ absl::Status FollowUntilEnd(Connection& connection, JobId job,
     bool any = false;
     absl::Status status = connection.WatchJob(job, [&](const JobNews& news) {
       any = true;
-      ended = IsTerminalName(news.job.state);
+      ended = IsTerminal(news.job.state);
       tell(news);
       return !ended && !stopped();
     });
@@ -41,12 +41,6 @@ absl::Status FollowUntilEnd(Connection& connection, JobId job,
 }
 
 }  // namespace
-
-bool IsTerminalName(const std::string& state) {
-  return std::any_of(kAllJobStates.begin(), kAllJobStates.end(), [&state](JobState candidate) {
-    return IsTerminal(candidate) && state == Name(candidate);
-  });
-}
 
 JobWatch::JobWatch(Connection& connection, JobId job, EventLoop& loop,
                    std::function<void(const JobNews&)> tell,
@@ -88,7 +82,7 @@ int ExitCodeOf(const JobView& job) {
   if (job.exit_code != 0) {
     return std::clamp(job.exit_code, 0, 255);
   }
-  return job.state == Name(JobState::kCompleted) ? 0 : 1;
+  return IsSuccess(job.state) ? 0 : 1;
 }
 
 }  // namespace muster::cli

@@ -16,9 +16,6 @@
 
 namespace muster::cli {
 
-// True for the name of a state that no job leaves ("COMPLETED").
-bool IsTerminalName(const std::string& state);
-
 class JobWatch {
  public:
   // `failed` hears of a refusal (no such job); going away is not one.

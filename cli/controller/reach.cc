@@ -33,7 +33,7 @@ absl::Status Nobody(const Address& address) {
   return absl::UnavailableError(absl::StrCat("muster: no controller at ", address.text, mend));
 }
 
-absl::Status Mistrust(const Address& address, const std::string& message) {
+absl::Status HandshakeError(const Address& address, const std::string& message) {
   constexpr std::string_view kPlugin = "plugin failed with error: ";
   const std::size_t plugin = message.find(kPlugin);
   if (plugin != std::string::npos) {

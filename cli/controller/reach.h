@@ -1,8 +1,6 @@
 #pragma once
 
 // Whether a controller can be reached, and what is said when it cannot.
-//
-// Thread promise: safe from any thread.
 
 #include <cstddef>
 #include <string>
@@ -22,8 +20,8 @@ int ProbeSocket(const std::string& path);
 // No controller answers, at any of the addresses.
 absl::Status Nobody(const Address& address);
 
-// What gRPC says of a call that never left: either end could not be told from a stranger. Trying
-// again does not help. OK: it was something else.
-absl::Status Mistrust(const Address& address, const std::string& message);
+// The error of a call whose handshake failed, from what gRPC says of it. Trying again does not
+// help. OK: the message is about something else.
+absl::Status HandshakeError(const Address& address, const std::string& message);
 
 }  // namespace muster::cli

@@ -3,7 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/frame/completion.h"
 #include "cli/frame/verbs.h"
-#include "cli/parse/number.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/frame/command_line.h"
 #include "cli/frame/verbs.h"
-#include "cli/parse/number.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {

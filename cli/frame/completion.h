@@ -2,8 +2,7 @@
 
 // Completion scripts, written from the table of verbs.
 //
-// Thread promise: pure. Invariant: every verb and every shown option of it is offered, and nothing
-// else.
+// Invariant: every verb and every shown option of it is offered, and nothing else.
 
 #include <string>
 #include <vector>

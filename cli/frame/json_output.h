@@ -3,8 +3,7 @@
 // Described values as JSON: the one converter of every --json.
 //
 // Times are ISO 8601 in UTC with milliseconds, kNoTime is null; durations are seconds; bytes and
-// ids are numbers; index sets are lists as text ("0-3"); keys keep the order of Fields(). Thread
-// promise: safe from any thread.
+// ids are numbers; index sets are lists as text ("0-3"); keys keep the order of Fields().
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -13,6 +12,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "scheduler/base/text/time_text.h"
 #include "scheduler/model/value/fields.h"
 #include "scheduler/model/value/ids.h"
 #include "scheduler/model/value/index_set.h"
@@ -22,9 +22,6 @@
 namespace muster::cli {
 
 using Json = nlohmann::ordered_json;
-
-// "2026-03-14T09:26:53.589Z".
-std::string FormatIsoTime(Time time);
 
 // `document` on lines of its own; text that is not UTF-8 is repaired, never thrown over.
 std::string PrintJson(const Json& document);
@@ -53,7 +50,7 @@ inline Json ToJson(Duration duration) {
   return static_cast<double>(duration.count()) / 1000.0;
 }
 inline Json ToJson(Time time) {
-  return time == kNoTime ? Json(nullptr) : Json(FormatIsoTime(time));
+  return time == kNoTime ? Json(nullptr) : Json(IsoText(time));
 }
 // Declared before use by one another: containers may hold structs and structs containers.
 template <class T>

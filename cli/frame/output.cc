@@ -10,7 +10,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "cli/parse/number.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {

@@ -93,4 +93,10 @@ absl::Status ResultFile::Finish() {
   return absl::OkStatus();
 }
 
+absl::Status WriteResult(const std::string& path, const std::string& text) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<ResultFile> file, ResultFile::Create(path));
+  RETURN_IF_ERROR(file->Append(text));
+  return file->Finish();
+}
+
 }  // namespace muster::cli

@@ -45,4 +45,7 @@ class ResultFile {
   bool keep_ = false;
 };
 
+// `text` as the whole content of the file `path`.
+absl::Status WriteResult(const std::string& path, const std::string& text);
+
 }  // namespace muster::cli

@@ -2,8 +2,7 @@
 
 // The first word of a verb that has several commands: `muster keys rotate`.
 //
-// Thread promise: pure functions. Invariant: the refusal names every command of the table, in its
-// order.
+// Invariant: the refusal names every command of the table, in its order.
 
 #include <algorithm>
 #include <cstddef>
@@ -11,7 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "cli/parse/number.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 

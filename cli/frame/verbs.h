@@ -1,97 +1,76 @@
 #pragma once
 
-// Every verb of the command line, by the room that holds its options, help and action
-// (cmd_VERB.cc).
+// Every verb of the command line, in the order of its help.
 //
-// A verb says what it is and does in the text of its own help; see verb.h for the frame. Thread
-// promise: all run on the main thread. Invariant: main.cc lists each of them.
+// The function that makes a verb stands in the room that holds its options, help and action
+// (cmd_VERB.cc). A verb says what it is and does in the text of its own help; see verb.h for the
+// frame. Thread promise: all run on the main thread.
 
 #include "cli/frame/verb.h"
 
 namespace muster::cli {
 
-// cli/jobs
-Verb CancelVerb();
-Verb ExplainVerb();
-Verb HistoryVerb();
-Verb HoldVerb();
-Verb QueueVerb();
-Verb ReleaseVerb();
-Verb RequeueVerb();
-Verb ReportVerb();
-Verb ResumeVerb();
-Verb ShowVerb();
-Verb SubmitVerb();
-Verb SuspendVerb();
-Verb UpdateVerb();
+// VERB(name, function) for each verb; a third argument `true`: it needs all of them. SLURM_VERB is
+// for those that stand in cli::slurm.
+#define MUSTER_VERBS(VERB, SLURM_VERB)     \
+  VERB("up", UpVerb)                       \
+  VERB("submit", SubmitVerb)               \
+  VERB("run", RunVerb)                     \
+  VERB("alloc", AllocVerb)                 \
+  VERB("attach", AttachVerb)               \
+  VERB("cast", CastVerb)                   \
+  VERB("queue", QueueVerb)                 \
+  VERB("history", HistoryVerb)             \
+  VERB("show", ShowVerb)                   \
+  VERB("explain", ExplainVerb)             \
+  VERB("cancel", CancelVerb)               \
+  VERB("hold", HoldVerb)                   \
+  VERB("release", ReleaseVerb)             \
+  VERB("suspend", SuspendVerb)             \
+  VERB("resume", ResumeVerb)               \
+  VERB("requeue", RequeueVerb)             \
+  VERB("update", UpdateVerb)               \
+  VERB("nodes", NodesVerb)                 \
+  VERB("topo", TopoVerb)                   \
+  VERB("place", PlaceVerb)                 \
+  VERB("drain", DrainVerb)                 \
+  VERB("reboot", RebootVerb)               \
+  VERB("partition", PartitionVerb)         \
+  VERB("qos", QosVerb)                     \
+  VERB("accounts", AccountsVerb)           \
+  VERB("share", ShareVerb)                 \
+  VERB("reservation", ReservationVerb)     \
+  VERB("simulate", SimulateVerb)           \
+  VERB("whatif", WhatifVerb)               \
+  VERB("trace", TraceVerb)                 \
+  VERB("checkpoint", CheckpointVerb)       \
+  VERB("estimate", EstimateVerb)           \
+  VERB("kernel", KernelVerb)               \
+  VERB("keys", KeysVerb)                   \
+  VERB("replay", ReplayVerb)               \
+  VERB("completion", CompletionVerb, true) \
+  VERB("version", VersionVerb)             \
+  VERB("health", HealthVerb)               \
+  SLURM_VERB("slurm", SlurmVerb)           \
+  VERB("import", ImportVerb)               \
+  VERB("help", HelpVerb, true)             \
+  VERB("manual", ManualVerb, true)         \
+  VERB("token", TokenVerb)                 \
+  VERB("web", WebVerb)                     \
+  VERB("tune", TuneVerb)                   \
+  VERB("controller", ControllerVerb)       \
+  VERB("store", StoreVerb)                 \
+  VERB("events", EventsVerb)               \
+  VERB("report", ReportVerb)               \
+  VERB("alerts", AlertsVerb)
 
-// cli/run
-Verb AllocVerb();
-Verb AttachVerb();
-Verb CastVerb();
-Verb RunVerb();
-
-// cli/cluster
-Verb ControllerVerb();
-Verb DrainVerb();
-Verb EventsVerb();
-Verb HealthVerb();
-Verb KeysVerb();
-Verb NodesVerb();
-Verb PartitionVerb();
-Verb QosVerb();
-Verb RebootVerb();
-Verb AccountsVerb();
-Verb ReservationVerb();
-Verb ReplayVerb();
-Verb StoreVerb();
-Verb TokenVerb();
-Verb TopoVerb();
-Verb WebVerb();
-
-// cli/alerts
-Verb AlertsVerb();
-
-// cli/share
-Verb ShareVerb();
-
-// cli/place
-Verb EstimateVerb();
-Verb PlaceVerb();
-
-// cli/simulate
-Verb SimulateVerb();
-Verb TraceVerb();
-
-// cli/whatif
-Verb WhatifVerb();
-
-// cli/tune
-Verb TuneVerb();
-
-// cli/kernel
-Verb KernelVerb();
-
-// cli/checkpoint
-Verb CheckpointVerb();
-
-// cli/up
-Verb UpVerb();
-
-// cli/frame
-Verb CompletionVerb();
-Verb HelpVerb();
-Verb VersionVerb();
-
-// cli/slurm/links
-namespace slurm {
-Verb SlurmVerb();
-}
-
-// cli/moving
-Verb ImportVerb();
-
-// cli/manual
-Verb ManualVerb();
+#define MUSTER_DECLARED(NAME, MAKE, ...) Verb MAKE();
+#define MUSTER_DECLARED_SLURM(NAME, MAKE) \
+  namespace slurm {                       \
+  Verb MAKE();                            \
+  }
+MUSTER_VERBS(MUSTER_DECLARED, MUSTER_DECLARED_SLURM)
+#undef MUSTER_DECLARED
+#undef MUSTER_DECLARED_SLURM
 
 }  // namespace muster::cli

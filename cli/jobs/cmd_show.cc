@@ -4,15 +4,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
-#include "cli/controller/streams/curve_calls.h"
 #include "cli/controller/query/documents.h"
 #include "cli/controller/query/job_query.h"
 #include "cli/frame/json_output.h"
 #include "cli/frame/output.h"
 #include "cli/frame/verbs.h"
 #include "cli/parse/selector.h"
-#include "cli/sheet/timeline/curve_sheet.h"
 #include "cli/sheet/job_sheet.h"
+#include "cli/sheet/timeline/curve_sheet.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
 
@@ -29,13 +28,13 @@ std::string Sheets(const std::vector<JobDetail>& details, const Style& style) {
 }
 
 absl::StatusOr<int> ShowCurves(const Invocation& invocation, const std::vector<JobSelector>& jobs) {
-  ASSIGN_OR_RETURN(const Address address, AddressOf(invocation));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
   const Style style = StyleFor(invocation.environment, STDOUT_FILENO);
   std::string page;
   Json document = Json::array();
   for (const JobSelector& job : jobs) {
-    ASSIGN_OR_RETURN(const std::vector<UsageCurve> curves, ReadCurves(address, job));
-    for (const UsageCurve& curve : curves) {
+    ASSIGN_OR_RETURN(const std::vector<JobCurve> curves, connection->Call(ShowCurve{job}));
+    for (const JobCurve& curve : curves) {
       absl::StrAppend(&page, page.empty() ? "" : "\n", PrintCurve(curve, style));
       document.push_back(ToJson(curve));
     }

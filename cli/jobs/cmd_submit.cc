@@ -8,12 +8,12 @@
 #include "cli/frame/verbs.h"
 #include "cli/jobs/submit/batch_file.h"
 #include "cli/jobs/submit/submission.h"
-#include "cli/page/hostlist.h"
 #include "cli/page/quantity.h"
 #include "cli/page/text.h"
 #include "cli/request/job_options.h"
 #include "cli/request/request.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/host_list.h"
 #include "scheduler/runtime/clock.h"
 
 namespace muster::cli {
@@ -43,7 +43,7 @@ absl::StatusOr<int> Test(Connection& connection, const std::string& token,
                     ? "would start now"
                     : absl::StrCat("would start by ",
                                    MomentText(forecast.start, absl::LocalTimeZone())))
-            << (forecast.nodes.empty() ? "" : " on " + Printable(Hostlist(forecast.nodes)))
+            << (forecast.nodes.empty() ? "" : " on " + Printable(CompressHostlist(forecast.nodes)))
             << (forecast.reason.empty() ? "" : ": " + Printable(forecast.reason)) << std::endl;
   return forecast.never ? 1 : 0;
 }
@@ -62,19 +62,22 @@ absl::StatusOr<int> SubmitBatch(const Invocation& invocation, const Address& add
     return absl::InvalidArgumentError("--batch and SCRIPT exclude each other: give one");
   }
   const std::string path = invocation.Value("batch");
-  ASSIGN_OR_RETURN(const std::vector<BatchLine> lines,
+  ASSIGN_OR_RETURN(std::vector<BatchLine> lines,
                    ReadBatchFile(SubmitVerb(), invocation, path, address));
-  std::vector<std::string> tokens(lines.size());
-  for (std::string& token : tokens) {
-    ASSIGN_OR_RETURN(token, MakeToken());
+  std::vector<SubmitJob> submissions;
+  submissions.reserve(lines.size());
+  for (BatchLine& line : lines) {
+    ASSIGN_OR_RETURN(std::string token, MakeToken());
+    JobRequest& request = line.request;
+    submissions.push_back({std::move(token),
+                           std::move(request.spec),
+                           std::move(request.program),
+                           {},
+                           std::move(request.components)});
   }
   std::size_t answered = 0;
   int code = 0;
-  const auto get = [&](std::size_t i) {
-    const JobRequest& request = lines[i].request;
-    return StreamedSubmission{&tokens[i], &request.spec, &request.program, &request.components};
-  };
-  RETURN_IF_ERROR(SubmitAll(address, lines.size(), get, [&](const absl::StatusOr<JobId>& job) {
+  RETURN_IF_ERROR(SubmitAll(address, submissions, [&](const absl::StatusOr<JobId>& job) {
     const BatchLine& line = lines[answered++];
     if (job.ok()) {
       std::cout << (line.request.parsable ? "" : "Submitted batch job ") << job->value() << "\n";
@@ -95,8 +98,8 @@ absl::StatusOr<int> Submit(const Invocation& as_given) {
   }
   ASSIGN_OR_RETURN(const Invocation invocation, WithWrapInFront(as_given));
   // The command line alone first: its mistakes are told before a file is looked at.
-  const Moment moment{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
-  RETURN_IF_ERROR(ReadJobOptions(invocation.values, {}, JobVerb::kSubmit, moment).status());
+  const ParseContext context{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
+  RETURN_IF_ERROR(ReadJobOptions(invocation.values, {}, JobVerb::kSubmit, context).status());
   ASSIGN_OR_RETURN(const Script script, ReadScriptOf(invocation));
   ASSIGN_OR_RETURN(const JobRequest request, ReadSubmission(invocation, address, script));
   ASSIGN_OR_RETURN(const std::string token, MakeToken());

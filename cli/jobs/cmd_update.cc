@@ -9,8 +9,8 @@ namespace muster::cli {
 namespace {
 
 absl::StatusOr<JobUpdate> ReadChanges(const Invocation& invocation) {
-  const Moment moment{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
-  return ReadJobChanges(invocation.values, moment);
+  const ParseContext context{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
+  return ReadJobChanges(invocation.values, context);
 }
 
 absl::StatusOr<int> Update(const Invocation& invocation) {

@@ -8,8 +8,8 @@
 #include "cli/frame/json_output.h"
 #include "cli/page/table.h"
 #include "cli/page/text.h"
-#include "cli/parse/number.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {

@@ -2,8 +2,8 @@
 
 // Columns of a list of jobs that the user chose: --format and --sort, by the names of --json.
 //
-// Pure. Thread promise: safe from any thread. Invariants: a name that no document has is an error;
-// jobs that no key tells apart keep their order; text is made printable.
+// Pure. Invariants: a name that no document has is an error; jobs that no key tells apart keep
+// their order; text is made printable.
 
 #include <string>
 #include <utility>

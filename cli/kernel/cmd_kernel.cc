@@ -15,8 +15,8 @@
 #include "cli/kernel/kernel_timeline.h"
 #include "cli/kernel/kernel_tune.h"
 #include "cli/page/table.h"
-#include "cli/parse/number.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {

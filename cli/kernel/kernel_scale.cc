@@ -20,6 +20,7 @@
 #include "cli/parse/number.h"
 #include "cli/picture/scaling_plot.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {

@@ -9,9 +9,9 @@
 #include "cli/frame/json_output.h"
 #include "cli/frame/output.h"
 #include "cli/kernel/kernel_process.h"
-#include "cli/parse/duration.h"
-#include "cli/parse/number.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {

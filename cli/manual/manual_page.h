@@ -3,9 +3,9 @@
 // A manual page in mdoc: a verb's own data, with what its source says besides.
 //
 // Name, synopsis, options, examples and exit codes are the verb's; a section of the source stands
-// in place of what the verb says of the same, examples after its own. Thread promise: pure
-// functions. Invariants: every shown option stands in the page once, in the verb's order; the pages
-// that are named are listed at the end.
+// in place of what the verb says of the same, examples after its own. Invariants: every shown
+// option stands in the page once, in the verb's order; the pages that are named are listed at the
+// end.
 
 #include <string>
 #include <vector>

@@ -4,8 +4,8 @@
 //
 // In running text `literal`, *ARGUMENT*, **keyword**, <path>, $VARIABLE, --option and page(1) are
 // marked. A blank line parts paragraphs, ": TERM" begins an item of a list, four blanks begin a
-// literal line, and a line that begins with a dot is mdoc already. Thread promise: pure functions.
-// Invariants: no other text becomes a macro or an escape; each sentence begins a line.
+// literal line, and a line that begins with a dot is mdoc already. Invariants: no other text
+// becomes a macro or an escape; each sentence begins a line.
 
 #include <string>
 #include <string_view>

@@ -84,7 +84,7 @@ Verb ImportVerb() {
   verb.remarks =
       "Prints a musterd.toml: settings, partitions, accounts and users, as musterd takes them. "
       "What\n"
-      "agents need is a comment behind it, and so is a line for each thing that has no\n"
+      "agents need is a comment after it, and so is a line for each thing that has no\n"
       "counterpart, with the reason. Nothing is changed anywhere.";
   verb.options = {{.name = "sacctmgr-dump",
                    .letter = 0,

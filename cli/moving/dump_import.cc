@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "cli/parse/number.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {

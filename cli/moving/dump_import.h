@@ -2,8 +2,8 @@
 
 // What `sacctmgr dump` wrote, as accounts and users.
 //
-// Lines are KIND - 'NAME':KEY='VALUE':…, with a Parent line in front of what is below it. Thread
-// promise: pure. Invariants: root is not written; a line that is none is an error with its place.
+// Lines are KIND - 'NAME':KEY='VALUE':…, with a Parent line in front of what is below it.
+// Invariants: root is not written; a line that is none is an error with its place.
 
 #include <string>
 

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "cli/parse/time_limit.h"
+#include "scheduler/base/text/duration_text.h"
 #include "scheduler/model/value/gres.h"
 
 namespace muster::cli {
@@ -54,7 +54,7 @@ constexpr KeyReason kKeyReasons[] = {
     {"jobcomp*", "musterd keeps the accounting itself"},
     {"schedulerparameters", "the planner has no such knobs: `[policy]` backfill, reservations"},
     {"schedulertimeslice", "jobs are not time-sliced"},
-    {"preempttype", "who may preempt whom is said by the QOS: Preempt"},
+    {"preempttype", "preemption follows the QOS: Preempt"},
     {"preemptparameters", "what is preempted is chosen by what it loses"},
     {"topologyparam", "placements always keep to few switches"},
     {"routeplugin", "orders go straight to each agent"},
@@ -80,7 +80,7 @@ constexpr KeyReason kKeyReasons[] = {
     {"suspend*", kNoPower},
     {"resume*", kNoPower},
     {"reboot*", kNoPower},
-    {"grestypes", "GPUs are found by the agents; of other countable things they are told"},
+    {"grestypes", "agents find GPUs; give them other resources with their key gres"},
     {"maxjobcount", "only jobs of each user are bounded: `policy.submit_jobs_max`"},
     {"maxstepcount", "steps are not counted"},
     {"maxtaskspernode", "a node runs as many ranks as it has room for"},

@@ -2,8 +2,8 @@
 
 // The lines of slurm.conf(5) as Muster's settings.
 //
-// Thread promise: pure. Invariants: every key of every line becomes a setting, words for agents, or
-// a remark that says why not; what a machine tells of itself needs neither.
+// Invariants: every key of every line becomes a setting, words for agents, or a remark that says
+// why not; what a machine tells of itself needs neither.
 
 #include <vector>
 

@@ -2,9 +2,9 @@
 
 // A mail as text, and the machine's sendmail.
 //
-// Thread promise: safe from any thread. Invariants: no text of a user's becomes a header of its
-// own; what is not ASCII travels encoded; sendmail gets the address as an argument after "--". The
-// process ignores SIGPIPE (IgnoreBrokenPipes): sendmail may end without reading.
+// Invariants: no text of a user's becomes a header of its own; what is not ASCII travels encoded;
+// sendmail gets the address as an argument after "--". The process ignores SIGPIPE
+// (IgnoreBrokenPipes): sendmail may end without reading.
 
 #include <chrono>
 #include <string>

@@ -9,6 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "cli/page/quantity.h"
 #include "cli/sheet/job_sheet.h"
+#include "scheduler/base/text/duration_text.h"
+#include "scheduler/model/job/job_state.h"
 
 namespace muster::cli {
 namespace {
@@ -120,11 +122,11 @@ void NewsDesk::EndArray(const Event& event, std::vector<Message>& messages) {
   std::size_t listed = 0;
   for (const JobView& job : *ended) {
     ++states[job.state];
-    if (job.state != "COMPLETED" && ++listed <= 50) {
+    if (!IsSuccess(job.state) && ++listed <= 50) {
       absl::StrAppend(&failed, "  ", job.label, "  ", job.state, "  ", job.exit_text, "\n");
     }
   }
-  const bool all_well = states.size() == 1 && states.contains("COMPLETED");
+  const bool all_well = states.size() == 1 && IsSuccess(states.begin()->first);
   if (!event.asked.kinds.Has(News::kEnd) && (all_well || !event.asked.kinds.Has(News::kFail))) {
     return;
   }
@@ -158,8 +160,8 @@ void NewsDesk::End(const Event& event, Time now, std::vector<Message>& messages)
     EndArray(event, messages);
     return;
   }
-  const bool failed = event.state != "COMPLETED";
-  const bool late = event.state == "TIMEOUT" && kinds.Has(News::kTimeLimit);
+  const bool failed = !IsSuccess(event.state);
+  const bool late = IsTimedOut(event.state) && kinds.Has(News::kTimeLimit);
   const bool unmet = absl::StrContains(event.text, "depend") && kinds.Has(News::kInvalidDepend);
   const bool wanted = kinds.Has(News::kEnd) || (failed && kinds.Has(News::kFail)) || late || unmet;
   if (!wanted) {

@@ -10,6 +10,7 @@
 #include "cli/notify/http_post.h"
 #include "cli/notify/mail.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/time_text.h"
 
 namespace muster::cli {
 namespace {
@@ -37,8 +38,8 @@ std::string AlertsJson(const std::vector<Alert>& alerts, const std::string& clus
     }
     list.push_back({{"labels", std::move(labels)},
                     {"annotations", {{"summary", alert.text}}},
-                    {"startsAt", FormatIsoTime(alert.since)},
-                    {"endsAt", FormatIsoTime(alert.ended)}});
+                    {"startsAt", IsoText(alert.since)},
+                    {"endsAt", IsoText(alert.ended)}});
   }
   return list.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

@@ -14,7 +14,8 @@ namespace muster::cli {
 namespace {
 
 constexpr const char* kNotifierFooter =
-    "Tells people what happens to their jobs: mail and webhooks, as --mail-type, --mail-user and\n"
+    "Notifies users of what happens to their jobs: mail and webhooks, as --mail-type, --mail-user "
+    "and\n"
     "--notify of muster submit ask for, and alerts for an Alertmanager. It reads the controller's\n"
     "events as an operator; run it as the user who runs musterd.\n\n"
     "Examples:\n"

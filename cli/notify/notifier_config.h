@@ -2,7 +2,7 @@
 
 // muster-notifier's settings: from the command line and, where given, a TOML file.
 //
-// Thread promise: plain values. Invariant: what ParseNotifierConfig returns has been checked.
+// Invariant: what ParseNotifierConfig returns has been checked.
 
 #include <string>
 

@@ -5,75 +5,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "scheduler/base/text/size_text.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
-namespace {
-
-struct Unit {
-  std::uint64_t bytes;
-  const char* name;
-};
-
-Unit UnitOf(Bytes bytes) {
-  constexpr std::uint64_t kKibibyte = 1024;
-  if (bytes >= kGibibyte * 1024) {
-    return {kGibibyte.value() * 1024, "TiB"};
-  }
-  if (bytes >= kGibibyte) {
-    return {kGibibyte.value(), "GiB"};
-  }
-  if (bytes >= kMebibyte) {
-    return {kMebibyte.value(), "MiB"};
-  }
-  return bytes.value() >= kKibibyte ? Unit{kKibibyte, "KiB"} : Unit{1, "B"};
-}
-
-// To the nearest tenth, without a decimal that is zero.
-std::string InUnit(Bytes bytes, Unit unit) {
-  const std::uint64_t whole = bytes.value() / unit.bytes;
-  const std::uint64_t rest = bytes.value() % unit.bytes;
-  const std::uint64_t tenths = (rest * 10 + unit.bytes / 2) / unit.bytes;
-  if (tenths == 0 || tenths == 10) {
-    return absl::StrCat(whole + tenths / 10);
-  }
-  return absl::StrCat(whole, ".", tenths);
-}
-
-}  // namespace
-
-std::string BytesText(Bytes bytes) {
-  const Unit unit = UnitOf(bytes);
-  return absl::StrCat(InUnit(bytes, unit), " ", unit.name);
-}
-
-std::string BytesRatio(Bytes taken, Bytes all) {
-  const Unit unit = UnitOf(all);
-  return absl::StrCat(InUnit(taken, unit), "/", InUnit(all, unit), " ", unit.name);
-}
-
-std::string Counted(std::uint64_t count, const std::string& noun) {
-  return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
-}
-
-std::string ElapsedText(Duration duration) {
-  const std::int64_t total = duration.count() < 0 ? 0 : duration.count() / 1000;
-  const std::int64_t days = total / 86400;
-  const std::int64_t hours = total / 3600 % 24;
-  const std::int64_t minutes = total / 60 % 60;
-  const std::int64_t seconds = total % 60;
-  if (days > 0) {
-    return absl::StrFormat("%d-%02d:%02d:%02d", days, hours, minutes, seconds);
-  }
-  return hours > 0 ? absl::StrFormat("%d:%02d:%02d", hours, minutes, seconds)
-                   : absl::StrFormat("%d:%02d", minutes, seconds);
-}
-
-std::string PreciseText(Duration duration) {
-  if (duration.count() < 0 || duration >= std::chrono::minutes(1)) {
-    return ElapsedText(duration);
-  }
-  return absl::StrFormat("%s.%02d", ElapsedText(duration), duration.count() % 1000 / 10);
-}
 
 std::string MomentText(Time time, absl::TimeZone zone) {
   return time == kNoTime
@@ -131,7 +66,7 @@ std::string GpuUseText(const Usage& usage, Duration elapsed, std::uint32_t gpus)
   std::string text =
       busy.empty() ? "busy time not sampled" : absl::StrCat(busy, " of ", Counted(gpus, "GPU"));
   if (usage.gpu_memory.value() > 0) {
-    absl::StrAppend(&text, ", at most ", BytesText(usage.gpu_memory), " of one");
+    absl::StrAppend(&text, ", at most ", BytesText(usage.gpu_memory.value()), " of one");
   }
   if (usage.gpu_energy_mj > 0) {
     absl::StrAppend(&text, ", ", EnergyText(usage.gpu_energy_mj));

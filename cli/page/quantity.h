@@ -2,8 +2,8 @@
 
 // Amounts, durations and moments as people read them.
 //
-// Pure. Thread promise: safe from any thread. Invariants: a value that is exactly a whole number of
-// its unit is printed without decimals; kNoTime is "-".
+// Pure. Invariants: a value that is exactly a whole number of its unit is printed without decimals;
+// kNoTime is "-".
 
 #include <cstdint>
 #include <string>
@@ -14,19 +14,6 @@
 #include "scheduler/model/value/units.h"
 
 namespace muster::cli {
-
-// "3 GiB", "1.5 GiB", "312 MiB", "7 B".
-std::string BytesText(Bytes bytes);
-// What is taken of all, in the unit of all: "1.5/8 GiB".
-std::string BytesRatio(Bytes taken, Bytes all);
-
-// "1 node", "2 nodes".
-std::string Counted(std::uint64_t count, const std::string& noun);
-
-// Whole seconds as Slurm writes them: "0:07", "12:05", "3:00:00", "2-03:00:00".
-std::string ElapsedText(Duration duration);
-// As ElapsedText, with hundredths below a minute: "0:00.42".
-std::string PreciseText(Duration duration);
 
 // "2026-03-14 09:26:53" in `zone`.
 std::string MomentText(Time time, absl::TimeZone zone);

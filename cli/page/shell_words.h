@@ -2,8 +2,8 @@
 
 // A command as a line that a shell would read back as the same words.
 //
-// Pure. Thread promise: safe from any thread. Invariants: words without special characters stand as
-// they are; others stand in single quotes.
+// Pure. Invariants: words without special characters stand as they are; others stand in single
+// quotes.
 
 #include <string>
 #include <vector>

@@ -3,8 +3,8 @@
 // How a page of text is drawn: how wide, in colour or not, with box characters or ASCII.
 //
 // Renderers are pure functions from views, a moment and a Style to text; cli/frame/output asks the
-// terminal. Thread promise: plain values. Invariants: a default Style is that of a file or a pipe:
-// nothing is cut and nothing is coloured.
+// terminal. Invariants: a default Style is that of a file or a pipe: nothing is cut and nothing is
+// coloured.
 
 #include <cstddef>
 #include <string>

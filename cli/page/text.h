@@ -3,8 +3,7 @@
 // Text as a terminal shows it: how many columns it takes, what is safe to print, where to cut.
 //
 // Jobs carry names and sentences that other people wrote, so every renderer passes them through
-// Printable (scheduler/base/utf8.h) first. Pure. Thread promise: safe from any thread. Invariant:
-// CutText never splits a character.
+// Printable (scheduler/base/utf8.h) first. Pure. Invariant: CutText never splits a character.
 
 #include <cstddef>
 #include <string>

@@ -2,8 +2,7 @@
 
 // A tree of lines, drawn with box characters, or with ASCII where the locale has no UTF-8.
 //
-// Thread promise: plain values. Invariants: one line for each node of the tree; children come in
-// order below their parent.
+// Invariants: one line for each node of the tree; children come in order below their parent.
 
 #include <string>
 #include <vector>

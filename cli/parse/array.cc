@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {
@@ -93,23 +94,6 @@ absl::StatusOr<ArraySpec> ParseArray(std::string_view text) {
         absl::StrCat(Quote(text), " names index ", *twice, " twice: name each once"));
   }
   return array;
-}
-
-std::string FormatArray(const ArraySpec& array) {
-  std::string text;
-  for (const ArrayRange& range : array.ranges) {
-    absl::StrAppend(&text, text.empty() ? "" : ",", range.first);
-    if (range.last > range.first) {
-      absl::StrAppend(&text, "-", range.last);
-    }
-    if (range.step > 1) {
-      absl::StrAppend(&text, ":", range.step);
-    }
-  }
-  if (array.max_running > 0) {
-    absl::StrAppend(&text, "%", array.max_running);
-  }
-  return text;
 }
 
 std::vector<std::uint32_t> ArrayIndices(const ArraySpec& array) {

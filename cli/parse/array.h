@@ -2,9 +2,9 @@
 
 // Job arrays as people write them: "0-99%10", "1,3,5-9:2"; and lists of their elements.
 //
-// Pure; errors as in number.h. Thread promise: safe from any thread. Invariants of an accepted
-// array: first <= last <= kArrayIndexMax in each range, last lies on the step's grid, no index is
-// named twice, at most kArrayElementsMax elements.
+// Pure; errors as in number.h. Invariants of an accepted array: first <= last <= kArrayIndexMax in
+// each range, last lies on the step's grid, no index is named twice, at most kArrayElementsMax
+// elements.
 
 #include <cstdint>
 #include <string>
@@ -20,9 +20,6 @@ inline constexpr std::uint32_t kArrayIndexMax = 4'000'000;
 inline constexpr std::uint32_t kArrayElementsMax = 1'000'000;
 
 absl::StatusOr<ArraySpec> ParseArray(std::string_view text);
-
-// "0-9:3,12%2": what ParseArray reads back as `array`.
-std::string FormatArray(const ArraySpec& array);
 
 // Every index of `array`, ascending. REQUIRES: an accepted array.
 std::vector<std::uint32_t> ArrayIndices(const ArraySpec& array);

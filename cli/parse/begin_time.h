@@ -2,8 +2,8 @@
 
 // When a job may begin: now, now+1hour, 16:30, 2026-03-14T09:26, tomorrow.
 //
-// Pure: the caller says what time it is and where. Errors as in number.h. Thread promise: safe from
-// any thread. Invariants: an accepted time lies before the year 3000.
+// Pure: the caller says what time it is and where. Errors as in number.h. Invariants: an accepted
+// time lies before the year 3000.
 
 #include <string_view>
 

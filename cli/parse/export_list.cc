@@ -4,7 +4,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "cli/parse/number.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/base/utf8.h"
 
 namespace muster::cli {

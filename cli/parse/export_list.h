@@ -3,8 +3,7 @@
 // --export: which of the submitter's variables a job gets.
 //
 // ALL (the default), NONE, NIL (which leaves out SLURM_… too), or a list of NAME and NAME=VALUE,
-// which may begin with ALL. Pure; errors as in number.h. Thread promise: safe from any thread.
-// Invariant: names are shell identifiers.
+// which may begin with ALL. Pure; errors as in number.h. Invariant: names are shell identifiers.
 
 #include <string>
 #include <string_view>

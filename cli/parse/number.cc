@@ -1,20 +1,13 @@
 #include "cli/parse/number.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/base/utf8.h"
-#include "scheduler/runtime/log.h"
 
 namespace muster::cli {
 namespace {
-
-constexpr std::size_t kQuotedBytesMax = 60;
-
-bool IsContinuation(char byte) {
-  return (static_cast<unsigned char>(byte) & 0xc0) == 0x80;
-}
 
 bool IsControl(char byte) {
   const auto value = static_cast<unsigned char>(byte);
@@ -22,27 +15,6 @@ bool IsControl(char byte) {
 }
 
 }  // namespace
-
-std::string Quote(std::string_view text) {
-  if (text.size() <= kQuotedBytesMax) {
-    return absl::StrCat("\"", EscapeControl(text), "\"");
-  }
-  std::size_t cut = kQuotedBytesMax;
-  while (cut > 0 && IsContinuation(text[cut])) {
-    --cut;
-  }
-  return absl::StrCat("\"", EscapeControl(text.substr(0, cut)), "…\"");
-}
-
-absl::StatusOr<std::uint64_t> ParseDigits(std::string_view text, std::uint64_t max) {
-  std::uint64_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (text.empty() || error != std::errc() || stop != end || value > max) {
-    return absl::InvalidArgumentError("");
-  }
-  return value;
-}
 
 absl::StatusOr<std::uint32_t> ParseCount(std::string_view text, std::uint32_t max) {
   const absl::StatusOr<std::uint64_t> value = ParseDigits(text, max);

@@ -4,7 +4,7 @@
 //
 // ASCII digits only: no sign, blank, exponent or suffix slips through, and nothing wraps round.
 // Every parser of this folder is pure and returns InvalidArgument with `"TEXT" is not a …: MEND`;
-// the caller puts the place (option or file:line) in front. Thread promise: safe from any thread.
+// the caller puts the place (option or file:line) in front.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,13 +18,6 @@ namespace muster::cli {
 
 // The most of anything that one request may ask for (nodes, tasks, threads, GPUs).
 inline constexpr std::uint32_t kCountMax = 1'000'000;
-
-// `text` in double quotes for an error line: control characters escaped, long text cut.
-std::string Quote(std::string_view text);
-
-// Digits only, at most `max`; InvalidArgument without a message of its own otherwise (the caller
-// knows what was wanted).
-absl::StatusOr<std::uint64_t> ParseDigits(std::string_view text, std::uint64_t max);
 
 // A whole number from 1 to `max`.
 absl::StatusOr<std::uint32_t> ParseCount(std::string_view text, std::uint32_t max = kCountMax);

@@ -3,8 +3,7 @@
 // Large numbers as people write them: 7e9, 7B, 1.3B, 350M; rates: 50e9, 50GB/s, 400Gb/s.
 //
 // Suffixes are powers of 1000, in capitals: K, M, G or B (billion), T. Pure; errors as in number.h.
-// Thread promise: safe from any thread. Invariants: an accepted number is whole and at least 1;
-// nothing is rounded and nothing wraps.
+// Invariants: an accepted number is whole and at least 1; nothing is rounded and nothing wraps.
 
 #include <cstdint>
 #include <string_view>

@@ -2,8 +2,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/parse/array.h"
-#include "cli/parse/number.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {

@@ -2,8 +2,7 @@
 
 // Job selectors: "12", "12_3", "12_[3-5,7]", "12+1".
 //
-// Pure; errors as in number.h. Thread promise: safe from any thread. Invariants: those of
-// scheduler/model/job/job_selector.h.
+// Pure; errors as in number.h. Invariants: those of scheduler/model/job/job_selector.h.
 
 #include <optional>
 #include <string>

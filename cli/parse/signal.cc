@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cli/parse/number.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {

@@ -2,7 +2,7 @@
 
 // Signals by name or number: "USR1", "SIGUSR1", "10".
 //
-// Pure; errors as in number.h. Thread promise: safe from any thread.
+// Pure; errors as in number.h.
 
 #include <cstdint>
 #include <string_view>

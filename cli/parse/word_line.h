@@ -3,8 +3,7 @@
 // A line of words as a shell's user writes them: blanks between, quotes around, a backslash before
 // what would mean something else. Nothing is expanded.
 //
-// Pure. Thread promise: safe from any thread. Invariant: words that were quoted, also empty ones,
-// are kept as they stood.
+// Pure. Invariant: words that were quoted, also empty ones, are kept as they stood.
 
 #include <string>
 #include <string_view>

@@ -9,8 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "cli/page/quantity.h"
 #include "cli/sheet/machine_tree.h"
+#include "scheduler/base/text/size_text.h"
 
 namespace muster::cli {
 namespace {
@@ -179,7 +179,7 @@ class MachinePicture {
     if (known) {
       const NumaNode& numa = machine_.numa_nodes[cell.numa];
       absl::StrAppend(&heading, numa.os_index,
-                      numa.memory.zero() ? "" : "  " + BytesText(numa.memory),
+                      numa.memory.zero() ? "" : "  " + BytesText(numa.memory.value()),
                       cell.groups.empty() && numa.cpus.Empty() ? ", no cores" : "");
     }
     svg_.AddBox({x, y, cell.width, bottom - y}, "#f4f6f8", kEdge, heading, 4);
@@ -195,7 +195,7 @@ class MachinePicture {
                  double width) {
     const bool known = l3 < machine_.l3_caches.size();
     const std::string heading =
-        known ? absl::StrCat("L3 ", BytesText(machine_.l3_caches[l3].size)) : "";
+        known ? absl::StrCat("L3 ", BytesText(machine_.l3_caches[l3].size.value())) : "";
     svg_.AddBox({x, y, width, HeightOfGroup(cores.size()) - 4}, "#e6eaee", "none", heading);
     svg_.AddText(x + 4, y + kLine - 5, heading, {kMachineSmall, "start", "#555"});
     for (std::size_t i = 0; i < cores.size(); ++i) {
@@ -242,7 +242,7 @@ class MachinePicture {
       const auto [fill, title] =
           Owned(absl::StrCat("GPU ", gpu.os_index, gpu.model.empty() ? "" : ", ", gpu.model,
                              gpu.memory.zero() ? "" : ", ",
-                             gpu.memory.zero() ? "" : BytesText(gpu.memory),
+                             gpu.memory.zero() ? "" : BytesText(gpu.memory.value()),
                              gpu.pci_address.empty() ? "" : ", ", gpu.pci_address),
                 [position](const SvgOwner& owner) {
                   return std::count(owner.gpus.begin(), owner.gpus.end(), position) > 0;
@@ -281,7 +281,7 @@ class MachinePicture {
     }
   }
 
-  // MB/s, or what so many lanes usually have.
+  // MB/s, or what that number of lanes usually has.
   static std::uint64_t WidthOf(const DeviceLink& link) {
     constexpr std::uint64_t kLaneBandwidth = 25'000;
     return link.bandwidth > 0 ? link.bandwidth : link.lanes * kLaneBandwidth;

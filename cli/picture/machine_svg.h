@@ -4,9 +4,9 @@
 // coloured by their width, and who has what.
 //
 // NUMA nodes stand side by side, their GPUs in one line at the bottom, with an arc below for every
-// NVLink; where every two GPUs have the same one, a bar for all. PCIe is not drawn. Pure. Thread
-// promise: safe from any thread. Invariants: every core, GPU and NIC of the machine is one box,
-// whose title begins with "core N", "GPU N" or "NIC NAME".
+// NVLink; where every two GPUs have the same one, a bar for all. PCIe is not drawn. Pure.
+// Invariants: every core, GPU and NIC of the machine is one box, whose title begins with "core N",
+// "GPU N" or "NIC NAME".
 
 #include <cstdint>
 #include <string>

@@ -4,8 +4,8 @@
 // blocks as stripes, and which nodes a job has.
 //
 // Leaves stand side by side, each with its nodes in rows of eight; what hangs on no switch stands
-// last. Pure. Thread promise: safe from any thread. Invariants: every switch and node of the
-// network is one box, whose title begins with "switch NAME" or "node NAME".
+// last. Pure. Invariants: every switch and node of the network is one box, whose title begins with
+// "switch NAME" or "node NAME".
 
 #include <map>
 #include <string>

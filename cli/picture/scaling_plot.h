@@ -2,8 +2,8 @@
 
 // How a program scales: the arithmetic of speed-up and efficiency, and the pictures of it.
 //
-// Pure. Thread promise: safe from any thread. Invariants: the first point is the one that others
-// are compared with; points are in the order of their ranks.
+// Pure. Invariants: the first point is the one that others are compared with; points are in the
+// order of their ranks.
 
 #include <optional>
 #include <string>

@@ -5,11 +5,12 @@
 #include "cli/frame/json_output.h"
 #include "cli/frame/output.h"
 #include "cli/frame/verbs.h"
-#include "cli/page/quantity.h"
 #include "cli/page/table.h"
 #include "cli/parse/number.h"
 #include "cli/place/estimate_request.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/size_text.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {
@@ -135,7 +136,7 @@ std::string Page(const EstimateRequest& request, const Estimate& estimate, const
               {.title = "LEAST GPUS", .right = true}});
   for (const Fit& fit : estimate.fits) {
     fits.Add({{fit.type.name},
-              {BytesText(fit.type.memory)},
+              {BytesText(fit.type.memory.value())},
               {fit.fits ? "yes" : "no", fit.fits ? Paint::kGreen : Paint::kRed},
               {fit.gpus_min ? absl::StrCat(*fit.gpus_min) : "none"}});
   }

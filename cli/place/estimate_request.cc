@@ -11,6 +11,7 @@
 #include "cli/parse/request/resources.h"
 #include "cli/parse/scaled_number.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {
@@ -157,8 +158,8 @@ absl::StatusOr<double> BandwidthOf(const Invocation& invocation, const std::stri
   return static_cast<double>(*rate);
 }
 
-// Tensor-parallel ranks are next to one another, then the data-parallel ones, as in Megatron-LM: so
-// many of the latter share a node, and the last node has the rest.
+// Tensor-parallel ranks are next to one another, then the data-parallel ones, as in Megatron-LM: as
+// many of the latter as fit share a node, and the last node has the rest.
 absl::StatusOr<std::optional<core::LinkLevels>> ReadLinks(const Invocation& invocation,
                                                           const core::TrainingSetup& setup) {
   if (!invocation.Has("bandwidth")) {

@@ -6,12 +6,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/frame/result_file.h"
-#include "cli/page/hostlist.h"
-#include "cli/page/quantity.h"
 #include "cli/picture/machine_svg.h"
 #include "cli/picture/network_svg.h"
 #include "cli/place/place_prediction.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/host_list.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {

@@ -2,7 +2,7 @@
 
 // Pictures of nodes and of a placement, for --svg.
 //
-// Thread promise: safe from any thread. Invariants: a file is written whole or not at all.
+// Invariants: a file is written whole or not at all.
 
 #include <string>
 #include <vector>

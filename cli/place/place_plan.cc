@@ -8,13 +8,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cli/page/quantity.h"
 #include "cli/parse/number.h"
 #include "cli/parse/request/constraint.h"
 #include "cli/parse/request/resources.h"
 #include "cli/request/job_options.h"
 #include "cli/up/cluster_options.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/core/handle/submit/validate.h"
 #include "scheduler/core/plan/planner.h"
 #include "scheduler/model/value/gres.h"

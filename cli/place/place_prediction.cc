@@ -6,9 +6,9 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "cli/page/quantity.h"
 #include "cli/page/text.h"
 #include "cli/sheet/worth_text.h"
+#include "scheduler/base/text/size_text.h"
 #include "scheduler/core/place/nodes/block_placement.h"
 #include "scheduler/core/place/worth/placement_quality.h"
 
@@ -115,8 +115,9 @@ std::string PredictionText(const PlaceCluster& cluster, const Allocation& chosen
   const std::optional<Allocation> blocks = core::PlaceInBlocks(cluster.nodes, options.spec.request);
   const std::string there =
       blocks.has_value() ? OneText(cluster, *blocks, options.message) : "does not fit";
-  return absl::StrCat("predicted all-reduce of ", BytesText(options.message), ":\n  placed so   ",
-                      here, "\n  in blocks   ", there.empty() ? "nothing to send" : there, "\n");
+  return absl::StrCat("predicted all-reduce of ", BytesText(options.message.value()),
+                      ":\n  placed so   ", here, "\n  in blocks   ",
+                      there.empty() ? "nothing to send" : there, "\n");
 }
 
 }  // namespace muster::cli

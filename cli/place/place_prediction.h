@@ -3,8 +3,8 @@
 // What `muster place` says of collectives: their predicted times where the core puts the job, and
 // where a scheduler without knowledge of topology would put it.
 //
-// Pure. Thread promise: safe from any thread. Invariants: both are predicted by the same model, for
-// the same bytes; text and JSON say the same.
+// Pure. Invariants: both are predicted by the same model, for the same bytes; text and JSON say the
+// same.
 
 #include <optional>
 #include <string>

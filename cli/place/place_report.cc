@@ -7,11 +7,12 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "cli/frame/json_output.h"
-#include "cli/page/quantity.h"
 #include "cli/page/text.h"
 #include "cli/page/tree.h"
 #include "cli/place/place_prediction.h"
 #include "cli/sheet/machine_tree.h"
+#include "scheduler/base/text/size_text.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/core/place/gpu_links.h"
 #include "scheduler/core/place/locality.h"
 #include "scheduler/core/place/nodes/network_span.h"
@@ -196,7 +197,7 @@ std::string PrintPlacement(const PlaceCluster& cluster, const Allocation& alloca
     const std::optional<DeviceLink> link = WeakestOf(part);
     Tree root{.text = absl::StrCat(
                   Painted(Printable(part.allocation->name), Paint::kBold, style), "  ",
-                  BytesText(part.allocation->memory),
+                  BytesText(part.allocation->memory.value()),
                   link.has_value() ? absl::StrCat("  weakest GPU link ", LinkText(*link)) : ""),
               .children = {}};
     for (std::size_t i = 0; i < part.allocation->ranks.size(); ++i) {

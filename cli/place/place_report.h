@@ -2,7 +2,7 @@
 
 // What `muster place` prints: the binding map as a tree and as a JSON document.
 //
-// Pure. Thread promise: safe from any thread. Invariants: the two say the same.
+// Pure. Invariants: the two say the same.
 
 #include <string>
 

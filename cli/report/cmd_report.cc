@@ -10,9 +10,9 @@
 #include "cli/controller/query/job_query.h"
 #include "cli/frame/output.h"
 #include "cli/frame/verbs.h"
-#include "cli/parse/duration.h"
 #include "cli/report/report_tables.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/duration_text.h"
 #include "scheduler/runtime/clock.h"
 
 namespace muster::cli {

@@ -1,7 +1,6 @@
 #include "cli/report/report_tables.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "absl/strings/ascii.h"
@@ -10,6 +9,7 @@
 #include "cli/frame/json_output.h"
 #include "cli/page/quantity.h"
 #include "cli/page/table.h"
+#include "scheduler/base/text/duration_text.h"
 
 namespace muster::cli {
 namespace {

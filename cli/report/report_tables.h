@@ -2,8 +2,8 @@
 
 // The reports as people and as programs read them.
 //
-// Documents that other programs read: keys may be added, none renamed. Pure. Thread promise: safe
-// from any thread. Invariant: a share of nothing is "-", and null.
+// Documents that other programs read: keys may be added, none renamed. Pure. Invariant: a share of
+// nothing is "-", and null.
 
 #include <string>
 #include <vector>

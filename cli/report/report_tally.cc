@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "cli/page/quantity.h"
-#include "cli/sheet/job_table.h"
+#include "scheduler/model/job/job_state.h"
 
 namespace muster::cli {
 namespace {
@@ -35,7 +35,7 @@ double Seconds(Duration duration) {
 }
 
 bool HasFailed(const JobView& job) {
-  return IsEnded(job.state) && job.state != "COMPLETED" && job.state != "CANCELLED";
+  return IsTerminal(job.state) && !IsSuccess(job.state) && !IsCancelled(job.state);
 }
 
 void Count(const JobView& job, const UsageWindow& window, UsageRow& row) {

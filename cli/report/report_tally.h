@@ -2,9 +2,9 @@
 
 // What a report says, reckoned from jobs: who used how much, how busy the cluster was, who waited.
 //
-// Pure. Thread promise: safe from any thread. Invariants: (1) of a job only what lies in the window
-// counts; (2) groups come by what they used, the most first, then by name; (3) a rank of a sorted
-// list is the nearest one: p90 is the least wait that 90 % of the jobs do not exceed.
+// Pure. Invariants: (1) of a job only what lies in the window counts; (2) groups come by what they
+// used, the most first, then by name; (3) a rank of a sorted list is the nearest one: p90 is the
+// least wait that 90 % of the jobs do not exceed.
 
 #include <cstdint>
 #include <optional>

@@ -2,8 +2,8 @@
 
 // What jobs used within a time, added up.
 //
-// Pure. Thread promise: safe from any thread. Invariant: only what lies between `start` and `end`
-// of a job counts, without the time in which it was suspended.
+// Pure. Invariant: only what lies between `start` and `end` of a job counts, without the time in
+// which it was suspended.
 
 #include <cstdint>
 #include <string>

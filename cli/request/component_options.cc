@@ -1,23 +1,18 @@
 // The options of a heterogeneous job's further components.
-#include <algorithm>
 #include <array>
 
 #include "absl/strings/str_cat.h"
 #include "cli/request/job_options.h"
+#include "scheduler/base/contains.h"
 #include "scheduler/base/status.h"
 
 namespace muster::cli {
 namespace {
 
-template <std::size_t kCount>
-bool IsOneOf(const std::array<const char*, kCount>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 // What the first component says for all that do not say otherwise.
 bool IsInherited(const std::string& name) {
   constexpr std::array kNames = {"account", "chdir", "comment", "export", "job-name", "time"};
-  return IsOneOf(kNames, name);
+  return Contains(kNames, name);
 }
 
 // What there is once for the whole job.
@@ -28,7 +23,7 @@ bool IsOfTheWhole(const std::string& name) {
       "priority",     "time-min",  "prefer",    "export-file", "get-user-env",
       "no-requeue",   "output",    "open-mode", "parsable",    "requeue",
       "requeue-exit", "test-only", "wait"};
-  return IsOneOf(kNames, name);
+  return Contains(kNames, name);
 }
 
 }  // namespace
@@ -36,7 +31,7 @@ bool IsOfTheWhole(const std::string& name) {
 absl::StatusOr<JobRequest> ReadComponentOptions(const ComponentOptions& first,
                                                 const ComponentOptions& own,
                                                 const std::vector<GivenOption>& environment,
-                                                JobVerb verb, const Moment& moment) {
+                                                JobVerb verb, const ParseContext& context) {
   std::vector<GivenOption> given;
   for (const GivenOption& option : first.directives) {
     if (IsInherited(option.name)) {
@@ -63,7 +58,7 @@ absl::StatusOr<JobRequest> ReadComponentOptions(const ComponentOptions& first,
   }
   given.insert(given.end(), own.directives.begin(), own.directives.end());
   given.insert(given.end(), environment.begin(), environment.end());
-  return ReadJobOptions(own.values, given, verb, moment);
+  return ReadJobOptions(own.values, given, verb, context);
 }
 
 }  // namespace muster::cli

@@ -16,8 +16,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "cli/parse/number.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/base/utf8.h"
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/file.h"
@@ -106,7 +106,7 @@ absl::StatusOr<std::vector<std::string>> VariablesIn(const std::string& name) {
     if (!IsEntry(entry)) {
       return absl::InvalidArgumentError(
           absl::StrCat("--export-file: ", Quote(entry.substr(0, 60)),
-                       " is not NAME=VALUE: write a NUL byte behind each variable"));
+                       " is not NAME=VALUE: write a NUL byte after each variable"));
     }
   }
   return entries;

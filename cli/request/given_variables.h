@@ -13,7 +13,7 @@
 
 namespace muster::cli {
 
-// The variables in the file `name` (--export-file), a NUL byte behind each; a number from 3 on is
+// The variables in the file `name` (--export-file), a NUL byte after each; a number from 3 on is
 // an open descriptor. InvalidArgument names the entry that is none.
 absl::StatusOr<std::vector<std::string>> VariablesIn(const std::string& name);
 

@@ -9,10 +9,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "cli/parse/number.h"
 #include "cli/request/job_option_table.h"
 #include "cli/request/job_options.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {
@@ -145,7 +145,7 @@ std::vector<Option> ChangeOptions() {
   return options;
 }
 
-absl::StatusOr<JobUpdate> ReadJobChanges(Values values, const Moment& moment) {
+absl::StatusOr<JobUpdate> ReadJobChanges(Values values, const ParseContext& context) {
   if (const auto depends = values.find("dependency");
       depends != values.end() && depends->second == kNoDependency) {
     depends->second.clear();
@@ -179,7 +179,7 @@ absl::StatusOr<JobUpdate> ReadJobChanges(Values values, const Moment& moment) {
       AddGres(value, changed);
     }
   }
-  ASSIGN_OR_RETURN(JobRequest request, ReadJobOptions(read, {}, JobVerb::kSubmit, moment));
+  ASSIGN_OR_RETURN(JobRequest request, ReadJobOptions(read, {}, JobVerb::kSubmit, context));
   JobUpdate changes;
   TakeOwnMembers(values, request.spec, changes);
   if (!changed.empty()) {

@@ -2,8 +2,8 @@
 
 // What an update asks to change of jobs, read by the readers of a submission's options.
 //
-// Used by `muster update` and `scontrol update` alike. Pure. Thread promise: safe from any thread.
-// Invariant: what no option names stays as it is.
+// Used by `muster update` and `scontrol update` alike. Pure. Invariant: what no option names stays
+// as it is.
 
 #include <map>
 #include <string>
@@ -22,6 +22,6 @@ std::vector<Option> ChangeOptions();
 // `values` by option. An empty value, or "none" as a dependency, takes away what the option gave.
 // InvalidArgument is one line that names the option.
 absl::StatusOr<JobUpdate> ReadJobChanges(std::map<std::string, std::string> values,
-                                         const Moment& moment);
+                                         const ParseContext& context);
 
 }  // namespace muster::cli

@@ -13,8 +13,6 @@
 #include "absl/strings/str_split.h"
 #include "cli/parse/array.h"
 #include "cli/parse/begin_time.h"
-#include "cli/parse/duration.h"
-#include "cli/parse/hostlist.h"
 #include "cli/parse/number.h"
 #include "cli/parse/request/constraint.h"
 #include "cli/parse/request/dependency.h"
@@ -24,8 +22,10 @@
 #include "cli/parse/request/resources.h"
 #include "cli/parse/request/switches.h"
 #include "cli/parse/request/warning_signal.h"
-#include "cli/parse/time_limit.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/host_list.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/model/policy/policy_text.h"
 #include "scheduler/model/value/gres.h"
 #include "scheduler/runtime/resource_limits.h"
@@ -279,12 +279,12 @@ absl::Status ReadPropagate(const std::string& value, std::vector<ProcessLimit>* 
                    "ALL, NONE, AS, CORE, CPU, DATA, FSIZE, MEMLOCK, NOFILE, NPROC, RSS, STACK");
 }
 
-#define READ(...)                                                                           \
-  [](const std::string& value, const Moment& moment, JobRequest* request) -> absl::Status { \
-    (void)value;                                                                            \
-    (void)moment;                                                                           \
-    (void)request;                                                                          \
-    __VA_ARGS__                                                                             \
+#define READ(...)                                                                                  \
+  [](const std::string& value, const ParseContext& context, JobRequest* request) -> absl::Status { \
+    (void)value;                                                                                   \
+    (void)context;                                                                                 \
+    (void)request;                                                                                 \
+    __VA_ARGS__                                                                                    \
   }
 #define SET(...) READ(__VA_ARGS__; return absl::OkStatus();)
 
@@ -353,17 +353,17 @@ const JobOption kJobOptions[] = {
      READ(ASSIGN_OR_RETURN(request->exports, ParseExport(value)); return absl::OkStatus();), true,
      true},
     {"export-file", "", "FILE",
-     "Variables the job gets: those of FILE, NAME=VALUE with a NUL byte behind each; --export adds",
+     "Variables the job gets: those of FILE, NAME=VALUE with a NUL byte after each; --export adds",
      READ(return ReadPath(value, &request->export_file);), true, false},
     {"get-user-env", "", "", "Also the variables that a login sets, where no others say them",
      SET(request->login_environment = true), true, false},
     {"hold", "H", "", "Wait until released", SET(request->spec.held = true), true, false},
     {"begin", "b", "TIME", "Not before: now+1hour, 16:30, 2030-01-31T08:00",
-     READ(ASSIGN_OR_RETURN(request->spec.begin, ParseBegin(value, moment.now, moment.zone));
+     READ(ASSIGN_OR_RETURN(request->spec.begin, ParseBegin(value, context.now, context.zone));
           return absl::OkStatus();),
      true, true},
     {"deadline", "", "TIME", "Not past this: not started when it cannot end by then",
-     READ(ASSIGN_OR_RETURN(request->spec.deadline, ParseBegin(value, moment.now, moment.zone));
+     READ(ASSIGN_OR_RETURN(request->spec.deadline, ParseBegin(value, context.now, context.zone));
           return absl::OkStatus();),
      true, true},
     {"dependency", "d", "LIST",
@@ -384,11 +384,11 @@ const JobOption kJobOptions[] = {
      READ(ASSIGN_OR_RETURN(request->spec.prefer, ParseConstraint(value)); return absl::OkStatus();),
      true, true},
     {"nodelist", "w", "NODES", "These nodes, like n1,n[3-5]; others only where more are needed",
-     READ(ASSIGN_OR_RETURN(request->spec.request.nodelist, ParseHostlist(value));
+     READ(ASSIGN_OR_RETURN(request->spec.request.nodelist, NodeNames(value));
           return absl::OkStatus();),
      true, true},
     {"exclude", "x", "NODES", "None of these nodes",
-     READ(ASSIGN_OR_RETURN(request->spec.request.exclude, ParseHostlist(value));
+     READ(ASSIGN_OR_RETURN(request->spec.request.exclude, NodeNames(value));
           return absl::OkStatus();),
      true, true},
     {"switches", "", "N[@TIME]",

@@ -2,9 +2,8 @@
 
 // The table of request options: name, help, and how a value is read into a request.
 //
-// Read by job_options; in a file of its own because it is long. Thread promise: constant.
-// Invariants: names and letters are unique; an option that this version lacks has no reader and an
-// empty text.
+// Read by job_options; in a file of its own because it is long. Invariants: names and letters are
+// unique; an option that this version lacks has no reader and an empty text.
 
 #include <span>
 #include <string>
@@ -15,7 +14,7 @@
 namespace muster::cli {
 
 // Reads `value` into `request`; an error has no place yet.
-using Reader = absl::Status (*)(const std::string& value, const Moment& moment,
+using Reader = absl::Status (*)(const std::string& value, const ParseContext& context,
                                 JobRequest* request);
 
 struct JobOption {

@@ -7,10 +7,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "cli/parse/number.h"
 #include "cli/request/job_option_table.h"
 #include "cli/request/slurm_option_table.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {
@@ -171,13 +171,13 @@ absl::Status RefuseOpposites(const std::map<std::string, std::string>& values) {
   return absl::OkStatus();
 }
 
-absl::Status Apply(const GivenOption& given, const Moment& moment, JobRequest* request) {
+absl::Status Apply(const GivenOption& given, const ParseContext& context, JobRequest* request) {
   const JobOption* option = FindJobOption(given.name);
   MUSTER_CHECK(option != nullptr);
   if (option->read == nullptr) {
     return absl::InvalidArgumentError(absl::StrCat(given.where, ": not in this version"));
   }
-  const absl::Status status = option->read(given.value, moment, request);
+  const absl::Status status = option->read(given.value, context, request);
   request->said.push_back(given.name);
   return status.ok() ? status
                      : absl::InvalidArgumentError(
@@ -202,7 +202,8 @@ bool MayDiffer(const std::string& name) {
 }
 
 // One alternative: the request with these options instead.
-absl::Status ReadAlternative(const std::string& text, const Moment& moment, JobRequest* request) {
+absl::Status ReadAlternative(const std::string& text, const ParseContext& context,
+                             JobRequest* request) {
   const std::vector<std::string> words =
       absl::StrSplit(text, absl::ByAnyChar(" \t"), absl::SkipEmpty());
   std::vector<GivenOption> given;
@@ -216,20 +217,20 @@ absl::Status ReadAlternative(const std::string& text, const Moment& moment, JobR
       return absl::InvalidArgumentError(absl::StrCat(
           option.where, ": is the same for all alternatives; give it outside of --alt"));
     }
-    RETURN_IF_ERROR(Apply(option, moment, request));
+    RETURN_IF_ERROR(Apply(option, context, request));
   }
   return absl::OkStatus();
 }
 
 // --alt, once everything else is read.
-absl::Status ReadAlternatives(const Moment& moment, JobRequest* request) {
+absl::Status ReadAlternatives(const ParseContext& context, JobRequest* request) {
   if (request->alternatives.empty()) {
     return absl::OkStatus();
   }
   for (const std::string& text :
        std::vector<std::string>(absl::StrSplit(request->alternatives, '|'))) {
     JobRequest alternative = *request;
-    RETURN_IF_ERROR(ReadAlternative(text, moment, &alternative));
+    RETURN_IF_ERROR(ReadAlternative(text, context, &alternative));
     request->spec.alternatives.push_back(
         Alternative{alternative.spec.request, alternative.spec.time_limit});
   }
@@ -407,7 +408,7 @@ absl::StatusOr<std::vector<GivenOption>> OptionsFrom(const Environment& environm
 
 absl::StatusOr<JobRequest> ReadJobOptions(const std::map<std::string, std::string>& values,
                                           const std::vector<GivenOption>& directives, JobVerb verb,
-                                          const Moment& moment) {
+                                          const ParseContext& context) {
   RETURN_IF_ERROR(RefuseOpposites(values));
   std::vector<GivenOption> all = directives;
   for (const auto& value : values) {
@@ -423,7 +424,7 @@ absl::StatusOr<JobRequest> ReadJobOptions(const std::map<std::string, std::strin
         all.begin() + static_cast<std::ptrdiff_t>(i) + 1, all.end(),
         [&given](const GivenOption& later) { return Replaces(later.name, given.name); });
     if (!replaced) {
-      RETURN_IF_ERROR(Apply(given, moment, &request));
+      RETURN_IF_ERROR(Apply(given, context, &request));
     }
   }
   request.spec.kind = verb == JobVerb::kRun ? JobKind::kRun : JobKind::kBatch;
@@ -431,7 +432,7 @@ absl::StatusOr<JobRequest> ReadJobOptions(const std::map<std::string, std::strin
   RETURN_IF_ERROR(FillPerGpu(&request));
   RETURN_IF_ERROR(FillCpusPerGpu(&request));
   RETURN_IF_ERROR(FillMemoryPerGpu(&request));
-  RETURN_IF_ERROR(ReadAlternatives(moment, &request));
+  RETURN_IF_ERROR(ReadAlternatives(context, &request));
   return request;
 }
 

@@ -6,8 +6,8 @@
 //
 // The command line wins over directives, a later directive over an earlier one. Options of the
 // contract that this version lacks are in the table too, so that they are refused by name and not
-// taken for typing errors. Pure. Thread promise: safe from any thread. Invariants: every error
-// begins with where it was found ("--mem: …", "job.sh:3: --mem: …").
+// taken for typing errors. Pure. Invariants: every error begins with where it was found ("--mem:
+// …", "job.sh:3: --mem: …").
 
 #include <map>
 #include <string>
@@ -52,12 +52,12 @@ struct ComponentOptions {
 absl::StatusOr<JobRequest> ReadComponentOptions(const ComponentOptions& first,
                                                 const ComponentOptions& own,
                                                 const std::vector<GivenOption>& environment,
-                                                JobVerb verb, const Moment& moment);
+                                                JobVerb verb, const ParseContext& context);
 
 // The request of `values` (the command line's, by name; names that are not job options are passed
 // over) over `directives`.
 absl::StatusOr<JobRequest> ReadJobOptions(const std::map<std::string, std::string>& values,
                                           const std::vector<GivenOption>& directives, JobVerb verb,
-                                          const Moment& moment);
+                                          const ParseContext& context);
 
 }  // namespace muster::cli

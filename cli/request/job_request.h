@@ -2,7 +2,7 @@
 
 // A request as the options say it, before anything is filled in.
 //
-// Thread promise: plain values. Invariant: what no option said is as a fresh spec has it.
+// Invariant: what no option said is as a fresh spec has it.
 
 #include <cstdint>
 #include <string>
@@ -37,7 +37,7 @@ struct JobRequest {
 };
 
 // Where "now" and "16:30" are: --begin needs it.
-struct Moment {
+struct ParseContext {
   Time now = kNoTime;
   absl::TimeZone zone;
 };

@@ -17,6 +17,7 @@
 #include "cli/parse/number.h"
 #include "cli/request/given_variables.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/base/utf8.h"
 #include "scheduler/runtime/unique_fd.h"
 
@@ -262,10 +263,10 @@ absl::Status CheckArguments(const std::vector<std::string>& arguments) {
   return absl::OkStatus();
 }
 
-absl::Status CompleteRequest(const Context& surroundings, JobRequest* request) {
+absl::Status CompleteRequest(const Context& context, JobRequest* request) {
   Program& program = request->program;
   if (request->spec.name.empty()) {
-    const std::string name = std::filesystem::path(surroundings.fallback).filename().string();
+    const std::string name = std::filesystem::path(context.fallback).filename().string();
     request->spec.name = !name.empty() && CheckText(name, kNameBytesMax).ok() ? name : "job";
   }
   if (program.work_dir.empty() || program.work_dir.front() != '/') {
@@ -279,18 +280,17 @@ absl::Status CompleteRequest(const Context& surroundings, JobRequest* request) {
     return absl::InvalidArgumentError(
         absl::StrCat(Quote(program.work_dir), ": the working directory is not UTF-8: use --chdir"));
   }
-  if (surroundings.local) {
+  if (context.local) {
     RETURN_IF_ERROR(CheckPaths(request->spec, program));
   }
   RETURN_IF_ERROR(CheckProgress(request->spec, program));
   RETURN_IF_ERROR(AddExportFile(request));
   AddCheckpointVariables(request);
-  RETURN_IF_ERROR(AddSubmission(surroundings.new_job, request));
-  ASSIGN_OR_RETURN(program.environment, SelectEnvironment(surroundings.environment,
-                                                          request->exports, surroundings.new_job));
+  RETURN_IF_ERROR(AddSubmission(context.new_job, request));
+  ASSIGN_OR_RETURN(program.environment,
+                   SelectEnvironment(context.environment, request->exports, context.new_job));
   if (request->login_environment) {
-    ASSIGN_OR_RETURN(const std::vector<std::string> login,
-                     LoginVariables(surroundings.environment));
+    ASSIGN_OR_RETURN(const std::vector<std::string> login, LoginVariables(context.environment));
     AddMissing(login, &program.environment);
   }
   program.umask = CurrentUmask();

@@ -45,7 +45,7 @@ struct Context {
 };
 
 // Fills in name, working directory, umask and environment, and checks directories and outputs.
-absl::Status CompleteRequest(const Context& surroundings, JobRequest* request);
+absl::Status CompleteRequest(const Context& context, JobRequest* request);
 
 // 32 hex digits from the kernel's random numbers: names a request over all of its retries.
 absl::StatusOr<std::string> MakeToken();

@@ -8,8 +8,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
-#include "cli/parse/number.h"
 #include "cli/request/slurm_values.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {

@@ -3,9 +3,9 @@
 // The table of Slurm's options of jobs and steps: every long option of sbatch, srun and salloc,
 // what becomes of it here, and Slurm's words for a value that it does not take.
 //
-// #SBATCH lines, SBATCH_… variables and the commands of cli/slurm all read by it. Thread promise:
-// constant. Invariants: a name stands once for each command; an honoured option is one of ours
-// (`as`), or the command itself acts on it.
+// #SBATCH lines, SBATCH_… variables and the commands of cli/slurm all read by it. Invariants: a
+// name stands once for each command; an honoured option is one of ours (`as`), or the command
+// itself acts on it.
 
 #include <cstdint>
 #include <span>

@@ -2,36 +2,21 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
+#include <chrono>
+#include <optional>
 #include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "cli/parse/number.h"
-#include "cli/parse/time_limit.h"
+#include "scheduler/base/text/duration_text.h"
 #include "scheduler/runtime/file.h"
 
 namespace muster::cli {
 namespace {
 
 using Pieces = std::vector<std::string>;
-
-constexpr std::uint64_t kPartMax = 3'155'760'000;  // seconds of what UNLIMITED means
-
-// Whole numbers between colons; none when one of them is not.
-std::vector<std::uint64_t> NumbersIn(std::string_view text) {
-  std::vector<std::uint64_t> numbers;
-  for (const std::string& piece : Pieces(absl::StrSplit(std::string(text), ':'))) {
-    const absl::StatusOr<std::uint64_t> number = ParseDigits(piece, kPartMax);
-    if (!number.ok()) {
-      return {};
-    }
-    numbers.push_back(*number);
-  }
-  return numbers;
-}
 
 bool IsDigits(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
@@ -98,26 +83,11 @@ std::string SlurmTimeLimit(const std::string& value) {
   if (value == "-1") {
     return "UNLIMITED";
   }
-  const std::size_t dash = value.find('-');
-  const bool days = dash != std::string::npos;
-  const std::vector<std::uint64_t> day =
-      days ? NumbersIn(value.substr(0, dash)) : std::vector<std::uint64_t>{0};
-  std::vector<std::uint64_t> parts = NumbersIn(days ? value.substr(dash + 1) : value);
-  if (day.size() != 1 || parts.empty() || parts.size() > 3) {
+  const std::optional<std::chrono::seconds> limit = ReadClock(value, ClockParts::kAny);
+  if (!limit.has_value()) {
     return value;
   }
-  // A lone number is minutes, or hours after days; two are minutes and seconds, or hours and
-  // minutes.
-  std::array<std::uint64_t, 3> units = {3600, 60, 1};
-  const std::size_t first = days || parts.size() == 3 ? 0 : 1;
-  std::uint64_t total = day[0] * 86400;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    total += parts[i] * units[first + i];
-  }
-  if (total == 0 || total >= kPartMax) {
-    return "UNLIMITED";
-  }
-  return FormatTimeLimit(std::chrono::seconds(total));
+  return limit->count() == 0 ? "UNLIMITED" : FormatTimeLimit(*limit);
 }
 
 std::string SlurmSize(const std::string& value) {

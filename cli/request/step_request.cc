@@ -4,8 +4,8 @@
 #include <array>
 
 #include "absl/strings/str_cat.h"
-#include "cli/parse/number.h"
 #include "cli/parse/selector.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {

@@ -2,7 +2,7 @@
 
 // What `muster run` asks of the job that it runs in: a step of it.
 //
-// Thread promise: pure. Invariants: what only a job can ask for is refused by name.
+// Invariants: what only a job can ask for is refused by name.
 
 #include <string_view>
 

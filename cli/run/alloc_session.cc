@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cli/page/hostlist.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/host_list.h"
+#include "scheduler/base/utf8.h"
 #include "scheduler/model/job/job_state.h"
-#include "scheduler/runtime/log.h"
 #include "scheduler/runtime/process.h"
 #include "scheduler/runtime/signals.h"
 
@@ -33,7 +33,7 @@ std::string NodesOf(const JobNews& news) {
   for (const NodeAllocation& node : news.allocation.nodes) {
     names.push_back(node.name);
   }
-  return Hostlist(names);
+  return CompressHostlist(names);
 }
 
 }  // namespace
@@ -103,7 +103,7 @@ absl::StatusOr<int> AllocSession::Run() {
 
 void AllocSession::OnNews(const JobNews& news) {
   news_ = news;
-  if (IsTerminalName(news.job.state)) {
+  if (IsTerminal(news.job.state)) {
     job_ended_ = true;
     if (!released_) {
       const std::string& text =
@@ -114,7 +114,7 @@ void AllocSession::OnNews(const JobNews& news) {
     JobEnded();
   } else if (begun_ && !NodesOf(news_).empty()) {
     Begin();
-  } else if (news.job.state == Name(JobState::kPending)) {
+  } else if (IsWaiting(news.job.state)) {
     loop_.RunAfter(kAllocWaitingPause, [this] { TellWaiting(); });
   }
 }
@@ -131,7 +131,7 @@ void AllocSession::JobEnded() {
 
 void AllocSession::TellWaiting() {
   const std::string& why = news_.job.reason.text;
-  if (news_.job.state != Name(JobState::kPending) || why.empty()) {
+  if (!IsWaiting(news_.job.state) || why.empty()) {
     return;
   }
   const std::string line = plan_.texts.pending(plan_.job, EscapeControl(why));

@@ -27,11 +27,11 @@ std::vector<std::string> CommandOf(const Invocation& invocation) {
 
 absl::StatusOr<JobRequest> ReadRequest(const Invocation& invocation, const Address& address,
                                        const std::string& command) {
-  const Moment moment{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
+  const ParseContext context{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
   ASSIGN_OR_RETURN(const std::vector<GivenOption> environment,
                    OptionsFrom(invocation.environment, JobVerb::kAlloc));
   ASSIGN_OR_RETURN(JobRequest request,
-                   ReadJobOptions(invocation.values, environment, JobVerb::kAlloc, moment));
+                   ReadJobOptions(invocation.values, environment, JobVerb::kAlloc, context));
   // The script needs little of ours; the command, which runs here, has all.
   request.exports.all = false;
   request.exports.names = {"PWD", "HOSTNAME"};
@@ -77,12 +77,11 @@ absl::StatusOr<int> HoldAllocation(const Invocation& invocation, const AllocText
   request.program.io.address = listener->address();
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
   ASSIGN_OR_RETURN(const std::string token, MakeToken());
-  ASSIGN_OR_RETURN(
-      const Submitted submitted,
-      connection->Call(SubmitJob{.token = token,
-                                 .spec = request.spec,
-                                 .program = request.program,
-                                 .refuse_misfit = texts.refuses_misfits}));
+  ASSIGN_OR_RETURN(const Submitted submitted,
+                   connection->Call(SubmitJob{.token = token,
+                                              .spec = request.spec,
+                                              .program = request.program,
+                                              .refuse_misfit = texts.refuses_misfits}));
   plan.job = submitted.job;
   if (!submitted.remark.empty()) {
     std::cerr << texts.speaker << ": " << texts.pending(plan.job, Printable(submitted.remark))

@@ -11,12 +11,12 @@
 #include "absl/strings/str_split.h"
 #include "cli/controller/controller.h"
 #include "cli/frame/verbs.h"
-#include "cli/parse/number.h"
 #include "cli/request/request.h"
 #include "cli/request/step_request.h"
 #include "cli/run/received_file.h"
 #include "cli/run/run_session.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/signals.h"
 

@@ -9,7 +9,6 @@
 #include "cli/controller/controller.h"
 #include "cli/frame/verbs.h"
 #include "cli/page/text.h"
-#include "cli/parse/number.h"
 #include "cli/parse/request/rank_programs.h"
 #include "cli/request/job_options.h"
 #include "cli/request/program_path.h"
@@ -19,6 +18,7 @@
 #include "cli/run/stream/raw_terminal.h"
 #include "cli/run/stream_options.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/signals.h"
 
@@ -85,11 +85,11 @@ absl::Status AddCommand(const Invocation& invocation, const Address& address, bo
 
 absl::StatusOr<JobRequest> ReadRequest(const Invocation& invocation, const Address& address,
                                        bool inside) {
-  const Moment moment{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
+  const ParseContext context{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
   ASSIGN_OR_RETURN(const std::vector<GivenOption> environment,
                    OptionsFrom(invocation.environment, JobVerb::kRun));
   ASSIGN_OR_RETURN(JobRequest request,
-                   ReadJobOptions(WithoutNoGpus(invocation), environment, JobVerb::kRun, moment));
+                   ReadJobOptions(WithoutNoGpus(invocation), environment, JobVerb::kRun, context));
   RETURN_IF_ERROR(
       AddCommand(invocation, address, inside, {invocation.values, invocation.arguments}, &request));
   if (invocation.Has("pty")) {
@@ -101,7 +101,7 @@ absl::StatusOr<JobRequest> ReadRequest(const Invocation& invocation, const Addre
   }
   for (const ComponentWords& words : invocation.components) {
     absl::StatusOr<JobRequest> component = ReadComponentOptions(
-        {invocation.values, {}}, {words.values, {}}, environment, JobVerb::kRun, moment);
+        {invocation.values, {}}, {words.values, {}}, environment, JobVerb::kRun, context);
     const absl::Status status = component.ok()
                                     ? AddCommand(invocation, address, inside, words, &*component)
                                     : component.status();

@@ -10,19 +10,13 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
-#include "cli/parse/number.h"
 #include "cli/request/request.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
+#include "scheduler/model/value/output_pattern.h"
 
 namespace muster::cli {
 namespace {
-
-constexpr std::size_t kWidthMax = 10;
-
-std::string Padded(const std::string& digits, std::size_t width) {
-  width = std::min(width, kWidthMax);
-  return digits.size() < width ? std::string(width - digits.size(), '0') + digits : digits;
-}
 
 std::string WithoutSlashes(std::string name) {
   std::replace(name.begin(), name.end(), '/', '_');
@@ -34,22 +28,23 @@ std::optional<std::string> Expand(char letter, std::size_t width, const StepName
                                   const RankSource& rank) {
   switch (letter) {
     case 't':
-      return Padded(rank.rank, width);
+      return PaddedNumber(rank.rank, width);
     case 'n':
-      return Padded(absl::StrCat(rank.node_index), width);
+      return PaddedNumber(absl::StrCat(rank.node_index), width);
     case 'N':
       return WithoutSlashes(rank.node);
     case 'j':
-      return Padded(absl::StrCat(names.job.value()), width);
+      return PaddedNumber(absl::StrCat(names.job.value()), width);
     case 's':
-      return Padded(absl::StrCat(names.step.value()), width);
+      return PaddedNumber(absl::StrCat(names.step.value()), width);
     case 'J':
-      return absl::StrCat(Padded(absl::StrCat(names.job.value()), width), ".", names.step.value());
+      return absl::StrCat(PaddedNumber(absl::StrCat(names.job.value()), width), ".",
+                          names.step.value());
     case 'A':
-      return names.array_job.empty() ? Padded(absl::StrCat(names.job.value()), width)
-                                     : Padded(names.array_job, width);
+      return names.array_job.empty() ? PaddedNumber(absl::StrCat(names.job.value()), width)
+                                     : PaddedNumber(names.array_job, width);
     case 'a':
-      return Padded(names.array_index.empty() ? "0" : names.array_index, width);
+      return PaddedNumber(names.array_index.empty() ? "0" : names.array_index, width);
     case 'u':
       return WithoutSlashes(names.user);
     case 'x':
@@ -95,7 +90,8 @@ std::string ExpandRankPattern(const std::string& pattern, const StepNames& names
     std::size_t width = 0;
     while (pattern[at] == '%' && letter < pattern.size() && pattern[letter] >= '0' &&
            pattern[letter] <= '9') {
-      width = std::min(width * 10 + static_cast<std::size_t>(pattern[letter] - '0'), kWidthMax);
+      width =
+          std::min(width * 10 + static_cast<std::size_t>(pattern[letter] - '0'), kPatternWidthMax);
       ++letter;
     }
     const std::optional<std::string> meaning = pattern[at] == '%' && letter < pattern.size()

@@ -8,8 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/utf8.h"
 #include "scheduler/model/job/job_state.h"
-#include "scheduler/runtime/log.h"
 #include "scheduler/runtime/signals.h"
 
 namespace muster::cli {
@@ -194,7 +194,7 @@ void RunSession::AwaitEnd() {
 
 void RunSession::AskAboutStep() {
   const absl::StatusOr<StepView> step = StepNow();
-  const bool ended = step.ok() && IsTerminalName(step->state);
+  const bool ended = step.ok() && IsTerminal(step->state);
   if (ended || plan_.looks_on || clock_.SteadyNow() >= ask_until_) {
     Finish(StepCode(step));
   } else {
@@ -223,9 +223,8 @@ const JobNews& RunSession::Telling() const {
     const auto found = std::find_if_not(news_.begin(), news_.end(), good);
     return found == news_.end() ? nullptr : &*found;
   };
-  const JobNews* open = unlike([](const JobNews& news) { return IsTerminalName(news.job.state); });
-  const JobNews* bad =
-      unlike([](const JobNews& news) { return news.job.state == Name(JobState::kCompleted); });
+  const JobNews* open = unlike([](const JobNews& news) { return IsTerminal(news.job.state); });
+  const JobNews* bad = unlike([](const JobNews& news) { return IsSuccess(news.job.state); });
   return open != nullptr ? *open : bad != nullptr ? *bad : news_.front();
 }
 
@@ -247,11 +246,11 @@ void RunSession::OnNews(std::size_t component, const JobNews& news) {
   if (plan_.own_job) {
     ExpectNodes();
   }
-  if (IsTerminalName(job_.state)) {
+  if (IsTerminal(job_.state)) {
     JobEnded();
-  } else if (finishing_ && plan_.own_job && !Whole() && job_.state == Name(JobState::kPending)) {
+  } else if (finishing_ && plan_.own_job && !Whole() && IsWaiting(job_.state)) {
     Finish(JobCode());  // it begins again, without us
-  } else if ((plan_.show_waiting || job_.reason.never) && job_.state == Name(JobState::kPending)) {
+  } else if ((plan_.show_waiting || job_.reason.never) && IsWaiting(job_.state)) {
     loop_.RunAfter(kWaitingPause, [this] { TellWaiting(); });
   }
   OnChange();
@@ -282,8 +281,7 @@ void RunSession::JobEnded() {
 // The exit code at the end, and a line when the ranks' own codes do not tell the story.
 int RunSession::JobCode() {
   const int code = step_.ExitCode();
-  const bool told = job_.state == Name(JobState::kCompleted) ||
-                    (job_.state == Name(JobState::kFailed) && code != 0);
+  const bool told = IsSuccess(job_.state) || (IsFailure(job_.state) && code != 0);
   if (Whole() && (!job_ended_ || told)) {
     return code;
   }
@@ -302,7 +300,7 @@ int RunSession::JobCode() {
 int RunSession::StepCode(const absl::StatusOr<StepView>& step) {
   TellLoss();
   const std::string what = absl::StrCat("step ", plan_.job.value(), ".", plan_.names.step.value());
-  if (!step.ok() || !IsTerminalName(step->state)) {
+  if (!step.ok() || !IsTerminal(step->state)) {
     Tell(step.ok() ? absl::StrCat("the controller's last word on ", what, " is ", step->state)
                    : absl::StrCat("the controller cannot be asked how ", what,
                                   " ended: ", std::string(step.status().message())));
@@ -314,7 +312,7 @@ int RunSession::StepCode(const absl::StatusOr<StepView>& step) {
 // `what` ended so, as the controller says.
 int RunSession::CodeOf(const std::string& what, const std::string& state, const std::string& text,
                        const ExitStatus& exit) {
-  const bool completed = state == Name(JobState::kCompleted);
+  const bool completed = IsSuccess(state);
   Tell(absl::StrCat(what, " ended: ", state, text.empty() ? "" : ": ", EscapeControl(text),
                     completed ? "; the last of its output may be missing" : ""));
   if (completed) {
@@ -332,7 +330,7 @@ void RunSession::TellLoss() {
 }
 
 void RunSession::TellWaiting() {
-  const bool waits = job_.state == Name(JobState::kPending);
+  const bool waits = IsWaiting(job_.state);
   if (waits && !job_.reason.text.empty() && job_.reason.text != waiting_told_) {
     waiting_told_ = job_.reason.text;
     Tell(absl::StrCat("job ", plan_.job.value(), " waits: ", EscapeControl(job_.reason.text)));

@@ -4,12 +4,12 @@
 #include "cli/controller/controller.h"
 #include "cli/frame/output.h"
 #include "cli/frame/verbs.h"
-#include "cli/parse/number.h"
 #include "cli/share/share_document.h"
 #include "cli/share/share_file.h"
 #include "cli/share/share_receipt.h"
 #include "cli/sheet/share_table.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/core/share/live_shares.h"
 #include "scheduler/runtime/file.h"
 

@@ -2,9 +2,9 @@
 
 // What `muster share --json` prints: one document, with a line for each user and account.
 //
-// Keys may be added, none renamed. Pure. Thread promise: safe from any thread. Invariants: users
-// and accounts come in the order of the tree; a level_fs without bound is the string "inf", because
-// JSON has no such number, and one that does not exist is null.
+// Keys may be added, none renamed. Pure. Invariants: users and accounts come in the order of the
+// tree; a level_fs without bound is the string "inf", because JSON has no such number, and one that
+// does not exist is null.
 
 #include <string>
 

@@ -9,6 +9,7 @@
 #include "cli/parse/number.h"
 #include "scheduler/base/decimal.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/core/share/account_tree.h"
 #include "scheduler/core/share/decay.h"
 

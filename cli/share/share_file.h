@@ -5,8 +5,8 @@
 // {"accounts":[{"name","parent","shares"}],"users":[{"name","account","shares","usage"}]}, read as
 // a stream and strictly: no other keys, no key twice, no nested values. "shares" is a whole number
 // or "parent"; "parent" may be left out, null or empty for root; "usage" of an account, which may
-// be left out, is that of users who are gone. Usage is decimal and kept to 10^-12. Pure. Thread
-// promise: safe from any thread. Invariant: a tree that comes back has passed CheckAccountTree.
+// be left out, is that of users who are gone. Usage is decimal and kept to 10^-12. Pure. Invariant:
+// a tree that comes back has passed CheckAccountTree.
 
 #include <cstddef>
 #include <string>

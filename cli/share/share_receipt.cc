@@ -8,6 +8,7 @@
 #include "cli/page/quantity.h"
 #include "cli/page/table.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/duration_text.h"
 #include "scheduler/core/share/decay.h"
 #include "scheduler/core/share/live_shares.h"
 

@@ -3,7 +3,7 @@
 // `muster share --explain USER`: a receipt for a user's usage, run by run, and what it costs.
 //
 // Each line is what is left of one run by now; lines and the remainder add up to the usage that is
-// shown, to the last digit (core/decay.h). Pure. Thread promise: safe from any thread.
+// shown, to the last digit (core/share/decay.h). Pure.
 
 #include <string>
 #include <vector>

@@ -7,6 +7,9 @@
 #include "absl/strings/str_join.h"
 #include "cli/page/quantity.h"
 #include "cli/page/table.h"
+#include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/size_text.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {
@@ -55,7 +58,7 @@ std::string CheckpointText(const AttemptView& attempt, const Style& style) {
   std::string text;
   if (record.count > 0) {
     text = absl::StrCat(record.count, ", the newest at ", MomentText(record.committed, style.zone),
-                        ", ", PreciseText(record.cost), " each, ", BytesText(record.bytes));
+                        ", ", PreciseText(record.cost), " each, ", BytesText(record.bytes.value()));
   }
   if (record.slow > Duration(0)) {
     absl::StrAppend(&text, record.count > 0 ? ", 99 of 100 safe within " : "safe within ",

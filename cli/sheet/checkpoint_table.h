@@ -2,7 +2,7 @@
 
 // What checkpoints and failures cost jobs, in lines and as a table.
 //
-// Pure. Thread promise: safe from any thread.
+// Pure.
 
 #include <optional>
 #include <string>

@@ -6,12 +6,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "cli/page/hostlist.h"
 #include "cli/page/quantity.h"
 #include "cli/page/table.h"
 #include "cli/page/text.h"
 #include "cli/sheet/job_table.h"
 #include "cli/sheet/worth_text.h"
+#include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/host_list.h"
+#include "scheduler/base/text/size_text.h"
+#include "scheduler/model/job/job_state.h"
 
 namespace muster::cli {
 namespace {
@@ -75,11 +78,12 @@ std::string Summary(const JobExplanation& explanation) {
   if (!explanation.summary.empty()) {
     return explanation.summary;
   }
-  if (IsEnded(job.state)) {
+  if (IsTerminal(job.state)) {
     return job.exit_text.empty() ? ExitText({.code = job.exit_code, .signal = job.exit_signal})
                                  : job.exit_text;
   }
-  return job.nodes.empty() ? job.reason.text : absl::StrCat("placed on ", Hostlist(job.nodes));
+  return job.nodes.empty() ? job.reason.text
+                           : absl::StrCat("placed on ", CompressHostlist(job.nodes));
 }
 
 std::string EndLine(const JobView& job, Time now, const Style& style) {
@@ -88,7 +92,8 @@ std::string EndLine(const JobView& job, Time now, const Style& style) {
                         " without having started\n");
   }
   return absl::StrCat("  ended ", MomentText(job.end_time, style.zone), " after ",
-                      PreciseText(Elapsed(job, now)), " on ", Printable(Hostlist(job.nodes)), ", ",
+                      PreciseText(Elapsed(job, now)), " on ",
+                      Printable(CompressHostlist(job.nodes)), ", ",
                       ExitText({.code = job.exit_code, .signal = job.exit_signal}), "\n");
 }
 
@@ -110,8 +115,8 @@ std::string EstimateLine(const JobExplanation& explanation) {
       "runs of this user's jobs of that name, limit and size",
       "runs of this user's jobs of that limit", "how much of their limits this user's jobs use",
       "runs of this user's jobs of that name and limit"};
-  std::string line =
-      absl::StrCat("  estimate ", ElapsedText(estimate.used), ", for turns, not for promises");
+  std::string line = absl::StrCat("  estimate ", ElapsedText(estimate.used),
+                                  ", for the order of the queue, not for promises");
   const auto source = static_cast<std::size_t>(estimate.source);
   if (source < kSources.size()) {
     absl::StrAppend(&line, "; from ",
@@ -177,8 +182,8 @@ std::string StartLines(const JobExplanation& explanation, Time now, const Style&
 Tree BindingTree(const NodeAllocation& node, const std::string& why) {
   const std::string gpus = NodeGpus(node);
   Tree tree{.text = absl::StrCat(Printable(node.name), "  cpus ", node.cpus.ToList(), ", memory ",
-                                 BytesText(node.memory), " on NUMA ", MemoryNodes(node.mem_nodes),
-                                 gpus.empty() ? "" : ", GPUs ", gpus),
+                                 BytesText(node.memory.value()), " on NUMA ",
+                                 MemoryNodes(node.mem_nodes), gpus.empty() ? "" : ", GPUs ", gpus),
             .children = {}};
   if (!why.empty()) {
     tree.children.push_back({.text = "why: " + Printable(why), .children = {}});
@@ -202,7 +207,7 @@ std::string PrintExplanation(const JobExplanation& explanation, Time now, const 
   std::string page = absl::StrCat(Painted("job " + Printable(job.label), Paint::kBold, style), " ",
                                   Painted(job.state, StatePaint(job.state), style), ": ",
                                   Printable(Summary(explanation)), "\n");
-  if (IsEnded(job.state)) {
+  if (IsTerminal(job.state)) {
     page += EndLine(job, now, style);
   }
   if (!job.binding.empty()) {

@@ -2,8 +2,8 @@
 
 // Why a job waits, why it runs where it does, or how it ended: what explain prints.
 //
-// Pure. Thread promise: safe from any thread. Invariants: the summary comes first, in one line;
-// every node that the controller judged has a line.
+// Pure. Invariants: the summary comes first, in one line; every node that the controller judged has
+// a line.
 
 #include <string>
 

@@ -1,9 +1,10 @@
 #include "cli/sheet/health_table.h"
 
 #include "absl/strings/str_cat.h"
-#include "cli/page/quantity.h"
 #include "cli/page/table.h"
 #include "cli/page/text.h"
+#include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/core/handle/nodes/health_judge.h"
 
 namespace muster::cli {
@@ -90,9 +91,7 @@ std::string PrintHistory(const std::vector<HealthRecord>& history, Time now, con
 }  // namespace
 
 const char* Name(HealthKind kind) {
-  return kind == HealthKind::kQuick    ? "quick"
-         : kind == HealthKind::kBurnIn ? "burn-in"
-                                       : "reboot";
+  return kind == HealthKind::kQuick ? "quick" : kind == HealthKind::kBurnIn ? "burn-in" : "reboot";
 }
 
 const char* Name(HealthCause cause) {

@@ -2,7 +2,7 @@
 
 // What muster health shows: one line a node, or a page with each component beside its class.
 //
-// Pure. Thread promise: safe from any thread.
+// Pure.
 
 #include <string>
 #include <vector>

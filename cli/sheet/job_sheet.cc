@@ -6,20 +6,22 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "cli/page/hostlist.h"
 #include "cli/page/quantity.h"
 #include "cli/page/shell_words.h"
 #include "cli/page/table.h"
 #include "cli/page/text.h"
-#include "cli/parse/time_limit.h"
 #include "cli/sheet/checkpoint_table.h"
 #include "cli/sheet/job_table.h"
 #include "cli/sheet/step_table.h"
 #include "cli/sheet/usage_text.h"
 #include "cli/sheet/worth_text.h"
+#include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/host_list.h"
+#include "scheduler/base/text/size_text.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/model/job/inner_ranks.h"
+#include "scheduler/model/job/job_state.h"
 #include "scheduler/model/plan/reason.h"
 
 namespace muster::cli {
@@ -122,10 +124,10 @@ std::string RankTable(const std::vector<RankView>& ranks, const Style& style) {
 
 std::string GotText(const std::vector<std::string>& nodes, std::uint32_t cpus, Bytes memory,
                     std::uint32_t gpus) {
-  return nodes.empty()
-             ? ""
-             : absl::StrCat(Hostlist(nodes), ": ", Counted(cpus, "cpu"), ", ", BytesText(memory),
-                            gpus == 0 ? "" : ", " + Counted(gpus, "GPU"));
+  return nodes.empty() ? ""
+                       : absl::StrCat(CompressHostlist(nodes), ": ", Counted(cpus, "cpu"), ", ",
+                                      BytesText(memory.value()),
+                                      gpus == 0 ? "" : ", " + Counted(gpus, "GPU"));
 }
 
 std::string EndText(const JobView& job) {
@@ -154,7 +156,7 @@ void AddTimes(std::string& page, const JobView& job, Time now, const Style& styl
     AddLine(page, "expected",
             absl::StrCat("to start by ", MomentText(job.expected_start, style.zone)));
   }
-  if (IsEnded(job.state)) {
+  if (IsTerminal(job.state)) {
     AddLine(page, "ended",
             absl::StrCat(MomentText(job.end_time, style.zone),
                          job.start_time == kNoTime
@@ -181,8 +183,8 @@ void AddTerms(std::string& page, const JobDetail& detail, const Style& style) {
   const JobView& job = detail.job;
   AddLine(page, "after", job.dependency);
   AddLine(page, "features", detail.constraint);
-  AddLine(page, "nodes", Hostlist(detail.request.nodelist));
-  AddLine(page, "not on", Hostlist(detail.request.exclude));
+  AddLine(page, "nodes", CompressHostlist(detail.request.nodelist));
+  AddLine(page, "not on", CompressHostlist(detail.request.exclude));
   AddLine(page, "licences", job.licenses);
   AddLine(page, "begin", job.begin_time == kNoTime ? "" : MomentText(job.begin_time, style.zone));
   AddLine(page, "deadline", job.deadline == kNoTime ? "" : MomentText(job.deadline, style.zone));
@@ -265,10 +267,10 @@ std::string RequestText(const ResourceRequest& request) {
     parts.push_back(absl::StrCat(Counted(request.tasks_per_node, "task"), " a node"));
   }
   if (!request.memory_per_node.zero()) {
-    parts.push_back(BytesText(request.memory_per_node) + " a node");
+    parts.push_back(BytesText(request.memory_per_node.value()) + " a node");
   }
   if (!request.memory_per_cpu.zero()) {
-    parts.push_back(BytesText(request.memory_per_cpu) + " a cpu");
+    parts.push_back(BytesText(request.memory_per_cpu.value()) + " a cpu");
   }
   for (const std::string& gpus :
        {GpuText(request.gpus, " in all"), GpuText(request.gpus_per_node, " a node"),
@@ -302,7 +304,7 @@ std::string PrintJobSheet(const JobDetail& detail, Time now, const Style& style)
   AddLine(page, "asked", RequestText(detail.request));
   AddTerms(page, detail, style);
   AddLine(page, "policy", PolicyText(job));
-  if (!job.reason.kind.empty() && !IsEnded(job.state)) {
+  if (!job.reason.kind.empty() && !IsTerminal(job.state)) {
     AddLine(page, "waits",
             absl::StrCat(job.reason.kind, job.reason.text.empty() ? "" : ": ", job.reason.text));
   }
@@ -319,7 +321,7 @@ std::string PrintJobSheet(const JobDetail& detail, Time now, const Style& style)
   }
   AddLine(page, "interval", detail.checkpoint_interval);
   AddLine(page, "saved",
-          CheckpointText(job.checkpoints, IsEnded(job.state) || job.start_time == kNoTime
+          CheckpointText(job.checkpoints, IsTerminal(job.state) || job.start_time == kNoTime
                                               ? Duration(0)
                                               : Elapsed(job, now)));
   AddLine(page, "command", ShellWords(detail.command));

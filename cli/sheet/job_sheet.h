@@ -2,9 +2,8 @@
 
 // One job in full: what show prints.
 //
-// Pure. Thread promise: safe from any thread. Invariants: everything that JobDetail holds is on the
-// page but empty fields; GPU names are shortened to what the vendor's tools accept, the full ones
-// are in the JSON document.
+// Pure. Invariants: everything that JobDetail holds is on the page but empty fields; GPU names are
+// shortened to what the vendor's tools accept, the full ones are in the JSON document.
 
 #include <string>
 

@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cli/page/hostlist.h"
 #include "cli/page/quantity.h"
 #include "cli/page/table.h"
 #include "cli/page/text.h"
 #include "cli/sheet/usage_text.h"
+#include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/host_list.h"
 #include "scheduler/model/job/array.h"
 #include "scheduler/model/job/job_state.h"
 #include "scheduler/model/plan/reason.h"
@@ -21,20 +23,9 @@ namespace {
 constexpr std::size_t kNameLeast = 8;
 constexpr std::size_t kTextLeast = 12;
 
-const JobStateName* FindState(const std::string& state) {
-  const auto found =
-      std::find_if(kJobStateNames.begin(), kJobStateNames.end(),
-                   [&state](const JobStateName& known) { return known.name == state; });
-  return found == kJobStateNames.end() ? nullptr : &*found;
-}
-
-bool IsWaiting(const JobView& job) {
-  return job.state == Name(JobState::kPending);
-}
-
 // Where it is, or why it waits: a suspended job does both, and says the latter.
 bool ShowsReason(const JobView& job) {
-  return IsWaiting(job) || job.state == Name(JobState::kSuspended);
+  return IsWaiting(job.state) || IsSuspended(job.state);
 }
 
 std::uint64_t ElementOf(const JobView& job) {
@@ -71,7 +62,7 @@ std::vector<QueueLine> FoldQueue(const std::vector<JobView>& jobs, bool fold) {
   std::vector<QueueLine> lines;
   std::map<std::pair<JobId, bool>, std::size_t> line_of;  // array and "is held" to its line
   for (const JobView& job : jobs) {
-    if (!fold || job.array_task_id.empty() || !IsWaiting(job)) {
+    if (!fold || job.array_task_id.empty() || !IsWaiting(job.state)) {
       lines.push_back({.job = &job, .elements = {}});
       continue;
     }
@@ -91,21 +82,16 @@ std::vector<QueueLine> FoldQueue(const std::vector<JobView>& jobs, bool fold) {
 }
 
 std::string StateCode(const std::string& state) {
-  const JobStateName* known = FindState(state);
-  return known == nullptr ? state : known->code;
-}
-
-bool IsEnded(const std::string& state) {
-  const JobStateName* known = FindState(state);
-  return known != nullptr && IsTerminal(known->state);
+  const std::optional<JobState> known = StateNamed(state);
+  return known.has_value() ? Code(*known) : state;
 }
 
 Paint StatePaint(const std::string& state) {
-  const JobStateName* known = FindState(state);
-  if (known == nullptr) {
+  const std::optional<JobState> known = StateNamed(state);
+  if (!known.has_value()) {
     return Paint::kPlain;
   }
-  switch (known->state) {
+  switch (*known) {
     case JobState::kPending:
     case JobState::kConfiguring:
     case JobState::kCompleting:
@@ -158,7 +144,7 @@ std::string PrintQueue(const std::vector<JobView>& jobs, TableChoice choice, Tim
   Table table(columns);
   for (const QueueLine& line : FoldQueue(jobs, choice.fold)) {
     const JobView& job = *line.job;
-    const bool waiting = IsWaiting(job);
+    const bool waiting = IsWaiting(job.state);
     std::vector<Cell> row = {{.text = LabelOf(line)},
                              {.text = job.name},
                              {.text = job.user},
@@ -172,7 +158,8 @@ std::string PrintQueue(const std::vector<JobView>& jobs, TableChoice choice, Tim
     if (choice.start) {
       row.push_back({.text = StartText(job, style)});
     }
-    row.push_back({.text = ShowsReason(job) ? ReasonText(job.reason) : Hostlist(job.nodes)});
+    row.push_back(
+        {.text = ShowsReason(job) ? ReasonText(job.reason) : CompressHostlist(job.nodes)});
     table.Add(std::move(row));
   }
   return table.Print(style, choice.header);
@@ -215,7 +202,7 @@ std::string PrintHistory(const std::vector<JobView>& jobs, TableChoice choice, c
     if (gpus) {
       cells.push_back({.text = OrDash(GpuEfficiency(job.usage, elapsed, job.gpus))});
     }
-    cells.push_back({.text = OrDash(Hostlist(job.nodes))});
+    cells.push_back({.text = OrDash(CompressHostlist(job.nodes))});
     cells.push_back({.text = OrDash(job.binding)});
     if (told) {
       cells.push_back({.text = OrDash(job.exit_text)});

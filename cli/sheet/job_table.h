@@ -2,9 +2,9 @@
 
 // Many jobs, one line each: what queue and history print.
 //
-// Pure. Thread promise: safe from any thread. Invariants: jobs keep the order in which they came;
-// folding loses no element: the waiting ones of an array stand in one line, "12_[3-99]", under the
-// first one's reason, those that are held in a line of their own.
+// Pure. Invariants: jobs keep the order in which they came; folding loses no element: the waiting
+// ones of an array stand in one line, "12_[3-99]", under the first one's reason, those that are
+// held in a line of their own.
 
 #include <cstdint>
 #include <string>
@@ -38,9 +38,6 @@ std::string PrintHistory(const std::vector<JobView>& jobs, TableChoice choice, c
 std::string StateCode(const std::string& state);
 // Green for what goes well, yellow for what waits, red for what went wrong.
 Paint StatePaint(const std::string& state);
-// True when no job leaves the state of this name.
-bool IsEnded(const std::string& state);
-
 // How long the job has run, or ran; zero before it started.
 Duration Elapsed(const JobView& job, Time now);
 

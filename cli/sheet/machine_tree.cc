@@ -8,10 +8,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "cli/page/hostlist.h"
-#include "cli/page/quantity.h"
 #include "cli/page/text.h"
 #include "cli/sheet/node_table.h"
+#include "scheduler/base/text/host_list.h"
+#include "scheduler/base/text/size_text.h"
 #include "topology/gpu/libraries.h"
 
 namespace muster::cli {
@@ -190,7 +190,7 @@ class Drawing {
     }
     const NumaNode& known = machine_.numa_nodes[numa];
     return absl::StrCat("NUMA ", known.os_index, "  ",
-                        known.memory.zero() ? "memory not known" : BytesText(known.memory),
+                        known.memory.zero() ? "memory not known" : BytesText(known.memory.value()),
                         members.empty() ? ", no cores" : Shared(known.cpus, members));
   }
 
@@ -199,7 +199,7 @@ class Drawing {
       return "L3";
     }
     const L3Cache& known = machine_.l3_caches[l3];
-    return absl::StrCat("L3 ", BytesText(known.size), Shared(known.cpus, members));
+    return absl::StrCat("L3 ", BytesText(known.size.value()), Shared(known.cpus, members));
   }
 
   // Says so where the object `cpus` reaches beyond the branch that it is drawn in.
@@ -270,7 +270,7 @@ class Drawing {
     const Gpu& gpu = machine_.gpus[position];
     std::string text = absl::StrCat("GPU ", gpu.os_index);
     for (const std::string& part :
-         {Printable(gpu.model), gpu.memory.zero() ? "" : BytesText(gpu.memory),
+         {Printable(gpu.model), gpu.memory.zero() ? "" : BytesText(gpu.memory.value()),
           Printable(gpu.pci_address), gpu.instance.empty() ? "" : Printable(gpu.uuid)}) {
       absl::StrAppend(&text, part.empty() ? "" : "  ", part);
     }
@@ -300,12 +300,12 @@ std::string LinkText(const DeviceLink& link) {
 Tree MachineTree(const NodeView& node, const Style& style) {
   const std::string host =
       node.hostname.empty() || node.hostname == node.name ? "" : " on " + Printable(node.hostname);
-  Tree root{.text = absl::StrCat(Painted(Printable(node.name), Paint::kBold, style), host, "  ",
-                                 Painted(node.state, NodePaint(node.state), style), "  ",
-                                 node.cpus_taken, "/", node.cpus, " cpus, ",
-                                 BytesRatio(node.memory_taken, node.memory), ", binding ",
-                                 node.binding.empty() ? "not known" : Printable(node.binding),
-                                 node.limits.empty() ? "" : ", limits: " + Printable(node.limits)),
+  Tree root{.text = absl::StrCat(
+                Painted(Printable(node.name), Paint::kBold, style), host, "  ",
+                Painted(node.state, NodePaint(node.state), style), "  ", node.cpus_taken, "/",
+                node.cpus, " cpus, ", BytesRatio(node.memory_taken.value(), node.memory.value()),
+                ", binding ", node.binding.empty() ? "not known" : Printable(node.binding),
+                node.limits.empty() ? "" : ", limits: " + Printable(node.limits)),
             .children = {}};
   Drawing(node, style).Draw(root);
   return root;

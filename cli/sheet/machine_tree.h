@@ -3,9 +3,9 @@
 // A node as a tree, and who holds what of it: what topo prints.
 //
 // Package, NUMA node with its memory, die where a package has several, L3 cache, cores with their
-// threads; GPUs and NICs under the NUMA node that they are near. Pure. Thread promise: safe from
-// any thread. Invariants: every core, GPU and NIC of the machine is on exactly one line; cores that
-// one holder has stand in one line once a machine has more than kFoldAbove.
+// threads; GPUs and NICs under the NUMA node that they are near. Pure. Invariants: every core, GPU
+// and NIC of the machine is on exactly one line; cores that one holder has stand in one line once a
+// machine has more than kFoldAbove.
 
 #include <cstddef>
 #include <string>

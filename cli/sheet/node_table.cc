@@ -7,8 +7,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "cli/page/quantity.h"
 #include "cli/page/table.h"
+#include "scheduler/base/text/size_text.h"
 
 namespace muster::cli {
 namespace {
@@ -53,7 +53,7 @@ std::string PrintNodes(const std::vector<NodeView>& nodes, bool header, const St
         {.text = node.name},
         {.text = node.state, .paint = NodePaint(node.state)},
         {.text = absl::StrCat(node.cpus_taken, "/", node.cpus)},
-        {.text = BytesRatio(node.memory_taken, node.memory)},
+        {.text = BytesRatio(node.memory_taken.value(), node.memory.value())},
         {.text = node.gpus == 0 ? "-" : absl::StrCat(node.gpus_taken, "/", node.gpus)},
         {.text = WithoutWhy(node.binding)},
         {.text = WithoutWhy(node.limits)}};

@@ -2,8 +2,8 @@
 
 // Many nodes, one line each: what nodes prints.
 //
-// Pure. Thread promise: safe from any thread. Invariants: nodes keep the order in which they came;
-// a node whose binding is recorded and not enforced says so in its line.
+// Pure. Invariants: nodes keep the order in which they came; a node whose binding is recorded and
+// not enforced says so in its line.
 
 #include <string>
 #include <vector>

@@ -2,8 +2,8 @@
 
 // Pages of policy: tables of objects, the tree of accounts, one object in full, the history.
 //
-// Pure. Thread promise: safe from any thread. Invariants: what is at its default is left out of an
-// object's line; an account stands above its users and the accounts below it.
+// Pure. Invariants: what is at its default is left out of an object's line; an account stands above
+// its users and the accounts below it.
 
 #include <string>
 #include <vector>

@@ -1,26 +1,21 @@
 #include "cli/sheet/share_table.h"
 
-#include <cmath>
 #include <map>
 #include <string_view>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "cli/page/table.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/core/share/decay.h"
 
 namespace muster::cli {
 namespace {
 
-std::string Fraction(double value) {
-  return std::isinf(value) ? "inf" : absl::StrFormat("%.6f", value);
-}
-
 class ShareTable {
  public:
   ShareTable(const AccountTree& tree, const ShareStatuses& statuses, const ShareTableChoice& choice)
-      : tree_(tree), standings_(statuses), choice_(choice), table_(Columns()) {
+      : tree_(tree), statuses_(statuses), choice_(choice), table_(Columns()) {
     for (std::size_t i = 0; i < tree.accounts.size(); ++i) {
       if (tree.accounts[i].name != kRootAccount) {
         accounts_[tree.accounts[i].parent].push_back(i);
@@ -32,7 +27,7 @@ class ShareTable {
   }
 
   std::string Print(const Style& style) && {
-    Add({kRootAccount, "", ""}, standings_.root, "", "");
+    Add({kRootAccount, "", ""}, statuses_.root, "", "");
     AddBelow(kRootAccount, 1);
     return table_.Print(style);
   }
@@ -68,7 +63,7 @@ class ShareTable {
   }
 
   std::string LevelText(const ShareStatus& status) const {
-    return choice_.level_fs ? Fraction(status.level_fs) : "";
+    return choice_.level_fs ? FractionText(status.level_fs) : "";
   }
 
   void Add(const Head& head, const ShareStatus& status, const std::string& fairshare,
@@ -76,10 +71,10 @@ class ShareTable {
     table_.Add({{.text = head.account},
                 {.text = head.user},
                 {.text = head.shares},
-                {.text = Fraction(status.norm_shares)},
+                {.text = FractionText(status.norm_shares)},
                 {.text = UsageText(status.usage)},
-                {.text = Fraction(status.norm_usage)},
-                {.text = Fraction(status.effectv_usage)},
+                {.text = FractionText(status.norm_usage)},
+                {.text = FractionText(status.effectv_usage)},
                 {.text = fairshare},
                 {.text = level_fs}});
   }
@@ -88,20 +83,20 @@ class ShareTable {
     const std::string indent(depth, ' ');
     for (const std::size_t i : users_[account]) {
       const Association& user = tree_.associations[i];
-      const ShareStatus& status = standings_.associations[i];
+      const ShareStatus& status = statuses_.associations[i];
       Add({absl::StrCat(indent, account), user.user, SharesText(user.shares)}, status,
-          Fraction(status.fairshare), LevelText(status));
+          FractionText(status.fairshare), LevelText(status));
     }
     for (const std::size_t i : accounts_[account]) {
       const Account& below = tree_.accounts[i];
-      Add({absl::StrCat(indent, below.name), "", SharesText(below.shares)}, standings_.accounts[i],
-          "", below.shares == kParentShares ? "" : LevelText(standings_.accounts[i]));
+      Add({absl::StrCat(indent, below.name), "", SharesText(below.shares)}, statuses_.accounts[i],
+          "", below.shares == kParentShares ? "" : LevelText(statuses_.accounts[i]));
       AddBelow(below.name, depth + 1);
     }
   }
 
   const AccountTree& tree_;
-  const ShareStatuses& standings_;
+  const ShareStatuses& statuses_;
   const ShareTableChoice choice_;
   Table table_;
   Index accounts_;  // by parent

@@ -3,8 +3,8 @@
 // The account tree as a table, as Slurm's `sshare -l` draws it: accounts indented, users below
 // theirs.
 //
-// Pure. Thread promise: safe from any thread. Invariants: root is the first line, listed or not;
-// below an account come its users, then its accounts, each in the order of the tree.
+// Pure. Invariants: root is the first line, listed or not; below an account come its users, then
+// its accounts, each in the order of the tree.
 
 #include <string>
 
@@ -15,7 +15,7 @@
 
 namespace muster::cli {
 
-// How usage is to be read (core/decay.h), and whether levels have a fairshare of their own.
+// How usage is to be read (core/share/decay.h), and whether levels have a fairshare of their own.
 struct ShareTableChoice {
   Time at = kNoTime;
   Duration half_life{0};

@@ -2,19 +2,22 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "cli/page/hostlist.h"
 #include "cli/page/quantity.h"
 #include "cli/page/table.h"
 #include "cli/page/text.h"
 #include "cli/sheet/job_table.h"
 #include "cli/sheet/usage_text.h"
+#include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/host_list.h"
+#include "scheduler/model/job/job_state.h"
 
 namespace muster::cli {
 namespace {
 
 std::string NodesText(const StepView& step) {
-  return step.nodes.empty() ? "-"
-                            : Hostlist(std::vector<std::string>(absl::StrSplit(step.nodes, ',')));
+  return step.nodes.empty()
+             ? "-"
+             : CompressHostlist(std::vector<std::string>(absl::StrSplit(step.nodes, ',')));
 }
 
 std::string CountText(std::uint32_t count) {
@@ -22,7 +25,7 @@ std::string CountText(std::uint32_t count) {
 }
 
 std::string EndText(const StepView& step) {
-  if (step.end_time == kNoTime || step.state == "RUNNING") {
+  if (step.end_time == kNoTime || IsRunning(step.state)) {
     return "-";
   }
   if (step.start_time == kNoTime) {
@@ -34,7 +37,7 @@ std::string EndText(const StepView& step) {
 
 std::vector<Cell> RowOf(const std::string& label, const StepView& step, Time now) {
   const bool started = step.start_time != kNoTime;
-  const bool over = step.end_time != kNoTime && step.state != "RUNNING";
+  const bool over = step.end_time != kNoTime && !IsRunning(step.state);
   const bool measured = over && started && IsMeasured(step.usage);
   const Duration elapsed = started ? (over ? step.end_time : now) - step.start_time : Duration(0);
   const std::string efficiency =

@@ -2,7 +2,7 @@
 
 // The steps of jobs as a table: what each had, used and ended as.
 //
-// Pure. Thread promise: safe from any thread.
+// Pure.
 
 #include <string>
 #include <vector>

@@ -6,6 +6,8 @@
 #include "absl/strings/str_format.h"
 #include "cli/page/quantity.h"
 #include "cli/page/table.h"
+#include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/size_text.h"
 
 namespace muster::cli {
 namespace {
@@ -14,8 +16,8 @@ std::string MemoryUse(const Usage& usage, Bytes memory) {
   if (usage.group_memory.value() == 0 || memory.value() == 0) {
     return "";
   }
-  return absl::StrFormat(", memory %s of %s (%.0f %%)", BytesText(usage.group_memory),
-                         BytesText(memory),
+  return absl::StrFormat(", memory %s of %s (%.0f %%)", BytesText(usage.group_memory.value()),
+                         BytesText(memory.value()),
                          100.0 * static_cast<double>(usage.group_memory.value()) /
                              static_cast<double>(memory.value()));
 }
@@ -30,7 +32,7 @@ std::string BusyText(Duration busy, Duration elapsed) {
 }  // namespace
 
 std::string BytesOrDash(Bytes bytes) {
-  return bytes.value() == 0 ? "-" : BytesText(bytes);
+  return bytes.value() == 0 ? "-" : BytesText(bytes.value());
 }
 
 std::string UsageText(const Usage& usage, Duration elapsed, std::uint32_t cpus, Bytes memory) {
@@ -44,7 +46,7 @@ std::string UsageText(const Usage& usage, Duration elapsed, std::uint32_t cpus, 
       efficiency.empty() ? "" : ", CPU efficiency " + efficiency, MemoryUse(usage, memory),
       usage.peak_memory.value() == 0
           ? ""
-          : absl::StrCat(", peak memory of one process ", BytesText(usage.peak_memory)));
+          : absl::StrCat(", peak memory of one process ", BytesText(usage.peak_memory.value())));
 }
 
 std::string EnergyLine(const Usage& usage) {

@@ -2,8 +2,8 @@
 
 // What jobs used, in words and tables: how well they used what they had, and the energy.
 //
-// Pure. Thread promise: safe from any thread. Invariant: what was not measured is not shown as
-// nothing: it is left out, or marked as not measured.
+// Pure. Invariant: what was not measured is not shown as nothing: it is left out, or marked as not
+// measured.
 
 #include <string>
 #include <vector>

@@ -2,8 +2,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "cli/page/quantity.h"
 #include "cli/page/text.h"
+#include "scheduler/base/text/size_text.h"
 
 namespace muster::cli {
 
@@ -35,7 +35,7 @@ std::string CollectiveText(const PlacementQuality& worth, const JobView& job) {
       continue;
     }
     std::string text =
-        absl::StrCat("all-reduce of ", BytesText(predicted.bytes), " in ",
+        absl::StrCat("all-reduce of ", BytesText(predicted.bytes.value()), " in ",
                      PredictedTime(static_cast<double>(predicted.nanoseconds) * kNanosecond), " (",
                      Printable(predicted.algorithm), ")");
     if (predicted.default_nanoseconds > 0) {

@@ -2,7 +2,7 @@
 
 // What a placement is worth, in words: locality, span, predicted collectives.
 //
-// Pure. Thread promise: safe from any thread. Invariants: a line for each thing that is known.
+// Pure. Invariants: a line for each thing that is known.
 
 #include <string>
 

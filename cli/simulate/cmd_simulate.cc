@@ -24,17 +24,11 @@ namespace {
 
 constexpr int kInterrupted = 128 + SIGINT;
 
-absl::Status WriteFile(const std::string& path, const std::string& text) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<ResultFile> file, ResultFile::Create(path));
-  RETURN_IF_ERROR(file->Append(text));
-  return file->Finish();
-}
-
 absl::Status WriteSummary(const SimulateOptions& options, const SimulateOutcome& outcome) {
   if (options.summary_json.empty()) {
     return absl::OkStatus();
   }
-  return WriteFile(options.summary_json, SimulationDocument(options, outcome));
+  return WriteResult(options.summary_json, SimulationDocument(options, outcome));
 }
 
 absl::Status WritePictures(const SimulateOptions& options, const SimulateOutcome& outcome,
@@ -57,11 +51,11 @@ absl::Status WritePictures(const SimulateOptions& options, const SimulateOutcome
       report.rooms.push_back({"hardware threads", &outcome.cluster->threads});
       report.rooms.push_back({"GPUs", &outcome.cluster->free_gpus});
     }
-    RETURN_IF_ERROR(WriteFile(options.html, sim::ScheduleHtml(report, drawn, result.names)));
+    RETURN_IF_ERROR(WriteResult(options.html, sim::ScheduleHtml(report, drawn, result.names)));
   }
   return options.perfetto.empty()
              ? absl::OkStatus()
-             : WriteFile(options.perfetto, sim::SchedulePerfetto(drawn, result.names, partial));
+             : WriteResult(options.perfetto, sim::SchedulePerfetto(drawn, result.names, partial));
 }
 
 int CodeOf(const SimulateOutcome& outcome) {

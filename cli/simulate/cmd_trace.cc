@@ -8,11 +8,11 @@
 #include "cli/frame/output.h"
 #include "cli/frame/result_file.h"
 #include "cli/frame/verbs.h"
-#include "cli/parse/number.h"
 #include "cli/simulate/trace_generate.h"
 #include "cli/simulate/trace_options.h"
 #include "cli/simulate/trace_sheet.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/simulator/schedule/trace_text.h"
 
 namespace muster::cli {

@@ -1,7 +1,6 @@
 #include "cli/simulate/failure_options.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -11,11 +10,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "checkpoint/advice/interval.h"
-#include "cli/parse/duration.h"
 #include "cli/parse/number.h"
 #include "cli/parse/request/resources.h"
 #include "cli/simulate/trace_options.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/simulator/workload/failure_log.h"
 
 namespace muster::cli {

@@ -5,8 +5,7 @@
 // As options: --failures mtbf=30d,shape=0.7,repair=4h or --failures log=FILE; --job-checkpoints
 // interval=auto,cost=60s,restart=2m, or size=64G with --file-system bandwidth=100G; --seed N. The
 // cluster's file says the same with the keys [nodes.NAME] failures, failure_log, job_checkpoints,
-// file_system and failure_seed; an option outdoes it.
-// Thread promise: plain values. An error names the option, or FILE:LINE.
+// file_system and failure_seed; an option outdoes it. An error names the option, or FILE:LINE.
 
 #include <string>
 #include <vector>

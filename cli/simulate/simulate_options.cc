@@ -48,8 +48,8 @@ std::vector<Option> SimulateOptionTable() {
       MakeOption(
           "policy", "NAME",
           "fcfs, easy (default), easy-sjbf, conservative, sjf, wfp3, unicep, f1, f2, f3, f4, "
-          "fairshare, prompt; of a "
-          "cluster muster (default), prompt, fcfs, easy, conservative, fairshare"),
+          "fairshare, prompt; of a cluster (default: muster) " +
+              ClusterPolicyNames()),
       MakeOption("backfill", "KIND",
                  "none, easy or conservative, instead of what the policy has: --policy sjf "
                  "--backfill easy"),

@@ -2,7 +2,7 @@
 
 // What `muster simulate` was asked for, read and checked before anything runs.
 //
-// Thread promise: plain values. InvalidArgument names the option and the mend.
+// InvalidArgument names the option and the mend.
 
 #include <optional>
 #include <string>

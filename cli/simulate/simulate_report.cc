@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "cli/frame/json_output.h"
 #include "cli/page/table.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/simulator/flat/policy_names.h"
 
 namespace muster::cli {
@@ -161,13 +162,13 @@ Json ClusterJson(const SimulateOptions& options, const SimulateOutcome& outcome)
           {"nodes", NodesOf(*options.cluster)},
           {"gpus", cluster.gpus},
           {"gpu_utilisation", GpuUtilisation(outcome)},
-          {"passes", cluster.cycles},
+          {"cycles", cluster.cycles},
           {"refused", cluster.refused},
           {"first_refusal", cluster.first_refusal},
           {"preemptions", cluster.preemptions},
           {"lost_seconds", cluster.lost_seconds},
           {"seed", options.cluster->seed},
-          {"state_print", absl::StrFormat("%016x", cluster.state_print)}};
+          {"state_hash", HashText(cluster.state_hash)}};
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 
 // The result of a simulation, as a page and as a JSON document.
 //
-// Neither says how long it took or when it ran: two runs give the same bytes. Thread promise: pure.
+// Neither says how long it took or when it ran: two runs give the same bytes.
 
 #include <optional>
 #include <string>

@@ -3,14 +3,17 @@
 #include <array>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "cli/parse/number.h"
 #include "cli/parse/request/resources.h"
 #include "cli/simulate/failure_options.h"
 #include "cli/simulate/trace_options.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/model/value/gres.h"
 #include "scheduler/runtime/config_file.h"
 #include "scheduler/settings/policy_tables.h"
@@ -266,11 +269,10 @@ absl::Status SetClusterPolicy(const std::string& name, SchedulerConfig& config) 
     config.priority.order = QueueRule::kPrompt;
     return absl::OkStatus();
   }
-  if (name == "fcfs" || name == "easy" || name == "conservative") {
+  const std::optional<Backfill> backfill = name == "fcfs" ? Backfill::kNone : BackfillNamed(name);
+  if (backfill.has_value()) {
     config.priority.order = QueueRule::kPriority;
-    config.backfill = name == "fcfs"   ? Backfill::kNone
-                      : name == "easy" ? Backfill::kEasy
-                                       : Backfill::kConservative;
+    config.backfill = *backfill;
     return absl::OkStatus();
   }
   if (name == "fairshare") {
@@ -283,10 +285,13 @@ absl::Status SetClusterPolicy(const std::string& name, SchedulerConfig& config) 
     config.priority = std::move(only);
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(absl::StrCat(Quote(name),
-                                                 " is not a policy of a cluster: one of muster, "
-                                                 "prompt, fcfs, easy, conservative, fairshare; the "
-                                                 "others are for --flat"));
+  return absl::InvalidArgumentError(
+      absl::StrCat(Quote(name), " is not a policy of a cluster: one of ", ClusterPolicyNames(),
+                   "; the others are for --flat"));
+}
+
+std::string ClusterPolicyNames() {
+  return absl::StrCat("muster, prompt, fairshare, fcfs, ", absl::StrJoin(kBackfillNames, ", "));
 }
 
 }  // namespace muster::cli

@@ -5,8 +5,8 @@
 //
 // The file is TOML: [nodes.NAME] count, and cpus, gpus, gpu_model, memory, or topology (a captured
 // machine); gres, features, weight, failures; failure_log, job_checkpoints; beside them the tables
-// of the controller's configuration, as it would read them. Thread promise: plain values.
-// Invariants: what is returned has nodes; an error names the option, or FILE:LINE.
+// of the controller's configuration, as it would read them. Invariants: what is returned has nodes;
+// an error names the option, or FILE:LINE.
 
 #include <optional>
 #include <string>
@@ -34,7 +34,9 @@ absl::StatusOr<sim::ClusterRun> ReadCluster(ConfigFile& file, const std::string&
 // The options of nodes that are alike as such a file would say them.
 absl::StatusOr<std::string> AlikeNodesText(const Invocation& invocation);
 
-// The name of a policy (muster, prompt, fcfs, easy, conservative) into settings.
+// The name of a policy into settings: muster, prompt, fairshare, fcfs, or a kind of backfilling.
 absl::Status SetClusterPolicy(const std::string& name, SchedulerConfig& config);
+// "muster, prompt, …".
+std::string ClusterPolicyNames();
 
 }  // namespace muster::cli

@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/model/value/fingerprint.h"
 
 namespace muster::cli {
@@ -22,22 +23,22 @@ const std::set<std::string>& OptionsWithoutBearing() {
   return names;
 }
 
-absl::Status AddFile(const std::string& path, Fingerprint* print) {
+absl::Status AddFile(const std::string& path, Fingerprint* hash) {
   std::ifstream file(path, std::ios::binary);
   std::string piece(std::size_t{1} << 20U, '\0');
   while (file) {
     file.read(piece.data(), static_cast<std::streamsize>(piece.size()));
-    print->Add(piece.substr(0, static_cast<std::size_t>(file.gcount())));
+    hash->Add(piece.substr(0, static_cast<std::size_t>(file.gcount())));
   }
   return file.eof() ? absl::OkStatus()
                     : absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot be read"));
 }
 
 // A file, or all files of a directory in order of their names.
-absl::Status AddTrace(const std::string& path, Fingerprint* print) {
+absl::Status AddTrace(const std::string& path, Fingerprint* hash) {
   std::error_code error;
   if (std::filesystem::is_regular_file(path, error)) {
-    return AddFile(path, print);
+    return AddFile(path, hash);
   }
   if (!std::filesystem::is_directory(path, error)) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -51,19 +52,19 @@ absl::Status AddTrace(const std::string& path, Fingerprint* print) {
   }
   std::sort(files.begin(), files.end());
   for (const std::string& file : files) {
-    RETURN_IF_ERROR(AddFile(file, print));
+    RETURN_IF_ERROR(AddFile(file, hash));
   }
   return absl::OkStatus();
 }
 
-void AddCluster(const sim::ClusterRun& run, Fingerprint* print) {
+void AddCluster(const sim::ClusterRun& run, Fingerprint* hash) {
   for (const sim::NodeClass& nodes : run.nodes) {
-    print->Add(nodes.name).Add(nodes.count).Add(nodes.machine);
+    hash->Add(nodes.name).Add(nodes.count).Add(nodes.machine);
   }
-  print->Add(run.config).Add(run.policy);
+  hash->Add(run.config).Add(run.policy);
   if (run.failure_log.has_value()) {
     for (const sim::LoggedFailure& failure : *run.failure_log) {
-      print->Add(failure.time).Add(failure.node).Add(failure.repair);
+      hash->Add(failure.time).Add(failure.node).Add(failure.repair);
     }
   }
 }
@@ -86,8 +87,8 @@ absl::StatusOr<std::string> SimulationIdentity(const Invocation& invocation,
   if (options.cluster.has_value()) {
     AddCluster(*options.cluster, &settings);
   }
-  return absl::StrCat("trace ", absl::Hex(trace.value(), absl::kZeroPad16), ", settings ",
-                      absl::Hex(settings.value(), absl::kZeroPad16), ", muster ", kVersion);
+  return absl::StrCat("trace ", HashText(trace.value()), ", settings ", HashText(settings.value()),
+                      ", muster ", kVersion);
 }
 
 }  // namespace muster::cli

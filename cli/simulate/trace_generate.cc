@@ -2,9 +2,9 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "cli/parse/number.h"
 #include "cli/simulate/trace_options.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/simulator/schedule/trace_text.h"
 #include "scheduler/simulator/workload/lublin_model.h"
 

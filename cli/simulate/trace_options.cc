@@ -7,9 +7,9 @@
 
 #include <cerrno>
 
-#include "cli/parse/number.h"
 #include "cli/up/daemon_child.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/process.h"
 #include "scheduler/simulator/workload/arrivals.h"
@@ -49,15 +49,13 @@ bool IsDirectory(const std::string& path) {
 
 }  // namespace
 
-Option MakeOption(const char* name, const char* metavar, const char* text) {
+Option MakeOption(const char* name, const char* metavar, const std::string& text) {
   return {.name = name, .letter = 0, .metavar = metavar, .text = text};
 }
 
 std::vector<Option> TraceOptionTable() {
   return {
-      MakeOption("format", "NAME",
-                 "swf, sacct, batsim, openb, philly, tiresias, dlrm, csv or jobs-csv (default: "
-                 "recognised)"),
+      MakeOption("format", "NAME", sim::TraceFormatNames() + " (default: recognised)"),
       MakeOption("unit", "WHAT",
                  "What a processor is: cpus, gpus or usual (GPUs in GPU traces; the default)"),
       MakeOption("lenient", "", "Leave broken records out and count them"),

@@ -2,7 +2,7 @@
 
 // The options of every verb that reads a workload trace: its format, what a processor is, how many.
 //
-// Thread promise: pure. InvalidArgument names the option and the mend.
+// InvalidArgument names the option and the mend.
 
 #include <cstdint>
 #include <string>
@@ -31,7 +31,7 @@ absl::Status ReadOption(const Invocation& invocation, const std::string& name,
   return absl::OkStatus();
 }
 
-Option MakeOption(const char* name, const char* metavar, const char* text);
+Option MakeOption(const char* name, const char* metavar, const std::string& text);
 
 // --format, --unit, --lenient.
 std::vector<Option> TraceOptionTable();

@@ -6,6 +6,7 @@
 #include "absl/strings/str_format.h"
 #include "cli/frame/json_output.h"
 #include "cli/page/table.h"
+#include "scheduler/base/text/size_text.h"
 
 namespace muster::cli {
 namespace {
@@ -96,7 +97,7 @@ std::string TraceInfoDocument(const std::string& path, const sim::TraceInfo& inf
 std::string PrintTraceInfo(const std::string& path, const sim::TraceInfo& info,
                            const Style& style) {
   std::string page = absl::StrCat(
-      "trace      ", path, ": ", sim::Title(info.format), "\nmachine    ", MachineText(info),
+      "trace      ", path, ": ", sim::RowOf(info.format).title, "\nmachine    ", MachineText(info),
       "\nrecords    ", RecordsText(info), "\nbroken     ", BrokenText(info.skipped), "\n");
   absl::StrAppendFormat(&page, "span       %.2f days, %d users, largest job %d %s\n",
                         static_cast<double>(info.last_submit - info.first_submit) / kDay,
@@ -154,7 +155,7 @@ std::string PrintNodeList(const std::string& path, const sim::TraceNodes& list,
     table.Add({{absl::StrCat(node.nodes)},
                {absl::StrCat(node.cpus)},
                {absl::StrCat(node.gpus)},
-               {node.memory_mib == 0 ? "-" : absl::StrCat(node.memory_mib / 1024, " GiB")},
+               {node.memory_mib == 0 ? "-" : BytesText(std::uint64_t{node.memory_mib} << 20U)},
                {node.model.empty() ? "-" : node.model}});
   }
   return page + table.Print(style);

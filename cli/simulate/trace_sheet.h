@@ -1,8 +1,6 @@
 #pragma once
 
 // What a trace or a list of nodes holds, as a page and as a JSON document.
-//
-// Thread promise: pure.
 
 #include <string>
 

@@ -19,12 +19,12 @@
 #include "cli/frame/result_file.h"
 #include "cli/frame/verbs.h"
 #include "cli/page/text.h"
-#include "cli/parse/number.h"
 #include "cli/simulate/trace_options.h"
 #include "cli/tune/tune_frontier.h"
 #include "cli/tune/tune_report.h"
 #include "cli/tune/tune_search.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/config_file.h"
 #include "scheduler/runtime/signals.h"
@@ -98,12 +98,6 @@ absl::StatusOr<TuneOptions> ReadOptions(const Invocation& invocation) {
   return options;
 }
 
-absl::Status WriteFile(const std::string& path, const std::string& text) {
-  ASSIGN_OR_RETURN(const std::unique_ptr<ResultFile> file, ResultFile::Create(path));
-  RETURN_IF_ERROR(file->Append(text));
-  return file->Finish();
-}
-
 // The two choices once more, to compare job by job.
 absl::Status CompareChoices(const TuneWorkload& workload, std::atomic<bool>& stop,
                             TuneOutcome* outcome) {
@@ -125,7 +119,7 @@ absl::Status DrawFrontier(const Invocation& invocation, const TuneWorkload& work
   const std::string title =
       absl::StrCat(std::filesystem::path(workload.name).filename().string(), ": ", workload.jobs,
                    " jobs, ", workload.processors, " processors; prompt by slack, and baselines");
-  return WriteFile(invocation.Value("frontier"), FrontierSvg(title, points));
+  return WriteResult(invocation.Value("frontier"), FrontierSvg(title, points));
 }
 
 absl::Status Report(const Invocation& invocation, const TuneWorkload& workload,
@@ -137,7 +131,7 @@ absl::Status Report(const Invocation& invocation, const TuneWorkload& workload,
   if (!invocation.Has("write") || !IsWorthIt(outcome, options.goal)) {
     return absl::OkStatus();
   }
-  return WriteFile(invocation.Value("write"), TuneFile(workload, options, outcome));
+  return WriteResult(invocation.Value("write"), TuneFile(workload, options, outcome));
 }
 
 // What the command line and its files say.

@@ -1,8 +1,6 @@
 #pragma once
 
 // What a search for settings found: as a page, as a JSON document, and who loses by it.
-//
-// Thread promise: pure.
 
 #include <string>
 

@@ -2,8 +2,8 @@
 
 // The results of simulations in a file, one JSON object a line, so that a stopped search goes on.
 //
-// Thread promise: safe from any thread. Invariants: a line stands for one workload and one choice
-// of settings; lines of other workloads and broken ones are left as they are and count for nothing.
+// Invariants: a line stands for one workload and one choice of settings; lines of other workloads
+// and broken ones are left as they are and count for nothing.
 
 #include <cstdint>
 #include <cstdio>

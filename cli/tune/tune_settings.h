@@ -2,7 +2,7 @@
 
 // One choice of the scheduler's settings, as `muster tune` tries it on identical processors.
 //
-// Thread promise: plain values; pure functions. Invariant: equal keys are equal choices.
+// Invariant: equal keys are equal choices.
 
 #include <cstddef>
 #include <string>

@@ -4,10 +4,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "cli/page/quantity.h"
-#include "cli/parse/number.h"
 #include "cli/parse/request/constraint.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/model/value/gres.h"
 
 namespace muster::cli {

@@ -11,7 +11,6 @@
 #include "cli/controller/address.h"
 #include "cli/controller/connection.h"
 #include "cli/frame/verbs.h"
-#include "cli/page/hostlist.h"
 #include "cli/parse/number.h"
 #include "cli/slurm/links/command_links.h"
 #include "cli/up/daemon_child.h"
@@ -20,8 +19,9 @@
 #include "cli/up/up_plan.h"
 #include "cli/up/web_place.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/host_list.h"
+#include "scheduler/base/utf8.h"
 #include "scheduler/runtime/file.h"
-#include "scheduler/runtime/log.h"
 #include "scheduler/runtime/signals.h"
 
 namespace muster::cli {
@@ -67,7 +67,7 @@ absl::Status SayReady(Connection& connection, const absl::Status& group) {
   }
   nodes_with.erase("");
   for (const auto& [shortcoming, nodes] : nodes_with) {
-    Say(absl::StrCat(EscapeControl(Hostlist(nodes)), ": ", EscapeControl(shortcoming)));
+    Say(absl::StrCat(EscapeControl(CompressHostlist(nodes)), ": ", EscapeControl(shortcoming)));
   }
   return absl::OkStatus();
 }

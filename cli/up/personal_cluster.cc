@@ -6,7 +6,7 @@
 #include <csignal>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/runtime/log.h"
+#include "scheduler/base/utf8.h"
 
 namespace muster::cli {
 namespace {

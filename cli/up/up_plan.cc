@@ -10,6 +10,7 @@
 #include "cli/up/cluster_options.h"
 #include "cli/up/web_place.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "topology/network/network_file.h"
 
 namespace muster::cli {
@@ -17,10 +18,6 @@ namespace {
 
 absl::Status WithPlace(const char* place, const absl::Status& status) {
   return absl::InvalidArgumentError(absl::StrCat(place, ": ", std::string(status.message())));
-}
-
-std::string Counted(std::uint64_t count, const char* noun) {
-  return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
 }
 
 DaemonSpec AgentSpec(const UpOptions& options, const UpPlan& plan, const std::string& program,

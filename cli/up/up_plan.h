@@ -2,9 +2,9 @@
 
 // What `muster up` is asked for, and the daemons that follow from it.
 //
-// Pure but for the check that the programs are there. Thread promise: safe from any thread.
-// Invariants: the first daemon is the controller; a node's agent keeps its state in
-// STATE/agents/NAME and gets the path of the controller's unix socket.
+// Pure but for the check that the programs are there. Invariants: the first daemon is the
+// controller; a node's agent keeps its state in STATE/agents/NAME and gets the path of the
+// controller's unix socket.
 
 #include <cstdint>
 #include <string>

@@ -2,7 +2,7 @@
 
 // Where `muster up --web` and its gateway keep what `muster web` needs, in the state directory.
 //
-// Thread promise: plain values. Invariant: all of it lies in one private directory.
+// Invariant: all of it lies in one private directory.
 
 #include <string>
 

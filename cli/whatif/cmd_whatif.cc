@@ -13,7 +13,6 @@
 #include "cli/frame/progress_bar.h"
 #include "cli/frame/result_file.h"
 #include "cli/frame/verbs.h"
-#include "cli/parse/number.h"
 #include "cli/simulate/simulate_report.h"
 #include "cli/simulate/simulated_cluster.h"
 #include "cli/simulate/trace_options.h"
@@ -22,6 +21,7 @@
 #include "cli/whatif/whatif_report.h"
 #include "cli/whatif/whatif_settings.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/signals.h"
 

@@ -9,6 +9,9 @@
 #include "cli/frame/json_output.h"
 #include "cli/page/quantity.h"
 #include "cli/page/table.h"
+#include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/words.h"
+#include "scheduler/model/job/job_state.h"
 #include "scheduler/simulator/readers/name_table.h"
 
 namespace muster::cli {
@@ -40,7 +43,7 @@ bool IsUp(const NodeView& node) {
 // Nothing but room keeps it.
 bool WaitsForResources(const JobView& job) {
   static const std::set<std::string> kinds = {"", "None", "Resources", "Priority", "NotPlannedYet"};
-  return job.state == "PENDING" && kinds.count(job.reason.kind) != 0;
+  return IsWaiting(job.state) && kinds.count(job.reason.kind) != 0;
 }
 
 void AddRunning(const JobView& job, const std::set<std::string>& up, ForecastUnit unit,
@@ -122,7 +125,7 @@ LiveState ReadLiveState(const std::vector<NodeView>& nodes, const std::vector<Jo
   AddPast(history, &users, &live);
   std::vector<JobView> waiting;
   for (const JobView& job : jobs) {
-    if (job.start_time == kNoTime || job.state == "PENDING") {
+    if (job.start_time == kNoTime || IsWaiting(job.state)) {
       waiting.push_back(job);
     } else {
       AddRunning(job, up, unit, users.NumberOf(job.user), &live);

@@ -5,8 +5,8 @@
 //
 // The cluster is taken for identical processors: hardware threads, or GPUs. Jobs that wait for
 // something else than resources (a hold, a dependency, a limit), jobs without a time limit and jobs
-// larger than what is up get no estimate and are counted. Thread promise: pure. Invariants: what is
-// estimated is in order of priority, then submission, then id; the same views give the same bytes.
+// larger than what is up get no estimate and are counted. Invariants: what is estimated is in order
+// of priority, then submission, then id; the same views give the same bytes.
 
 #include <cstdint>
 #include <string>

@@ -2,8 +2,7 @@
 
 // "nodes+=16,policy=easy": what `--change` says, word by word, whatever the settings are.
 //
-// Thread promise: pure functions. Invariants: a key is not empty; every value of += -= *= is a
-// whole number from 1 to kChangeMax.
+// Invariants: a key is not empty; every value of += -= *= is a whole number from 1 to kChangeMax.
 
 #include <cstdint>
 #include <set>

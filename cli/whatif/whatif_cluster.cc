@@ -8,11 +8,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "cli/parse/number.h"
 #include "cli/simulate/failure_options.h"
 #include "cli/simulate/simulated_cluster.h"
 #include "cli/whatif/setting_change.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/runtime/config_file.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/simulator/flat/policy_names.h"

@@ -1,8 +1,6 @@
 #pragma once
 
 // What changes do to a workload, as a page of text, as a JSON document and as a page for a browser.
-//
-// Thread promise: pure.
 
 #include <optional>
 #include <string>

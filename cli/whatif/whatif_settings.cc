@@ -4,11 +4,11 @@
 #include <array>
 
 #include "absl/strings/str_cat.h"
-#include "cli/parse/number.h"
 #include "cli/simulate/simulate_options.h"
 #include "cli/simulate/trace_options.h"
 #include "cli/whatif/setting_change.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/runtime/config_file.h"
 #include "scheduler/simulator/flat/policy_names.h"
 

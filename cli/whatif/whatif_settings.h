@@ -3,7 +3,7 @@
 // The settings of a simulated flat cluster by name, as `muster whatif` reads and changes them.
 //
 // Keys: processors, or nodes and cpus_per_node; policy, backfill, backfill_order, estimates,
-// instant, filter, with the values of the options of muster simulate. Thread promise: plain values.
+// instant, filter, with the values of the options of muster simulate.
 
 #include <cstdint>
 #include <string>

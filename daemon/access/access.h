@@ -3,11 +3,11 @@
 // The caller of each method and what it may call: identity from the transport, and the table of
 // every method, which is what the methods say of themselves (proto/access.proto).
 //
-// Thread promise: safe from any thread. Invariants: (1) no message field identifies the caller; (2)
-// a method that does not say who may call it is refused, and the program does not start; (3) a
-// caller that cannot be identified is refused; (4) a connection with TLS is judged by TLS alone:
-// nothing weaker is looked at; (5) a call that shows a token is judged by the token alone, and the
-// gateway's socket takes no other: whoever passes calls on lends them nothing of its own.
+// Invariants: (1) no message field identifies the caller; (2) a method that does not say who may
+// call it is refused, and the program does not start; (3) a caller that cannot be identified is
+// refused; (4) a connection with TLS is judged by TLS alone: nothing weaker is looked at; (5) a
+// call that shows a token is judged by the token alone, and the gateway's socket takes no other:
+// whoever passes calls on lends them nothing of its own.
 
 #include <sys/types.h>
 

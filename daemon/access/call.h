@@ -3,8 +3,8 @@
 // One call that a client made and that the access table admitted: who calls what, and the way to
 // answer.
 //
-// Thread promise: safe from any thread. Invariants: a call is finished once; its copies are the
-// same call; a reply leaves only with an OK status.
+// Invariants: a call is finished once; its copies are the same call; a reply leaves only with an OK
+// status.
 
 #include <grpcpp/grpcpp.h>
 

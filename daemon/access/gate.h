@@ -2,8 +2,7 @@
 
 // The gate of every call: who calls, whether he may, and a line in the log when not.
 //
-// Thread promise: safe from any thread. Invariant: what is refused leaves one line that names who
-// really called, what, and why.
+// Invariant: what is refused leaves one line that names who really called, what, and why.
 
 #include <grpcpp/grpcpp.h>
 
@@ -51,7 +50,7 @@ class Gate {
   // PermissionDenied when no job is taken of this caller.
   [[nodiscard]] absl::Status MaySubmit(const Caller& caller) const;
 
-  // Takes a submission of so many bytes from the caller's budget; Unavailable when it is spent.
+  // Takes a submission of that many bytes from the caller's budget; Unavailable when it is spent.
   [[nodiscard]] absl::Status Spend(const Caller& caller, std::size_t bytes) const;
 
   // Not OK once the certificate or the token of an admitted caller has been revoked.

@@ -4,9 +4,8 @@
 //
 // gRPC logs that a handshake failed and why, but not the peer. At that moment the acceptor still
 // has the connection among its strangers: as a rule there is one such, and its address is logged.
-// While an object lives, gRPC's other lines go to our log, too. Thread promise: safe from any
-// thread. Invariants: one object in the process; a flood of failures is a line in which their
-// number stands, once a second.
+// While an object lives, gRPC's other lines go to our log, too. Invariants: one object in the
+// process; a flood of failures is a line in which their number stands, once a second.
 
 #include <string>
 

@@ -4,12 +4,11 @@
 // each call's metadata.
 //
 // gRPC asks it on threads of its own when a call's headers are there, before its message is read,
-// so that no other thread waits for munged; the method then takes what was found. Thread promise:
-// safe from any thread. Invariants: (1) what is found is for one call, never for the connection:
-// another call on it shows its own; (2) a credential counts only when it was made for our
-// certificate and for that method, and once; (3) what is kept for calls that never begin is
-// bounded, and so is the number of threads; (4) of a call that shows nothing good no message is
-// read.
+// so that no other thread waits for munged; the method then takes what was found. Invariants: (1)
+// what is found is for one call, never for the connection: another call on it shows its own; (2) a
+// credential counts only when it was made for our certificate and for that method, and once; (3)
+// what is kept for calls that never begin is bounded, and so is the number of threads; (4) of a
+// call that shows nothing good no message is read.
 
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/security/auth_metadata_processor.h>

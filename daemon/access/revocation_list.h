@@ -2,8 +2,8 @@
 
 // The file of revoked certificates, read again whenever it has changed.
 //
-// Thread promise: safe from any thread. Invariant: what Now() returns is the file as it was at some
-// moment of the call; a file that cannot be read is an error, never an empty list.
+// Invariant: what Now() returns is the file as it was at some moment of the call; a file that
+// cannot be read is an error, never an empty list.
 
 #include <sys/stat.h>
 

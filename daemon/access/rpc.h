@@ -3,8 +3,7 @@
 // What every gRPC service of the controller shares: how a status travels, and how a long answer is
 // made beside the controller's loop.
 //
-// Thread promise: safe from any thread. Invariants: a call that is handed to ReadAside is answered,
-// by the work or by a refusal.
+// Invariants: a call that is handed to ReadAside is answered, by the work or by a refusal.
 
 #include <grpcpp/grpcpp.h>
 

@@ -3,9 +3,9 @@
 // What each user may ask of the controller in a time: calls, and bytes of submitted programs.
 //
 // A token bucket for each user: a burst is free, and what was spent comes back with time. Root and
-// the controller's own user are not bounded. Thread promise: safe from any thread. Invariants: one
-// user's calls take nothing from another's budget; a user who has waited long enough can always
-// make the next call; what is kept of users who ask no more is bounded.
+// the controller's own user are not bounded. Invariants: one user's calls take nothing from
+// another's budget; a user who has waited long enough can always make the next call; what is kept
+// of users who ask no more is bounded.
 
 #include <cstddef>
 #include <cstdint>

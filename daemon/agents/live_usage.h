@@ -3,9 +3,8 @@
 // What running attempts have used so far, by the last reports of their nodes.
 //
 // It is shown and forgotten, but for the curves: nothing of it is in the journal, and nothing is
-// decided by it. Thread promise: safe from any thread. Invariants: a node's word counts for
-// attempts that run on it and for no other; of each attempt there is the newest sample of each
-// node, and none once it, or its node, is gone.
+// decided by it. Invariants: a node's word counts for attempts that run on it and for no other; of
+// each attempt there is the newest sample of each node, and none once it, or its node, is gone.
 
 #include <map>
 #include <vector>

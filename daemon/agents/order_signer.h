@@ -4,8 +4,8 @@
 //
 // Orders are signed by a key of their own, which the state directory keeps. Over TLS the key of the
 // controller's certificate signs that one, so that an agent trusts an order as far as the
-// authority. Thread promise: safe from any thread. Invariant: what is signed for one purpose is
-// none for another (scheduler/runtime/identity/signing_key.h).
+// authority. Invariant: what is signed for one purpose is none for another
+// (scheduler/runtime/identity/signing_key.h).
 
 #include <deque>
 #include <memory>

@@ -35,7 +35,6 @@ UsageCurves::Series& UsageCurves::SeriesOf(const Job& job) {
     series.element = job.array_index.value_or(0);
     series.label = series.is_element ? absl::StrCat(job.submission.value(), "_", series.element)
                                      : ToString(job.id);
-    series.user = job.spec->user.name;
   } else {
     by_touch_.erase(series.touched);
   }
@@ -134,7 +133,7 @@ void UsageCurves::Evict(JobId keep) {
 
 // The finest row as far back as it goes, before that the next, and so on.
 JobCurve UsageCurves::CurveOf(JobId job, const Series& series) {
-  JobCurve curve{job, series.label, series.user, {}};
+  JobCurve curve{job, series.label, {}};
   Time before = Time::max();
   for (std::size_t row = 0; row < kRows.size(); ++row) {
     const Duration span = kRows[row].span;

@@ -21,26 +21,9 @@
 #include "scheduler/model/job/job.h"
 #include "scheduler/model/value/ids.h"
 #include "scheduler/model/value/time.h"
+#include "scheduler/model/view/curve.h"
 
 namespace muster::daemon {
-
-// What a job used in a span of time, on average or, of memory, at most.
-struct CurvePoint {
-  Time start = kNoTime;
-  Duration span{0};
-  double cpus = 0;   // busy
-  double gpus = 0;   // busy
-  double watts = 0;  // of GPUs and its share of the processors
-  Bytes memory;      // the most so far, of all its nodes together
-  Bytes gpu_memory;  // the most so far on one GPU
-};
-
-struct JobCurve {
-  JobId job;
-  std::string label;
-  std::string user;
-  std::vector<CurvePoint> points;  // by time, without overlap
-};
 
 // What the next sample is compared with.
 struct NodeBaseline {
@@ -85,7 +68,6 @@ class UsageCurves {
     std::uint32_t element = 0;
     bool is_element = false;
     std::string label;
-    std::string user;
     std::map<NodeId, NodeBaseline> nodes;
     std::array<std::deque<Point>, kRows.size()> rows;
     std::uint64_t touched = 0;

@@ -6,35 +6,13 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "scheduler/base/text/duration_text.h"
 #include "scheduler/core/state/tables/checkpoint_account.h"
 
 namespace muster::daemon {
 namespace {
 
 constexpr std::string_view kInterval = "MUSTER_CHECKPOINT_INTERVAL=";
-
-// To two digits or more: "4.2 s", "18 min", "37 h".
-std::string Roughly(Duration duration) {
-  struct Unit {
-    double seconds;
-    const char* name;
-  };
-  constexpr double kFewest = 2;  // of a unit, before the next smaller one is used
-  constexpr double kTen = 10;
-  constexpr auto kUnits = std::to_array<Unit>({{86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}});
-  const double seconds = std::chrono::duration<double>(duration).count();
-  Unit unit = kUnits.back();
-  for (const Unit& larger : kUnits) {
-    if (seconds >= kFewest * larger.seconds) {
-      unit = larger;
-      break;
-    }
-  }
-  const double amount = seconds / unit.seconds;
-  return amount < kTen ? absl::StrFormat("%.2g %s", amount, unit.name)
-                       : absl::StrFormat("%.0f %s", amount, unit.name);
-}
 
 // "4th".
 std::string Ordinal(std::uint32_t number) {
@@ -49,10 +27,10 @@ std::string Ordinal(std::uint32_t number) {
 std::string CopyText(const CheckpointRecord& record, Duration loss_mtbf) {
   const std::string losses = loss_mtbf == Duration(0)
                                  ? "nothing known of lost nodes"
-                                 : absl::StrCat("one loss of a node in ", Roughly(loss_mtbf));
+                                 : absl::StrCat("one loss of a node in ", RoughText(loss_mtbf));
   return absl::StrCat(record.copy_every == 1 ? "each" : "every ",
                       record.copy_every == 1 ? "" : Ordinal(record.copy_every),
-                      " to the shared directory (copied in ", Roughly(record.flush), ", ", losses,
+                      " to the shared directory (copied in ", RoughText(record.flush), ", ", losses,
                       ")");
 }
 
@@ -66,17 +44,17 @@ std::string IntervalText(const Attempt& attempt) {
   const std::size_t nodes = attempt.allocation.nodes.size();
   const std::string failures = attempt.advice.mtbf == Duration(0)
                                    ? "nothing known of failures"
-                                   : absl::StrCat("one failure in ", Roughly(attempt.advice.mtbf),
+                                   : absl::StrCat("one failure in ", RoughText(attempt.advice.mtbf),
                                                   " on ", nodes, nodes == 1 ? " node" : " nodes");
   // Both levels are advised as soon as a copy was measured, by this attempt or one before.
   const bool two_levels = record.copy_every > 0;
   const CheckpointAdvice& advice = attempt.advice;
   const Duration cost = record.count > 0 ? record.cost : advice.cost;
   const std::string every =
-      absl::StrCat("every ", Roughly(record.interval), two_levels ? " on the node" : "");
+      absl::StrCat("every ", RoughText(record.interval), two_levels ? " on the node" : "");
   std::string first = record.count == 0 && cost == Duration(0)
                           ? absl::StrCat(every, " until one has shown its cost (", failures, ")")
-                          : absl::StrCat(every, " (Daly: cost ", Roughly(cost), " measured",
+                          : absl::StrCat(every, " (Daly: cost ", RoughText(cost), " measured",
                                          record.count > 0 ? ", " : " before, ", failures, ")");
   if (!two_levels) {
     return first;
@@ -99,7 +77,7 @@ std::string IntervalText(const std::vector<std::string>& environment,
       return automatic;
     }
     return absl::SimpleAtoi(value, &seconds) && seconds > 0
-               ? absl::StrCat("every ", Roughly(std::chrono::seconds(seconds)), ", as asked")
+               ? absl::StrCat("every ", RoughText(std::chrono::seconds(seconds)), ", as asked")
                : "";
   }
   return "";

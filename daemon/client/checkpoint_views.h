@@ -1,8 +1,6 @@
 #pragma once
 
 // How often an attempt is advised to checkpoint, and why, in words for people.
-//
-// Thread promise: pure.
 
 #include <string>
 #include <vector>

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "daemon/client/client_methods.h"
+#include "daemon/client/outside/page_handler.h"
 #include "proto/convert/client_service.h"
 
 namespace muster::daemon {
@@ -12,7 +13,6 @@ ClientService::ClientService(Controller& controller, Accounting& accounting, Job
                              Setting setting)
     : methods_(setting.gate),
       metrics_(controller, setting.cluster, methods_.timings(), reader_),
-      page_(controller, setting.usage),
       streams_(controller, accounting, reader_, setting.gate),
       events_(controller, store, accounting, reader_, setting.gate) {
   const Backend backend{controller,    accounting, store,
@@ -26,11 +26,7 @@ ClientService::ClientService(Controller& controller, Accounting& accounting, Job
   ServeTokens(methods_, setting.tokens, reader_);
   methods_.ServeMessages(
       "ReadMetrics", [this](const AnyCall& call, std::string_view) { metrics_.ReadMetrics(call); });
-  methods_.ServeMessages("ShowCurve", [this](const AnyCall& call, std::string_view request) {
-    page_.ShowCurve(call, request);
-  });
-  methods_.ServeMessages("ShowPlan",
-                         [this](const AnyCall& call, std::string_view) { page_.ShowPlan(call); });
+  ServePictures(methods_, controller, setting.usage);
   methods_.CheckComplete();
   EnterByDoor();
 }

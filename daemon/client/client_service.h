@@ -14,7 +14,6 @@
 #include "daemon/agents/live_usage.h"
 #include "daemon/client/events/event_handler.h"
 #include "daemon/client/outside/metrics_handler.h"
-#include "daemon/client/outside/page_handler.h"
 #include "daemon/client/outside/token_handler.h"
 #include "daemon/client/stream_handler.h"
 #include "daemon/controller/controller.h"
@@ -56,7 +55,6 @@ class ClientService final : public StreamingService {
 
   Methods methods_;
   MetricsHandler metrics_;
-  PageHandler page_;
   StreamHandler streams_;
   EventHandler events_;
   Worker reader_;  // the last: its work ends before those that gave it

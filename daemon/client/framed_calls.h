@@ -3,7 +3,7 @@
 // The service for clients, called in frames instead of over gRPC: the same door, access table and
 // answers.
 //
-// Thread promise: safe from any thread. Invariant: a call is answered once.
+// Invariant: a call is answered once.
 
 #include "daemon/client/client_service.h"
 #include "daemon/door/framed_door.h"

@@ -27,7 +27,7 @@
 #include "scheduler/core/explain/explain.h"
 #include "scheduler/core/handle/handle.h"
 #include "scheduler/core/place/worth/placement_quality.h"
-#include "scheduler/core/plan/queue/queue_order.h"
+#include "scheduler/core/plan/queue/waiting_jobs.h"
 #include "scheduler/core/plan/snapshot_builder.h"
 #include "scheduler/model/job/array.h"
 #include "scheduler/model/job/job_text.h"

@@ -23,7 +23,7 @@ std::set<PolicyKind> Wanted(const std::vector<PolicyKind>& kinds) {
                        : std::set<PolicyKind>(kinds.begin(), kinds.end());
 }
 
-// After so many half-lives a billing-second is worth less than the millionth that is shown.
+// After this many half-lives a billing-second is worth less than the millionth that is shown.
 constexpr int kHalfLivesBack = 40;
 
 // From when on a run's end still weighs.

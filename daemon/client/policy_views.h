@@ -2,8 +2,8 @@
 
 // Policy as views: what the state holds of it, in the words of the command line.
 //
-// Called on the controller's thread. Thread promise: pure. Invariants: without rules there are the
-// implied partition and the implied QOS.
+// Called on the controller's thread. Invariants: without rules there are the implied partition and
+// the implied QOS.
 
 #include <vector>
 

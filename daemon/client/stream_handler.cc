@@ -9,6 +9,7 @@
 #include "daemon/client/submission.h"
 #include "proto/convert/convert.h"
 #include "proto/convert/methods.h"
+#include "scheduler/model/job/job_state.h"
 #include "scheduler/runtime/mutex.h"
 
 namespace muster::daemon {
@@ -168,15 +169,6 @@ class SubmitStream final : public grpc::ServerBidiReactor<wire::SubmitRequest, w
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
-bool IsTerminalName(const std::string& state) {
-  for (const JobStateName& row : kJobStateNames) {
-    if (state == row.name) {
-      return IsTerminal(row.state);
-    }
-  }
-  return false;
-}
-
 // Sends a job's view after each change until the job is over. A slow reader misses views in
 // between, never the last one.
 class WatchStream final : public grpc::ServerWriteReactor<wire::WatchJobReply>,
@@ -255,7 +247,7 @@ class WatchStream final : public grpc::ServerWriteReactor<wire::WatchJobReply>,
     const MutexLock lock(&mutex_);
     next_ = std::move(reply);
     has_next_ = true;
-    next_is_last_ = IsTerminalName(view.state);
+    next_is_last_ = IsTerminal(view.state);
     WriteNext();
   }
 

@@ -66,8 +66,9 @@ class Attempted final : public std::enable_shared_from_this<Attempted> {
     });
   }
 
-  // A job that was gone by the turn is in the accounting by the time of this answer: it leaves only
-  // after what it saw is durable. When the accounting says nothing new, there is no such job.
+  // A job that was gone by the transition is in the accounting by the time of this answer: it
+  // leaves only after what it saw is durable. When the accounting says nothing new, there is no
+  // such job.
   void Answered(const core::Transition& transition, const absl::Status& status, bool same) {
     if ((absl::IsNotFound(status) || absl::IsAborted(status)) && !same) {
       Begin();

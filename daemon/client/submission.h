@@ -4,7 +4,8 @@
 // jobs goes with them, because jobs that have ended are not in the state.
 //
 // Thread promise: safe from any thread; the accounting is read on `reader`'s thread. Invariants: a
-// job that ends between the look-up and the turn is looked up again, so that no outcome is missed.
+// job that ends between the look-up and the transition is looked up again, so that no outcome is
+// missed.
 
 #include "daemon/controller/controller.h"
 #include "daemon/controller/worker.h"

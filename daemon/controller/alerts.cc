@@ -19,7 +19,12 @@ namespace {
 constexpr const char* kSuffix = ".bundle";
 constexpr std::string_view kMagic = "MUSTER-REPLAY-1\n";  // then a wire::ReplayBundle
 
-// The bundles in the directory, by name: the versions in the names order them.
+// "/d/cycle-000000000812.bundle": "000000000812.bundle". Older controllers wrote "pass-" before it.
+std::string_view VersionIn(std::string_view path) {
+  return path.substr(path.find_last_of("-/") + 1);
+}
+
+// The bundles in the directory, by the versions in their names.
 std::vector<std::string> BundlesIn(const std::string& directory) {
   std::vector<std::string> paths;
   std::error_code error;
@@ -28,16 +33,17 @@ std::vector<std::string> BundlesIn(const std::string& directory) {
       paths.push_back(entry.path().string());
     }
   }
-  std::sort(paths.begin(), paths.end());
+  std::sort(paths.begin(), paths.end(),
+            [](const std::string& a, const std::string& b) { return VersionIn(a) < VersionIn(b); });
   return paths;
 }
 
 }  // namespace
 
-std::optional<std::string> Alerts::Heed(const std::vector<OverlookedJob>& overlooked,
-                                        Version version,
-                                        const std::function<std::string(NodeId)>& name_of) {
-  const std::vector<OverlookedJob> alerts = watchdog_.Heed(overlooked);
+std::optional<std::string> Alerts::ReportOverlooked(
+    const std::vector<OverlookedJob>& overlooked, Version version,
+    const std::function<std::string(NodeId)>& name_of) {
+  const std::vector<OverlookedJob> alerts = watchdog_.ReportOverlooked(overlooked);
   std::set<JobId> open;
   for (const OverlookedJob& alert : watchdog_.alerts()) {
     open.insert(alert.job);
@@ -46,7 +52,8 @@ std::optional<std::string> Alerts::Heed(const std::vector<OverlookedJob>& overlo
   if (alerts.empty()) {
     return std::nullopt;
   }
-  const std::string path = absl::StrFormat("%s/pass-%012d%s", directory_, version.value(), kSuffix);
+  const std::string path =
+      absl::StrFormat("%s/cycle-%012d%s", directory_, version.value(), kSuffix);
   for (const OverlookedJob& alert : alerts) {
     std::string nodes;
     for (const NodeId id : alert.nodes) {

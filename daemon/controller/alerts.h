@@ -30,8 +30,9 @@ class Alerts {
 
   // Takes in what a cycle on `version` overlooked. When that makes a new alert: where the cycle's
   // bundle is to go.
-  std::optional<std::string> Heed(const std::vector<OverlookedJob>& overlooked, Version version,
-                                  const std::function<std::string(NodeId)>& name_of);
+  std::optional<std::string> ReportOverlooked(const std::vector<OverlookedJob>& overlooked,
+                                              Version version,
+                                              const std::function<std::string(NodeId)>& name_of);
 
   // One sentence; empty when there is no alert about the job.
   [[nodiscard]] std::string TextOf(JobId job) const;

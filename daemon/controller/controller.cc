@@ -54,6 +54,30 @@ void AddSpent(const core::ClusterState& state, const std::set<UsageKey>& keys, B
   }
 }
 
+// Those of the nodes of which something is known.
+void AddHealth(const core::HealthTable& table, const std::set<NodeId>& health,
+               const std::set<NodeId>& tallies, Batch& batch) {
+  for (const NodeId id : health) {
+    if (const auto found = table.nodes().find(id); found != table.nodes().end()) {
+      batch.health.push_back(found->second);
+    }
+  }
+  for (const NodeId id : tallies) {
+    if (const auto found = table.tallies().find(id); found != table.tallies().end()) {
+      batch.tallies.push_back(found->second);
+    }
+  }
+}
+
+Plan MakePlan(std::shared_ptr<const Snapshot> snapshot, const SchedulerConfig& config,
+              core::PlannerMemory& memory) {
+  return core::MakePlan(std::move(snapshot), config, memory);
+}
+
+EndedAttempt EndedAttemptOf(const core::ClusterState& state, const Job& job, Time end) {
+  return EndedAttempt{job.id, ViewOf(state, job, end), job.spec->user.name, job.spec->account};
+}
+
 }  // namespace
 
 Reason StateView::ReasonOf(JobId job) const {
@@ -78,15 +102,8 @@ Controller::Controller(JobStore& store, AgentGateway& agents, const Clock& clock
       policy_(std::make_shared<const SchedulerConfig>(std::move(setting.policy))),
       orders_(store, setting.cluster, std::move(setting.secrets)),
       alerts_(store.directory() + "/alerts", log),
-      make_plan_(std::move(setting.planner)),
-      events_(std::move(setting.cluster)) {
-  if (!make_plan_) {
-    make_plan_ = [](std::shared_ptr<const Snapshot> snapshot, const SchedulerConfig& config,
-                    core::PlannerMemory& memory) {
-      return core::MakePlan(std::move(snapshot), config, memory);
-    };
-  }
-}
+      cycles_(setting.planner ? std::move(setting.planner) : Planner(MakePlan), meters_),
+      events_(std::move(setting.cluster)) {}
 
 Controller::~Controller() {
   Stop();
@@ -97,7 +114,7 @@ void Controller::Stop() {
   if (thread_.joinable()) {
     thread_.join();
   }
-  planner_.reset();
+  cycles_.Stop();
   commits_.reset();
   for (std::vector<TaskQueue::Task> rest = queue_.TakeLastRefusals(); !rest.empty();
        rest = queue_.TakeLastRefusals()) {
@@ -196,6 +213,41 @@ void Controller::Look(std::function<Reply(const StateView&)> look) {
   }
 }
 
+void Controller::Watch(JobId job, const std::weak_ptr<const Watcher>& watcher, const Reply& found) {
+  const bool queued = queue_.Push([this, job, watcher, found] {
+    if (!leads_) {
+      group_.after.emplace_back([found, why = Degraded()](const absl::Status&) { found(why); });
+      return;
+    }
+    const Job* live = state_.FindJob(job);
+    if (live == nullptr) {
+      group_.after.emplace_back(
+          [found](const absl::Status&) { found(absl::NotFoundError("no such job")); });
+      return;
+    }
+    watchers_.Add(job, watcher);
+    group_.after.emplace_back([found](const absl::Status&) { found(absl::OkStatus()); });
+    TellWatchers(job);
+  });
+  if (!queued) {
+    Refuse(found);
+  }
+}
+
+void Controller::Keep(std::function<void(Batch& batch, Time now)> add, const Reply& kept) {
+  const bool queued = queue_.Push([this, add = std::move(add), kept] {
+    if (const absl::Status refused = Degraded(); !refused.ok()) {
+      group_.after.emplace_back([kept, refused](const absl::Status&) { kept(refused); });
+      return;
+    }
+    add(group_.batch, clock_.Now());
+    group_.after.emplace_back(kept);
+  });
+  if (!queued) {
+    Refuse(kept);
+  }
+}
+
 void Controller::Loop() {
   next_sweep_ = std::chrono::steady_clock::now() + kSweep;
   while (!queue_.closed() && !has_fatal_) {
@@ -204,7 +256,7 @@ void Controller::Loop() {
       deadline = std::min(deadline, std::chrono::steady_clock::now() +
                                         std::max(plan_->wake - clock_.Now(), Duration(1)));
     }
-    if (pace_.wanted() && !planning_) {
+    if (pace_.wanted() && !cycles_.running()) {
       deadline = std::min(deadline, pace_.next());
     }
     std::vector<TaskQueue::Task> tasks = queue_.Take(kGroupMax, deadline);
@@ -235,13 +287,24 @@ void Controller::EveryFewMoments() {
   if (stale_) {
     Reload();
   }
-  std::erase_if(watchers_, [](const auto& entry) { return entry.second.expired(); });
+  watchers_.Sweep();
   for (const LoseAgent& lost : agents_.TakeExpired()) {
     log_.Warning("controller",
                  absl::StrCat("node ", ToString(lost.node), " has been silent for its lease"));
     DoTake(lost, [](const core::Transition&, const absl::Status&) {});
   }
   LookAtHealth();
+}
+
+void Controller::LookAtHealth() {
+  if (!Degraded().ok()) {
+    return;
+  }
+  for (const Command& command : {Command(TickHealth{}), Command(TickElastic{})}) {
+    const core::Transition transition = core::Handle(state_, command, clock_.Now(), *policy_);
+    Apply(transition.events);
+    Dispatch(transition.effects);
+  }
 }
 
 // Hands the group to the writer; its answers leave when it is durable. Cycles wait for the next
@@ -261,7 +324,7 @@ void Controller::Finish(bool all_cycles) {
   for (const auto& [account, user] : group_.charged) {
     group_.batch.usage.push_back(state_.usage().UsageOf(account, user));
   }
-  GatherHealth();
+  AddHealth(state_.health(), group_.health, group_.tallies, group_.batch);
   Group group = std::exchange(group_, Group());
   group_.batch.cycles = std::move(held_back);
   for (const EndedAttempt& ended : group.batch.attempts) {
@@ -312,7 +375,7 @@ void Controller::Apply(std::vector<Event> events) {
     if (const auto* again = std::get_if<JobRequeued>(&event)) {
       const Job& job = *state_.FindJob(again->job);
       NoteCharge(job);
-      group_.batch.attempts.push_back(EndedAttemptOf(job, again->time));
+      group_.batch.attempts.push_back(EndedAttemptOf(state_, job, again->time));
     }
     if (const auto* joined = std::get_if<NodeRegistered>(&event);
         joined != nullptr && state_.FindNode(joined->node) == nullptr) {
@@ -321,9 +384,9 @@ void Controller::Apply(std::vector<Event> events) {
       }
     }
     meters_.Note(event, state_);
-    std::optional<EventNote> note = events_.open() ? NoteFor(event) : std::nullopt;
+    std::optional<EventNote> note = events_.open() ? NoteOf(event, state_) : std::nullopt;
     state_.Apply(event);
-    snapshots_.Note(event, state_.version());
+    cycles_.Note(event, state_.version());
     if (note.has_value()) {
       note->version = state_.version();
       group_.notes.push_back(*std::move(note));
@@ -332,10 +395,6 @@ void Controller::Apply(std::vector<Event> events) {
     Touch(event);
     group_.batch.entries.push_back(JournalEntry{state_.version(), std::move(event)});
   }
-}
-
-EndedAttempt Controller::EndedAttemptOf(const Job& job, Time end) const {
-  return EndedAttempt{job.id, ViewOf(state_, job, end), job.spec->user.name, job.spec->account};
 }
 
 // What the end of the job's attempt, if it has one, is charged to.
@@ -364,12 +423,13 @@ void Controller::NoteEnd(const JobEnded& end) {
   const Allocation* allocation = nullptr;
   if (job.attempt.has_value()) {
     allocation = &job.attempt->allocation;
-    group_.batch.attempts.push_back(EndedAttemptOf(job, end.time));
+    group_.batch.attempts.push_back(EndedAttemptOf(state_, job, end.time));
   }
   for (std::uint32_t i = 0; i <= end.more && !watchers_.empty(); ++i) {
     const JobId id(end.job.value() + i);
-    NotifyWatchers(id, i == 0 ? ended.detail.job : ViewOf(*state_.FindJob(id), end), allocation);
-    watchers_.erase(id);
+    watchers_.Tell(id, i == 0 ? ended.detail.job : ViewOf(*state_.FindJob(id), end), allocation,
+                   group_.after);
+    watchers_.Forget(id);
   }
   group_.batch.ended.push_back(std::move(ended));
 }
@@ -407,6 +467,15 @@ void Controller::Touch(const Event& event) {
         }
       },
       event);
+}
+
+void Controller::TellWatchers(JobId id) {
+  const Job* job = watchers_.IsWatched(id) ? state_.FindJob(id) : nullptr;
+  if (job != nullptr) {
+    const Reason reason = Look().ReasonOf(id);
+    watchers_.Tell(id, ViewOf(*job, &reason),
+                   job->attempt.has_value() ? &job->attempt->allocation : nullptr, group_.after);
+  }
 }
 
 void Controller::Dispatch(const std::vector<Effect>& effects, bool of_new_job) {

@@ -12,7 +12,6 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -25,19 +24,17 @@
 #include "daemon/controller/alerts.h"
 #include "daemon/controller/cycle/cycle_pace.h"
 #include "daemon/controller/cycle/waiting_reasons.h"
+#include "daemon/controller/cycle_runner.h"
+#include "daemon/controller/job_watchers.h"
 #include "daemon/controller/meters.h"
 #include "daemon/controller/network_map.h"
 #include "daemon/controller/orders.h"
 #include "daemon/controller/task_queue.h"
-#include "daemon/controller/worker.h"
 #include "daemon/events/event_feed.h"
 #include "daemon/events/event_note.h"
 #include "daemon/store/commit_queue.h"
 #include "daemon/store/job_store.h"
-#include "scheduler/core/explain/watchdog.h"
 #include "scheduler/core/handle/handle.h"
-#include "scheduler/core/plan/planner_memory.h"
-#include "scheduler/core/plan/snapshot_builder.h"
 #include "scheduler/core/prompt/job_estimates.h"
 #include "scheduler/model/plan/cycle_record.h"
 #include "scheduler/model/view/view.h"
@@ -89,15 +86,9 @@ class Controller {
  public:
   using Done = std::function<void(const core::Transition& transition, const absl::Status& status)>;
   using Reply = std::function<void(const absl::Status& status)>;
-  struct Watcher {
-    // Called after each durable change of the job; `allocation` is null while it has none.
-    std::function<void(const JobView& view, const Allocation* allocation)> tell;
-    // This controller may know less than another from now on. Nothing is told afterwards.
-    std::function<void(const absl::Status& why)> lose;
-  };
+  using Watcher = JobWatcher;
   // What makes the plans: MakePlan, but in tests of what happens when it errs.
-  using Planner = std::function<Plan(std::shared_ptr<const Snapshot>, const SchedulerConfig&,
-                                     core::PlannerMemory&)>;
+  using Planner = CycleRunner::Planner;
 
   struct Setting {
     SchedulerConfig policy;
@@ -144,7 +135,7 @@ class Controller {
   void OnFatal(std::function<void()> callback) { on_fatal_ = std::move(callback); }
 
   void Take(Command command, Done done);
-  // Whether that many inputs would be taken now: a caller that makes many of one call asks before
+  // Whether that many commands would be taken now: a caller that makes many of one call asks before
   // the first.
   [[nodiscard]] bool HasRoomFor(std::size_t commands) const;
   // Makes other settings those in force, and `input` what the configuration says; neither when the
@@ -165,7 +156,7 @@ class Controller {
   void Watch(JobId job, const std::weak_ptr<const Watcher>& watcher, const Reply& found);
 
  private:
-  // What one turn of the loop gathered.
+  // What one round of the loop gathered.
   struct Group {
     Batch batch;
     std::set<JobId> jobs;
@@ -196,35 +187,17 @@ class Controller {
                    const Done& done);
   void Use(std::shared_ptr<const SchedulerConfig> policy);
   void Apply(std::vector<Event> events);
-  [[nodiscard]] std::optional<EventNote> NoteFor(const Event& event) const;
   void NoteEnd(const JobEnded& end);
   void NoteCharge(const Job& job);
-  void GatherHealth();
   void LookAtHealth();
-  [[nodiscard]] EndedAttempt EndedAttemptOf(const Job& job, Time end) const;
   void Touch(const Event& event);
   void Dispatch(const std::vector<Effect>& effects, bool of_new_job = false);
-  // A cycle that was made: on what, by which settings, with what result.
-  struct Cycle {
-    std::shared_ptr<const Snapshot> snapshot;
-    std::shared_ptr<const SchedulerConfig> config;
-    bool follows = false;
-    std::uint64_t state_loads = 0;
-    std::shared_ptr<const Plan> plan;
-    WaitingReasons reasons;
-    std::vector<OverlookedJob> overlooked;
-    bool full = false;                 // it leaves no processor free
-    std::chrono::nanoseconds work{0};  // that it was, on either thread
-  };
-
   void MaybePlan();
   void OnCycle(const Cycle& cycle);
-  void TellOfReasons(const WaitingReasons& before);
-  // Tells of jobs that the planner leaves though they fit (promise 8).
-  void Heed(const Cycle& cycle);
+  // Reports jobs that the planner leaves though they fit (promise 8).
+  void ReportOverlooked(const Cycle& cycle);
   [[nodiscard]] StateView Look() const { return {state_, waiting_, plan_, alerts_, clock_.Now()}; }
   void TellWatchers(JobId job);
-  void NotifyWatchers(JobId job, const JobView& view, const Allocation* allocation);
   void RollBack(const absl::Status& status);
   void EveryFewMoments();
   [[nodiscard]] absl::Status Degraded() const;
@@ -245,12 +218,9 @@ class Controller {
   WaitingReasons waiting_;
   std::shared_ptr<const Plan> plan_;
   Alerts alerts_;
-  core::SnapshotBuilder snapshots_;
-  Planner make_plan_;
-  std::uint64_t state_loads_ = 0;  // a cycle on a state from before the last one is void
+  CycleRunner cycles_;
   CyclePace pace_;
-  bool planning_ = false;
-  std::multimap<JobId, std::weak_ptr<const Watcher>> watchers_;
+  JobWatchers watchers_;
   absl::Status degraded_;
   bool stale_ = false;  // the state is not what the store holds, which has to be loaded
   std::chrono::steady_clock::time_point try_again_;
@@ -266,8 +236,6 @@ class Controller {
   std::function<void()> on_fatal_;
   TaskQueue queue_;
   std::unique_ptr<CommitQueue> commits_;
-  core::PlannerMemory planner_memory_;  // of the planner's thread alone, once that runs
-  std::unique_ptr<Worker> planner_;
   std::thread thread_;
 };
 

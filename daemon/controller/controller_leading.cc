@@ -57,7 +57,7 @@ absl::Status Controller::StartFollowing() {
 void Controller::Run() {
   meters_.since_ms = clock_.Now().time_since_epoch().count();
   commits_ = std::make_unique<CommitQueue>(store_);
-  planner_ = std::make_unique<Worker>();
+  cycles_.Start();
   thread_ = std::thread([this] { Loop(); });
 }
 
@@ -96,7 +96,7 @@ void Controller::Follow(std::vector<JournalEntry> entries, Reply followed) {
         MarkStale(absl::UnavailableError("the journal went on elsewhere"));
         continue;
       }
-      std::optional<EventNote> note = events_.open() ? NoteFor(entry.event) : std::nullopt;
+      std::optional<EventNote> note = events_.open() ? NoteOf(entry.event, state_) : std::nullopt;
       state_.Apply(entry.event);
       orders_.Learn(entry.event);
       AddNote(std::move(note), entry.version, notes);
@@ -156,17 +156,12 @@ void Controller::Depose() {
   ForgetPlans();
   waiting_ = WaitingReasons();
   agents_.CloseAll();
-  for (const auto& [job, watcher] : std::exchange(watchers_, {})) {
-    if (const std::shared_ptr<const Watcher> alive = watcher.lock()) {
-      alive->lose(Degraded());
-    }
-  }
+  watchers_.LoseAll(Degraded());
   events_.Dismiss();
 }
 
 void Controller::ForgetPlans() {
-  ++state_loads_;
-  snapshots_.Forget();
+  cycles_.Forget();
   plan_ = nullptr;
   pace_.Want();
 }

@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
-#include "scheduler/runtime/log.h"
+#include "scheduler/base/utf8.h"
 #include "topology/network/network_file.h"
 
 namespace muster::daemon {

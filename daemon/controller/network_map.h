@@ -20,7 +20,7 @@
 
 namespace muster::daemon {
 
-// Reads a network from a file of any format that topology/network_file knows.
+// Reads a network from a file of any format that topology/network/network_file knows.
 absl::StatusOr<std::shared_ptr<const Network>> ReadNetworkMap(const std::string& path);
 
 class NetworkMap {

@@ -2,9 +2,10 @@
 
 // From effects to orders: fills in what the node needs to know and what only the store still has.
 //
-// Prepare on the controller's thread, at the moment of the turn; Complete on the sending thread,
-// once the events are durable. Thread promise: Prepare, Learn and Forget by the owner; Complete by
-// any thread. Invariants: an order names the epoch and expires; the cache of programs is bounded.
+// Prepare on the controller's thread, at the moment of the transition; Complete on the sending
+// thread, once the events are durable. Thread promise: Prepare, Learn and Forget by the owner;
+// Complete by any thread. Invariants: an order names the epoch and expires; the cache of programs
+// is bounded.
 
 #include <chrono>
 #include <cstddef>

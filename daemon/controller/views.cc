@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "scheduler/base/text/time_text.h"
 #include "scheduler/core/handle/nodes/health_handlers.h"
 #include "scheduler/core/state/job_group.h"
 #include "scheduler/core/state/tables/attempt.h"
@@ -13,24 +14,17 @@
 #include "scheduler/core/state/tables/usage_keys.h"
 #include "scheduler/model/job/inner_ranks.h"
 #include "scheduler/model/job/program_check.h"
-#include "scheduler/model/value/period_text.h"
+#include "scheduler/model/machine/amounts.h"
 
 namespace muster::daemon {
 namespace {
 
-std::uint32_t WholeGpus(const NodeAllocation& part) {
-  return static_cast<std::uint32_t>(part.gpus.size());
-}
-
 void AddAllocation(const Allocation& allocation, JobView& view) {
-  view.cpus = 0;
   view.node_count = static_cast<std::uint32_t>(allocation.nodes.size());
   for (const NodeAllocation& part : allocation.nodes) {
     view.nodes.push_back(part.name);
-    view.cpus += part.cpus.Count();
-    view.memory += part.memory;
-    view.gpus += WholeGpus(part);
   }
+  SetAmounts(AmountsOf(allocation), view);
 }
 
 void AddRequest(const JobSpec& spec, JobView& view) {
@@ -285,14 +279,12 @@ AttemptView ViewOf(const core::ClusterState& state, const Job& job, Time end) {
   view.billing = attempt.billing;
   view.suspended = SuspendedFor(attempt, end);
   view.usage = Total(attempt);
+  SetAmounts(AmountsOf(attempt.allocation), view);
   for (std::size_t i = 0; i < attempt.runs.size(); ++i) {
     const NodeAllocation& part = attempt.allocation.nodes[i];
     const NodeRun& run = attempt.runs[i];
     const Node* node = state.FindNode(part.node);
     view.nodes.push_back(part.name);
-    view.cpus += part.cpus.Count();
-    view.memory += part.memory;
-    view.gpus += WholeGpus(part);
     view.limits = view.limits.empty() ? run.limits : view.limits;
     AddPlanned(node, part, run, view);
     for (const RankBinding& binding : run.bindings) {

@@ -2,8 +2,8 @@
 
 // How much of the controller strangers may have: callers that are not identified yet.
 //
-// Thread promise: plain values. Invariant: callers of a unix socket, and identified ones, are
-// bounded by the process's descriptors alone.
+// Invariant: callers of a unix socket, and identified ones, are bounded by the process's
+// descriptors alone.
 
 #include <chrono>
 #include <cstddef>

@@ -10,26 +10,12 @@
 #include <cerrno>
 #include <utility>
 
+#include "scheduler/base/little_endian.h"
+
 namespace muster::daemon {
 namespace {
 
 constexpr std::uint64_t kOver = 0;  // the event's tag
-constexpr std::size_t kNumberBytes = 4;
-constexpr unsigned kByteBits = 8;
-
-void PutNumber(std::uint64_t number, std::string& out) {
-  for (std::size_t i = 0; i < kNumberBytes; ++i) {
-    out.push_back(static_cast<char>(number >> (kByteBits * i)));
-  }
-}
-
-std::size_t NumberAt(std::string_view bytes, std::size_t at) {
-  std::size_t number = 0;
-  for (std::size_t i = 0; i < kNumberBytes; ++i) {
-    number |= std::size_t{static_cast<unsigned char>(bytes[at + i])} << (kByteBits * i);
-  }
-  return number;
-}
 
 }  // namespace
 

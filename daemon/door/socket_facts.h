@@ -2,8 +2,6 @@
 
 // What the kernel says of a connection: the user at its other end, how much it has sent, whether it
 // is still the same one; and whether its first bytes are a caller's.
-//
-// Thread promise: plain functions, safe from any thread.
 
 #include <sys/socket.h>
 

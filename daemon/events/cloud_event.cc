@@ -4,18 +4,12 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/time/time.h"
+#include "scheduler/base/text/time_text.h"
 
 namespace muster::daemon {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string Rfc3339(Time time) {
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ",
-                          absl::FromUnixMillis(time.time_since_epoch().count()),
-                          absl::UTCTimeZone());
-}
 
 // A job's own words about news, with what it asked for only: an address is its owner's matter, and
 // who sees the event is its owner or an operator.
@@ -65,7 +59,7 @@ CloudEvent MakeCloudEvent(const EventNote& note, const std::string& cluster) {
   if (const std::string subject = SubjectOf(note); !subject.empty()) {
     event["subject"] = subject;
   }
-  event["time"] = Rfc3339(note.time);
+  event["time"] = IsoText(note.time);
   event["datacontenttype"] = "application/json";
   event["data"] = std::move(data);
   return {note.version,

@@ -2,8 +2,8 @@
 
 // A note as CloudEvents 1.0 JSON, as it goes out everywhere.
 //
-// Thread promise: pure. Invariants: one line of UTF-8, whatever is in the names; `id` is the
-// event's number and `source` the cluster, which together are unique.
+// Invariants: one line of UTF-8, whatever is in the names; `id` is the event's number and `source`
+// the cluster, which together are unique.
 
 #include <memory>
 #include <string>

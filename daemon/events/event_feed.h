@@ -58,7 +58,7 @@ class EventFeed {
     std::vector<CloudEventPtr> events;
     Version next;  // what to ask for then
   };
-  // Those from `from` on that `wanted` lets through, until they have so many bytes.
+  // Those from `from` on that `wanted` lets through, until they have that many bytes.
   [[nodiscard]] Piece Read(Version from, const std::function<bool(const CloudEvent&)>& wanted,
                            std::size_t bytes) const;
 

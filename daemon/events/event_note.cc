@@ -4,6 +4,8 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/state/tables/usage_keys.h"
 #include "scheduler/model/job/array.h"
+#include "scheduler/model/job/job_state.h"
+#include "scheduler/model/machine/amounts.h"
 
 namespace muster::daemon {
 namespace {
@@ -112,7 +114,7 @@ struct Teller {
   }
   std::optional<EventNote> operator()(const JobSubmitted& event) const {
     EventNote note = AboutJob("muster.job.submitted", event.first, event.time,
-                              {{"state", std::string("PENDING")},
+                              {{"state", std::string(Name(JobState::kPending))},
                                {"count", Number(event.count)},
                                {"held", event.spec.held}});
     note.facts = FactsOf(event.first, event.first, event.spec);
@@ -124,19 +126,16 @@ struct Teller {
   }
   std::optional<EventNote> operator()(const AttemptStarted& event) const {
     std::vector<std::string> nodes;
-    std::int64_t cpus = 0;
-    std::int64_t gpus = 0;
     for (const NodeAllocation& part : event.allocation.nodes) {
       nodes.push_back(part.name);
-      cpus += static_cast<std::int64_t>(part.cpus.Count());
-      gpus += Number(part.gpus.size());
     }
+    const Amounts amounts = AmountsOf(event.allocation);
     return AboutJob("muster.job.started", event.job, event.time,
-                    {{"state", std::string("CONFIGURING")},
+                    {{"state", std::string(Name(JobState::kConfiguring))},
                      {"attempt", Number(event.attempt.value())},
                      {"nodes", std::move(nodes)},
-                     {"cpus", cpus},
-                     {"gpus", gpus}});
+                     {"cpus", Number(amounts.cpus)},
+                     {"gpus", Number(amounts.gpus)}});
   }
   std::optional<EventNote> operator()(const RunReported& event) const {
     return std::visit(FactNote{event}, event.report.fact);
@@ -194,7 +193,7 @@ struct Teller {
   }
   std::optional<EventNote> operator()(const JobRequeued& event) const {
     return AboutJob("muster.job.requeued", event.job, event.time,
-                    {{"state", std::string("PENDING")},
+                    {{"state", std::string(Name(JobState::kPending))},
                      {"attempt", Number(event.attempt.value())},
                      {"text", event.text},
                      {"held", event.held},
@@ -219,11 +218,11 @@ struct Teller {
   }
   std::optional<EventNote> operator()(const AttemptSuspended& event) const {
     return AboutJob("muster.job.suspended", event.job, event.time,
-                    {{"state", std::string("SUSPENDED")}});
+                    {{"state", std::string(Name(JobState::kSuspended))}});
   }
   std::optional<EventNote> operator()(const AttemptResumed& event) const {
     return AboutJob("muster.job.resumed", event.job, event.time,
-                    {{"state", std::string("RUNNING")}});
+                    {{"state", std::string(Name(JobState::kRunning))}});
   }
   std::optional<EventNote> operator()(const HalfLifeSet& /*event*/) const { return std::nullopt; }
   std::optional<EventNote> operator()(const HealthCheckOrdered& /*event*/) const {
@@ -249,6 +248,21 @@ struct Teller {
 
 std::optional<EventNote> NoteOf(const Event& event) {
   return std::visit(Teller(), event);
+}
+
+std::optional<EventNote> NoteOf(const Event& event, const core::ClusterState& state) {
+  std::optional<EventNote> note = NoteOf(event);
+  if (note.has_value() && !note->knows_job()) {
+    if (const Job* const job = state.FindJob(note->job)) {
+      note->facts = FactsOf(*job);
+    }
+  }
+  if (note.has_value() && note->node.valid() && note->node_name.empty()) {
+    if (const Node* const node = state.FindNode(note->node)) {
+      note->node_name = node->name;
+    }
+  }
+  return note;
 }
 
 JobFacts FactsOf(const Job& job) {

@@ -2,8 +2,8 @@
 
 // Turns an event of the journal into what readers outside get.
 //
-// Thread promise: pure. Invariants: what only the program of a job knows (its script, environment,
-// token) is in no note; a note says whose job it is of before it leaves.
+// Invariants: what only the program of a job knows (its script, environment, token) is in no note;
+// a note says whose job it is of before it leaves.
 
 #include <cstdint>
 #include <memory>
@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "scheduler/core/state/cluster_state.h"
 #include "scheduler/model/change/event.h"
 #include "scheduler/model/job/job.h"
 #include "scheduler/model/value/ids.h"
@@ -51,6 +52,8 @@ struct EventNote {
 
 // Nothing: nobody outside needs the event.
 std::optional<EventNote> NoteOf(const Event& event);
+// The same, with what the state knows of the job or node; the event is about to happen to it.
+std::optional<EventNote> NoteOf(const Event& event, const core::ClusterState& state);
 
 JobFacts FactsOf(const Job& job);
 // Of an ended job, which the state does not have any more.

@@ -2,8 +2,8 @@
 
 // muster-gateway's settings: from the command line and, where given, a TOML file.
 //
-// Thread promise: plain values. Invariants: what ParseGatewayConfig returns is complete and has
-// been checked: without TLS it listens on loopback alone.
+// Invariants: what ParseGatewayConfig returns is complete and has been checked: without TLS it
+// listens on loopback alone.
 
 #include <optional>
 #include <string>

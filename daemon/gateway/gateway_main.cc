@@ -62,13 +62,6 @@ absl::StatusOr<std::vector<UniqueFd>> Sockets(const GatewayConfig& config,
   return sockets;
 }
 
-void SayReady(int fd) {
-  if (fd >= 0) {
-    [[maybe_unused]] const ssize_t written = write(fd, "ready\n", 6);
-    close(fd);
-  }
-}
-
 // A connection is a descriptor; the default of 1,024 is less than our own limit.
 void TakeAllDescriptors() {
   rlimit limit = {};

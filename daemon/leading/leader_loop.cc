@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/controller/await.h"
+#include "daemon/leading/await.h"
 #include "daemon/store/rows/journal.h"
 #include "scheduler/base/status.h"
 

@@ -9,13 +9,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/time/time.h"
 #include "daemon/controller/alerts.h"
 #include "daemon/store/archive/journal_reader.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/time_text.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/core/explain/watchdog.h"
 #include "scheduler/core/plan/planner.h"
-#include "scheduler/core/state/state_print.h"
+#include "scheduler/core/state/state_hash.h"
 #include "scheduler/model/plan/reason.h"
 
 namespace muster::daemon {
@@ -24,18 +25,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kProgressEvery = 256;  // entries
-
-std::string HashText(std::uint64_t hash) {
-  return absl::StrCat(absl::Hex(hash, absl::kZeroPad16));
-}
-
-std::string TimeText(Time time) {
-  return absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::FromChrono(time), absl::UTCTimeZone());
-}
-
-std::string Counted(std::uint64_t count, const char* one, const char* many) {
-  return absl::StrCat(count, " ", count == 1 ? one : many);
-}
 
 // Gathers differences as they are found.
 class Gatherer {
@@ -127,7 +116,7 @@ absl::StatusOr<DirectoryReplay> ReplayDirectory(
   ASSIGN_OR_RETURN(std::optional<StateImage> image, reader->ReadImage());
   // A controller at work there may have gone on meanwhile.
   if (image.has_value() && image->version == replay.version() &&
-      core::PrintOf(core::ClusterState(*std::move(image))) != core::PrintOf(replay.state())) {
+      core::HashOf(core::ClusterState(*std::move(image))) != core::HashOf(replay.state())) {
     gather.Add(
         core::ReplayDifference{replay.version(), kNoTime,
                                "the state that the journal leads to is not the one in the tables "
@@ -185,7 +174,7 @@ std::string PrintReplay(const DirectoryReplay& replay) {
   for (const core::ReplayDifference& difference : replay.first) {
     absl::StrAppend(
         &text, "  version ", difference.version.value(), difference.now == kNoTime ? "" : ", ",
-        difference.now == kNoTime ? "" : TimeText(difference.now), ": ", difference.text, "\n");
+        difference.now == kNoTime ? "" : IsoText(difference.now), ": ", difference.text, "\n");
   }
   return text;
 }
@@ -193,7 +182,7 @@ std::string PrintReplay(const DirectoryReplay& replay) {
 std::string PrintReplay(const BundleReplay& replay) {
   std::string text = absl::StrCat(
       "a cycle of Muster ", replay.program, " on version ", replay.version.value(), ", ",
-      TimeText(replay.now), ": ", Counted(replay.nodes, "node", "nodes"), ", ",
+      IsoText(replay.now), ": ", Counted(replay.nodes, "node", "nodes"), ", ",
       Counted(replay.waiting, "entry", "entries"), " waiting, ",
       Counted(replay.running, "job", "jobs"), " running\n", "plan ", HashText(replay.recorded),
       replay.same() ? ", made again: the same\n"
@@ -211,13 +200,13 @@ std::string ReplayDocument(const DirectoryReplay& replay) {
   for (const core::ReplayDifference& difference : replay.first) {
     differences.push_back(
         Json{{"version", difference.version.value()},
-             {"time", difference.now == kNoTime ? Json() : Json(TimeText(difference.now))},
+             {"time", difference.now == kNoTime ? Json() : Json(IsoText(difference.now))},
              {"text", difference.text}});
   }
   const Json document = {{"begins", replay.begins},
                          {"entries", replay.entries},
-                         {"passes", replay.cycles},
-                         {"passes_unchecked", replay.cycles_unchecked},
+                         {"cycles", replay.cycles},
+                         {"cycles_unchecked", replay.cycles_unchecked},
                          {"starts", replay.starts},
                          {"starts_unchecked", replay.starts_unchecked},
                          {"promises", PromiseDocument(replay.promises)},
@@ -237,7 +226,7 @@ std::string ReplayDocument(const BundleReplay& replay) {
   }
   const Json document = {{"program", replay.program},
                          {"version", replay.version.value()},
-                         {"time", TimeText(replay.now)},
+                         {"time", IsoText(replay.now)},
                          {"nodes", replay.nodes},
                          {"waiting", replay.waiting},
                          {"running", replay.running},

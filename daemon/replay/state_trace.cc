@@ -8,6 +8,7 @@
 #include "daemon/store/archive/journal_reader.h"
 #include "scheduler/base/status.h"
 #include "scheduler/core/state/cluster_state.h"
+#include "scheduler/model/machine/amounts.h"
 
 namespace muster::daemon {
 namespace {
@@ -22,7 +23,7 @@ int StatusOf(JobState state) {
   constexpr int kFailed = 0;
   constexpr int kCompleted = 1;
   constexpr int kCancelled = 5;
-  return IsSuccess(state) ? kCompleted : state == JobState::kCancelled ? kCancelled : kFailed;
+  return IsSuccess(state) ? kCompleted : IsCancelled(state) ? kCancelled : kFailed;
 }
 
 std::int64_t SecondsBetween(Time from, Time to) {
@@ -40,24 +41,16 @@ std::string FieldOf(const std::string& name) {
 
 std::string RowOf(const Job& job, const JobEnded& end, Time beginning) {
   const Attempt& attempt = *job.attempt;
-  std::int64_t cpus = 0;
-  std::uint64_t memory = 0;
-  std::int64_t gpu_milli = 0;
-  for (const NodeAllocation& part : attempt.allocation.nodes) {
-    cpus += part.cpus.Count();
-    memory += part.memory.value();
-    for (const GpuGrant& grant : part.gpus) {
-      gpu_milli += grant.share.value();
-    }
-  }
+  const Amounts held = AmountsOf(attempt.allocation);
   const std::int64_t limit = std::chrono::ceil<std::chrono::seconds>(job.spec->time_limit).count();
   return absl::StrCat(job.id.value(), ",", SecondsBetween(beginning, job.submitted), ",",
                       SecondsBetween(job.submitted, attempt.started), ",",
                       std::max<std::int64_t>(1, SecondsBetween(attempt.started, end.time)), ",",
-                      cpus, ",", cpus, ",", limit > 0 ? limit : -1, ",", StatusOf(end.state), ",",
-                      FieldOf(job.spec->user.name), ",", FieldOf(job.spec->account), ",",
-                      FieldOf(job.spec->qos), ",", FieldOf(attempt.partition), ",", gpu_milli, ",",
-                      attempt.allocation.nodes.size(), ",", memory >> 20U, "\n");
+                      held.cpus, ",", held.cpus, ",", limit > 0 ? limit : -1, ",",
+                      StatusOf(end.state), ",", FieldOf(job.spec->user.name), ",",
+                      FieldOf(job.spec->account), ",", FieldOf(job.spec->qos), ",",
+                      FieldOf(attempt.partition), ",", held.gpu_share, ",",
+                      attempt.allocation.nodes.size(), ",", held.memory.value() >> 20U, "\n");
 }
 
 }  // namespace

@@ -2,8 +2,7 @@
 
 // musterd's settings: from the command line and, where given, a TOML file.
 //
-// Thread promise: plain values. Invariants: what ParseConfig returns is complete and has been
-// checked.
+// Invariants: what ParseConfig returns is complete and has been checked.
 
 #include <algorithm>
 #include <chrono>

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "daemon/controller/await.h"
+#include "daemon/leading/await.h"
 #include "daemon/store/archive/journal_segment.h"
 #include "daemon/store/rows/journal.h"
 #include "daemon/store/state_reader.h"

@@ -64,13 +64,6 @@ int ExitCodeOf(const absl::Status& status) {
                                            : kRefused;
 }
 
-void SayReady(int fd) {
-  if (fd >= 0) {
-    [[maybe_unused]] const ssize_t written = write(fd, "ready\n", 6);
-    close(fd);
-  }
-}
-
 absl::Status ServeUntilEnd(const UniqueFd& signals, const Serving& serving) {
   const auto& [config, controller, server, acceptor, log, manager] = serving;
   const bool fed = manager.feed_every().count() > 0;

@@ -23,10 +23,6 @@ constexpr int kExitUsage = 2;
 // have lost data, and nobody is to start us again before somebody has looked.
 int ExitCodeOf(const absl::Status& status);
 
-// Tells whoever started us that we serve: a line on the descriptor, which is closed; below 0:
-// nobody.
-void SayReady(int fd);
-
 // What serves.
 struct Serving {
   const DaemonConfig& config;

@@ -126,8 +126,8 @@ absl::Status JobStore::Commit(std::span<const Batch> batches) {
     return absl::OkStatus();
   }
   if (doubtful_) {
-    return absl::UnavailableError(absl::StrCat(
-        engine_->writer().path(), ": nobody knows yet what became of the last commit"));
+    return absl::UnavailableError(
+        absl::StrCat(engine_->writer().path(), ": the result of the last commit is not known yet"));
   }
   absl::Status status = WriteAll(batches);
   if (status.ok()) {

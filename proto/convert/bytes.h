@@ -2,8 +2,7 @@
 
 // Model <-> the bytes of a message: what convert.h does, without the message.
 //
-// AppendWire never fails; ReadWire says which field holds what it should not. Thread promise: safe
-// from any thread.
+// AppendWire never fails; ReadWire says which field holds what it should not.
 
 #include <string>
 #include <string_view>

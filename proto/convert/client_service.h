@@ -3,8 +3,7 @@
 // The client service of proto/controller.proto as its own description tells it: methods by name,
 // their messages, and what they say of themselves.
 //
-// Thread promise: safe from any thread. Invariant: nothing here names a method; what the .proto has
-// is what there is.
+// Invariant: nothing here names a method; what the .proto has is what there is.
 
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/message.h>

@@ -1,5 +1,7 @@
 #include "proto/convert/codec.h"
 
+#include <bit>
+
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/plain_text.h"
 #include "scheduler/base/utf8.h"
@@ -42,10 +44,27 @@ void WriteText(std::uint32_t number, std::string_view text, bool present, bool u
   }
 }
 
+void WriteDouble(std::uint32_t number, double value, bool present, std::string* out) {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  if (present || bits != 0) {
+    PutTag(number, WireType::kFixed64, out);
+    PutFixed64(bits, out);
+  }
+}
+
 absl::Status ReadNumber(std::string_view message, WireType type, Cursor* cursor,
                         std::uint64_t* number) {
   return type == WireType::kVarint && cursor->Varint(number) ? absl::OkStatus()
                                                              : Malformed(message);
+}
+
+absl::Status ReadDouble(std::string_view message, WireType type, Cursor* cursor, double* value) {
+  std::uint64_t bits = 0;
+  if (type != WireType::kFixed64 || !cursor->Fixed64(&bits)) {
+    return Malformed(message);
+  }
+  *value = std::bit_cast<double>(bits);
+  return absl::OkStatus();
 }
 
 absl::Status ReadBytes(std::string_view message, WireType type, Cursor* cursor,

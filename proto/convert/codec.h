@@ -5,10 +5,10 @@
 //
 // The numbers of the fields come from tables that are made from the .proto files when the product
 // is built (wire_tables), so nothing here needs protobuf, its messages or its descriptors. Included
-// only by convert.cc, methods.cc, snapshot.cc and their tests. Thread promise: safe from any
-// thread. Invariants: (1) every field of a described struct has a field of the same name in its
-// message, or nothing is compiled; (2) reading sets every field, so that a default on the wire is
-// the zero value and not the model's initialiser.
+// only by convert.cc, methods.cc, snapshot.cc, the agent's order_file.cc and their tests.
+// Invariants: (1) every field of a described struct has a field of the same name in its message, or
+// nothing is compiled; (2) reading sets every field, so that a default on the wire is the zero
+// value and not the model's initialiser.
 
 #include <algorithm>
 #include <array>
@@ -78,11 +78,13 @@ absl::Status Malformed(std::string_view message);
 void WriteNumber(std::uint32_t number, std::uint64_t value, bool present, std::string* out);
 void WriteText(std::uint32_t number, std::string_view text, bool present, bool utf8,
                std::string* out);
+void WriteDouble(std::uint32_t number, double value, bool present, std::string* out);
 // The number that a field of the message holds.
 absl::Status ReadNumber(std::string_view message, WireType type, Cursor* cursor,
                         std::uint64_t* number);
 absl::Status ReadBytes(std::string_view message, WireType type, Cursor* cursor,
                        std::string_view* bytes);
+absl::Status ReadDouble(std::string_view message, WireType type, Cursor* cursor, double* value);
 
 template <class T>
 struct IsVector : std::false_type {};
@@ -122,6 +124,11 @@ struct Leaf<T> {
     *value = wire;
     return absl::OkStatus();
   }
+};
+// Travels by WriteDouble and ReadDouble, alone and not in lists.
+template <>
+struct Leaf<double> {
+  using Wire = double;
 };
 template <>
 struct Leaf<std::string> {
@@ -310,6 +317,8 @@ void WriteField(const T& value, bool present, std::string* out) {
               [&] { WriteMessage<typename MessageOf<M, kNumber>::Type>(value, out); });
   } else if constexpr (kIsText<T>) {
     WriteText(kNumber, Leaf<T>::Out(value), present, IsTextField<M>(kNumber), out);
+  } else if constexpr (std::is_same_v<T, double>) {
+    WriteDouble(kNumber, value, present, out);
   } else {
     WriteNumber(kNumber, NumberOf(value), present, out);
   }
@@ -487,6 +496,8 @@ template <class M, std::uint32_t kNumber, class T>
     std::string_view bytes;
     RETURN_IF_ERROR(ReadBytes(Wire<M>::kName, type, cursor, &bytes));
     return FromBytes<M, kNumber>(bytes, value);
+  } else if constexpr (std::is_same_v<T, double>) {
+    return ReadDouble(Wire<M>::kName, type, cursor, value);
   } else {
     return ReadScalar<M, kNumber>(type, cursor, value);
   }

@@ -4,7 +4,7 @@
 //
 // ToWire never fails; FromWire says which field holds what it should not. Both walk the struct's
 // Fields(), so a member added to a model struct needs a field of the same name in its message and
-// nothing here. Thread promise: safe from any thread.
+// nothing here.
 
 #include <string>
 

@@ -4,9 +4,9 @@
 // both ends of a call.
 //
 // A request is a struct of scheduler/model with `kMethod` and `Reply`; its messages are those that
-// the method of that name has in proto/controller.proto. Thread promise: safe from any thread.
-// Invariants: (1) a reply that is no struct (a list, a number, an id) is the first field of its
-// message; (2) a request whose fields its message does not have does not compile.
+// the method of that name has in proto/controller.proto. Invariants: (1) a reply that is no struct
+// (a list, a number, an id) is the first field of its message; (2) a request whose fields its
+// message does not have does not compile.
 
 #include <string>
 #include <string_view>

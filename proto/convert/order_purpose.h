@@ -3,8 +3,7 @@
 // What signatures on the agents' streams are for (scheduler/runtime/identity/signing_key.h): the
 // controller signs with these words in front, and the agent verifies with them.
 //
-// Thread promise: constants. Invariant: they differ from one another, and change with the meaning
-// of what is signed.
+// Invariant: they differ from one another, and change with the meaning of what is signed.
 
 namespace muster {
 

@@ -3,7 +3,7 @@
 // Whose a refusal is: gRPC itself says UNAVAILABLE when nobody answers, and so does a controller
 // that has too much to do.
 //
-// Thread promise: a constant. Invariant: gRPC never sets these details.
+// Invariant: gRPC never sets these details.
 
 namespace muster {
 

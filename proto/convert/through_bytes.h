@@ -3,7 +3,7 @@
 // A described value into a message and back, through the message's bytes.
 //
 // Protobuf's own parser and writer of a message are made code; its reflection, which builds tables
-// of every message of the program at first use, is not used. Thread promise: safe from any thread.
+// of every message of the program at first use, is not used.
 
 #include <string>
 

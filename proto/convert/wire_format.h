@@ -2,8 +2,7 @@
 
 // The encoding of protobuf: numbers, lengths and tags, written and read.
 //
-// Thread promise: plain functions and values. Invariants: a cursor never leaves its bytes, whatever
-// they are.
+// Invariants: a cursor never leaves its bytes, whatever they are.
 
 #include <cstdint>
 #include <cstring>
@@ -30,6 +29,12 @@ inline void PutVarint(std::uint64_t value, std::string* out) {
 
 inline void PutTag(std::uint32_t number, WireType type, std::string* out) {
   PutVarint((std::uint64_t{number} << 3U) | static_cast<std::uint64_t>(type), out);
+}
+
+inline void PutFixed64(std::uint64_t value, std::string* out) {
+  for (unsigned shift = 0; shift < 64; shift += 8) {
+    out->push_back(static_cast<char>(value >> shift));
+  }
 }
 
 inline void PutBytes(std::uint32_t number, std::string_view bytes, std::string* out) {
@@ -95,6 +100,13 @@ class Cursor {
     *bytes = rest_.substr(0, static_cast<std::size_t>(length));
     rest_.remove_prefix(bytes->size());
     return true;
+  }
+  [[nodiscard]] bool Fixed64(std::uint64_t* value) {
+    *value = 0;
+    for (unsigned i = 0; i < sizeof(*value) && i < rest_.size(); ++i) {
+      *value |= std::uint64_t{static_cast<std::uint8_t>(rest_[i])} << (8 * i);
+    }
+    return Drop(sizeof(*value));
   }
   [[nodiscard]] bool Skip(WireType type) {
     std::uint64_t number = 0;

@@ -2,8 +2,8 @@
 
 // Decimal numbers as fixed point, without a detour through binary fractions.
 //
-// Thread promise: pure. Invariant: what is accepted is a JSON number (RFC 8259, section 6) that is
-// not negative; 0.1 is exactly a tenth.
+// Invariant: what is accepted is a JSON number (RFC 8259, section 6) that is not negative; 0.1 is
+// exactly a tenth.
 
 #include <optional>
 #include <string_view>

@@ -2,7 +2,7 @@
 
 // Most text is plain ASCII: found out in one pass.
 //
-// Pure. Thread promise: safe from any thread.
+// Pure.
 
 #include <cstddef>
 #include <string_view>

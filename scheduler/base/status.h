@@ -3,8 +3,8 @@
 // Status macros and checks: the one error vocabulary of this tree.
 //
 // An operation that can fail returns absl::Status or absl::StatusOr<T>; "this job cannot be placed"
-// is a Reason (model/reason.h), not an error; a broken invariant ends the process in every build
-// type. Thread promise: everything here is safe from any thread.
+// is a Reason (model/plan/reason.h), not an error; a broken invariant ends the process in every
+// build type.
 
 #include <cstdio>
 #include <cstdlib>

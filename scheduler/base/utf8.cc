@@ -59,8 +59,7 @@ std::size_t CharacterBytes(std::string_view text) {
 }  // namespace
 
 bool IsUtf8(std::string_view text) {
-  for (text.remove_prefix(AsciiWords(text)); !text.empty();
-       text.remove_prefix(AsciiWords(text))) {
+  for (text.remove_prefix(AsciiWords(text)); !text.empty(); text.remove_prefix(AsciiWords(text))) {
     const std::size_t bytes = CharacterBytes(text);
     if (bytes == 0) {
       return false;
@@ -109,6 +108,22 @@ std::string Printable(std::string_view text) {
     }
   }
   return printable;
+}
+
+std::string EscapeControl(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t plain = std::min(text.find_first_of("\n\t\r\\"), text.size());
+    out += Printable(text.substr(0, plain));
+    text.remove_prefix(plain);
+    if (!text.empty()) {
+      const char c = text.front();
+      out += c == '\n' ? "\\n" : c == '\t' ? "\\t" : c == '\r' ? "\\r" : "\\\\";
+      text.remove_prefix(1);
+    }
+  }
+  return out;
 }
 
 std::string AsUtf8(std::string_view text) {

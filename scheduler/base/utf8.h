@@ -2,8 +2,8 @@
 
 // Text that other people wrote, made safe for a terminal and a log.
 //
-// Pure. Thread promise: safe from any thread. Invariant: what Printable returns is well-formed
-// UTF-8 without control characters, also those that turn the direction of writing.
+// Pure. Invariant: what Printable returns is well-formed UTF-8 without control characters, also
+// those that turn the direction of writing.
 
 #include <string>
 #include <string_view>
@@ -28,5 +28,8 @@ std::string AsUtf8(std::string_view text);
 
 // `text` with such characters and with bytes that are not UTF-8 as "\x1b".
 std::string Printable(std::string_view text);
+
+// The same on one line that can be read back: \n, \t and \r as such, and a backslash doubled.
+std::string EscapeControl(std::string_view text);
 
 }  // namespace muster

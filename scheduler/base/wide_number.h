@@ -2,8 +2,8 @@
 
 // Products that do not fit 64 bits, so that fractions are compared and scaled without rounding.
 //
-// Thread promise: pure functions and plain values. Invariant: WideProduct is exact: it holds 384
-// bits, and a product that needs more ends the process.
+// Invariant: WideProduct is exact: it holds 384 bits, and a product that needs more ends the
+// process.
 
 #include <array>
 #include <cstddef>

@@ -7,7 +7,8 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
-#include <array>
+#include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -16,6 +17,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/size_text.h"
 #include "scheduler/runtime/file.h"
 
 namespace muster {
@@ -25,35 +28,6 @@ struct ConfigFile::Document {
 };
 
 namespace {
-
-constexpr std::string_view kSizeUnits = "KMGT";
-constexpr unsigned kSizeShift = 10;
-
-struct DurationUnit {
-  std::string_view suffix;
-  int64_t milliseconds;
-};
-
-// Longer suffixes first: "ms" ends in "s".
-constexpr std::array<DurationUnit, 5> kDurationUnits = {
-    {{"ms", 1}, {"s", 1000}, {"m", 60'000}, {"h", 3'600'000}, {"d", 86'400'000}}};
-
-// The milliseconds in "30s", or -1 when it is not a duration or overflows.
-int64_t ParseDuration(std::string_view text) {
-  for (const DurationUnit& unit : kDurationUnits) {
-    if (!text.ends_with(unit.suffix)) {
-      continue;
-    }
-    const std::string number(text.substr(0, text.size() - unit.suffix.size()));
-    int64_t amount = 0;
-    if (!absl::SimpleAtoi(number, &amount) || amount < 0 ||
-        amount > INT64_MAX / unit.milliseconds) {
-      return -1;
-    }
-    return amount * unit.milliseconds;
-  }
-  return -1;
-}
 
 // The text of a string, a whole number or a truth value; false for anything else.
 bool ScalarText(const toml::node& node, std::string* text) {
@@ -215,14 +189,14 @@ absl::Status ConfigFile::ReadText(const std::string& key, std::string* out) {
 absl::Status ConfigFile::ReadDuration(const std::string& key, std::chrono::milliseconds* out) {
   std::string text;
   const absl::Status status = ReadString(key, &text);
-  const int64_t milliseconds = ParseDuration(text);
+  const absl::StatusOr<std::chrono::milliseconds> duration = ParseUnits(text);
   if (!Has(key)) {
     return absl::OkStatus();
   }
-  if (!status.ok() || milliseconds < 0) {
+  if (!status.ok() || !duration.ok()) {
     return ErrorAt(key, "expected a duration such as \"250ms\", \"30s\", \"5m\", \"2h\" or \"7d\"");
   }
-  *out = std::chrono::milliseconds(milliseconds);
+  *out = *duration;
   return absl::OkStatus();
 }
 
@@ -232,16 +206,11 @@ absl::Status ConfigFile::ReadSize(const std::string& key, std::uint64_t* out) {
   if (!Has(key)) {
     return absl::OkStatus();
   }
-  const std::size_t unit = text.empty() ? std::string::npos : kSizeUnits.find(text.back());
-  const unsigned shift =
-      unit == std::string::npos ? 0 : kSizeShift * static_cast<unsigned>(unit + 1);
-  std::uint64_t number = 0;
-  if (!status.ok() ||
-      !absl::SimpleAtoi(text.substr(0, text.size() - (shift > 0 ? 1 : 0)), &number) ||
-      number > (UINT64_MAX >> 1 >> shift)) {
+  const std::optional<std::uint64_t> size = ParseSize(text, PlainSize::kBytes, UINT64_MAX >> 1);
+  if (!status.ok() || !size.has_value()) {
     return ErrorAt(key, "expected a size such as \"512M\", \"20G\" or \"1T\"");
   }
-  *out = number << shift;
+  *out = *size;
   return absl::OkStatus();
 }
 

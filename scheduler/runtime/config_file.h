@@ -46,7 +46,7 @@ class ConfigFile {
   absl::Status ReadStrings(const std::string& key, std::vector<std::string>* out);
   // A string, a number, a truth value or a list of those as text: "8", "true", "a,b".
   absl::Status ReadText(const std::string& key, std::string* out);
-  // "250ms", "30s", "5m", "2h" or "7d"; at least zero.
+  // "250ms", "30s", "1h30m", "7d"; at least zero.
   absl::Status ReadDuration(const std::string& key, std::chrono::milliseconds* out);
 
   // Bytes: a whole number of them, or "512M", "20G", "1T" (of 1024); at least zero.

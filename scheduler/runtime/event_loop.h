@@ -46,21 +46,21 @@ class EventLoop {
   // Forgets a descriptor; harmless when it is not watched.
   void Unwatch(int fd);
 
-  // Runs `closure` once, `delay` from now; a delay of zero or less means the loop's next turn.
+  // Runs `closure` once, `delay` from now; a delay of zero or less means the loop's next round.
   TimerId RunAfter(std::chrono::nanoseconds delay, Closure closure);
   // Forgets a timer; harmless when it has fired.
   void Cancel(TimerId timer);
 
-  // Runs `closure` on the owner thread in a later turn of the loop. Safe from any thread.
+  // Runs `closure` on the owner thread in a later round of the loop. Safe from any thread.
   void Post(Closure closure);
 
-  // Turns until Stop(). Returns an error only when the kernel refuses to wait.
+  // Runs until Stop(). Returns an error only when the kernel refuses to wait.
   absl::Status Run();
   // Ends Run() after the current callback. From another thread: Post([&] { loop.Stop(); }).
   void Stop() { stopped_ = true; }
 
  private:
-  // A descriptor number may be closed, reused and watched again within one turn; the token tells
+  // A descriptor number may be closed, reused and watched again within one round; the token tells
   // the two apart.
   struct Watcher {
     uint64_t token = 0;

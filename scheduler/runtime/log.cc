@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -10,7 +9,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "scheduler/base/text/time_text.h"
 #include "scheduler/base/utf8.h"
 
 namespace muster {
@@ -36,17 +35,6 @@ constexpr const char* kColourOff = "\x1b[0m";
 
 const LevelStyle& StyleOf(LogLevel level) {
   return kLevels.at(static_cast<size_t>(level));
-}
-
-// RFC 3339 in UTC with milliseconds.
-std::string FormatTimestamp(Time now) {
-  const auto day = std::chrono::floor<std::chrono::days>(now);
-  const std::chrono::year_month_day date(day);
-  const std::chrono::hh_mm_ss clock(now - day);
-  return absl::StrFormat("%04d-%02u-%02uT%02d:%02d:%02d.%03dZ", static_cast<int>(date.year()),
-                         static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                         clock.hours().count(), clock.minutes().count(), clock.seconds().count(),
-                         clock.subseconds().count());
 }
 
 // Writes all of `line`; a log that cannot be written is dropped, because nobody is left to tell.
@@ -88,26 +76,10 @@ LogLevel ParseLogLevel(std::string_view name, LogLevel otherwise) {
   return otherwise;
 }
 
-std::string EscapeControl(std::string_view text) {
-  std::string out;
-  out.reserve(text.size());
-  while (!text.empty()) {
-    const std::size_t plain = std::min(text.find_first_of("\n\t\r\\"), text.size());
-    out += Printable(text.substr(0, plain));
-    text.remove_prefix(plain);
-    if (!text.empty()) {
-      const char c = text.front();
-      out += c == '\n' ? "\\n" : c == '\t' ? "\\t" : c == '\r' ? "\\r" : "\\\\";
-      text.remove_prefix(1);
-    }
-  }
-  return out;
-}
-
 std::string FormatLogLine(Time now, LogLevel level, std::string_view component,
                           std::string_view message, bool colour) {
   const LevelStyle& style = StyleOf(level);
-  std::string line = FormatTimestamp(now);
+  std::string line = IsoText(now);
   line += ' ';
   line += colour ? style.colour : "";
   line += style.padded;

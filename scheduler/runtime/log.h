@@ -28,10 +28,6 @@ enum class LogLevel { kDebug, kInfo, kWarning, kError };
 // name.
 LogLevel ParseLogLevel(std::string_view name, LogLevel otherwise);
 
-// `text` with control characters and DEL as \n, \t, \r or \xNN, and a backslash doubled. UTF-8
-// passes.
-std::string EscapeControl(std::string_view text);
-
 // One log line without its newline, in plain text or with terminal colours.
 std::string FormatLogLine(Time now, LogLevel level, std::string_view component,
                           std::string_view message, bool colour);

@@ -3,8 +3,8 @@
 // Message authentication: HMAC-SHA-256 (RFC 2104 over FIPS 180-4), and the random bytes it needs.
 //
 // A code that only the holders of a key can make tells the messages of two processes from
-// forgeries, on a network that others share. SHA-256 is OpenSSL's. Thread promise: safe from any
-// thread. Invariant: how long a comparison takes says nothing about where two codes differ.
+// forgeries, on a network that others share. SHA-256 is OpenSSL's. Invariant: how long a comparison
+// takes says nothing about where two codes differ.
 
 #include <cstddef>
 #include <initializer_list>

@@ -4,7 +4,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 
@@ -123,6 +122,13 @@ absl::Status SendSignal(const UniqueFd& pidfd, int signal) {
     return absl::NotFoundError("the process has ended");
   }
   return absl::ErrnoToStatus(errno, absl::StrCat("cannot send signal ", signal));
+}
+
+void SayReady(int fd) {
+  if (fd >= 0) {
+    [[maybe_unused]] const ssize_t written = write(fd, "ready\n", 6);
+    close(fd);
+  }
 }
 
 }  // namespace muster

@@ -62,6 +62,10 @@ void HideMemory();
 // Sends `signal` through a pidfd: cannot hit another process. NotFound when it has been reaped.
 absl::Status SendSignal(const UniqueFd& pidfd, int signal);
 
+// Tells the program that started us that we serve: a line on `fd`, which is then closed. Nothing
+// for a descriptor below 0.
+void SayReady(int fd);
+
 // Gives the child `to` as a duplicate of our `from`.
 struct FdMapping {
   int from = -1;

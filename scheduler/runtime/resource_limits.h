@@ -2,8 +2,8 @@
 
 // The limits of a process that getrlimit knows, by their names.
 //
-// Thread promise: constants. Invariant: names are those of <sys/resource.h> without RLIMIT_, which
-// are Slurm's for --propagate.
+// Invariant: names are those of <sys/resource.h> without RLIMIT_, which are Slurm's for
+// --propagate.
 
 #include <sys/resource.h>
 

@@ -1,10 +1,10 @@
 #pragma once
 
 // Policy in a configuration: [partition.NAME], [qos.NAME], [account.NAME], [user.NAME] and
-// [reservation.NAME], with the keys of model/policy_text in lower case and underscores.
+// [reservation.NAME], with the keys of model/policy/policy_text in lower case and underscores.
 //
 // A user's table says its accounts and what holds in each of them: accounts = ["physics"],
-// default_account = "physics". Thread promise: pure. Invariants: every error begins with FILE:LINE.
+// default_account = "physics". Invariants: every error begins with FILE:LINE.
 
 #include <vector>
 

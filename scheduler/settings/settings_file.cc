@@ -6,8 +6,9 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "scheduler/base/status.h"
-#include "scheduler/model/value/period_text.h"
+#include "scheduler/base/text/duration_text.h"
 #include "scheduler/settings/priority_file.h"
 
 namespace muster {
@@ -32,14 +33,15 @@ absl::Status ReadLicenses(ConfigFile& file, std::vector<LicenseCount>& licenses)
   return absl::OkStatus();
 }
 
-// [policy] backfill = "none" | "easy" | "conservative" | "hybrid", reservations = N.
+// [policy] backfill = NAME, reservations = N.
 absl::Status ReadBackfill(ConfigFile& file, SchedulerConfig& policy) {
   std::string name = Name(policy.backfill);
   RETURN_IF_ERROR(file.ReadString("policy.backfill", &name));
   const std::optional<Backfill> backfill = BackfillNamed(name);
   if (!backfill.has_value()) {
     return file.ErrorAt("policy.backfill",
-                        absl::StrCat("\"", name, "\" is not none, easy, conservative or hybrid"));
+                        absl::StrCat("\"", name, "\" is no kind of backfilling: use one of ",
+                                     absl::StrJoin(kBackfillNames, ", ")));
   }
   policy.backfill = *backfill;
   std::int64_t reservations = policy.reservations;

@@ -3,8 +3,8 @@
 // The scheduler's settings in a configuration: [policy], [licenses] and [priority].
 //
 // One reader for the controller that schedules live and for the simulator that tries a file first.
-// Thread promise: pure. Invariants: an error begins with FILE:LINE and leaves the settings
-// unusable, not half-meant: the caller drops them.
+// Invariants: an error begins with FILE:LINE and leaves the settings unusable, not half-meant: the
+// caller drops them.
 
 #include "absl/status/status.h"
 #include "scheduler/model/settings/scheduler_config.h"

@@ -42,7 +42,7 @@ std::uint64_t NumberAt(const std::string& bytes, std::size_t at) {
   return number;
 }
 
-// Up to so many bytes from there; fewer at the end of the file.
+// Up to `size` bytes from there; fewer at the end of the file.
 absl::StatusOr<std::string> ReadAt(int file, const std::string& path, std::uint64_t offset,
                                    std::size_t size) {
   std::string bytes(size, '\0');

@@ -260,7 +260,7 @@ std::size_t HeapBytes() {
 // The cycle after one job has ended, by way of what the cycles before found: range(0) jobs of 500
 // shapes on range(1) busy nodes, the first range(2) with reservations. CPU time of the cycle alone;
 // beside it that of a whole pass on the last snapshot, that of a snapshot, brought up to date and
-// made anew, and what is remembered.
+// made from nothing, and what is remembered.
 void MeasureAfterOneEnd(benchmark::State& bench, const SchedulerConfig& config) {
   core::ClusterState state = BusyCluster(bench.range(1));
   SubmitShapes(state, bench.range(0));
@@ -407,7 +407,7 @@ BENCHMARK(PassWithPriorities)
     ->Args({10000, 16384})
     ->Args({100000, 16384});
 
-// A cycle in which one job on range(0) full nodes has another give way.
+// A cycle in which one job on range(0) full nodes preempts another.
 void PassWithPreemption(benchmark::State& bench) {
   core::ClusterState state = Cluster(bench.range(0));
   const User root{0, 0, "root"};

@@ -6,8 +6,8 @@
 // Pods only arrive. The trace's are shuffled and come first, then clones of pods drawn at random
 // until the next would exceed 130 % of the cluster's GPUs. One that fits nowhere is dropped and
 // counts as arrived. Every node is scored, ties go to the smallest name; whole GPUs are the free
-// ones of lowest index. Thread promise: pure. Invariants: (1) no GPU, core or byte is given twice;
-// (2) the same cluster, pods, policy and seed give the same result on every machine.
+// ones of lowest index. Invariants: (1) no GPU, core or byte is given twice; (2) the same cluster,
+// pods, policy and seed give the same result on every machine.
 
 #include <cstdint>
 #include <map>
@@ -39,7 +39,7 @@ enum class PackingPolicy : std::uint8_t {
   kRandom,   // a node with room, and a GPU of it, at random
   kBestFit,  // int(100 (1 - cpu left / 256000 - gpu left / 16000)), scaled to 0..100 over the nodes
   kFgd,      // Weng et al.: int(100 sigmoid(fragmentation that goes away / 1000))
-  kMuster,   // core/gpu_packing
+  kMuster,   // core/place/gpu_packing
 };
 
 // "random", "bestfit", "fgd", "muster"; nothing for another word.

@@ -1,4 +1,4 @@
-// Job arrays: an accepted one is bounded, names no index twice and reads back.
+// Job arrays: an accepted one is bounded and names no index twice.
 // Returns 1 when an invariant of the parser is broken; crashes are the sanitizers' to find.
 
 #include <algorithm>
@@ -16,7 +16,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::vector<std::uint32_t> indices = muster::cli::ArrayIndices(*array);
   const bool sound = !indices.empty() && indices.size() <= muster::cli::kArrayElementsMax &&
                      indices.back() <= muster::cli::kArrayIndexMax &&
-                     std::adjacent_find(indices.begin(), indices.end()) == indices.end() &&
-                     muster::cli::ParseArray(muster::cli::FormatArray(*array)).value() == *array;
+                     std::adjacent_find(indices.begin(), indices.end()) == indices.end();
   return sound ? 0 : 1;
 }

@@ -25,10 +25,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!given.ok()) {
     return given.status().message().find(static_cast<char>(10)) == std::string::npos ? 0 : 1;
   }
-  const muster::cli::Moment moment{.now = muster::Time(std::chrono::milliseconds(1773480413000)),
-                                   .zone = absl::UTCTimeZone()};
+  const muster::cli::ParseContext context{
+      .now = muster::Time(std::chrono::milliseconds(1773480413000)), .zone = absl::UTCTimeZone()};
   const auto request =
-      muster::cli::ReadJobOptions({}, *given, muster::cli::JobVerb::kSubmit, moment);
+      muster::cli::ReadJobOptions({}, *given, muster::cli::JobVerb::kSubmit, context);
   const bool one_line = request.status().message().find(static_cast<char>(10)) == std::string::npos;
   return one_line ? 0 : 1;
 }

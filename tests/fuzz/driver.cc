@@ -1,7 +1,7 @@
 // Runs a fuzz target without libFuzzer: the files of a corpus, then seeded random mutations of
 // them.
 //
-//   time_fuzz CORPUS_DIR 4000        so many mutations
+//   time_fuzz CORPUS_DIR 4000        that many mutations
 //   time_fuzz CORPUS_DIR 30s [SEED]  as many as 30 seconds are enough for
 //
 // Deterministic: the same corpus and seed give the same inputs in the same order. A crash or a

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "absl/strings/str_join.h"
-#include "scheduler/model/value/host_list.h"
+#include "scheduler/base/text/host_list.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);

@@ -54,19 +54,20 @@ bool ChangesAreWhole(const std::vector<std::string>& words) {
 
 // What is read of an update is an option with a value, and what it changes has a name.
 bool UpdatesAreNamed(const muster::cli::slurm::KeyValues& pairs,
-                     const muster::cli::Moment& moment) {
+                     const muster::cli::ParseContext& context) {
   const auto words = muster::cli::slurm::ReadJobUpdateWords(pairs);
   if (!words.ok()) {
     return absl::IsInvalidArgument(words.status());
   }
-  const auto changes = muster::cli::ReadJobChanges(words->values, moment);
+  const auto changes = muster::cli::ReadJobChanges(words->values, context);
   return changes.ok() ? changes->options.empty() == !changes->asked.has_value()
                       : absl::IsInvalidArgument(changes.status());
 }
 
-bool PairsHaveKeys(const std::vector<std::string>& words, const muster::cli::Moment& moment) {
+bool PairsHaveKeys(const std::vector<std::string>& words,
+                   const muster::cli::ParseContext& context) {
   const auto pairs = muster::cli::slurm::ReadKeyValues(words);
-  if (pairs.ok() && !UpdatesAreNamed(*pairs, moment)) {
+  if (pairs.ok() && !UpdatesAreNamed(*pairs, context)) {
     return false;
   }
   return !pairs.ok() || std::none_of(pairs->begin(), pairs->end(),

@@ -6,27 +6,25 @@
 #include <string>
 
 #include "cli/parse/begin_time.h"
-#include "cli/parse/duration.h"
-#include "cli/parse/time_limit.h"
 #include "cli/request/slurm_values.h"
+#include "scheduler/base/text/duration_text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  const absl::StatusOr<muster::Duration> limit = muster::cli::ParseTimeLimit(text);
-  if (limit.ok() &&
-      (limit->count() < 1000 || *limit > muster::cli::kTimeLimitMax ||
-       muster::cli::ParseTimeLimit(muster::cli::FormatTimeLimit(*limit)).value() != *limit)) {
+  const absl::StatusOr<muster::Duration> limit = muster::ParseTimeLimit(text);
+  if (limit.ok() && (limit->count() < 1000 || *limit > muster::kTimeLimitMax ||
+                     muster::ParseTimeLimit(muster::FormatTimeLimit(*limit)).value() != *limit)) {
     return 1;
   }
-  const absl::StatusOr<muster::Duration> duration = muster::cli::ParseDuration(text);
-  if (duration.ok() && (duration->count() < 0 || *duration > muster::cli::kDurationMax)) {
+  const absl::StatusOr<muster::Duration> duration = muster::ParseDuration(text);
+  if (duration.ok() && (duration->count() < 0 || *duration > muster::kDurationMax)) {
     return 1;
   }
   const muster::Time now(std::chrono::milliseconds(1773480413000));
   const absl::StatusOr<muster::Time> begin =
       muster::cli::ParseBegin(text, now, absl::UTCTimeZone());
   const absl::StatusOr<muster::Duration> slurms =
-      muster::cli::ParseTimeLimit(muster::cli::SlurmTimeLimit(text));
+      muster::ParseTimeLimit(muster::cli::SlurmTimeLimit(text));
   if ((slurms.ok() && slurms->count() < 1000) || (limit.ok() && !slurms.ok())) {
     return 1;
   }

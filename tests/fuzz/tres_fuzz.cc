@@ -4,14 +4,17 @@
 #include <cstdint>
 #include <string>
 
+#include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/time_text.h"
 #include "scheduler/model/policy/tres.h"
-#include "scheduler/model/value/period_text.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  const absl::StatusOr<muster::TresList> list = muster::ParseTres(text);
-  if (list.ok() ? muster::ParseTres(muster::TresText(*list)).value() != *list
-                : list.status().message().find('\n') != std::string::npos) {
+  muster::TresList list;
+  muster::TresList again;
+  const absl::Status status = muster::MergeTres(text, &list);
+  if (status.ok() ? !muster::MergeTres(muster::TresText(list), &again).ok() || again != list
+                  : status.message().find('\n') != std::string::npos) {
     return 1;
   }
   const absl::StatusOr<muster::Duration> period = muster::ParsePeriod(text);

@@ -14,7 +14,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/core/explain/explain.h"
 #include "scheduler/core/handle/submit/validate.h"
-#include "scheduler/core/plan/queue/queue_order.h"
+#include "scheduler/core/plan/queue/waiting_jobs.h"
 #include "scheduler/model/job/array.h"
 #include "scheduler/model/settings/scheduler_config.h"
 

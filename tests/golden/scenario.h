@@ -8,7 +8,7 @@
 //   job [tasks=N] [cpus=N] [nodes=MIN[-MAX]] [per_node=N] [mem=GiB] [mem_per_cpu=GiB]
 //       [gpus=N] [gpus_per_node=N] [gpus_per_task=N] [type=TEXT] [nice=N] [begin=SECONDS]
 //       [exclusive] [overcommit] [held] [array=FIRST-LAST[%THROTTLE]]
-// cores, gpus and memory are of each NUMA node; begin is after now. Thread promise: pure.
+// cores, gpus and memory are of each NUMA node; begin is after now.
 
 #include <string>
 

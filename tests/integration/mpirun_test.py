@@ -134,7 +134,7 @@ class OneNodeOfOpenMpiTest(MpirunTest):
                                             "-n", len(ALL))
                 self.assertEqual({frozenset(cpus_of(line[3])) for line in said.values()}, {frozenset(ALL)})
                 self.assertEqual({line[4] for line in said.values()}, {"threads"})
-                self.assertIn("told how to bind", self.inner(job)[0]["text"])
+                self.assertIn("was given a binding", self.inner(job)[0]["text"])
 
     def test_a_rank_that_cannot_be_started_says_so(self):
         job = self.cluster.submit("-n", 1, "-o", "bad.out", self.cluster.script(

@@ -46,7 +46,7 @@ class ReplayTest(ClusterTest):
         self.assertTrue(replay["same"], replay)
         self.assertEqual(replay["starts_unchecked"], 0)
         self.assertEqual(replay["starts"], 40 + 1 + 3 + 20 + 1)  # all but the one that was cancelled
-        self.assertGreaterEqual(replay["passes"], 10)
+        self.assertGreaterEqual(replay["cycles"], 10)
         self.simulate()
 
     def simulate(self):

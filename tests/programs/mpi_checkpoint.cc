@@ -84,7 +84,7 @@ int Run(const Options& options, int rank) {
     return 1;
   }
   CGroup group(calls);
-  // Trouble is counted anew in the last checkpoint.
+  // Trouble is counted again in the last checkpoint.
   FaultyDisk disk(options.trouble, -1);
   SessionOptions session;
   session.directory = options.directory;

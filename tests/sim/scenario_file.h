@@ -2,8 +2,8 @@
 
 // A scenario of the simulator, read from a TOML file.
 //
-// Thread promise: safe from any thread. Invariants: a key that is not there keeps the scenario's
-// default; a key that nobody knows is an error.
+// Invariants: a key that is not there keeps the scenario's default; a key that nobody knows is an
+// error.
 
 #include <string>
 

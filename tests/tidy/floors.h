@@ -4,8 +4,7 @@
 // namespace its files open.
 //
 // The plan is two tables in floors.cc; target_link_libraries says the same to the linker, and this
-// says it to the preprocessor, which would otherwise find any header from the root. Thread promise:
-// a pure function of its arguments.
+// says it to the preprocessor, which would otherwise find any header from the root.
 
 #include <vector>
 

@@ -5,7 +5,7 @@
 //
 // Functions are found by matching braces in code whose comments and literals are blanked; a lambda
 // counts as part of the function it stands in. Good enough for our formatting, which clang-format
-// fixes. Thread promise: pure functions of their arguments.
+// fixes.
 
 #include <cstddef>
 #include <string>

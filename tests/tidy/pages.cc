@@ -24,15 +24,34 @@ size_t WidthOf(std::string_view line) {
   }));
 }
 
-// What a page may name: every file, every folder, and every file without its ending.
-std::set<std::string, std::less<>> NamesOf(const std::vector<Source>& tree) {
-  std::set<std::string, std::less<>> names;
+// What text may name: every file, every folder, and every file without its ending, each by its path
+// from the root or from any folder on the way down to it.
+struct TreeNames {
+  std::set<std::string, std::less<>> paths;
+  std::set<std::string, std::less<>> folders;  // the last parts of their paths alone
+};
+
+void AddPath(std::string_view path, TreeNames& names) {
+  names.paths.emplace(path);
+  for (size_t slash = path.find('/'); slash != std::string_view::npos;
+       slash = path.find('/', slash + 1)) {
+    names.paths.emplace(path.substr(slash + 1));
+  }
+}
+
+TreeNames NamesOf(const std::vector<Source>& tree, const std::set<std::string>& unread) {
+  TreeNames names;
+  for (const std::string& path : unread) {
+    AddPath(path, names);
+  }
   for (const Source& source : tree) {
-    names.insert(source.path);
-    names.insert(source.path.substr(0, source.path.size() - Ending(source.path).size()));
-    for (size_t slash = source.path.rfind('/'); slash != std::string::npos && slash > 0;
-         slash = source.path.rfind('/', slash - 1)) {
-      names.insert(source.path.substr(0, slash));
+    const std::string_view path = source.path;
+    AddPath(path, names);
+    AddPath(path.substr(0, path.size() - Ending(path).size()), names);
+    for (size_t slash = path.rfind('/'); slash != std::string_view::npos && slash > 0;
+         slash = path.rfind('/', slash - 1)) {
+      AddPath(path.substr(0, slash), names);
+      names.folders.emplace(FileName(path.substr(0, slash)));
     }
   }
   return names;
@@ -47,19 +66,22 @@ bool HasPlaceholder(std::string_view path) {
 }
 
 bool HasReadEnding(std::string_view path) {
-  constexpr std::array<std::string_view, 13> kEndings = {"",    ".c",    ".cc", ".cmake", ".cu",
-                                                         ".h",  ".json", ".md", ".proto", ".py",
-                                                         ".sh", ".toml", ".txt"};
+  constexpr std::array<std::string_view, 17> kEndings = {
+      "",      ".7",  ".8",    ".c",     ".cc", ".cmake", ".cu",   ".h",  ".js",
+      ".json", ".md", ".page", ".proto", ".py", ".sh",    ".toml", ".txt"};
   return std::find(kEndings.begin(), kEndings.end(), Ending(path)) != kEndings.end();
 }
 
-// True for "daemon/store" and its like, false for words, commands, patterns and placeholders.
-bool IsPathFromRoot(std::string_view span, const std::set<std::string, std::less<>>& names) {
+bool IsPathCharacter(char c) {
+  return IsWordCharacter(c) || c == '/' || c == '.' || c == '-';
+}
+
+// True for "daemon/store", "store/rows" and their like, false for words, commands, patterns and
+// placeholders.
+bool IsPathInTree(std::string_view span, const TreeNames& names) {
   const size_t slash = span.find('/');
-  return slash != std::string_view::npos && names.count(span.substr(0, slash)) != 0 &&
-         std::all_of(
-             span.begin(), span.end(),
-             [](char c) { return IsWordCharacter(c) || c == '/' || c == '.' || c == '-'; }) &&
+  return slash != std::string_view::npos && names.folders.count(span.substr(0, slash)) != 0 &&
+         std::all_of(span.begin(), span.end(), IsPathCharacter) &&
          !span.starts_with("tests/fixtures") && HasReadEnding(span) && !HasPlaceholder(span);
 }
 
@@ -82,6 +104,31 @@ std::vector<QuotedName> QuotedNamesOf(std::string_view page) {
     open = page.find('`', close + 1);
   }
   return quoted;
+}
+
+// The words of comments that look like paths: no part of a longer path, a pattern or quoted text.
+std::vector<QuotedName> NamesInComments(const Source& source) {
+  constexpr std::string_view kMarks = "*<{$~@:";
+  std::vector<QuotedName> names;
+  const std::string_view text = source.comments;
+  bool quoted = false;
+  for (size_t at = 0; at < text.size(); ++at) {
+    quoted = text[at] != '\n' && quoted != (text[at] == '"');
+    const size_t start = at;
+    while (at < text.size() && IsPathCharacter(text[at])) {
+      ++at;
+    }
+    std::string_view name = text.substr(start, at - start);
+    name = name.substr(0, name.find_last_not_of("/.-") + 1);
+    const bool patterned =
+        (start > 0 && kMarks.find(text[start - 1]) != std::string_view::npos) ||
+        (at < text.size() && kMarks.substr(0, 4).find(text[at]) != std::string_view::npos);
+    if (!patterned && !quoted && !name.empty()) {
+      names.push_back({start, name});
+    }
+    at -= at > start ? 1 : 0;
+  }
+  return names;
 }
 
 // The page without the paragraphs that say what its room may include.
@@ -168,21 +215,22 @@ std::vector<Finding> CheckPageWidth(const Source& source) {
   return findings;
 }
 
-std::vector<Finding> CheckPagePaths(const std::vector<Source>& tree,
-                                    const std::set<std::string>& unread) {
-  std::set<std::string, std::less<>> names = NamesOf(tree);
-  names.insert(unread.begin(), unread.end());
+std::vector<Finding> CheckNamedPaths(const std::vector<Source>& tree,
+                                     const std::set<std::string>& unread) {
+  const TreeNames names = NamesOf(tree, unread);
   std::vector<Finding> findings;
   for (const Source& source : tree) {
-    if (!IsPage(source)) {
+    const bool commented = IsCode(source) || Ending(source.path) == ".proto";
+    if (!commented && !IsPage(source) && FileName(source.path) != "SECURITY.md") {
       continue;
     }
-    for (const QuotedName& quoted : QuotedNamesOf(source.text)) {
-      if (IsPathFromRoot(quoted.name, names) && names.count(quoted.name) == 0) {
-        findings.push_back({source.path, LineAt(source.text, quoted.at),
-                            "names " + std::string(quoted.name) +
+    for (const QuotedName& named :
+         commented ? NamesInComments(source) : QuotedNamesOf(source.text)) {
+      if (IsPathInTree(named.name, names) && names.paths.count(named.name) == 0) {
+        findings.push_back({source.path, LineAt(source.text, named.at),
+                            "names " + std::string(named.name) +
                                 ", which is not there. Name the file or folder that has its part "
-                                "now: the page sends readers to nothing"});
+                                "now: the text sends readers to nothing"});
       }
     }
   }

@@ -24,21 +24,40 @@ TEST(Pages, NoLineIsWiderThanAScreen) {
 
 TEST(Pages, APathThatAPageNamesExists) {
   const auto found = [](const std::string& text) {
-    return CheckPagePaths({MakeSource("a/b/x.h", ""), MakeSource("a/b/x.cc", ""),
-                           MakeSource("a/run", ""), MakeSource("a/b/README.md", text)},
-                          {"a/man"})
+    return CheckNamedPaths({MakeSource("a/b/x.h", ""), MakeSource("a/b/x.cc", ""),
+                            MakeSource("a/run", ""), MakeSource("a/b/README.md", text)},
+                           {"a/man"})
         .size();
   };
-  EXPECT_EQ(found("`a/b`, `a/b/`, `a/b/x`, `a/b/x.h`, `a/run`, `a/b/README.md`"), 0U);
+  EXPECT_EQ(found("`a/b`, `a/b/`, `a/b/x`, `a/b/x.h`, `a/run`, `a/b/README.md`, `b/x`"), 0U);
   EXPECT_EQ(found("`a/man`"), 0U);
   EXPECT_EQ(found("`a/c`"), 1U);
+  EXPECT_EQ(found("`b/y`"), 1U);
   EXPECT_EQ(found("`a/b/y` and `a/b/x.py`"), 2U);
-  // Not a path from the root, a pattern, a placeholder, a command, an ending that is not read.
-  EXPECT_EQ(found("`b/y`, `a/*.y`, `a/cmd_VERB.h`, `ls a/c`, `/a/c`, `a/man.1`, a/c"), 0U);
+  // Not a folder's name first, a pattern, a placeholder, a command, an ending that is not read.
+  EXPECT_EQ(found("`c/y`, `a/*.y`, `a/cmd_VERB.h`, `ls a/c`, `/a/c`, `a/man.1`, a/c"), 0U);
+  EXPECT_EQ(CheckNamedPaths({MakeSource("a/x.py", "`a/c`"), MakeSource("a/notes.md", "`a/c`")}, {})
+                .size(),
+            0U);
   EXPECT_EQ(
-      CheckPagePaths({MakeSource("a/x.cc", "// `a/c`"), MakeSource("a/notes.md", "`a/c`")}, {})
-          .size(),
+      CheckNamedPaths({MakeSource("a/x.cc", ""), MakeSource("SECURITY.md", "`a/c`")}, {}).size(),
+      1U);
+}
+
+TEST(Pages, APathThatACommentNamesExists) {
+  const auto found = [](const std::string& name, const std::string& text) {
+    return CheckNamedPaths({MakeSource("a/b/x.h", ""), MakeSource("a/" + name, text)}, {});
+  };
+  EXPECT_EQ(found("y.cc", "// a/b, b/x, a/b/x.h. (a/b/x)\nint a;  // b/x.h's\n").size(), 0U);
+  const std::vector<Finding> two = found("y.h", "int a;\nint b;  // see b/y.h.\n// (a/c)\n");
+  ASSERT_EQ(two.size(), 2U);
+  EXPECT_EQ(ToString(two[0]).rfind("a/y.h:2: names b/y.h, which is not there", 0), 0U);
+  EXPECT_EQ(two[1].line, 3U);
+  EXPECT_EQ(found("y.proto", "string s = 1;  // a/c\n").size(), 1U);
+  EXPECT_EQ(
+      found("y.cc", "f(\"http://a/c\");  // \"1 a/s\", a/NAME, a/cmd_*, /a/c, c/a, a\n").size(),
       0U);
+  EXPECT_EQ(found("y.cc", "#include \"a/c\"\nint a = b / c;\n").size(), 0U);
 }
 
 TEST(Pages, ARoomIsNamedByAPageAboveIt) {

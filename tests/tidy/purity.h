@@ -5,8 +5,7 @@
 //
 // The same bytes in must give the same bytes out on every machine, or a replay of the journal
 // decides otherwise than the controller did. So nothing there asks the machine anything, and
-// nothing iterates a container whose order is the allocator's (a lookup is fine). Thread promise:
-// pure functions of their arguments.
+// nothing iterates a container whose order is the allocator's (a lookup is fine).
 
 #include <set>
 #include <string>

@@ -2,8 +2,7 @@
 
 // What is of use: headers that some program reaches, and headers that some test includes.
 //
-// Thread promise: pure functions of their arguments. Invariant: what a list excuses still needs
-// that, so that lists only shrink.
+// Invariant: what a list excuses still needs that, so that lists only shrink.
 
 #include <set>
 #include <string>

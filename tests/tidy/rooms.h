@@ -5,8 +5,8 @@
 // tests/tidy/floors says which wing sees which; this says the same of the folders inside a wing, in
 // one table, so that a new dependency is a line that a reviewer sees. A unit is a header and the
 // source of its name together: a source may need a header whose own source needs it back, and the
-// two cannot be compiled, tested or understood apart. Thread promise: pure functions of their
-// arguments. Invariant: what a list excuses is still there, so that lists only shrink.
+// two cannot be compiled, tested or understood apart. Invariant: what a list excuses is still
+// there, so that lists only shrink.
 
 #include <set>
 #include <string>

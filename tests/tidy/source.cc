@@ -16,17 +16,17 @@ namespace fs = std::filesystem;
 // One file larger than this is data, whatever its name says.
 constexpr size_t kTextBytesMax = size_t{1} << 20;
 
-// Walks a text once and copies only its code; every skipped byte becomes a space, line breaks stay.
+// Walks a text once and copies its code and its comments apart; every other byte becomes a space,
+// line breaks stay.
 class Blanker {
  public:
-  explicit Blanker(std::string_view text) : text_(text), code_(text.size(), ' ') {}
+  explicit Blanker(std::string_view text)
+      : text_(text), code_(text.size(), ' '), comments_(text.size(), ' ') {}
 
-  std::string Run() && {
+  void Run() {
     while (at_ < text_.size()) {
-      if (Starts("//")) {
-        SkipTo("\n");
-      } else if (Starts("/*")) {
-        SkipThrough("*/");
+      if (Starts("//") || Starts("/*")) {
+        KeepComment();
       } else if (Starts("R\"") && (at_ == 0 || !IsWordCharacter(text_[at_ - 1]))) {
         SkipRawString();
       } else if (text_[at_] == '"' || IsCharacterLiteral()) {
@@ -35,8 +35,10 @@ class Blanker {
         Keep();
       }
     }
-    return std::move(code_);
   }
+
+  std::string TakeCode() && { return std::move(code_); }
+  std::string TakeComments() && { return std::move(comments_); }
 
  private:
   bool Starts(std::string_view what) const { return text_.substr(at_, what.size()) == what; }
@@ -48,11 +50,24 @@ class Blanker {
 
   void Keep() {
     code_[at_] = text_[at_];
+    if (text_[at_] == '\n') {
+      comments_[at_] = '\n';
+    }
     ++at_;
+  }
+  void KeepComment() {
+    const size_t start = at_;
+    if (Starts("//")) {
+      SkipTo("\n");
+    } else {
+      SkipThrough("*/");
+    }
+    comments_.replace(start, at_ - start, text_.substr(start, at_ - start));
   }
   void Skip() {
     if (text_[at_] == '\n') {
       code_[at_] = '\n';
+      comments_[at_] = '\n';
     }
     ++at_;
   }
@@ -92,6 +107,7 @@ class Blanker {
 
   std::string_view text_;
   std::string code_;
+  std::string comments_;
   size_t at_ = 0;
 };
 
@@ -103,9 +119,9 @@ bool IsSkippedFolder(const fs::path& folder, const std::string& from_root) {
 }
 
 bool IsWrittenByPeople(const std::string& name) {
-  constexpr std::array<std::string_view, 14> kEndings = {
-      ".h",  ".cc",    ".c",  ".cu",   ".cuh",  ".proto", ".py",
-      ".sh", ".cmake", ".md", ".toml", ".json", ".txt",   ""};
+  constexpr std::array<std::string_view, 18> kEndings = {
+      ".h",  ".cc",    ".c",  ".cu",   ".cuh",  ".proto", ".py", ".js", ".page",
+      ".sh", ".cmake", ".md", ".toml", ".json", ".txt",   "",    ".7",  ".8"};
   return std::find(kEndings.begin(), kEndings.end(), Ending(name)) != kEndings.end();
 }
 
@@ -119,7 +135,15 @@ std::string ReadText(const fs::path& path) {
 Source MakeSource(std::string path, std::string text) {
   Source source;
   source.path = std::move(path);
-  source.code = IsCode(source) ? Blanker(text).Run() : text;
+  if (IsCode(source) || Ending(source.path) == ".proto") {
+    Blanker blanker(text);
+    blanker.Run();
+    source.code = IsCode(source) ? std::move(blanker).TakeCode() : text;
+    source.comments = std::move(blanker).TakeComments();
+  } else {
+    source.code = text;
+    source.comments.resize(text.size(), ' ');
+  }
   source.text = std::move(text);
   return source;
 }

@@ -1,12 +1,11 @@
 #pragma once
 
-// The tree as the house rules see it: files with their text, and with comments and literals blanked
+// The tree as the rules see it: files with their text, and with comments and literals blanked
 // out.
 //
 // Every check is a function from sources to findings, so that its own test can hand it a bad
-// snippet. A finding says what is wrong, what to do instead, and why. Thread promise: values; no
-// shared state. Invariant: `code` has the length and the line breaks of `text`, so an offset means
-// the same in both.
+// snippet. A finding says what is wrong, what to do instead, and why. Invariant: `code` and
+// `comments` have the length and the line breaks of `text`, so an offset means the same in all.
 
 #include <cstddef>
 #include <string>
@@ -24,7 +23,8 @@ struct Finding {
 struct Source {
   std::string path;  // From the root, with '/'.
   std::string text;
-  std::string code;  // `text` with comments and the insides of literals as spaces.
+  std::string code;      // `text` with comments and the insides of literals as spaces.
+  std::string comments;  // The comments of `text`, of code and .proto, all else as spaces.
 };
 
 Source MakeSource(std::string path, std::string text);

@@ -1,4 +1,4 @@
-// The house rules, run over the whole tree. What is not checked here is not a rule.
+// The rules of this tree, run over all of it. What is not checked here is not a rule.
 
 #include <gtest/gtest.h>
 
@@ -12,6 +12,8 @@
 #include "tests/tidy/functions.h"
 #include "tests/tidy/includes/named.h"
 #include "tests/tidy/pages.h"
+#include "tests/tidy/prose/promises.h"
+#include "tests/tidy/prose/words.h"
 #include "tests/tidy/purity.h"
 #include "tests/tidy/reach.h"
 #include "tests/tidy/rooms.h"
@@ -129,6 +131,10 @@ TEST(House, EveryHeaderIntroducesItself) {
   ExpectClean(CheckHeaderOpening);
 }
 
+TEST(House, AThreadPromiseSaysSomething) {
+  ExpectClean(CheckThreadPromises);
+}
+
 TEST(House, NothingIsLeftHalfDone) {
   ExpectClean(CheckLeftovers);
 }
@@ -159,15 +165,19 @@ TEST(House, EverySourceIncludesWhatItNames) {
 }
 
 TEST(House, EveryFolderFitsInOneHead) {
-  Report(CheckFolderSizes(Tree(), {}));
+  Report(CheckFolderSizes(Tree()));
 }
 
 TEST(House, NoLineOfAPageIsWiderThanAScreen) {
   ExpectClean(CheckPageWidth);
 }
 
-TEST(House, EveryPathThatAPageNamesExists) {
-  Report(CheckPagePaths(Tree(), {}));
+TEST(House, EveryPathInCommentsAndPagesExists) {
+  Report(CheckNamedPaths(Tree(), {}));
+}
+
+TEST(House, TextIsInPlainWords) {
+  ExpectClean(CheckWords);
 }
 
 TEST(House, EveryRoomIsNamedByAPageAboveIt) {

@@ -35,20 +35,10 @@ std::string_view FirstLine(std::string_view* text) {
   return line;
 }
 
-// The lines of the comment that `text` starts with, blank lines before it aside.
-size_t OpeningCommentLines(std::string_view text) {
-  while (text.starts_with("\n")) {
-    text.remove_prefix(1);
-  }
-  if (text.starts_with("/*")) {
-    const std::string_view comment = text.substr(0, text.find("*/"));
-    return CountLines(comment) + 1;
-  }
-  size_t lines = 0;
-  while (FirstLine(&text).starts_with("//")) {
-    ++lines;
-  }
-  return lines;
+// Whether `text` starts with a comment, blank lines before it aside.
+bool HasOpeningComment(std::string_view text) {
+  const std::string_view rest = text.substr(std::min(text.find_first_not_of('\n'), text.size()));
+  return rest.starts_with("//") || rest.starts_with("/*");
 }
 
 bool HasBuildRule(const Source& source) {
@@ -147,7 +137,7 @@ struct Listing {
 void CheckOrder(const Source& list, const std::vector<Token>& tokens, Listing& listing) {
   const Token* before = nullptr;
   for (const Token& token : tokens) {
-    const bool source = HasBuildRule(Source{token.text, "", ""}) &&
+    const bool source = HasBuildRule(MakeSource(token.text, "")) &&
                         token.text.find_first_of("/$") == std::string::npos;
     if (source && before != nullptr && token.text <= before->text) {
       listing.faults.push_back({list.path, token.line,
@@ -175,7 +165,7 @@ Listing ReadLists(const std::vector<Source>& tree) {
       paths.insert(path);
       if (after_add) {
         listing.added_folders.insert(path);
-      } else if (!path.empty() && HasBuildRule(Source{path, "", ""})) {
+      } else if (!path.empty() && HasBuildRule(MakeSource(path, ""))) {
         listing.sources.insert({path, {list.path, tokens[i].line}});
       }
     }
@@ -351,12 +341,11 @@ std::vector<Finding> CheckHeaderOpening(const Source& source) {
                         "everywhere, with no name to get wrong"});
     return findings;
   }
-  if (OpeningCommentLines(text) < kOpeningLinesMin) {
+  if (!HasOpeningComment(text)) {
     findings.push_back({source.path, 2,
-                        "has no opening paragraph. After #pragma once say in " +
-                            std::to_string(kOpeningLinesMin) +
-                            " to 10 lines what it is for, what threads may do and what always "
-                            "holds: a reader decides there whether to read on"});
+                        "has no opening comment. After #pragma once say in 1 to 10 lines what it "
+                        "is for, what always holds and, where some of it is not safe from any "
+                        "thread, what threads may do: a reader decides there whether to read on"});
   }
   return findings;
 }
@@ -457,27 +446,19 @@ std::vector<Finding> CheckTypeNames(const std::vector<Source>& tree) {
   return findings;
 }
 
-std::vector<Finding> CheckFolderSizes(const std::vector<Source>& tree,
-                                      const std::map<std::string, size_t>& larger) {
+std::vector<Finding> CheckFolderSizes(const std::vector<Source>& tree) {
   std::map<std::string, size_t> sizes;
   for (const Source& source : tree) {
     sizes[FolderOf(source.path)] += IsCode(source) ? 1 : 0;
   }
   std::vector<Finding> findings;
   for (const auto& [folder, size] : sizes) {
-    const auto ratchet = larger.find(folder);
-    const size_t limit = ratchet == larger.end() ? kFolderSourcesMax : ratchet->second;
-    if (size > limit) {
+    if (size > kFolderSourcesMax) {
       findings.push_back({folder, 0,
-                          std::to_string(size) + " source files, over " + std::to_string(limit) +
+                          std::to_string(size) + " source files, over " +
+                              std::to_string(kFolderSourcesMax) +
                               ". Divide the folder by what its files are about: nobody holds "
                               "more in one head"});
-    } else if (ratchet != larger.end() && size < limit) {
-      findings.push_back({folder, 0,
-                          "has " + std::to_string(size) + " source files now, fewer than the " +
-                              std::to_string(limit) +
-                              " that it was allowed. Lower the number in the list, so that the "
-                              "folder can only shrink"});
     }
   }
   return findings;

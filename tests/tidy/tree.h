@@ -2,10 +2,7 @@
 
 // What holds for the tree as a whole: every header introduces itself, every source is built, names
 // say something, every folder has its page, and nothing is left half done or tied to one machine.
-//
-// Thread promise: pure functions of their arguments.
 
-#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,13 +12,13 @@
 namespace muster::tidy {
 
 inline constexpr size_t kReadmeLinesMax = 150;
-inline constexpr size_t kOpeningLinesMin = 3;
 inline constexpr size_t kFolderSourcesMax = 25;
 inline constexpr size_t kRoomSourcesMin = 2;
 inline constexpr size_t kPageLinesMax = 60;
 inline constexpr size_t kPageWordsMax = 600;
 
-// A header starts with #pragma once and a paragraph: purpose, thread promise, invariants.
+// A header starts with #pragma once and a comment: purpose and invariants, and what it promises
+// about threads where not all of it is safe from any thread (prose/promises.h).
 std::vector<Finding> CheckHeaderOpening(const Source& source);
 
 // Marks of unfinished work, in any text.
@@ -40,10 +37,8 @@ std::vector<Finding> CheckBuildLists(const std::vector<Source>& tree);
 // Types whose qualified name is defined twice in product code (one-definition rule).
 std::vector<Finding> CheckTypeNames(const std::vector<Source>& tree);
 
-// A folder holds at most kFolderSourcesMax source files. `larger`: the folders that hold more, each
-// with its number, which may only shrink.
-std::vector<Finding> CheckFolderSizes(const std::vector<Source>& tree,
-                                      const std::map<std::string, size_t>& larger);
+// A folder holds at most kFolderSourcesMax source files.
+std::vector<Finding> CheckFolderSizes(const std::vector<Source>& tree);
 
 // Every top-level folder that holds code has a README.md of bounded length.
 std::vector<Finding> CheckReadmes(const std::vector<Source>& tree);

@@ -5,8 +5,7 @@
 //
 // ReadBack asks the kernel for the threads it may run on, its memory policy and the devices in its
 // environment; FromKernel turns what a child reported of itself before exec into the same form, for
-// processes that end too soon to be asked. Compare is a pure function. Thread promise: safe from
-// any thread.
+// processes that end too soon to be asked. Compare is a pure function.
 
 #include <sys/types.h>
 

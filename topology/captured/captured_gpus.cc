@@ -25,11 +25,6 @@ struct Candidate {
   std::optional<std::uint32_t> number;  // the driver's, when the capture says it
 };
 
-std::string Info(hwloc_obj_t object, const char* name) {
-  const char* value = hwloc_obj_get_info_by_name(object, name);
-  return value == nullptr ? "" : value;
-}
-
 // "nvml3" with prefix "nvml" is 3; nothing when the name is another.
 std::optional<std::uint32_t> NumberAfter(std::string_view prefix, hwloc_obj_t device) {
   const std::string_view name = device->name == nullptr ? "" : device->name;
@@ -59,9 +54,9 @@ bool Learn(hwloc_obj_t device, Candidate& candidate) {
   if (nvml.has_value() || !candidate.number.has_value()) {  // NVML's number is nvidia-smi's
     candidate.number = nvml.has_value() ? nvml : cuda;
   }
-  const std::string uuid = Info(device, "NVIDIAUUID");
-  const std::string model = Info(device, "GPUModel");
-  const Bytes memory = Kibibytes(Info(device, "CUDAGlobalMemorySize"));
+  const std::string uuid = InfoOf(device, "NVIDIAUUID");
+  const std::string model = InfoOf(device, "GPUModel");
+  const Bytes memory = Kibibytes(InfoOf(device, "CUDAGlobalMemorySize"));
   candidate.gpu.uuid = uuid.empty() ? candidate.gpu.uuid : uuid;
   candidate.gpu.model = model.empty() ? candidate.gpu.model : model;
   candidate.gpu.memory = std::max(candidate.gpu.memory, memory);
@@ -102,7 +97,7 @@ void NameByPci(hwloc_topology_t topology, std::vector<Candidate>& candidates) {
     hwloc_obj_t device =
         hwloc_get_pcidev_by_busidstring(topology, candidate.gpu.pci_address.c_str());
     if (candidate.gpu.model.empty() && device != nullptr) {
-      const std::string name = Info(device, "PCIDevice");
+      const std::string name = InfoOf(device, "PCIDevice");
       candidate.gpu.model =
           name.empty() ? absl::StrFormat("NVIDIA 10de:%04x", device->attr->pcidev.device_id) : name;
     }
@@ -137,14 +132,14 @@ std::vector<Candidate> FromRocmSmi(hwloc_topology_t topology, const Machine& mac
       continue;
     }
     hwloc_obj_t pci = PciParent(device);
-    const std::string id = Info(device, "AMDUUID");  // hexadecimal, without leading zeros
+    const std::string id = InfoOf(device, "AMDUUID");  // hexadecimal, without leading zeros
     candidate.gpu.vendor = GpuVendor::kAmd;
     candidate.gpu.uuid =
         id.empty() || id.size() > kUniqueIdDigits
             ? ""
             : absl::StrCat("GPU-", std::string(kUniqueIdDigits - id.size(), '0'), id);
-    candidate.gpu.model = Info(device, "GPUModel");
-    candidate.gpu.memory = Kibibytes(Info(device, "RSMIVRAMSize"));
+    candidate.gpu.model = InfoOf(device, "GPUModel");
+    candidate.gpu.memory = Kibibytes(InfoOf(device, "RSMIVRAMSize"));
     candidate.gpu.pci_address = pci == nullptr ? "" : PciAddress(pci);
     candidate.gpu.numa = NumaNear(device, machine);
     found.push_back(candidate);
@@ -157,8 +152,9 @@ void LearnFromOpenCl(hwloc_topology_t topology, std::vector<Candidate>& candidat
   std::set<std::pair<std::string, Bytes>> kinds;
   for (hwloc_obj_t device = nullptr;
        (device = hwloc_get_next_osdev(topology, device)) != nullptr;) {
-    if (Info(device, "OpenCLPlatformName") == "NVIDIA CUDA") {
-      kinds.emplace(Info(device, "GPUModel"), Kibibytes(Info(device, "OpenCLGlobalMemorySize")));
+    if (InfoOf(device, "OpenCLPlatformName") == "NVIDIA CUDA") {
+      kinds.emplace(InfoOf(device, "GPUModel"),
+                    Kibibytes(InfoOf(device, "OpenCLGlobalMemorySize")));
     }
   }
   if (kinds.size() != 1) {

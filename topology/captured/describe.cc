@@ -4,26 +4,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "scheduler/base/text/size_text.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::topology {
-namespace {
-
-std::string Counted(std::size_t count, const char* one) {
-  return absl::StrCat(count, " ", one, count == 1 ? "" : "s");
-}
-
-// Whole GiB from 10 on, a decimal below, MiB below one.
-std::string Memory(Bytes memory) {
-  const auto gib = static_cast<double>(memory.value()) / static_cast<double>(kGibibyte.value());
-  if (gib >= 10) {
-    return absl::StrFormat("%.0f GiB", gib);
-  }
-  return gib >= 1 ? absl::StrFormat("%.1f GiB", gib) : absl::StrFormat("%.0f MiB", gib * 1024);
-}
-
-}  // namespace
 
 std::string DescribeMachine(const Machine& machine) {
   std::vector<std::string> parts;
@@ -43,7 +28,7 @@ std::string DescribeMachine(const Machine& machine) {
   for (const auto& [model, count] : models) {
     parts.push_back(absl::StrCat(count, " × ", model));
   }
-  parts.push_back(machine.memory.zero() ? "memory unknown" : Memory(machine.memory));
+  parts.push_back(machine.memory.zero() ? "memory unknown" : BytesText(machine.memory.value()));
   if (!machine.mps.empty()) {
     parts.emplace_back("CUDA MPS");
   }

@@ -1,8 +1,6 @@
 #pragma once
 
 // A machine in one line, for logs.
-//
-// Thread promise: pure function.
 
 #include <string>
 

@@ -1,8 +1,6 @@
 #pragma once
 
 // Which network devices are OpenFabrics devices, where only their names are known.
-//
-// Thread promise: pure.
 
 #include <string>
 

@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
-#include "scheduler/runtime/log.h"
+#include "scheduler/base/utf8.h"
 #include "topology/captured/fabric_name.h"
 #include "topology/captured/topo_matrix.h"
 #include "topology/captured/xml_tree.h"

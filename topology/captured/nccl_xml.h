@@ -3,8 +3,8 @@
 // NCCL's topology XML (NCCL_TOPO_FILE, NCCL_TOPO_DUMP_FILE) as a machine.
 //
 // It tells NUMA nodes with their threads, the PCI tree, NVLinks and NICs, and nothing of cores,
-// caches and memory. Thread promise: pure function. Invariants: a machine is returned whole or not
-// at all; it has not been through CheckMachine yet.
+// caches and memory. Invariants: a machine is returned whole or not at all; it has not been through
+// CheckMachine yet.
 
 #include <string>
 

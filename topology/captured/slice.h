@@ -5,7 +5,6 @@
 // The slices of one machine and count are a partition: every core (or hardware thread) and every
 // GPU is in exactly one of them, and their memory adds up to the machine's. All of them are
 // computed from the machine alone, so agents that never talk agree. NICs are shared.
-// Thread promise: pure function.
 
 #include <cstdint>
 

@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
-#include "scheduler/runtime/log.h"
+#include "scheduler/base/utf8.h"
 #include "topology/captured/fabric_name.h"
 
 namespace muster::topology {

@@ -4,9 +4,8 @@
 // NUMA node each GPU is near.
 //
 // A table tells links and places, and nothing of cores, caches, memory or models: it joins a
-// machine that another capture describes, or stands for a machine of its own. Thread promise: pure
-// functions. Invariants: a table is returned whole or not at all; links are those of both
-// directions.
+// machine that another capture describes, or stands for a machine of its own. Invariants: a table
+// is returned whole or not at all; links are those of both directions.
 
 #include <cstdint>
 #include <optional>

@@ -2,8 +2,8 @@
 
 // A small XML file as a tree of elements, each with its line.
 //
-// Text between elements is dropped, and no entity or document outside the file is ever read. Thread
-// promise: pure function. Invariants: a tree is returned whole or not at all.
+// Text between elements is dropped, and no entity or document outside the file is ever read.
+// Invariants: a tree is returned whole or not at all.
 
 #include <cstddef>
 #include <string>

@@ -3,8 +3,7 @@
 // Device files of GPUs: their numbers, and where the kernel says them.
 //
 // What the drivers of several vendors say in the same way is read here, for the vendors' files.
-// Thread promise: safe from any thread. Invariant: lists come out in the order of names, so that
-// the same machine gives the same list.
+// Invariant: lists come out in the order of names, so that the same machine gives the same list.
 
 #include <cstdint>
 #include <filesystem>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "scheduler/model/machine/machine.h"
+#include "scheduler/model/value/fields.h"
 
 namespace muster::topology {
 
@@ -23,6 +23,11 @@ struct DeviceNodes {
   std::uint32_t first_minor = 0;
   std::uint32_t last_minor = 0;
   std::vector<std::uint32_t> gpus;  // positions in Machine::gpus
+  static constexpr auto Fields(auto list) {
+    return list(Field{"major", &DeviceNodes::major},
+                Field{"first_minor", &DeviceNodes::first_minor},
+                Field{"last_minor", &DeviceNodes::last_minor}, Field{"gpus", &DeviceNodes::gpus});
+  }
   friend bool operator==(const DeviceNodes&, const DeviceNodes&) = default;
 };
 

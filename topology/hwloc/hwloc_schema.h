@@ -6,7 +6,6 @@
 // a device's kinds are a bit mask there and a number here. So such a file is rewritten in memory:
 //   <topology version="3.x">  ->  version="2.0"
 //   osdev_type="<bits>"       ->  osdev_type="<number>", the most telling kind winning
-// Thread promise: pure functions.
 
 #include <string>
 

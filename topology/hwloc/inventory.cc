@@ -18,11 +18,6 @@ namespace {
 constexpr std::string_view kSpecialMemory[] = {"MCDRAM", "HBM", "HBM2",      "CXL-DRAM",
                                                "NVM",    "SPM", "GPUMemory", "DAX"};
 
-std::string Info(hwloc_obj_t object, const char* name) {
-  const char* value = hwloc_obj_get_info_by_name(object, name);
-  return value == nullptr ? "" : value;
-}
-
 bool IsSpecialMemory(hwloc_obj_t node) {
   const std::string_view subtype = node->subtype == nullptr ? "" : node->subtype;
   return std::find(std::begin(kSpecialMemory), std::end(kSpecialMemory), subtype) !=
@@ -111,9 +106,9 @@ class Inventory {
     const auto [entry, is_new] =
         packages_.emplace(package, static_cast<std::uint32_t>(machine_.packages.size()));
     if (is_new) {
-      std::string model = Info(package, "CPUModel");
+      std::string model = InfoOf(package, "CPUModel");
       if (model.empty()) {
-        model = Info(hwloc_get_root_obj(topology_), "CPUModel");
+        model = InfoOf(hwloc_get_root_obj(topology_), "CPUModel");
       }
       machine_.packages.push_back({OsIndex(package), model});
     }
@@ -204,6 +199,11 @@ class Inventory {
 };
 
 }  // namespace
+
+std::string InfoOf(hwloc_obj_t object, const char* name) {
+  const char* value = hwloc_obj_get_info_by_name(object, name);
+  return value == nullptr ? "" : value;
+}
 
 absl::StatusOr<Machine> TakeInventory(const HwlocTopology& topology,
                                       const std::optional<CpuSet>& usable) {

@@ -21,6 +21,9 @@ namespace muster::topology {
 absl::StatusOr<Machine> TakeInventory(const HwlocTopology& topology,
                                       const std::optional<CpuSet>& usable);
 
+// What hwloc knows of `object` under `name`; empty: nothing.
+std::string InfoOf(hwloc_obj_t object, const char* name);
+
 // The position in `machine.numa_nodes` of the node nearest to the device `device`: the one with
 // threads beside it, or the only one there is; kNowhere when several are equally near.
 std::uint32_t NumaNear(hwloc_obj_t device, const Machine& machine);

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
+#include "scheduler/base/text/size_text.h"
 #include "scheduler/runtime/file.h"
 
 namespace muster::topology {
@@ -42,11 +42,6 @@ void TightenBy(const std::string& mount, std::string path, const std::string& fi
     }
     path.resize(slash);
   }
-}
-
-std::string Gibibytes(Bytes bytes) {
-  return absl::StrFormat(
-      "%.1f GiB", static_cast<double>(bytes.value()) / static_cast<double>(kGibibyte.value()));
 }
 
 // part * numerator / denominator without overflow. REQUIRES: denominator > 0.
@@ -111,15 +106,15 @@ void SettleMemory(const MemoryReadings& readings, Machine& machine) {
     const Bytes gap = total < sum ? sum - total : total - sum;
     if (gap.value() > sum.value() / 50) {
       memory = total;
-      machine.remarks.push_back(absl::StrCat("the NUMA nodes say ", Gibibytes(sum),
-                                             " of memory, /proc/meminfo ", Gibibytes(total),
+      machine.remarks.push_back(absl::StrCat("the NUMA nodes say ", BytesText(sum.value()),
+                                             " of memory, /proc/meminfo ", BytesText(total.value()),
                                              ": the latter is used"));
     }
   }
   if (readings.limit.has_value() && *readings.limit < memory) {
     memory = *readings.limit;
     machine.remarks.push_back(
-        absl::StrCat("the control group allows ", Gibibytes(memory), " of memory"));
+        absl::StrCat("the control group allows ", BytesText(memory.value()), " of memory"));
   }
   for (NumaNode& node : machine.numa_nodes) {
     if (!sum.zero()) {

@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
-#include "scheduler/model/value/host_list.h"
-#include "scheduler/runtime/log.h"
+#include "scheduler/base/text/host_list.h"
+#include "scheduler/base/utf8.h"
 
 namespace muster::topology {
 namespace {

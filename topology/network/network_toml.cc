@@ -10,8 +10,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/utf8.h"
 #include "scheduler/runtime/config_file.h"
-#include "scheduler/runtime/log.h"
 #include "topology/network/network_builder.h"
 
 namespace muster::topology {

@@ -21,8 +21,7 @@
 //   [block.b1]
 //   nodes = "n[1-4]"
 //
-// Thread promise: pure function. Invariants: a network is returned whole or not at all; errors are
-// InvalidArgument "NAME:LINE: …".
+// Invariants: a network is returned whole or not at all; errors are InvalidArgument "NAME:LINE: …".
 
 #include <cstdint>
 #include <optional>

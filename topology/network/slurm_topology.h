@@ -2,9 +2,9 @@
 
 // Slurm's files for networks: topology.conf (tree and block plugins) and topology.yaml.
 //
-// Thread promise: pure functions. Invariants: a network is returned whole or not at all; errors are
-// InvalidArgument "NAME:LINE: …". A node below two switches is refused, though Slurm only warns: a
-// placement could not say which way it goes.
+// Invariants: a network is returned whole or not at all; errors are InvalidArgument "NAME:LINE: …".
+// A node below two switches is refused, though Slurm only warns: a placement could not say which
+// way it goes.
 
 #include <string>
 

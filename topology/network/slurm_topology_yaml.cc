@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
-#include "scheduler/runtime/log.h"
+#include "scheduler/base/utf8.h"
 #include "topology/network/network_builder.h"
 #include "topology/network/slurm_topology.h"
 

@@ -2,8 +2,7 @@
 
 // What names an attempt on a node: the job and the number of its attempt.
 //
-// Thread promise: plain values. Invariant: its text is the attempt's directory name, and what the
-// doorbell carries.
+// Invariant: its text is the attempt's directory name, and what a notification carries.
 
 #include <string>
 #include <string_view>

@@ -5,7 +5,6 @@
 // There files are made, renamed and removed several times as fast as on a disk. It has to outlive
 // the agent as the state directory does, so it is taken only where nobody removes it before the
 // machine is shut down: a login manager clears a user's at his last logout, unless he lingers.
-// Thread promise: safe from any thread.
 
 #include <sys/types.h>
 

@@ -126,9 +126,10 @@ absl::Status StateDirectory::TakePlace(const std::string& memory) {
     }
     // With another instance no order counts as one that was not begun here.
     ASSIGN_OR_RETURN(instance_, MakeInstance(path_ + "/instance"));
-    loss_ = rebooted_ ? ""
-                      : absl::StrCat("somebody has removed ", place_, " with all records of jobs; ",
-                                     "what is left of them runs on, and nobody ends it");
+    loss_ = rebooted_
+                ? ""
+                : absl::StrCat(place_, " was removed with all records of jobs; processes of these ",
+                               "jobs may still run and must be ended by hand");
     unlink(link.c_str());
   }
   place_ = path_;

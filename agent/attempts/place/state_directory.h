@@ -6,10 +6,11 @@
 //   instance   32 hex digits, made once: tells the controller that the records are the same ones
 //   epoch      the newest controller's term whose word was taken
 //   boot       the boot id under which the attempts were last known good
-//   doorbell   the socket that supervisors ring
+//   doorbell   the socket on which supervisors notify the agent
 //   pmix.UID   what supervisors have learned of libpmix for that user
-//   (supervisor/pmix/pmix_pattern.h) attempts/  one directory an attempt
-//   (supervisor/attempt_directory.h) trash/     attempts on their way out
+//              (supervisor/pmix/pmix_pattern.h)
+//   attempts/  one directory an attempt (supervisor/attempt/attempt_directory.h)
+//   trash/     attempts on their way out
 //
 // With a place in memory the latter two lie there, and `attempts` is a link: a boot voids what they
 // say. It takes them with it as well, so that then the records count as new ones.
@@ -43,7 +44,7 @@ class StateDirectory {
   const std::string& instance() const { return instance_; }
   const std::string& boot_id() const { return boot_id_; }
   Epoch epoch() const { return epoch_; }
-  std::string doorbell() const { return path_ + "/doorbell"; }
+  std::string notification_socket() const { return path_ + "/doorbell"; }
 
   // Remembers a newer epoch, durably; an older or equal one changes nothing.
   absl::Status RaiseEpoch(Epoch epoch);

@@ -2,7 +2,7 @@
 
 // One component of a node as the health program tells it, and the document that it prints.
 //
-// Thread promise: plain values. Invariant: values are finite and not negative.
+// Invariant: values are finite and not negative.
 
 #include <string>
 #include <vector>

@@ -2,7 +2,6 @@
 
 // Who owns which cells: a process grid of rows x columns over a field of ny rows and nx columns.
 //
-// Thread promise: pure functions of their arguments.
 // Invariant: the tiles of a process grid that fits cover every cell exactly once, and none is
 // empty.
 

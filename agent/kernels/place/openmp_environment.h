@@ -4,8 +4,7 @@
 // a warning of its own and a default team; a measurement with another team than the one asked for
 // is worthless, so kernels refuse.
 //
-// Thread promise: pure. Invariant: needs no library call, because it runs before any library is
-// initialised.
+// Invariant: needs no library call, because it runs before any library is initialised.
 
 namespace muster::kernels {
 

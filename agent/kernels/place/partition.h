@@ -4,7 +4,6 @@
 // The same cut serves first touch, work and check, so that a thread or rank meets its own memory
 // again.
 //
-// Thread promise: pure functions of their arguments.
 // Invariant: the blocks of index 0..parts-1 cover [0, n) exactly once, in order; trailing blocks
 // may be empty.
 

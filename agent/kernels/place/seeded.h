@@ -2,8 +2,6 @@
 
 // Seeded input values without state: the value at an index depends on (seed, index) only, so every
 // thread and rank makes its own part and any cut of the index space gives the same data.
-//
-// Thread promise: pure functions of their arguments.
 
 #include <cstdint>
 

@@ -5,8 +5,8 @@
 //
 // Made by the agent (mode 0700) before it spawns the supervisor; removed by the agent once the
 // controller acknowledged the attempt's last report. proto/supervisor.proto describes the files.
-// Thread promise: plain values and functions safe from any thread. Invariants: (1) a claim appears
-// whole or not at all, and never changes; (2) the acked number never decreases.
+// Invariants: (1) a claim appears whole or not at all, and never changes; (2) the acked number
+// never decreases.
 
 #include <cstdint>
 #include <string>

@@ -4,7 +4,7 @@
 // supervisor.
 //
 // A command is one packet; one too large for a socket's buffer travels as a sealed memory file
-// whose descriptor the packet carries. Thread promise: constants.
+// whose descriptor the packet carries.
 
 #include <cstddef>
 

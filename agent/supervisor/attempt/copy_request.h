@@ -7,8 +7,7 @@
 //   the agent                  WHAT, a zero byte, the attempt's directory; WHAT as on a command
 //   line the supervisor, to each    CopyAnswer
 //
-// Thread promise: plain values. Invariant: a packet that is cut off or that has no zero byte asks
-// for nothing.
+// Invariant: a packet that is cut off or that has no zero byte asks for nothing.
 
 #include <cstddef>
 #include <cstdint>

@@ -13,27 +13,13 @@
 #include "absl/strings/str_cat.h"
 #include "agent/supervisor/user_space/unix_socket.h"
 #include "proto/convert/convert.h"
+#include "scheduler/base/little_endian.h"
 #include "scheduler/base/status.h"
 
 namespace muster::agent {
 namespace {
 
-constexpr std::size_t kLengthBytes = 4;
 constexpr std::uint32_t kRecordBytesMax = 16U << 20;
-
-std::uint32_t ReadLength(std::string_view bytes) {
-  std::uint32_t length = 0;
-  for (std::size_t i = 0; i < kLengthBytes; ++i) {
-    length |= static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
-  }
-  return length;
-}
-
-void AppendLength(std::uint32_t length, std::string* bytes) {
-  for (std::size_t i = 0; i < kLengthBytes; ++i) {
-    bytes->push_back(static_cast<char>((length >> (8 * i)) & 0xffU));
-  }
-}
 
 // What follows `offset` in the file; empty at its end.
 absl::StatusOr<std::string> ReadFrom(int fd, std::uint64_t offset, const std::string& path) {
@@ -64,18 +50,18 @@ struct Records {
 absl::StatusOr<Records> ParseRecords(std::string_view bytes, std::uint64_t index,
                                      const std::string& path) {
   Records records;
-  while (bytes.size() - records.whole_bytes >= kLengthBytes) {
+  while (bytes.size() - records.whole_bytes >= kNumberBytes) {
     const std::string_view rest = bytes.substr(records.whole_bytes);
-    const std::uint32_t length = ReadLength(rest);
+    const std::size_t length = NumberAt(rest, 0);
     if (length > kRecordBytesMax) {
       return absl::DataLossError(absl::StrCat(path, ": a record of ", length, " bytes"));
     }
-    if (rest.size() < kLengthBytes + length) {
+    if (rest.size() < kNumberBytes + length) {
       break;
     }
     wire::Report message;
     Report report;
-    if (!message.ParseFromArray(rest.data() + kLengthBytes, static_cast<int>(length))) {
+    if (!message.ParseFromArray(rest.data() + kNumberBytes, static_cast<int>(length))) {
       return absl::DataLossError(absl::StrCat(path, ": record ", index + 1, " is not a report"));
     }
     RETURN_IF_ERROR(FromWire(message, &report));
@@ -84,7 +70,7 @@ absl::StatusOr<Records> ParseRecords(std::string_view bytes, std::uint64_t index
           absl::StrCat(path, ": record ", index, " has the number ", report.index));
     }
     records.reports.push_back(std::move(report));
-    records.whole_bytes += kLengthBytes + length;
+    records.whole_bytes += kNumberBytes + length;
   }
   return records;
 }
@@ -126,7 +112,7 @@ absl::Status JournalWriter::Append(const Fact& fact) {
   ToWire(Report{.job = job_, .attempt = attempt_, .index = index_ + 1, .fact = fact}, &message);
   const std::string body = message.SerializeAsString();
   std::string record;
-  AppendLength(static_cast<std::uint32_t>(body.size()), &record);
+  PutNumber(static_cast<std::uint32_t>(body.size()), record);
   record += body;
   ssize_t written = 0;
   do {
@@ -144,11 +130,11 @@ absl::Status JournalWriter::Append(const Fact& fact) {
   return absl::ErrnoToStatus(error, "cannot append to the journal");
 }
 
-void RingDoorbell(const std::string& doorbell, const std::string& name) {
-  if (doorbell.empty()) {
+void NotifyAgent(const std::string& socket, const std::string& name) {
+  if (socket.empty()) {
     return;
   }
-  const absl::StatusOr<UniqueFd> fd = ConnectUnix(doorbell, SOCK_DGRAM | SOCK_NONBLOCK);
+  const absl::StatusOr<UniqueFd> fd = ConnectUnix(socket, SOCK_DGRAM | SOCK_NONBLOCK);
   if (fd.ok()) {
     // A full queue means that the agent has news to read anyway.
     send(fd->get(), name.data(), name.size(), MSG_NOSIGNAL | MSG_DONTWAIT);

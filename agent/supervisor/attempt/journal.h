@@ -58,8 +58,8 @@ class JournalWriter {
   std::uint64_t index_ = 0;
 };
 
-// Tells the agent that listens on the datagram socket `doorbell` that the attempt `name` has news.
+// Tells the agent that listens on the datagram socket `socket` that the attempt `name` has news.
 // Never waits; an agent that is not there finds the news when it comes back.
-void RingDoorbell(const std::string& doorbell, const std::string& name);
+void NotifyAgent(const std::string& socket, const std::string& name);
 
 }  // namespace muster::agent

@@ -5,14 +5,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::agent {
 namespace {
-
-std::vector<std::string> Words(const std::string& text) {
-  return absl::StrSplit(text, absl::ByAnyChar(" \n"), absl::SkipEmpty());
-}
 
 bool Among(const std::vector<std::string>& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
@@ -59,8 +55,8 @@ const std::vector<std::string>& LimitControllers() {
 }
 
 LimitSet LimitsBelow(const GroupControllers& controllers) {
-  const std::vector<std::string> offered = Words(controllers.offered);
-  const std::vector<std::string> enabled = Words(controllers.enabled);
+  const std::vector<std::string> offered = SplitWords(controllers.offered);
+  const std::vector<std::string> enabled = SplitWords(controllers.enabled);
   LimitSet limits;
   for (const std::string& controller : LimitControllers()) {
     if (Among(enabled, controller)) {

@@ -3,14 +3,14 @@
 // What a node, or a group of it, holds processes to, and what not, and why not; in the words that
 // every view shows.
 //
-// Thread promise: plain values; the functions are pure. Invariant: what is held is never said to be
-// missing.
+// Invariant: what is held is never said to be missing.
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "scheduler/model/value/fields.h"
 #include "topology/gpu/device_nodes.h"
 
 namespace muster::agent {
@@ -18,6 +18,9 @@ namespace muster::agent {
 struct MissingLimit {
   std::string what;  // "memory"
   std::string why;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"what", &MissingLimit::what}, Field{"why", &MissingLimit::why});
+  }
   friend bool operator==(const MissingLimit&, const MissingLimit&) = default;
 };
 
@@ -50,11 +53,15 @@ LimitSet NoLimits(const std::string& why);
 std::string ToText(const LimitSet& limits);
 
 // What a node holds attempts to, beyond what their allocations say.
-struct NodeLimits {
-  LimitSet set;
+struct NodeLimits : LimitSet {
   std::uint64_t pids = 0;         // processes and threads of an attempt; 0: not limited
   std::uint32_t memory_high = 0;  // per cent of its memory from which on it is slowed; 0: nowhere
   std::vector<topology::DeviceNodes> devices;  // the first that matches a device decides
+  static constexpr auto Fields(auto list) {
+    return list(Field{"held", &LimitSet::held}, Field{"missing", &LimitSet::missing},
+                Field{"pids", &NodeLimits::pids}, Field{"memory_high", &NodeLimits::memory_high},
+                Field{"devices", &NodeLimits::devices});
+  }
   friend bool operator==(const NodeLimits&, const NodeLimits&) = default;
 };
 

@@ -4,8 +4,7 @@
 // wire::SupervisorOrder.
 //
 // Written by the agent before it spawns the supervisor, so that an attempt known to the agent is
-// known after a crash of it too. Thread promise: plain values; the functions are safe from any
-// thread. Invariants: a reader sees a whole order or none.
+// known after a crash of it too. Invariants: a reader sees a whole order or none.
 
 #include <string>
 #include <string_view>
@@ -16,6 +15,7 @@
 #include "agent/supervisor/attempt/site_script.h"
 #include "scheduler/model/job/order.h"
 #include "scheduler/model/machine/machine.h"
+#include "scheduler/model/value/fields.h"
 
 namespace muster::agent {
 
@@ -23,7 +23,7 @@ struct SupervisorOrder {
   LaunchOrder launch;
   Machine machine;            // the node's
   std::string node_name;      // must be the name of a node in launch.allocation
-  std::string doorbell;       // path of the agent's socket; empty: none listens
+  std::string agent_socket;   // path on which the agent is notified; empty: none listens
   std::string module_dir;     // where libmuster-pmix.so is
   std::string cgroup;         // directory for the attempt's own cgroup; empty: none can be made
   std::string pmix_patterns;  // path, before a user's number, of patterns of PMIx; empty: none
@@ -40,6 +40,20 @@ struct SupervisorOrder {
   std::string remote_shell;
   std::string hostfile;
   std::string progress_file;  // that the job may touch
+  // What the file holds, in the order of the message's numbers.
+  static constexpr auto Fields(auto list) {
+    return list(
+        Field{"launch", &SupervisorOrder::launch}, Field{"machine", &SupervisorOrder::machine},
+        Field{"node_name", &SupervisorOrder::node_name},
+        Field{"doorbell", &SupervisorOrder::agent_socket},
+        Field{"module_dir", &SupervisorOrder::module_dir},
+        Field{"cgroup", &SupervisorOrder::cgroup},
+        Field{"controller", &SupervisorOrder::controller},
+        Field{"limits", &SupervisorOrder::limits}, Field{"scripts", &SupervisorOrder::scripts},
+        Field{"private_tmp", &SupervisorOrder::private_tmp},
+        Field{"lease_until", &SupervisorOrder::lease_until_ms},
+        Field{"pmix_patterns", &SupervisorOrder::pmix_patterns});
+  }
 };
 
 // The bytes of such a file, and back; DataLoss when they are not an order's.

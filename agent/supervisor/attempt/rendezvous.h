@@ -6,8 +6,8 @@
 // the job and no other user's job, whatever they call themselves, meets here; the port follows from
 // the code, so that all nodes know it without asking. The store lives on the attempt's first node
 // and no longer than the attempt: a change of membership is another attempt, with another store,
-// and so the end of the store's host never leaves workers that wait for it. Thread promise: pure
-// functions. Invariant: all nodes of an attempt get the same.
+// and so the end of the store's host never leaves workers that wait for it. Invariant: all nodes of
+// an attempt get the same.
 
 #include <cstdint>
 #include <string>

@@ -50,11 +50,11 @@ void Reporter::Flush() {
     added = true;
   }
   if (urgent) {
-    Ring();
-  } else if (added && !std::exchange(rings_later_, true)) {
+    Notify();
+  } else if (added && !std::exchange(notifies_later_, true)) {
     timers_.After(kCompanyWait, [this] {
-      if (rings_later_) {
-        Ring();
+      if (notifies_later_) {
+        Notify();
       }
     });
   }
@@ -64,9 +64,9 @@ void Reporter::Flush() {
   }
 }
 
-void Reporter::Ring() {
-  rings_later_ = false;
-  RingDoorbell(doorbell_, name_);
+void Reporter::Notify() {
+  notifies_later_ = false;
+  NotifyAgent(agent_socket_, name_);
 }
 
 }  // namespace muster::agent

@@ -1,10 +1,10 @@
 #pragma once
 
-// Writes facts into the attempt's journal, in order, and rings the agent's doorbell.
+// Writes facts into the attempt's journal, in order, and notifies the agent.
 //
-// A ring tells of all facts since the last one. That a process runs, and where, waits a moment for
-// company: a job that is over at once costs one ring, and its agent one message. A disk that is
-// full delays facts, it does not lose them: they wait here and are tried again each
+// A notification is about all facts since the last one. That a process runs, and where, waits a
+// moment for company: a job that is over at once costs one notification, and its agent one message.
+// A disk that is full delays facts, it does not lose them: they wait here and are tried again each
 // second while the job goes on. Thread promise: the loop's thread.
 
 #include <deque>
@@ -20,13 +20,14 @@ namespace muster::agent {
 
 class Reporter {
  public:
-  // `name` is the attempt's, sent to `doorbell` after each append. The loop and the log outlive it.
-  Reporter(EventLoop& loop, const Logger& log, JournalWriter journal, std::string doorbell,
+  // `name` is the attempt's, sent to `agent_socket` after each append. The loop and the log outlive
+  // it.
+  Reporter(EventLoop& loop, const Logger& log, JournalWriter journal, std::string agent_socket,
            std::string name)
       : loop_(loop),
         log_(log),
         journal_(std::move(journal)),
-        doorbell_(std::move(doorbell)),
+        agent_socket_(std::move(agent_socket)),
         name_(std::move(name)),
         timers_(loop) {}
   Reporter(const Reporter&) = delete;
@@ -38,14 +39,14 @@ class Reporter {
 
  private:
   void Flush();
-  void Ring();
+  void Notify();
 
   EventLoop& loop_;
   const Logger& log_;
   JournalWriter journal_;
-  const std::string doorbell_;
+  const std::string agent_socket_;
   const std::string name_;
-  bool rings_later_ = false;
+  bool notifies_later_ = false;
   std::deque<Fact> waiting_;
   bool retrying_ = false;
   std::function<void()> when_written_;

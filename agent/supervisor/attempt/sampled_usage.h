@@ -3,8 +3,8 @@
 // What the agent sampled of an attempt's use of this node, in a file of the attempt's directory:
 // whole numbers on a line, in the units of Usage.
 //
-// Thread promise: safe from any thread. Invariant: a reader sees one sample whole; a file that is
-// not there, or not one of these, is nothing sampled.
+// Invariant: a reader sees one sample whole; a file that is not there, or not one of these, is
+// nothing sampled.
 
 #include <string>
 

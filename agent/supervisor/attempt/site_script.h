@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "scheduler/model/value/fields.h"
 #include "scheduler/model/value/time.h"
 
 namespace muster::agent {
@@ -17,6 +18,10 @@ struct SiteScript {
   bool as_user = false;
   Duration time_limit{60'000};
   [[nodiscard]] bool given() const { return !program.empty(); }
+  static constexpr auto Fields(auto list) {
+    return list(Field{"program", &SiteScript::program}, Field{"as_user", &SiteScript::as_user},
+                Field{"time_limit", &SiteScript::time_limit});
+  }
 };
 
 struct SiteScripts {
@@ -24,6 +29,11 @@ struct SiteScripts {
   SiteScript epilog;
   SiteScript step_prolog;
   SiteScript step_epilog;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"prolog", &SiteScripts::prolog}, Field{"epilog", &SiteScripts::epilog},
+                Field{"step_prolog", &SiteScripts::step_prolog},
+                Field{"step_epilog", &SiteScripts::step_epilog});
+  }
 };
 
 // Whether root may run the program without trust in another user: a file that is there, can be

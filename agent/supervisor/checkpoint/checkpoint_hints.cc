@@ -133,7 +133,7 @@ void CheckpointHints::Advise(const CheckpointAdvice& advice) {
     return;
   }
   advice_ = advice;
-  hints_.io_turn = static_cast<checkpoint::IoTurn>(advice.turn);
+  hints_.write_slot = static_cast<checkpoint::WriteSlot>(advice.slot);
   Recompute();
   if (!announced_ && advice.notice != CheckpointNotice::kNone) {
     hints_.notice = static_cast<checkpoint::Notice>(advice.notice);

@@ -43,8 +43,8 @@ class CheckpointHints {
   std::uint32_t notice() const { return hints_.notice_number; }
   // The newest.
   const CheckpointAdvice& advice() const { return advice_; }
-  // It is the attempt's turn to write, and others wait for its end.
-  bool has_turn() const { return advice_.turn == CheckpointTurn::kYours; }
+  // The attempt may write, and others wait for its end.
+  bool has_slot() const { return advice_.slot == WriteSlot::kYours; }
   // Of work between checkpoints, as advised; 0: no advice.
   Duration interval() const { return Duration(static_cast<std::int64_t>(hints_.interval_ms)); }
   // Every checkpoint whose number this divides is copied elsewhere, as advised; 0: no advice.

@@ -6,22 +6,13 @@
 #include <chrono>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/base/text/duration_text.h"
 
 namespace muster::agent {
 namespace {
 
 constexpr Duration kLookMin{50};
 constexpr Duration kLookMax = std::chrono::seconds(5);
-
-// "90 s", "10 min".
-std::string TimeText(Duration time) {
-  const std::int64_t ms = time.count();
-  constexpr std::int64_t kMinute = 60'000;
-  if (ms >= 2 * kMinute || ms % kMinute == 0) {
-    return absl::StrCat(ms / kMinute, " min");
-  }
-  return ms >= 1000 ? absl::StrCat(ms / 1000, " s") : absl::StrCat(ms, " ms");
-}
 
 }  // namespace
 
@@ -42,8 +33,8 @@ std::optional<std::string> ProgressWatch::Look(const ProgressSign& sign, SteadyT
     return std::nullopt;
   }
   over_ = true;
-  return absl::StrCat("no progress for ", TimeText(std::chrono::floor<Duration>(still_)),
-                      " (limit ", TimeText(limit_), ")");
+  return absl::StrCat("no progress for ", RoughText(std::chrono::floor<Duration>(still_)),
+                      " (limit ", RoughText(limit_), ")");
 }
 
 ProgressSign SignOfFile(const std::string& path) {

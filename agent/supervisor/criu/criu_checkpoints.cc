@@ -16,6 +16,7 @@
 #include "agent/supervisor/launch/environment.h"
 #include "agent/supervisor/launch/launch.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/utf8.h"
 
 namespace muster::agent {
 namespace {

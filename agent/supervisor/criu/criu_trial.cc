@@ -119,7 +119,8 @@ absl::Status Restore(const std::string& criu, const std::string& directory, pid_
 
 absl::Status TryCriu(const std::string& criu, bool as_user) {
   if (as_user && !BecomeNobody()) {
-    return absl::ErrnoToStatus(errno, "cannot become nobody with CAP_CHECKPOINT_RESTORE alone");
+    return absl::ErrnoToStatus(errno,
+                               "cannot become the user 'nobody' with CAP_CHECKPOINT_RESTORE alone");
   }
   const TrialDirectory directory;
   if (!directory.made()) {

@@ -40,7 +40,7 @@ void EndState::TakeOutOfMemory(const std::string& text) {
   }
 }
 
-void EndState::BlameNode(const std::string& fault) {
+void EndState::RecordNodeFault(const std::string& fault) {
   if (node_fault_.empty()) {
     node_fault_ = fault;
   }

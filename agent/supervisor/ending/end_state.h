@@ -31,7 +31,7 @@ class EndState {
   // The kernel killed a process of it for want of memory: that explains a failure.
   void TakeOutOfMemory(const std::string& text);
   // Something of the site's failed here: the first fault is told.
-  void BlameNode(const std::string& fault);
+  void RecordNodeFault(const std::string& fault);
   // Nothing is left but what the site runs after it.
   void SetEpilog(bool runs) { in_epilog_ = runs; }
   void Finish() { finished_ = true; }

@@ -4,8 +4,8 @@
 // renewed; when it is over, the part ends at once, whatever else goes on.
 //
 // The controller starts the job again without a node that it has not heard of for longer than the
-// lease (model/elastic_policy.h), so nothing of the old attempt may be left by then. Time since
-// boot counts, in which a machine that slept has slept. Thread promise: the loop's thread.
+// lease (model/settings/elastic_policy.h), so nothing of the old attempt may be left by then. Time
+// since boot counts, in which a machine that slept has slept. Thread promise: the loop's thread.
 // Invariants: (1) the end comes once; (2) a renewal never shortens the lease.
 
 #include <functional>

@@ -11,7 +11,7 @@ namespace {
 
 // What a script leaves behind may finish by itself for that long (a `tee` that empties its pipe).
 constexpr Duration kSettle{100};
-constexpr Duration kLeftoverGraceMax{2000};
+constexpr Duration kOrphanGraceMax{2000};
 constexpr Duration kKillIntervalMax{1000};
 // A checkpoint that is being copied to the shared directory has ten minutes after the job's end,
 // within its time limit.
@@ -24,21 +24,21 @@ Termination::Termination(EventLoop& loop, const EndState& end, Suspension& suspe
                          Handlers handlers)
     : end_(end), suspension_(suspension), handlers_(std::move(handlers)), timers_(loop) {}
 
-void Termination::EndLeftovers(Duration grace) {
+void Termination::EndOrphans(Duration grace) {
   if (HasChildren()) {
-    timers_.After(kSettle, [this, grace = std::min(grace, kLeftoverGraceMax)] {
-      TerminateLeftovers(grace, kFlushLooks);
+    timers_.After(kSettle, [this, grace = std::min(grace, kOrphanGraceMax)] {
+      TerminateOrphans(grace, kFlushLooks);
     });
   }
 }
 
-void Termination::TerminateLeftovers(Duration grace, int looks_left) {
+void Termination::TerminateOrphans(Duration grace, int looks_left) {
   if (end_.job_over() || end_.forced()) {
     return;
   }
   if (looks_left > 0 && handlers_.copying()) {
     timers_.After(kFlushLook,
-                  [this, grace, looks_left] { TerminateLeftovers(grace, looks_left - 1); });
+                  [this, grace, looks_left] { TerminateOrphans(grace, looks_left - 1); });
     return;
   }
   Terminate(grace);

@@ -33,7 +33,7 @@ class Termination {
   void Hold(const AttemptCgroup* cgroup) { cgroup_ = cgroup; }
   // Ends what a main step left that has ended by itself, after a moment in which it may do so
   // itself, and once no checkpoint is on its way any more or that takes too long.
-  void EndLeftovers(Duration grace);
+  void EndOrphans(Duration grace);
   // SIGTERM to everything, SIGKILL after `grace`.
   void Terminate(Duration grace);
   // SIGKILL after `grace`.
@@ -41,7 +41,7 @@ class Termination {
   void Kill();
 
  private:
-  void TerminateLeftovers(Duration grace, int looks_left);
+  void TerminateOrphans(Duration grace, int looks_left);
 
   const EndState& end_;
   Suspension& suspension_;

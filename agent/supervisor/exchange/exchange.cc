@@ -197,7 +197,7 @@ void Exchange::OnClosed(std::uint32_t neighbour, const absl::Status& why) {
   CheckWaiting();
 }
 
-// Its own callback may be running: it goes a turn later.
+// Its own callback may be running: it goes a round later.
 void Exchange::Bury(std::unique_ptr<PeerConnection> connection) {
   loop_.Post([gone = std::shared_ptr<PeerConnection>(std::move(connection))] {});
 }

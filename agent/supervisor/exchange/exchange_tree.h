@@ -3,8 +3,8 @@
 // The tree over which the supervisors of a step talk: a heap of arity kArity over their positions.
 //
 // Position 0 is the root; the parent of i is (i - 1) / kArity. Up to nine nodes are a star, a
-// thousand are four deep. Thread promise: pure. Invariants: every position but 0 has one parent,
-// lower than itself; by NextHop a frame reaches any position in at most twice the depth.
+// thousand are four deep. Invariants: every position but 0 has one parent, lower than itself; by
+// NextHop a frame reaches any position in at most twice the depth.
 
 #include <algorithm>
 #include <cstdint>

@@ -176,7 +176,7 @@ void PeerConnection::OnReady(std::uint32_t events) {
   }
 }
 
-// One read a turn, so that no peer starves the others.
+// One read a round, so that no peer starves the others.
 void PeerConnection::Read() {
   std::array<char, 65536> buffer;  // NOLINT: filled by recv()
   const ssize_t got = recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);

@@ -3,13 +3,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/base/little_endian.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/mac.h"
 
 namespace muster::agent {
 namespace {
 
-constexpr std::size_t kLengthBytes = 4;
 constexpr std::size_t kCodeBytes = 16;
 constexpr std::size_t kNonceBytes = 32;
 constexpr std::string_view kCallRole = "muster exchange call\n";
@@ -23,14 +23,6 @@ std::string LittleEndian(std::uint64_t number, std::size_t bytes) {
     text.push_back(static_cast<char>((number >> (8 * i)) & 0xffU));
   }
   return text;
-}
-
-std::size_t LengthAt(std::string_view bytes) {
-  std::size_t length = 0;
-  for (std::size_t i = 0; i < kLengthBytes; ++i) {
-    length |= static_cast<std::size_t>(static_cast<unsigned char>(bytes[i])) << (8 * i);
-  }
-  return length;
 }
 
 std::string SealOf(const std::string& key, std::uint64_t number, std::string_view body) {
@@ -69,18 +61,18 @@ absl::StatusOr<PeerSession> PeerSession::Answer(PeerSelf self) {
 absl::Status PeerSession::Take(std::string_view bytes, std::vector<wire::PeerFrame>* frames) {
   incoming_.append(bytes);
   std::size_t at = 0;
-  while (incoming_.size() - at >= kLengthBytes) {
+  while (incoming_.size() - at >= kNumberBytes) {
     const std::string_view rest = std::string_view(incoming_).substr(at);
-    const std::size_t length = LengthAt(rest);
+    const std::size_t length = NumberAt(rest, 0);
     if (length > (proved() ? kFrameBytesMax + kCodeBytes : kUnprovedMax)) {
       return NotOurs("a frame that is too long");
     }
-    if (rest.size() < kLengthBytes + length) {
+    if (rest.size() < kNumberBytes + length) {
       break;
     }
-    const std::string_view body = rest.substr(kLengthBytes, length);
+    const std::string_view body = rest.substr(kNumberBytes, length);
     RETURN_IF_ERROR(proved() ? TakeSealed(body, frames) : TakeUnproved(body));
-    at += kLengthBytes + length;
+    at += kNumberBytes + length;
   }
   incoming_.erase(0, at);
   return absl::OkStatus();
@@ -176,14 +168,14 @@ absl::Status PeerSession::TakeSealed(std::string_view sealed,
 
 void PeerSession::Say(const wire::PeerFrame& frame) {
   const std::string body = frame.SerializeAsString();
-  outgoing_ += LittleEndian(body.size(), kLengthBytes) + body;
+  outgoing_ += LittleEndian(body.size(), kNumberBytes) + body;
 }
 
 void PeerSession::Send(const wire::PeerFrame& frame) {
   MUSTER_CHECK(proved());
   const std::string body = frame.SerializeAsString();
   MUSTER_CHECK(body.size() <= kFrameBytesMax);
-  outgoing_ += LittleEndian(body.size() + kCodeBytes, kLengthBytes);
+  outgoing_ += LittleEndian(body.size() + kCodeBytes, kNumberBytes);
   outgoing_ += SealOf(sending_key_, sent_++, body);
   outgoing_ += body;
 }

@@ -10,14 +10,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "agent/supervisor/attempt/rendezvous.h"
 #include "agent/supervisor/exchange/exchange_address.h"
-#include "agent/supervisor/launch/hostlist.h"
 #include "agent/supervisor/mpirun/launcher_environment.h"
 #include "agent/supervisor/variables/rank_variables.h"
+#include "scheduler/base/text/host_list.h"
 #include "topology/gpu/libraries.h"
 
 namespace muster::agent {
@@ -166,7 +165,8 @@ void SetComponents(const LaunchOrder& launch, Variables* variables) {
     const auto set = [&](const char* name, const auto& value) {
       variables->SetTwins(absl::StrCat(name, "_HET_GROUP_", i), value);
     };
-    const std::string nodes = CompressHostlist(NodeNames(component.allocation));
+    const std::string nodes =
+        CompressHostlist(NodeNames(component.allocation), HostOrder::kAsGiven);
     set("JOB_ID", component.job.value());
     set("JOB_NODELIST", nodes);
     set("NODELIST", nodes);
@@ -297,7 +297,7 @@ void SetResources(const SupervisorOrder& order, const Program& program, const No
                   Variables* variables) {
   const Allocation& allocation = order.launch.allocation;
   const ResourceRequest& request = order.launch.spec.request;
-  variables->SetTwins("JOB_NODELIST", CompressHostlist(NodeNames(allocation)));
+  variables->SetTwins("JOB_NODELIST", CompressHostlist(NodeNames(allocation), HostOrder::kAsGiven));
   variables->SetTwins("JOB_NUM_NODES", allocation.nodes.size());
   variables->SetTwins("JOB_CPUS_PER_NODE", CompressCounts(CpusPerNode(allocation)));
   variables->SetTwins("CPUS_ON_NODE", node.cpus.Count());
@@ -321,7 +321,7 @@ void SetResources(const SupervisorOrder& order, const Program& program, const No
 // The nodes and tasks that a script or a step has at its disposal. `said`: how many tasks, by who
 // asked for them.
 void SetExtent(const Allocation& placement, bool said, Variables* variables) {
-  variables->SetTwins("NODELIST", CompressHostlist(NodeNames(placement)));
+  variables->SetTwins("NODELIST", CompressHostlist(NodeNames(placement), HostOrder::kAsGiven));
   variables->SetTwins("NNODES", placement.nodes.size());
   SetTwinsWhere(said, "NTASKS", RankCount(placement), variables);
   SetTwinsWhere(said, "NPROCS", RankCount(placement), variables);
@@ -394,7 +394,7 @@ void SetStepNumbers(const SupervisorOrder& order, const StepContext& step, Varia
     // where there is none. SLURM_JOB_NODELIST stands.
     variables->Erase("SLURM_NODELIST");
   }
-  variables->SetTwins("STEP_NODELIST", CompressHostlist(NodeNames(placement)));
+  variables->SetTwins("STEP_NODELIST", CompressHostlist(NodeNames(placement), HostOrder::kAsGiven));
   variables->SetTwins("STEP_NUM_NODES", placement.nodes.size());
   variables->SetTwins("STEP_NUM_TASKS", world);
   variables->SetTwins("STEP_TASKS_PER_NODE", CompressCounts(RanksPerNode(placement)));

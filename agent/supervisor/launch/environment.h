@@ -6,7 +6,6 @@
 // of ours is set twice, MUSTER_X and SLURM_X; ranks also get what MPI-less launchers, OpenMP and
 // CUDA look for. All GPUs of the job on a node are visible to all its local ranks, in one order in
 // which LOCAL_RANK i's nearest GPU is device i; ranks that have GPUs of their own see those alone.
-// Thread promise: pure functions.
 
 #include <cstdint>
 #include <string>

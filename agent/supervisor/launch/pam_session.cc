@@ -16,7 +16,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
-#include "scheduler/runtime/log.h"
+#include "scheduler/base/utf8.h"
 
 namespace muster::agent {
 namespace {

@@ -15,6 +15,7 @@
 #include "absl/strings/str_split.h"
 #include "agent/supervisor/limits/device_filter.h"
 #include "agent/supervisor/limits/device_rules.h"
+#include "scheduler/base/text/size_text.h"
 #include "scheduler/runtime/cgroup/cgroup_tree.h"
 
 namespace muster::agent {
@@ -74,8 +75,8 @@ std::optional<AttemptCgroup> AttemptCgroup::MakeStep(const std::string& name,
 
 LimitSet AttemptCgroup::Hold(const SupervisorOrder& order, const NodeAllocation& part) const {
   const NodeLimits& node = order.limits;
-  LimitSet held = HoldTo(directory_, AttemptLimits(node, part), node.set);
-  if (node.set.Holds("devices")) {
+  LimitSet held = HoldTo(directory_, AttemptLimits(node, part), node);
+  if (node.Holds("devices")) {
     const absl::Status attached =
         AttachDeviceFilter(opened_.get(), DeviceProgram(DeviceRules(node.devices, part.gpus)));
     if (attached.ok()) {
@@ -135,16 +136,16 @@ std::optional<std::string> OutOfMemoryText(const std::string& events, const std:
   const std::optional<Bytes> limit = BytesOf(max);
   const std::optional<Bytes> most = BytesOf(peak);
   const std::string used =
-      most.has_value() ? absl::StrCat("; at its peak it had ", MemoryText(*most)) : "";
+      most.has_value() ? absl::StrCat("; at its peak it had ", BytesText(most->value())) : "";
   // The killer counts "oom" in the group whose limit was reached, and none when the node ran out.
   if (EventCount(local.empty() ? events : local, "oom") > 0 && limit.has_value()) {
-    return absl::StrCat("out of memory: it reached its limit of ", MemoryText(*limit), used);
+    return absl::StrCat("out of memory: it reached its limit of ", BytesText(limit->value()), used);
   }
   if (EventCount(events, "oom") > 0) {
     return absl::StrCat("out of memory: a step reached its own limit", used);
   }
   return absl::StrCat("out of memory: the node had none left", used,
-                      limit.has_value() ? absl::StrCat(" of its ", MemoryText(*limit)) : "");
+                      limit.has_value() ? absl::StrCat(" of its ", BytesText(limit->value())) : "");
 }
 
 }  // namespace muster::agent

@@ -3,8 +3,8 @@
 // Attaching a device program to a control group, by bpf(2).
 //
 // Two calls and a dozen instructions: libbpf, which loads object files, maps and types, would bring
-// nothing to this. Thread promise: safe from any thread. Invariant: an attached program lives as
-// long as its group, not as the process that attached it.
+// nothing to this. Invariant: an attached program lives as long as its group, not as the process
+// that attached it.
 
 #include <linux/bpf.h>
 

@@ -2,8 +2,8 @@
 
 // Which device files a job may open, as rules and as the program that the kernel asks.
 //
-// Only GPUs are restricted: what no rule names keeps the host's rules. Pure. Thread promise: safe
-// from any thread. Invariant: the first rule that matches decides, in the rules as in the program.
+// Only GPUs are restricted: what no rule names keeps the host's rules. Pure. Invariant: the first
+// rule that matches decides, in the rules as in the program.
 
 #include <linux/bpf.h>
 

@@ -5,7 +5,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "scheduler/base/text/size_text.h"
 #include "scheduler/runtime/cgroup/cgroup_tree.h"
 #include "scheduler/runtime/file.h"
 
@@ -24,7 +24,7 @@ std::string ValueText(const std::string& controller, const GroupLimits& limits) 
     return absl::StrCat("cpuset ", limits.cpus.ToList());
   }
   if (controller == "memory") {
-    return absl::StrCat("memory ", MemoryText(limits.memory));
+    return absl::StrCat("memory ", BytesText(limits.memory.value()));
   }
   return controller == "pids" ? absl::StrCat("pids ", limits.pids) : controller;
 }
@@ -52,12 +52,6 @@ bool SameSet(const std::string& read, const std::string& value) {
 }
 
 }  // namespace
-
-std::string MemoryText(Bytes bytes) {
-  const double mib = static_cast<double>(bytes.value()) / static_cast<double>(kMebibyte.value());
-  return bytes.value() % kMebibyte.value() == 0 ? absl::StrFormat("%.0f MiB", mib)
-                                                : absl::StrFormat("%.1f MiB", mib);
-}
 
 GroupLimits AttemptLimits(const NodeLimits& node, const NodeAllocation& part) {
   GroupLimits limits;

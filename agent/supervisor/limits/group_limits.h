@@ -50,7 +50,4 @@ bool Agrees(const LimitFile& file, const std::string& read);
 // values; what `promised` does not hold is not tried, and missing for its reason.
 LimitSet HoldTo(const std::string& directory, const GroupLimits& limits, const LimitSet& promised);
 
-// "256 MiB".
-std::string MemoryText(Bytes bytes);
-
 }  // namespace muster::agent

@@ -6,7 +6,7 @@
 // KernelBinding and keeps the socket, close-on-exec, until its exec. Names in capitals are
 // variables of its environment, others are of the protocol: `rank`, `size`, `local_rank`,
 // `local_size` and `bound` (by its launcher) of the request, `cpus` and `mem_nodes` of the answer.
-// Thread promise: pure functions. Invariant: whatever the bytes are, parsing them is safe.
+// Invariant: whatever the bytes are, parsing them is safe.
 
 #include <charconv>
 #include <cstddef>

@@ -176,7 +176,7 @@ topology::PlannedBinding InnerRanks::PlanOf(const InnerRank& rank,
 
 std::string InnerRanks::TextOf(const InnerRank& rank) const {
   return absl::StrCat("rank ", rank.rank, " of ", rank.launcher,
-                      rank.bound && !rank.found ? ", which was told how to bind it"
+                      rank.bound && !rank.found ? ", which was given a binding for it"
                       : rank.place == nullptr && !rank.found
                           ? ", which has not as many here as the plan"
                           : "");
@@ -228,7 +228,7 @@ void InnerRanks::ReportUnread() {
   binding.step = kFreeInnerStep;
   binding.verdict = BindingVerdict::kUnreadable;
   binding.text =
-      "ranks of an mpiexec or a torchrun: they were not read back, as they ended at once";
+      "ranks of an mpiexec or a torchrun: they were not read back, as they ended too soon";
   Send(std::move(binding));
 }
 

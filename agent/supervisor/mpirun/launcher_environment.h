@@ -6,7 +6,7 @@
 // A launcher knows its machine and not the job, and hands its own node's environment to ranks on
 // others. So each starts its ranks on a node by a process of ours there: Open MPI each rank through
 // muster-rank, MPICH its proxies through muster-rsh, also on the script's own node. What a user
-// sets himself stands. Thread promise: pure functions.
+// sets himself stands.
 
 #include <cstdint>
 #include <optional>

@@ -1,8 +1,6 @@
 #pragma once
 
 // What ranks of Open MPI 4.1 need beside PMIx's own variables.
-//
-// Thread promise: a pure function.
 
 #include <cstdint>
 #include <string>

@@ -5,8 +5,8 @@
 //
 // They differ between ranks, steps and attempts only in the rank's number, the namespace, a
 // directory and the server's address. A pattern has a word in place of each, and begins with the
-// library that it was learned from: another file is another library. Thread promise: the functions
-// are safe from any thread. Invariant: a pattern gives back each variable that it was learned from.
+// library that it was learned from: another file is another library. Invariant: a pattern gives
+// back each variable that it was learned from.
 
 #include <cstdint>
 #include <string>

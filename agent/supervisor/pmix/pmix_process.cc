@@ -170,7 +170,7 @@ void PmixProcess::Send(const wire::PmixRequest& request) {
   }
   AppendFrame(request, &outgoing_);
   if (outgoing_.size() > kOutgoingBytesMax) {
-    Lose("it takes nothing that it is told");
+    Lose("it does not read its input");
     return;
   }
   Write();

@@ -1,8 +1,6 @@
 #pragma once
 
 // Which steps PMIx can serve, and where Open MPI's shared segments of one lie.
-//
-// Thread promise: the functions are safe from any thread.
 
 #include <string>
 

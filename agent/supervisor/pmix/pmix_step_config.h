@@ -2,7 +2,7 @@
 
 // Describes a step to PMIx.
 //
-// Thread promise: plain values. Invariant: ranks are the indices of `node_of_rank`.
+// Invariant: ranks are the indices of `node_of_rank`.
 
 #include <cstdint>
 #include <string>

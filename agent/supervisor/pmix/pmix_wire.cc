@@ -5,24 +5,16 @@
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/base/little_endian.h"
 #include "scheduler/base/status.h"
 
 namespace muster::agent {
 namespace {
 
-constexpr std::size_t kLengthBytes = 4;
 constexpr int kVariablesMax = 256;  // of a rank; libpmix 4.2 and we give some forty
 constexpr std::size_t kVariableBytesMax = 8192;
 constexpr std::size_t kTextBytesMax = 1024;
 constexpr std::array<std::string_view, 3> kPrefixes = {"PMIX_", "OMPI_", "JSM_"};
-
-std::size_t LengthOf(std::string_view frame) {
-  std::size_t length = 0;
-  for (std::size_t i = 0; i < kLengthBytes; ++i) {
-    length |= std::size_t{static_cast<unsigned char>(frame[i])} << (8 * i);
-  }
-  return length;
-}
 
 bool IsLocal(const PmixStepConfig& step, std::uint32_t rank) {
   return rank < step.node_of_rank.size() && step.node_of_rank[rank] == step.node_index;
@@ -95,26 +87,24 @@ absl::Status CheckFence(const wire::PmixFence& fence, const PmixStepConfig& step
 
 void AppendFrame(const google::protobuf::MessageLite& message, std::string* bytes) {
   const std::size_t length = message.ByteSizeLong();
-  for (std::size_t i = 0; i < kLengthBytes; ++i) {
-    bytes->push_back(static_cast<char>(length >> (8 * i) & 0xFF));
-  }
+  PutNumber(length, *bytes);
   message.AppendToString(bytes);
 }
 
 absl::Status PmixFrameReader::Take(std::string_view bytes, std::vector<std::string>* frames) {
   kept_ += bytes;
   std::size_t at = 0;
-  while (kept_.size() - at >= kLengthBytes) {
+  while (kept_.size() - at >= kNumberBytes) {
     const std::string_view rest = std::string_view(kept_).substr(at);
-    const std::size_t length = LengthOf(rest);
+    const std::size_t length = NumberAt(rest, 0);
     if (length > kPmixFrameBytesMax) {
       return absl::InvalidArgumentError(absl::StrCat("a message of ", length, " bytes"));
     }
-    if (rest.size() < kLengthBytes + length) {
+    if (rest.size() < kNumberBytes + length) {
       break;
     }
-    frames->emplace_back(rest.substr(kLengthBytes, length));
-    at += kLengthBytes + length;
+    frames->emplace_back(rest.substr(kNumberBytes, length));
+    at += kNumberBytes + length;
   }
   kept_.erase(0, at);
   return absl::OkStatus();

@@ -3,10 +3,10 @@
 // The messages between the supervisor and the process of the job's user that serves PMIx
 // (proto/pmix.proto): frames, and what the supervisor believes of what that process says.
 //
-// That process belongs to the user, who may do with it what he likes. Thread promise: values, no
-// sharing. Invariants: (1) a PmixFrameReader keeps at most one frame and what was given at once;
-// (2) a reply that CheckPmixReply takes names ranks of its own step alone, and brings variables
-// that are PMIx's or Open MPI's and nothing else.
+// That process belongs to the user, who may do with it what he likes. Invariants: (1) a
+// PmixFrameReader keeps at most one frame and what was given at once; (2) a reply that
+// CheckPmixReply takes names ranks of its own step alone, and brings variables that are PMIx's or
+// Open MPI's and nothing else.
 
 #include <cstddef>
 #include <string>

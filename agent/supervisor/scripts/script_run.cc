@@ -19,7 +19,8 @@
 #include "absl/strings/strip.h"
 #include "agent/supervisor/launch/launch.h"
 #include "scheduler/base/status.h"
-#include "scheduler/runtime/log.h"
+#include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/utf8.h"
 
 namespace muster::agent {
 namespace {
@@ -29,10 +30,6 @@ constexpr std::size_t kReasonBytesMax = 240;
 constexpr std::size_t kReasonLines = 3;
 // Between SIGTERM and SIGKILL for a script that took too long.
 constexpr Duration kGrace{2000};
-
-std::string Seconds(Duration duration) {
-  return absl::StrCat(static_cast<double>(duration.count()) / 1000, " s");
-}
 
 // A file in memory that is read from its start.
 absl::StatusOr<UniqueFd> InputOf(const std::string& text) {
@@ -165,7 +162,7 @@ absl::Status ScriptRun::Judge(int wait_status) {
     const char* const why = std::strerror(outcome.error);  // NOLINT(concurrency-mt-unsafe): glibc's
     what = absl::StrCat("cannot be started: ", why);
   } else if (timed_out_) {
-    what = absl::StrCat("took longer than ", Seconds(request_.script.time_limit));
+    what = absl::StrCat("took longer than ", SecondsText(request_.script.time_limit));
   } else if (WIFSIGNALED(wait_status)) {
     what = absl::StrCat("killed by signal ", WTERMSIG(wait_status));
   } else if (WEXITSTATUS(wait_status) != 0) {

@@ -43,7 +43,7 @@ void ScriptRuns::OnProlog(const absl::Status& status, const Closure& go_on) {
   } else if (status.ok()) {
     go_on();
   } else {
-    Blame(status);
+    RecordFailure(status);
     handlers_.on_prolog_failed();
   }
 }
@@ -75,7 +75,8 @@ void ScriptRuns::AfterStep(StepId step, const Closure& done) {
       parts_.loop, RequestOf("step epilog", epilog, step),
       [this, step, done](const absl::Status& status) {
         of_steps_.erase(step);
-        Blame(parts_.end.ending() ? absl::OkStatus() : status);  // else it was we who ended it
+        RecordFailure(parts_.end.ending() ? absl::OkStatus()
+                                          : status);  // else it was we who ended it
         done();
       });
 }
@@ -106,7 +107,7 @@ void ScriptRuns::RunEpilog(const char* what, const SiteScript& script, StepId st
   RunAlone(RequestOf(what, script, step), [this](const absl::Status& status) {
     script_.reset();
     parts_.end.SetEpilog(false);
-    Blame(status);
+    RecordFailure(status);
     handlers_.on_epilog();
   });
 }
@@ -120,10 +121,10 @@ void ScriptRuns::ClaimEpilog() {
   }
 }
 
-void ScriptRuns::Blame(const absl::Status& status) {
+void ScriptRuns::RecordFailure(const absl::Status& status) {
   if (!status.ok()) {
     parts_.log.Error("supervisor", std::string(status.message()));
-    parts_.end.BlameNode(std::string(status.message()));
+    parts_.end.RecordNodeFault(std::string(status.message()));
   }
 }
 

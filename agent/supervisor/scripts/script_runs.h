@@ -68,7 +68,7 @@ class ScriptRuns {
   void OnProlog(const absl::Status& status, const Closure& go_on);
   void RunEpilog(const char* what, const SiteScript& script, StepId step);
   void ClaimEpilog();
-  void Blame(const absl::Status& status);
+  void RecordFailure(const absl::Status& status);
 
   const Parts parts_;
   const Handlers handlers_;

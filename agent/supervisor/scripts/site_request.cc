@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "scheduler/runtime/log.h"
+#include "scheduler/base/utf8.h"
 
 namespace muster::agent {
 namespace {

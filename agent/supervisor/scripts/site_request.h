@@ -2,8 +2,8 @@
 
 // What a program of the site learns of the job that it is run for.
 //
-// Pure. Thread promise: safe from any thread. Invariant: nothing that a user wrote is a variable or
-// an argument; it is lines on standard input.
+// Pure. Invariant: nothing that a user wrote is a variable or an argument; it is lines on standard
+// input.
 
 #include <cstdint>
 

@@ -45,7 +45,8 @@ absl::Status AttachedClients::Show(const StepIo& io, bool input) {
   }
   RETURN_IF_ERROR(CheckStepIo(io));
   if (connections_.size() + connecting_.size() >= kMost) {
-    return absl::ResourceExhaustedError(absl::StrCat(kMost, " look at the step already"));
+    return absl::ResourceExhaustedError(
+        absl::StrCat(kMost, " clients are attached to the step already"));
   }
   const std::uint64_t number = next_++;
   connecting_[number] = std::make_unique<UserTask>(
@@ -61,8 +62,8 @@ absl::Status AttachedClients::Show(const StepIo& io, bool input) {
 }
 
 void AttachedClients::Log(const absl::Status& why) const {
-  host_.log.Warning("step",
-                    absl::StrCat("an onlooker cannot be reached: ", std::string(why.message())));
+  host_.log.Warning(
+      "step", absl::StrCat("an attached client cannot be reached: ", std::string(why.message())));
 }
 
 // Greets it; from then on it has copies of what the one that watches is sent.

@@ -71,26 +71,26 @@ RankLauncher::~RankLauncher() {
 
 void RankLauncher::MakeGroup() {
   // Where nothing is held, a group in the attempt's would serve nobody.
-  if (host_.cgroup != nullptr && !host_.order.limits.set.held.empty()) {
+  if (host_.cgroup != nullptr && !host_.order.limits.held.empty()) {
     const std::string name =
         plan_.step.valid() ? absl::StrCat("step.", plan_.step.value()) : "batch";
     group_ = host_.cgroup->MakeStep(name,
                                     host_.order.machine.enforced
                                         ? StepLimits(plan_.node(), WholePart(host_.order))
                                         : GroupLimits(),
-                                    host_.order.limits.set);
+                                    host_.order.limits);
   }
 }
 
 void RankLauncher::PrepareRanks() {
-  StepContext surroundings;
-  surroundings.step = plan_.step;
-  surroundings.program = &plan_.program;
-  surroundings.placement = &plan_.placement;
-  surroundings.node_index = plan_.node_index;
-  surroundings.master_port =
+  StepContext context;
+  context.step = plan_.step;
+  context.program = &plan_.program;
+  context.placement = &plan_.placement;
+  context.node_index = plan_.node_index;
+  context.master_port =
       ChoosePortOf(host_.order.launch.job, plan_.step, plan_.placement.nodes.size() == 1);
-  environment_ = std::make_unique<StepEnvironment>(host_.order, surroundings);
+  environment_ = std::make_unique<StepEnvironment>(host_.order, context);
 }
 
 void RankLauncher::TakeProgram(const StepRank& rank, LaunchRequest* request) const {

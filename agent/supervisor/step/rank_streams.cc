@@ -217,7 +217,7 @@ bool RankStreams::InputFull() const {
                      [](const std::unique_ptr<InputPipe>& input) { return input->full(); });
 }
 
-// What the nodes hand on others may still want, and an onlooker may type into a terminal.
+// What the nodes hand on others may still want, and an attached client may type into a terminal.
 void RankStreams::CheckInput() const {
   if (connection_ != nullptr && forked_ && !plan_.has_terminal() && !handlers_.shares_input() &&
       std::all_of(inputs_.begin(), inputs_.end(),

@@ -56,19 +56,19 @@ Step::Step(StepHost host, StepPlan plan, StepHandlers handlers)
                 .on_opened = [this](absl::Status status) { Opened(std::move(status)); },
                 .on_output_closed = [this] { CheckEnded(); },
                 .shares_input = [this] { return pmix_ != nullptr && pmix_->TakesInput(); }}),
-      onlookers_(host_, plan_,
-                 {.watched =
-                      [this] {
-                        const bool here = connection_ != nullptr && !connection_->lost() && !ended_;
-                        return here ? connection_.get() : nullptr;
-                      },
-                  .greeting = [this] { return Greeting(); },
-                  .on_input =
-                      [this](const std::string& data) {
-                        if (!streams_.InputFull()) {
-                          streams_.TypeIn(data);
-                        }
-                      }}),
+      attached_(host_, plan_,
+                {.watched =
+                     [this] {
+                       const bool here = connection_ != nullptr && !connection_->lost() && !ended_;
+                       return here ? connection_.get() : nullptr;
+                     },
+                 .greeting = [this] { return Greeting(); },
+                 .on_input =
+                     [this](const std::string& data) {
+                       if (!streams_.InputFull()) {
+                         streams_.TypeIn(data);
+                       }
+                     }}),
       timers_(host.loop) {}
 
 void Step::Start(PmixGrant pmix) {
@@ -82,7 +82,7 @@ void Step::Start(PmixGrant pmix) {
 void Step::Opened(absl::Status status) {
   const bool recalled = status.ok() && verdict_.terminating();
   if (recalled) {
-    status = absl::CancelledError("it was told to end before it could begin");
+    status = absl::CancelledError("it was ended before it started");
   }
   if (status.ok() && plan_.step.valid()) {
     launcher_.PrepareRanks();
@@ -109,7 +109,7 @@ void Step::Opened(absl::Status status) {
                        .full = [this] { return streams_.InputFull(); },
                        .pause = [this](bool paused) { connection_->PauseInput(paused); }});
   }
-  onlookers_.ShowThose();
+  attached_.ShowThose();
   CheckStarted();
 }
 
@@ -161,10 +161,10 @@ StepGreeting Step::Greeting() const {
 }
 
 absl::Status Step::Show(const StepIo& io, bool input) {
-  if (streams_.connecting() && onlookers_.ShowLater(io, input)) {
+  if (streams_.connecting() && attached_.ShowLater(io, input)) {
     return absl::OkStatus();  // once its own client is there
   }
-  return onlookers_.Show(io, input);
+  return attached_.Show(io, input);
 }
 
 void Step::Settle(StepRank* rank, const LaunchOutcome& outcome) {

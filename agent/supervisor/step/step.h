@@ -94,7 +94,7 @@ class Step {
   BindingReader bindings_;
   std::unique_ptr<StepConnection> connection_;
   RankStreams streams_;
-  AttachedClients onlookers_;  // goes before the connection that they copy
+  AttachedClients attached_;  // goes before the connection that they copy
   Usage usage_;
   bool forked_ = false;
   bool started_ = false;

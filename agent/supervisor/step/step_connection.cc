@@ -10,12 +10,12 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/supervisor.pb.h"
+#include "scheduler/base/little_endian.h"
 #include "scheduler/base/status.h"
 
 namespace muster::agent {
 namespace {
 
-constexpr std::size_t kLengthBytes = 4;
 constexpr std::size_t kFrameBytesMax = std::size_t{8} << 20;
 // Less is not worth a frame.
 constexpr std::size_t kGrantBytesMin = StepConnection::kInputRoomBytes / 4;
@@ -23,10 +23,8 @@ constexpr std::size_t kGrantBytesMin = StepConnection::kInputRoomBytes / 4;
 std::string Framed(const wire::StepFrame& frame) {
   const std::string body = frame.SerializeAsString();
   std::string bytes;
-  bytes.reserve(kLengthBytes + body.size());
-  for (std::size_t i = 0; i < kLengthBytes; ++i) {
-    bytes.push_back(static_cast<char>((body.size() >> (8 * i)) & 0xffU));
-  }
+  bytes.reserve(kNumberBytes + body.size());
+  PutNumber(body.size(), bytes);
   return bytes + body;
 }
 
@@ -276,24 +274,21 @@ void StepConnection::Read() {
 
 void StepConnection::TakeFrames() {
   std::size_t at = 0;
-  while (!lost_ && incoming_.size() - at >= kLengthBytes) {
-    std::size_t length = 0;
-    for (std::size_t i = 0; i < kLengthBytes; ++i) {
-      length |= static_cast<std::size_t>(static_cast<unsigned char>(incoming_[at + i])) << (8 * i);
-    }
+  while (!lost_ && incoming_.size() - at >= kNumberBytes) {
+    const std::size_t length = NumberAt(incoming_, at);
     if (length > kFrameBytesMax) {
       Lose();
       return;
     }
-    if (incoming_.size() - at < kLengthBytes + length) {
+    if (incoming_.size() - at < kNumberBytes + length) {
       break;
     }
     wire::StepFrame frame;
-    if (!frame.ParseFromArray(incoming_.data() + at + kLengthBytes, static_cast<int>(length))) {
+    if (!frame.ParseFromArray(incoming_.data() + at + kNumberBytes, static_cast<int>(length))) {
       Lose();
       return;
     }
-    at += kLengthBytes + length;
+    at += kNumberBytes + length;
     if (frame.has_input()) {
       TakeInput(frame.input());
     } else if (frame.has_signal()) {

@@ -2,7 +2,7 @@
 
 // What a step is made of, and what it works with.
 //
-// Thread promise: plain values. Invariant: what StepHost refers to outlives the step.
+// Invariant: what StepHost refers to outlives the step.
 
 #include <sys/types.h>
 

@@ -2,7 +2,7 @@
 
 // --propagate: limits by their names, as the kernel numbers them.
 //
-// Thread promise: pure. Invariant: a name that this system does not have is left out.
+// Invariant: a name that this system does not have is left out.
 
 #include <vector>
 

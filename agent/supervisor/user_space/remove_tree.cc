@@ -20,7 +20,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/supervisor/user_space/as_user.h"
 #include "scheduler/base/status.h"
-#include "scheduler/runtime/log.h"
+#include "scheduler/base/utf8.h"
 #include "scheduler/runtime/unique_fd.h"
 
 namespace muster::agent {
@@ -28,7 +28,7 @@ namespace {
 
 using Deadline = std::chrono::steady_clock::time_point;
 
-// So many names of a directory are held in memory at a time.
+// How many names of a directory are held in memory at a time.
 constexpr std::size_t kNamesAtOnce = 4096;
 // Of a user's child there is nobody's group that would let it do more than he may.
 constexpr gid_t kNoGroup = 65534;

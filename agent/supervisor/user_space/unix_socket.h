@@ -1,8 +1,7 @@
 #pragma once
 
 // Unix sockets by path, of any length: a socket's address holds 107 bytes, so its directory is
-// opened and the address says /proc/self/fd/N/name. Errors name the path. Thread promise: safe from
-// any thread.
+// opened and the address says /proc/self/fd/N/name. Errors name the path.
 
 #include <string>
 

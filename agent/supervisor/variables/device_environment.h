@@ -5,8 +5,8 @@
 //
 // All of a job's GPUs on the node are visible to all its ranks there, each rank's nearest being
 // device LOCAL_RANK; a rank whose placement says so (--gpus-per-task, --gpu-bind) sees its own
-// alone. Pure. Thread promise: safe from any thread. Invariants: devices are named so that no other
-// numbering can change them: GPUs by UUID, NICs by the name that UCX and NCCL use.
+// alone. Pure. Invariants: devices are named so that no other numbering can change them: GPUs by
+// UUID, NICs by the name that UCX and NCCL use.
 
 #include <string>
 #include <vector>

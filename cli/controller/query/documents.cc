@@ -2,7 +2,7 @@
 
 #include "cli/frame/json_output.h"
 #include "cli/sheet/checkpoint_table.h"
-#include "cli/sheet/job_table.h"
+#include "scheduler/model/job/job_state.h"
 #include "scheduler/model/machine/machine.h"
 
 namespace muster::cli {
@@ -12,7 +12,7 @@ Json JobJson(const JobView& job) {
   Json json = ToJson(job);
   json.erase("indices");   // a document has a job for each element
   json["ettr"] = nullptr;  // of a job that has ended
-  if (!IsEnded(job.state)) {
+  if (!IsTerminal(job.state)) {
     json["exit_code"] = nullptr;
     json["exit_signal"] = nullptr;
   } else if (const std::optional<double> share = EffectiveShare(job.checkpoints)) {

@@ -2,9 +2,8 @@
 
 // What the reading verbs print with --json: one document each, with stable names.
 //
-// Documents that other programs read: keys may be added, none renamed. Pure. Thread promise: safe
-// from any thread. Invariants: exit_code and exit_signal are null until the job has ended; a place
-// that is nowhere is null.
+// Documents that other programs read: keys may be added, none renamed. Pure. Invariants: exit_code
+// and exit_signal are null until the job has ended; a place that is nowhere is null.
 
 #include <string>
 #include <vector>

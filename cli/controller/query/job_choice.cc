@@ -5,18 +5,15 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "scheduler/base/contains.h"
 
 namespace muster::cli {
 namespace {
 
-bool Has(const std::vector<std::string>& list, const std::string& word) {
-  return list.empty() || std::find(list.begin(), list.end(), word) != list.end();
-}
-
 // Whether the list has any of the pieces of `text`, each of which ends at `end`.
 bool HasAny(const std::vector<std::string>& list, const std::vector<std::string>& pieces) {
   return list.empty() || std::any_of(pieces.begin(), pieces.end(),
-                                     [&list](const std::string& one) { return Has(list, one); });
+                                     [&list](const std::string& one) { return Admits(list, one); });
 }
 
 std::vector<std::string> LicenseNames(const std::string& licenses) {
@@ -55,11 +52,12 @@ std::vector<JobView> Select(const std::vector<JobView>& jobs,
 }
 
 bool Chooses(const JobChoice& choice, const JobView& job) {
-  return (Has(choice.users, job.user) || Has(choice.users, absl::StrCat(job.uid))) &&
-         Has(choice.accounts, job.account) &&
+  return (Admits(choice.users, job.user) || Admits(choice.users, absl::StrCat(job.uid))) &&
+         Admits(choice.accounts, job.account) &&
          HasAny(choice.partitions, absl::StrSplit(job.partition, ',')) &&
-         Has(choice.qos, job.qos) && Has(choice.names, job.name) && Has(choice.states, job.state) &&
-         HasAny(choice.nodes, job.nodes) && Has(choice.reservations, job.reservation) &&
+         Admits(choice.qos, job.qos) && Admits(choice.names, job.name) &&
+         Admits(choice.states, job.state) && HasAny(choice.nodes, job.nodes) &&
+         Admits(choice.reservations, job.reservation) &&
          HasAny(choice.licenses, LicenseNames(job.licenses)) &&
          (choice.jobs.empty() || !Select({job}, choice.jobs).empty());
 }

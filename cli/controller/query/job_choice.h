@@ -3,7 +3,7 @@
 // Which jobs a reader chooses: by user, account, partition, QOS, name, state, node, reservation,
 // licence and number.
 //
-// Pure. Thread promise: safe from any thread. Invariant: an empty list chooses all.
+// Pure. Invariant: an empty list chooses all.
 
 #include <string>
 #include <vector>

@@ -8,10 +8,11 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "cli/page/hostlist.h"
-#include "cli/parse/hostlist.h"
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/host_list.h"
+#include "scheduler/base/text/time_text.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/model/job/job_state.h"
 
 namespace muster::cli {
@@ -187,8 +188,7 @@ absl::StatusOr<JobQuery> ReadJobQuery(Invocation& invocation) {
   choice.names = names("name");
   choice.reservations = names("reservation");
   if (invocation.Has("nodelist")) {
-    const absl::StatusOr<std::vector<std::string>> nodes =
-        ParseHostlist(invocation.Value("nodelist"));
+    const absl::StatusOr<std::vector<std::string>> nodes = NodeNames(invocation.Value("nodelist"));
     if (!nodes.ok()) {
       return absl::InvalidArgumentError(
           absl::StrCat("--nodelist: ", std::string(nodes.status().message())));

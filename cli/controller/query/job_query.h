@@ -2,8 +2,8 @@
 
 // Which jobs a reading verb shows: its options and arguments as a filter, and what was not found.
 //
-// Thread promise: plain values, pure functions. Invariants: an array's number stands for all of its
-// elements; state names are the canonical ones, however the user wrote them.
+// Invariants: an array's number stands for all of its elements; state names are the canonical ones,
+// however the user wrote them.
 
 #include <string>
 #include <vector>

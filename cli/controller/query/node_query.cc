@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "cli/controller/controller.h"
-#include "cli/parse/number.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 

@@ -4,12 +4,13 @@
 
 #include <chrono>
 #include <memory>
+#include <string>
 #include <thread>
 
 #include "cli/controller/channel.h"
 #include "cli/controller/controllers.h"
 #include "proto/controller.grpc.pb.h"
-#include "proto/convert/convert.h"
+#include "proto/convert/methods.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
 
@@ -17,27 +18,21 @@ namespace muster::cli {
 namespace {
 
 using ManyStub = wire::Controller::Stub;
-using Get = std::function<StreamedSubmission(std::size_t)>;
 using Tell = std::function<void(const absl::StatusOr<JobId>&)>;
 
 constexpr std::chrono::milliseconds kStreamPause{100};
 constexpr std::chrono::seconds kGreetTimeout{30};
 
-wire::SubmitRequest RequestOf(const StreamedSubmission& submission) {
+wire::SubmitRequest RequestOf(const SubmitJob& submission) {
+  std::string bytes;
+  AppendRequest(submission, &bytes);
   wire::SubmitRequest request;
-  request.set_token(*submission.token);
-  ToWire(*submission.spec, request.mutable_spec());
-  ToWire(*submission.program, request.mutable_program());
-  for (const Component& component : *submission.components) {
-    wire::Component* message = request.add_components();
-    ToWire(component.spec, message->mutable_spec());
-    ToWire(component.program, message->mutable_program());
-  }
+  MUSTER_CHECK(request.ParseFromString(bytes));
   return request;
 }
 
 // Sends from `*answered` on, and counts the answers, until all have come or the stream ends.
-grpc::Status Stream(ManyStub& stub, std::size_t count, const Get& get, const Tell& tell,
+grpc::Status Stream(ManyStub& stub, std::span<const SubmitJob> submissions, const Tell& tell,
                     std::size_t* answered) {
   // A controller lets nobody send much before it knows who that is.
   grpc::ClientContext greeting;
@@ -48,9 +43,9 @@ grpc::Status Stream(ManyStub& stub, std::size_t count, const Get& get, const Tel
   }
   grpc::ClientContext context;
   const auto stream = stub.SubmitMany(&context);
-  std::thread writer([&stream, &get, count, first = *answered] {
-    for (std::size_t i = first; i < count; ++i) {
-      if (!stream->Write(RequestOf(get(i)), grpc::WriteOptions().set_buffer_hint())) {
+  std::thread writer([&stream, unanswered = submissions.subspan(*answered)] {
+    for (const SubmitJob& submission : unanswered) {
+      if (!stream->Write(RequestOf(submission), grpc::WriteOptions().set_buffer_hint())) {
         return;
       }
     }
@@ -68,20 +63,20 @@ grpc::Status Stream(ManyStub& stub, std::size_t count, const Get& get, const Tel
 
 }  // namespace
 
-absl::Status SubmitAll(const Address& address, std::size_t count, const Get& get, const Tell& tell,
-                       Patience patience) {
+absl::Status SubmitAll(const Address& address, std::span<const SubmitJob> submissions,
+                       const Tell& tell, RetryPolicy retry) {
   const SystemClock clock;
   Controllers controllers(address);
-  SteadyTime give_up = clock.SteadyNow() + patience.changing;
+  SteadyTime give_up = clock.SteadyNow() + retry.changing;
   for (std::size_t answered = 0; true;) {
     ASSIGN_OR_RETURN(ManyStub* const stub, controllers.Leader().OpenGrpc());
     const std::size_t before = answered;
-    const grpc::Status status = Stream(*stub, count, get, tell, &answered);
-    if (answered == count) {
+    const grpc::Status status = Stream(*stub, submissions, tell, &answered);
+    if (answered == submissions.size()) {
       return absl::OkStatus();
     }
     if (answered > before) {
-      give_up = clock.SteadyNow() + patience.changing;
+      give_up = clock.SteadyNow() + retry.changing;
     }
     const bool gone = status.ok() || status.error_code() == grpc::StatusCode::UNAVAILABLE;
     if (!gone || clock.SteadyNow() >= give_up) {

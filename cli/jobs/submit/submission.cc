@@ -39,7 +39,7 @@ absl::StatusOr<std::vector<std::vector<GivenOption>>> DirectivesOf(const Script&
 // The components after the first, of options alone: the script is the first one's.
 absl::StatusOr<std::vector<Component>> ReadComponents(
     const Invocation& invocation, const std::vector<std::vector<GivenOption>>& directives,
-    const JobRequest& first, const Moment& moment) {
+    const JobRequest& first, const ParseContext& context) {
   static const std::map<std::string, std::string> nothing;
   ASSIGN_OR_RETURN(const std::vector<GivenOption> environment,
                    OptionsFrom(invocation.environment, JobVerb::kSubmit));
@@ -49,7 +49,7 @@ absl::StatusOr<std::vector<Component>> ReadComponents(
     absl::StatusOr<JobRequest> request =
         ReadComponentOptions({invocation.values, directives.front()},
                              {said ? invocation.components[i - 1].values : nothing, directives[i]},
-                             environment, JobVerb::kSubmit, moment);
+                             environment, JobVerb::kSubmit, context);
     if (!request.ok()) {
       return absl::InvalidArgumentError(
           absl::StrCat("component ", i, ": ", std::string(request.status().message())));
@@ -66,7 +66,7 @@ absl::StatusOr<std::vector<Component>> ReadComponents(
 
 absl::StatusOr<JobRequest> ReadSubmission(const Invocation& invocation, const Address& address,
                                           const Script& script) {
-  const Moment moment{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
+  const ParseContext context{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
   ASSIGN_OR_RETURN(const std::vector<std::vector<GivenOption>> directives,
                    DirectivesOf(script, invocation.components.size() + 1));
   std::vector<GivenOption> first = directives.front();
@@ -74,7 +74,7 @@ absl::StatusOr<JobRequest> ReadSubmission(const Invocation& invocation, const Ad
                    OptionsFrom(invocation.environment, JobVerb::kSubmit));
   first.insert(first.end(), environment.begin(), environment.end());
   ASSIGN_OR_RETURN(JobRequest request,
-                   ReadJobOptions(invocation.values, first, JobVerb::kSubmit, moment));
+                   ReadJobOptions(invocation.values, first, JobVerb::kSubmit, context));
   if (!invocation.arguments.empty()) {
     request.program.argv.assign(invocation.arguments.begin() + 1, invocation.arguments.end());
   }
@@ -85,7 +85,7 @@ absl::StatusOr<JobRequest> ReadSubmission(const Invocation& invocation, const Ad
                                    .new_job = true,
                                    .fallback = script.name},
                                   &request));
-  ASSIGN_OR_RETURN(request.components, ReadComponents(invocation, directives, request, moment));
+  ASSIGN_OR_RETURN(request.components, ReadComponents(invocation, directives, request, context));
   return request;
 }
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "cli/parse/number.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {
@@ -16,11 +16,6 @@ namespace {
 constexpr std::size_t kFeatureBytesMax = 64;
 constexpr std::size_t kFeaturesMax = 256;
 constexpr int kDepthMax = 64;
-
-bool IsNameCharacter(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' ||
-         c == '_' || c == '-';
-}
 
 absl::Status Bad() {
   return absl::InvalidArgumentError("");

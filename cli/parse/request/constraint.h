@@ -2,9 +2,9 @@
 
 // --constraint in Slurm's words: a&(b|!c), a*2, [a*2&b*4].
 //
-// "!" binds before "&", "&" before "|". Pure; errors as in number.h. Thread promise: safe from any
-// thread. Invariants: an accepted constraint is complete and reads back from its text; nesting and
-// length are bounded, so no input exhausts the stack.
+// "!" binds before "&", "&" before "|". Pure; errors as in number.h. Invariants: an accepted
+// constraint is complete and reads back from its text; nesting and length are bounded, so no input
+// exhausts the stack.
 
 #include <string_view>
 

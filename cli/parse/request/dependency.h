@@ -2,8 +2,8 @@
 
 // --dependency in Slurm's words: afterok:12:13,after:14+5 or afterany:1?afterany:2, singleton.
 //
-// Pure; errors as in number.h. Thread promise: safe from any thread. Invariants: an accepted
-// dependency reads back from its text; a kind with several ids becomes a term for each.
+// Pure; errors as in number.h. Invariants: an accepted dependency reads back from its text; a kind
+// with several ids becomes a term for each.
 
 #include <string_view>
 

@@ -3,9 +3,8 @@
 // The #MUSTER and #SBATCH lines at the head of a batch script, as words.
 //
 // Directives end at the first line that is neither blank nor a comment, as in Slurm. Words are
-// split at blanks; quotes and backslashes protect as in a shell; a word that begins with # starts
-// a comment. Pure; what the words mean is job_options' business. Thread promise: safe from any
-// thread.
+// split at blanks; quotes and backslashes protect as in a shell; a word that begins with # starts a
+// comment. Pure; what the words mean is job_options' business.
 
 #include <string>
 #include <string_view>

@@ -2,8 +2,8 @@
 
 // --licenses: "ansys:2,matlab"; a name without a count asks for one.
 //
-// Pure; errors as in number.h. Thread promise: safe from any thread. Invariants: an accepted list
-// has positive counts and names each licence once.
+// Pure; errors as in number.h. Invariants: an accepted list has positive counts and names each
+// licence once.
 
 #include <string_view>
 #include <vector>

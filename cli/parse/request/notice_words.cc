@@ -8,6 +8,7 @@
 #include "absl/strings/str_split.h"
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {
@@ -84,7 +85,7 @@ absl::Status CheckNotify(std::string_view text) {
   const bool is_url = absl::StartsWith(word, "https://") || absl::StartsWith(word, "http://");
   if (word != "mail" && (!is_url || word.find_first_of(" \"<>\\") != std::string::npos)) {
     return absl::InvalidArgumentError(
-        absl::StrCat(Quote(text), " is not a way to be told: write mail, or https://…"));
+        absl::StrCat(Quote(text), " is not a notification target: write mail, or https://…"));
   }
   return absl::OkStatus();
 }

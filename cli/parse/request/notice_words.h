@@ -3,8 +3,8 @@
 // Which messages a user wants about a job: --mail-type, --mail-user, --notify.
 //
 // They stand in the job as it was submitted, and the notifier reads them in its events; the
-// scheduler does nothing with them. Pure; errors as in number.h. Thread promise: safe from any
-// thread. Invariant: an address and a URL are one word without control characters.
+// scheduler does nothing with them. Pure; errors as in number.h. Invariant: an address and a URL
+// are one word without control characters.
 
 #include <cstdint>
 #include <string>

@@ -3,8 +3,8 @@
 // How ranks are to be laid out: --distribution, --cpu-bind, --mem-bind, --gpu-bind, --hint and
 // --parallel.
 //
-// The words are Slurm's, but for --parallel: "tp=8,pp=4,dp=2". Pure; errors as in number.h. Thread
-// promise: safe from any thread. Invariants: a refused text leaves the layout as it was.
+// The words are Slurm's, but for --parallel: "tp=8,pp=4,dp=2". Pure; errors as in number.h.
+// Invariants: a refused text leaves the layout as it was.
 
 #include <string>
 

@@ -7,8 +7,8 @@
 //   1-3  ./worker --rank %t --of %o
 //
 // Words stand between blanks, in quotes, or after a backslash; %t is the rank, %o its place among
-// the line's, %% a percent sign. Pure. Thread promise: safe from any thread. Invariants: every line
-// has a program; no rank is named twice.
+// the line's, %% a percent sign. Pure. Invariants: every line has a program; no rank is named
+// twice.
 
 #include <cstdint>
 #include <string>

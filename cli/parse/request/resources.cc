@@ -1,64 +1,28 @@
 #include "cli/parse/request/resources.h"
 
-#include <algorithm>
-#include <array>
+#include <optional>
 
-#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/size_text.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {
 
-struct Unit {
-  char letter;
-  unsigned shift;
-};
-constexpr std::array<Unit, 4> kUnits = {{{'K', 10}, {'M', 20}, {'G', 30}, {'T', 40}}};
-constexpr unsigned kPlainShift = 20;
 constexpr std::size_t kTypeBytesMax = 64;
-
-bool IsTypeCharacter(char c) {
-  return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '-';
-}
-
-bool IsType(std::string_view text) {
-  return !text.empty() && text.size() <= kTypeBytesMax &&
-         std::all_of(text.begin(), text.end(), IsTypeCharacter);
-}
 
 }  // namespace
 
 absl::StatusOr<Bytes> ParseMemory(std::string_view text) {
-  std::string_view digits = text;
-  unsigned shift = kPlainShift;
-  if (!text.empty()) {
-    const char last = absl::ascii_toupper(static_cast<unsigned char>(text.back()));
-    const auto* unit = std::find_if(kUnits.begin(), kUnits.end(),
-                                    [last](const Unit& u) { return u.letter == last; });
-    if (unit != kUnits.end()) {
-      shift = unit->shift;
-      digits.remove_suffix(1);
-    }
-  }
-  const absl::StatusOr<std::uint64_t> value = ParseDigits(digits, kMemoryMax.value() >> shift);
-  if (!value.ok() || *value == 0) {
+  const std::optional<std::uint64_t> size =
+      ParseSize(text, PlainSize::kMebibytes, kMemoryMax.value());
+  if (!size.has_value() || *size == 0) {
     return absl::InvalidArgumentError(absl::StrCat(
         Quote(text), " is not a size: use a positive whole number with K, M, G or T, like 4G"));
   }
-  return Bytes(*value << shift);
-}
-
-std::string FormatMemory(Bytes memory) {
-  MUSTER_CHECK(memory.value() % 1024 == 0);
-  const Unit* best = kUnits.data();
-  for (const Unit& unit : kUnits) {
-    if (memory.value() % (std::uint64_t{1} << unit.shift) == 0) {
-      best = &unit;
-    }
-  }
-  return absl::StrCat(memory.value() >> best->shift, std::string(1, best->letter));
+  return Bytes(*size);
 }
 
 absl::StatusOr<NodeRange> ParseNodeRange(std::string_view text) {
@@ -73,15 +37,11 @@ absl::StatusOr<NodeRange> ParseNodeRange(std::string_view text) {
   return NodeRange{.min = *min, .max = *max};
 }
 
-std::string FormatNodeRange(NodeRange range) {
-  return range.min == range.max ? absl::StrCat(range.min) : absl::StrCat(range.min, "-", range.max);
-}
-
 absl::StatusOr<GpuRequest> ParseGpus(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   const bool typed = colon != std::string_view::npos;
   const absl::StatusOr<std::uint32_t> count = ParseCount(typed ? text.substr(colon + 1) : text);
-  if (!count.ok() || (typed && !IsType(text.substr(0, colon)))) {
+  if (!count.ok() || (typed && !IsPlainName(text.substr(0, colon), kTypeBytesMax))) {
     return absl::InvalidArgumentError(
         absl::StrCat(Quote(text), " is not a number of GPUs: use COUNT or TYPE:COUNT from 1 to ",
                      kCountMax, ", like h100:2"));
@@ -125,16 +85,13 @@ absl::StatusOr<GpuRequest> ParseGres(std::string_view text) {
     if (counted.ok()) {
       return counted;
     }
-    if (IsType(rest) && rest.find_first_not_of("0123456789") != std::string_view::npos) {
+    if (IsPlainName(rest, kTypeBytesMax) &&
+        rest.find_first_not_of("0123456789") != std::string_view::npos) {
       return GpuRequest{.type = std::string(rest), .count = 1};
     }
   }
   return absl::InvalidArgumentError(
       absl::StrCat(Quote(std::string(text)), " is not gpu[:TYPE][:COUNT], like gpu:h100:2"));
-}
-
-std::string FormatGpus(const GpuRequest& gpus) {
-  return gpus.type.empty() ? absl::StrCat(gpus.count) : absl::StrCat(gpus.type, ":", gpus.count);
 }
 
 }  // namespace muster::cli

@@ -2,8 +2,8 @@
 
 // Amounts of resources as request options write them: memory, node ranges, GPUs.
 //
-// Slurm's forms: "4G", "2-4", "h100:2". Pure; errors as in number.h. Thread promise: safe from any
-// thread. Invariants: an accepted amount is positive and far below what 64 bits hold.
+// Slurm's forms: "4G", "2-4", "h100:2". Pure; errors as in number.h. Invariants: an accepted amount
+// is positive and far below what 64 bits hold.
 
 #include <cstdint>
 #include <string>
@@ -26,16 +26,12 @@ struct NodeRange {
 
 // A whole number with K, M, G or T (powers of 1024, either case); plain numbers are MiB.
 absl::StatusOr<Bytes> ParseMemory(std::string_view text);
-// The shortest form that ParseMemory reads back as `memory`. REQUIRES: whole KiB.
-std::string FormatMemory(Bytes memory);
 
 // MIN or MIN-MAX.
 absl::StatusOr<NodeRange> ParseNodeRange(std::string_view text);
-std::string FormatNodeRange(NodeRange range);
 
 // COUNT or TYPE:COUNT; a type has letters, digits, ".", "_" and "-".
 absl::StatusOr<GpuRequest> ParseGpus(std::string_view text);
-std::string FormatGpus(const GpuRequest& gpus);
 // A part of one GPU, in thousandths: "0.25", "25%", "1".
 absl::StatusOr<GpuShare> ParseGpuShare(std::string_view text);
 // gpu, gpu:COUNT, gpu:TYPE or gpu:TYPE:COUNT.

@@ -2,7 +2,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/parse/number.h"
-#include "cli/parse/time_limit.h"
+#include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 

@@ -2,8 +2,7 @@
 
 // How few leaf switches a job asks for, and how long it waits for them: "2", "1@30", "2@1:00:00".
 //
-// The form is Slurm's. Pure; errors as in number.h. Thread promise: safe from any thread.
-// Invariants: an accepted count is at least one.
+// The form is Slurm's. Pure; errors as in number.h. Invariants: an accepted count is at least one.
 
 #include <chrono>
 #include <cstdint>

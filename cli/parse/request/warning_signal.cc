@@ -1,10 +1,10 @@
 #include "cli/parse/request/warning_signal.h"
 
 #include "absl/strings/str_cat.h"
-#include "cli/parse/duration.h"
-#include "cli/parse/number.h"
 #include "cli/parse/signal.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {

@@ -2,8 +2,8 @@
 
 // The signal before the time limit's end, in Slurm's form: [{R|B}:]SIGNAL[@TIME|@auto].
 //
-// Pure; errors as in number.h. Thread promise: safe from any thread. Invariants: an accepted signal
-// is one of signal.h; TIME is seconds, or a duration with units or colons; by default a minute.
+// Pure; errors as in number.h. Invariants: an accepted signal is one of signal.h; TIME is seconds,
+// or a duration with units or colons; by default a minute.
 
 #include <string_view>
 

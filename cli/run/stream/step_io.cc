@@ -5,8 +5,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "scheduler/base/utf8.h"
 #include "scheduler/model/value/index_set.h"
-#include "scheduler/runtime/log.h"
 
 namespace muster::cli {
 namespace {

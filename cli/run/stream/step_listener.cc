@@ -157,7 +157,7 @@ void StepListener::OnReady(Id id, std::uint32_t events) {
   changed_();
 }
 
-// False when the connection is to be closed. One read a turn, so that no peer starves the others.
+// False when the connection is to be closed. One read a round, so that no peer starves the others.
 bool StepListener::ReadFrom(Id id, Peer& peer) {
   std::array<char, 65536> buffer;  // NOLINT: read() fills what is used.
   const ssize_t got = read(peer.fd.get(), buffer.data(), buffer.size());

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cli/page/quantity.h"
+#include "scheduler/base/text/size_text.h"
 
 namespace muster::cli {
 namespace {
@@ -15,16 +16,16 @@ constexpr std::size_t kCourseWidth = 60;
 constexpr const char* kBlocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 constexpr const char* kLetters[] = {"_", ".", "-", "~", "=", "+", "*", "#"};
 
-using CurveValue = std::function<double(const UsagePoint&)>;
+using CurveValue = std::function<double(const CurvePoint&)>;
 using CurveText = std::function<std::string(double)>;
 
 // The points' values over equal columns of time; below zero: nothing is known.
-std::vector<double> CourseColumns(const UsageCurve& curve, const CurveValue& value) {
+std::vector<double> CourseColumns(const JobCurve& curve, const CurveValue& value) {
   const Time begin = curve.points.front().start;
   const Time end = curve.points.back().start + curve.points.back().span;
   const auto all = static_cast<double>((end - begin).count());
   std::vector<double> columns(std::min<std::size_t>(kCourseWidth, curve.points.size()), -1);
-  for (const UsagePoint& point : curve.points) {
+  for (const CurvePoint& point : curve.points) {
     const auto at = static_cast<double>((point.start + point.span / 2 - begin).count()) / all;
     const auto column = static_cast<std::size_t>(at * static_cast<double>(columns.size()));
     double& shown = columns[std::min(column, columns.size() - 1)];
@@ -44,12 +45,12 @@ std::string Course(const std::vector<double>& columns, double most, bool unicode
   return course;
 }
 
-void AddCourse(const UsageCurve& curve, const std::string& name, const CurveValue& value,
+void AddCourse(const JobCurve& curve, const std::string& name, const CurveValue& value,
                const CurveText& text, const Style& style, std::string& page) {
   double most = 0;
   double sum = 0;
   double time = 0;
-  for (const UsagePoint& point : curve.points) {
+  for (const CurvePoint& point : curve.points) {
     most = std::max(most, value(point));
     sum += value(point) * static_cast<double>(point.span.count());
     time += static_cast<double>(point.span.count());
@@ -66,33 +67,33 @@ std::string RateText(double value) {
 }
 
 std::string MemoryText(double value) {
-  return BytesText(Bytes(static_cast<std::uint64_t>(value)));
+  return BytesText(static_cast<std::uint64_t>(value));
 }
 
 }  // namespace
 
-std::string PrintCurve(const UsageCurve& curve, const Style& style) {
+std::string PrintCurve(const JobCurve& curve, const Style& style) {
   if (curve.points.empty()) {
     return absl::StrCat("job ", curve.label, ": no samples yet\n");
   }
-  const UsagePoint& last = curve.points.back();
+  const CurvePoint& last = curve.points.back();
   std::string page =
       absl::StrCat("job ", curve.label, ", ", MomentText(curve.points.front().start, style.zone),
                    " to ", MomentText(last.start + last.span, style.zone), "\n");
   AddCourse(
-      curve, "CPUs", [](const UsagePoint& point) { return point.cpus; }, RateText, style, page);
+      curve, "CPUs", [](const CurvePoint& point) { return point.cpus; }, RateText, style, page);
   AddCourse(
       curve, "memory",
-      [](const UsagePoint& point) { return static_cast<double>(point.memory.value()); }, MemoryText,
+      [](const CurvePoint& point) { return static_cast<double>(point.memory.value()); }, MemoryText,
       style, page);
   AddCourse(
-      curve, "GPUs", [](const UsagePoint& point) { return point.gpus; }, RateText, style, page);
+      curve, "GPUs", [](const CurvePoint& point) { return point.gpus; }, RateText, style, page);
   AddCourse(
       curve, "GPU memory",
-      [](const UsagePoint& point) { return static_cast<double>(point.gpu_memory.value()); },
+      [](const CurvePoint& point) { return static_cast<double>(point.gpu_memory.value()); },
       MemoryText, style, page);
   AddCourse(
-      curve, "power", [](const UsagePoint& point) { return point.watts; },
+      curve, "power", [](const CurvePoint& point) { return point.watts; },
       [](double watts) { return RateText(watts) + " W"; }, style, page);
   return page;
 }

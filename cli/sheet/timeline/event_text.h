@@ -2,7 +2,7 @@
 
 // One event in one line for people.
 //
-// Pure. Thread promise: safe from any thread. Invariant: what others wrote passes Printable.
+// Pure. Invariant: what others wrote passes Printable.
 
 #include <string>
 

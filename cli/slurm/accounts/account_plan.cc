@@ -9,16 +9,13 @@
 #include "absl/strings/str_join.h"
 #include "cli/slurm/accounts/policy_rows.h"
 #include "cli/slurm/frame/words.h"
+#include "scheduler/base/contains.h"
 #include "scheduler/model/policy/policy_text.h"
 
 namespace muster::cli::slurm {
 namespace {
 
 constexpr const char* kNoAccount = "        Contact your admin to add this account.";
-
-bool Names(const std::vector<std::string>& list, const std::string& name) {
-  return std::find(list.begin(), list.end(), name) != list.end();
-}
 
 // Settings as the policy keeps them, in its order: "1-0" is "1-00:00:00".
 std::vector<Assignment> AsKept(PolicyKind kind, const std::vector<Assignment>& settings) {
@@ -68,8 +65,8 @@ class Objects {
     std::vector<const PolicyView*> chosen;
     for (const PolicyView& object : all_) {
       const AssociationParts parts = PartsOf(object);
-      if (object.kind == "association" && (users.empty() || Names(users, parts.user)) &&
-          (accounts.empty() || Names(accounts, parts.account))) {
+      if (object.kind == "association" && Admits(users, parts.user) &&
+          Admits(accounts, parts.account)) {
         chosen.push_back(&object);
       }
     }
@@ -195,7 +192,7 @@ class Planner {
     for (const Assignment& setting : AsKept(PolicyKind::kAccount, request_.settings)) {
       (setting.key == "Description" ? described : limits).push_back(setting);
       if (setting.key == "Parent" && !objects_.HasAccount(setting.value) &&
-          !Names(request_.names, setting.value)) {
+          !Contains(request_.names, setting.value)) {
         plan_.problem = absl::StrCat(" Parent account '", setting.value,
                                      "' doesn't exist on cluster ", cluster_, "\n", kNoAccount);
         return;
@@ -242,7 +239,7 @@ class Planner {
       plan_.problem = " Need name of account to add user to.";
       return;
     }
-    if (!request_.default_account.empty() && !Names(accounts, request_.default_account)) {
+    if (!request_.default_account.empty() && !Contains(accounts, request_.default_account)) {
       plan_.problem = absl::StrCat(" The account '", request_.default_account,
                                    "' is not among those that the user is added to");
       return;
@@ -361,8 +358,7 @@ class Planner {
     std::string accounts;
     std::string lines;
     for (const PolicyView& object : objects_.all()) {
-      if (object.kind != "account" ||
-          (!request_.names.empty() && !Names(request_.names, object.name))) {
+      if (object.kind != "account" || !Admits(request_.names, object.name)) {
         continue;
       }
       Set(PolicyKind::kAccount, object.name, Resolved(&object, object.name));
@@ -434,7 +430,7 @@ class Planner {
   void ModifyQos() {
     std::string names;
     for (const PolicyView& object : objects_.all()) {
-      if (object.kind == "qos" && (request_.names.empty() || Names(request_.names, object.name))) {
+      if (object.kind == "qos" && Admits(request_.names, object.name)) {
         Set(PolicyKind::kQos, object.name, request_.settings);
         absl::StrAppend(&names, "  ", object.name, "\n");
       }
@@ -472,8 +468,8 @@ class Planner {
   void DeleteAccounts() {
     for (const PolicyView& object : objects_.all()) {
       const std::string& parent = PolicyProperty(object, "Parent");
-      if (object.kind == "account" && Names(request_.names, parent) &&
-          !Names(request_.names, object.name)) {
+      if (object.kind == "account" && Contains(request_.names, parent) &&
+          !Contains(request_.names, object.name)) {
         plan_.problem = absl::StrCat(" Account ", object.name, " is below ", parent,
                                      ": delete it first, or give it another parent");
         return;

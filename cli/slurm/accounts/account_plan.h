@@ -3,8 +3,8 @@
 // What a change that sacctmgr is asked for means: the changes of Muster's policy, and Slurm's lines
 // about them.
 //
-// Pure. Thread promise: safe from any thread. Invariants: without steps nothing would change; the
-// steps, in their order, leave no association without its account and no user with two defaults.
+// Pure. Invariants: without steps nothing would change; the steps, in their order, leave no
+// association without its account and no user with two defaults.
 
 #include <string>
 #include <vector>

@@ -16,7 +16,7 @@ namespace {
 
 struct CommandWord {
   const char* name;
-  std::size_t least;  // so many letters are enough
+  std::size_t least;  // letters that are enough
   ManagerVerb verb;
 };
 constexpr std::array kVerbs = {
@@ -35,7 +35,7 @@ constexpr std::array kKinds = {KindWord{"accounts", ManagedKind::kAccount},
 // Slurm's keys that Muster's policy knows by another name, or as one amount of a list.
 struct Renamed {
   const char* name;    // in lower case
-  std::size_t least;   // so many letters are enough
+  std::size_t least;   // letters that are enough
   const char* key;     // "": nothing here depends on it
   const char* amount;  // what stands before the value: "cpu="
 };

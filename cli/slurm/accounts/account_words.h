@@ -2,8 +2,8 @@
 
 // The words of `sacctmgr add`, `modify` and `delete` as what they ask for.
 //
-// Pure. Thread promise: safe from any thread. Invariants: `names` has no name twice; a setting has
-// the key that Muster's policy knows it by, and its sign ("qos+=a") begins the value.
+// Pure. Invariants: `names` has no name twice; a setting has the key that Muster's policy knows it
+// by, and its sign ("qos+=a") begins the value.
 
 #include <string>
 #include <string_view>

@@ -3,7 +3,7 @@
 // What `sacctmgr dump` writes: the account tree as lines that `sacctmgr load` of Slurm and
 // `muster import` read.
 //
-// Pure. Thread promise: safe from any thread. Invariant: an account stands before what is below it.
+// Pure. Invariant: an account stands before what is below it.
 
 #include <string>
 #include <vector>

@@ -3,15 +3,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "cli/slurm/accounts/named_columns.h"
 #include "cli/slurm/frame/cluster.h"
 #include "cli/slurm/frame/errors.h"
 #include "cli/slurm/frame/people.h"
 #include "cli/slurm/frame/words.h"
+#include "scheduler/base/contains.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/core/share/decay.h"
 #include "scheduler/core/share/live_shares.h"
 
@@ -57,28 +57,18 @@ struct ShareChoice {
   bool users_only = false;
 };
 
-std::string Share(double value) {
-  return std::isinf(value) ? "inf" : absl::StrFormat("%.6f", value);
-}
-
 std::string SharesText(ShareCount shares) {
   return shares == kParentShares ? "parent" : absl::StrCat(shares.value());
-}
-
-bool IsIn(const std::vector<std::string>& list, const std::string& name) {
-  return std::find(list.begin(), list.end(), name) != list.end();
 }
 
 class ShareRows {
  public:
   ShareRows(const Shares& shares, const ShareChoice& choice)
-      : shares_(shares),
-        standings_(core::ShareStatusesOf(shares, shares.Rule())),
-        choice_(choice) {}
+      : shares_(shares), statuses_(core::ShareStatusesOf(shares, shares.Rule())), choice_(choice) {}
 
   std::vector<std::vector<std::string>> Make() {
     if (!choice_.users_only && choice_.accounts.empty()) {
-      Add(kRootAccount, "", "", standings_.root, true);
+      Add(kRootAccount, "", "", statuses_.root, true);
     }
     AddBelow(kRootAccount, 1);
     return std::move(rows_);
@@ -90,9 +80,10 @@ class ShareRows {
     const bool ranked = shares_.Rule().fairshare == FairshareRule::kFairTree;
     const std::uint64_t usage =
         core::ShownAt(status.usage, shares_.now, shares_.half_life).value() / 1'000'000;
-    rows_.push_back({account, "", Share(status.effectv_usage), whole ? "" : Share(status.fairshare),
-                     "", ranked && !raw.empty() ? Share(status.level_fs) : "",
-                     Share(status.norm_shares), Share(status.norm_usage), "", raw,
+    rows_.push_back({account, "", FractionText(status.effectv_usage),
+                     whole ? "" : FractionText(status.fairshare), "",
+                     ranked && !raw.empty() ? FractionText(status.level_fs) : "",
+                     FractionText(status.norm_shares), FractionText(status.norm_usage), "", raw,
                      absl::StrCat(usage), "", user});
   }
 
@@ -101,10 +92,9 @@ class ShareRows {
     const AccountTree& tree = shares_;
     for (std::size_t i = 0; i < tree.associations.size(); ++i) {
       const Association& user = tree.associations[i];
-      const bool named = IsIn(choice_.users, user.user) || choice_.all_users;
+      const bool named = Contains(choice_.users, user.user) || choice_.all_users;
       if (user.account == account && named && Shows(account)) {
-        Add(indent + account, user.user, SharesText(user.shares), standings_.associations[i],
-            false);
+        Add(indent + account, user.user, SharesText(user.shares), statuses_.associations[i], false);
       }
     }
     for (std::size_t i = 0; i < tree.accounts.size(); ++i) {
@@ -113,18 +103,16 @@ class ShareRows {
         continue;
       }
       if (!choice_.users_only && Shows(below.name)) {
-        Add(indent + below.name, "", SharesText(below.shares), standings_.accounts[i], true);
+        Add(indent + below.name, "", SharesText(below.shares), statuses_.accounts[i], true);
       }
       AddBelow(below.name, depth + 1);
     }
   }
 
-  bool Shows(const std::string& account) const {
-    return choice_.accounts.empty() || IsIn(choice_.accounts, account);
-  }
+  bool Shows(const std::string& account) const { return Admits(choice_.accounts, account); }
 
   const Shares& shares_;
-  const ShareStatuses standings_;
+  const ShareStatuses statuses_;
   const ShareChoice& choice_;
   std::vector<std::vector<std::string>> rows_;
 };

@@ -2,8 +2,7 @@
 
 // Pages of columns that are chosen by name: sacctmgr's and sshare's.
 //
-// Pure. Thread promise: safe from any thread. Invariant: a row has a value for each column of its
-// kind, in their order.
+// Pure. Invariant: a row has a value for each column of its kind, in their order.
 
 #include <span>
 #include <string>

@@ -2,7 +2,7 @@
 
 // What `sacctmgr show` shows of policy: its columns, and a row for each object.
 //
-// Pure. Thread promise: safe from any thread. Invariant: a row has the columns of its kind.
+// Pure. Invariant: a row has the columns of its kind.
 
 #include <span>
 #include <string>

@@ -1,14 +1,14 @@
 // The records of nodes, partitions and reservations.
-#include <algorithm>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "cli/page/hostlist.h"
 #include "cli/slurm/control/record_text.h"
 #include "cli/slurm/control/records.h"
 #include "cli/slurm/nodes/node_words.h"
+#include "scheduler/base/text/host_list.h"
+#include "scheduler/base/text/size_text.h"
 
 namespace muster::cli::slurm {
 namespace {
@@ -26,7 +26,8 @@ std::string PartitionsOf(const NodeView& node, const std::vector<PolicyView>& pa
 std::string TresOf(std::uint64_t cpus, std::uint64_t mebibytes, std::uint64_t gpus) {
   std::string text = cpus == 0 ? "" : absl::StrCat("cpu=", cpus);
   if (mebibytes > 0) {
-    absl::StrAppend(&text, text.empty() ? "" : ",", "mem=", MemoryText(kMebibyte * mebibytes));
+    absl::StrAppend(&text, text.empty() ? "" : ",",
+                    "mem=", SlurmSizeText((kMebibyte * mebibytes).value()));
   }
   if (gpus > 0) {
     absl::StrAppend(&text, ",gres/gpu=", gpus);
@@ -111,7 +112,7 @@ std::string PartitionRecord(const PolicyView& partition, const std::vector<NodeV
        absl::StrCat("MaxNodes=", Limit(partition, "MaxNodes", "UNLIMITED"),
                     " MaxTime=", Limit(partition, "MaxTime", "UNLIMITED"),
                     " MinNodes=", word("MinNodes", "0"), " LLN=NO MaxCPUsPerNode=UNLIMITED"),
-       absl::StrCat("Nodes=", OneWord(Hostlist(names))),
+       absl::StrCat("Nodes=", OneWord(CompressHostlist(names))),
        absl::StrCat("PriorityJobFactor=", word("PriorityJobFactor", "1"), " PriorityTier=",
                     word("PriorityTier", "1"), " RootOnly=NO ReqResv=NO OverSubscribe=",
                     word("Exclusive", "NO") == "YES" ? "EXCLUSIVE" : "NO"),

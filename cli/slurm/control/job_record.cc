@@ -3,12 +3,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "cli/page/hostlist.h"
 #include "cli/sheet/job_table.h"
 #include "cli/slurm/control/record_text.h"
 #include "cli/slurm/control/records.h"
 #include "cli/slurm/format/job_words.h"
 #include "cli/slurm/frame/people.h"
+#include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/host_list.h"
+#include "scheduler/base/text/size_text.h"
 #include "scheduler/model/job/job_state.h"
 
 namespace muster::cli::slurm {
@@ -16,13 +18,6 @@ namespace {
 
 std::string MomentWord(Time time, const RecordScene& scene) {
   return scene.clock.Text(time, "Unknown");
-}
-
-Time EndOf(const JobView& job) {
-  const bool foreseen = HasStarted(job) && HasLimit(job);
-  return job.end_time != kNoTime ? job.end_time
-         : foreseen              ? job.start_time + job.time_limit + job.suspended
-                                 : kNoTime;
 }
 
 std::string Heading(const JobView& job, const std::vector<std::uint64_t>& elements) {
@@ -46,13 +41,13 @@ void AddTimes(const JobDetail& detail, const RecordScene& scene, std::vector<std
   const bool held = ReasonWord(job) == "JobHeldUser" || ReasonWord(job) == "JobHeldAdmin";
   const Time start = HasStarted(job) ? job.start_time : job.expected_start;
   lines.push_back(absl::StrCat(
-      "RunTime=", LongDuration(Elapsed(job, scene.now)), " TimeLimit=", LongLimit(job.time_limit),
+      "RunTime=", LongText(Elapsed(job, scene.now)), " TimeLimit=", LongLimit(job.time_limit),
       " TimeMin=", detail.time_min > Duration(0) ? LongLimit(detail.time_min) : "N/A"));
   lines.push_back(absl::StrCat("SubmitTime=", MomentWord(job.submit_time, scene),
                                " EligibleTime=", MomentWord(held ? kNoTime : eligible, scene)));
   lines.push_back(absl::StrCat("AccrueTime=", MomentWord(held ? kNoTime : eligible, scene)));
   lines.push_back(absl::StrCat("StartTime=", MomentWord(start, scene),
-                               " EndTime=", MomentWord(EndOf(job), scene),
+                               " EndTime=", MomentWord(ExpectedEnd(job), scene),
                                " Deadline=", scene.clock.Text(job.deadline, "N/A")));
   lines.push_back(absl::StrCat("SuspendTime=", scene.clock.Text(job.suspended_since, "None"),
                                " SecsPreSuspend=0 LastSchedEval=Unknown Scheduler=Main"));
@@ -62,8 +57,8 @@ std::string MemoryLine(const JobView& job, Bytes tmp) {
   const bool per_cpu = job.memory_per_node.value() == 0 && job.memory_per_cpu.value() > 0;
   return absl::StrCat("MinCPUsNode=", std::max(job.cpus_per_task, 1U),
                       per_cpu ? " MinMemoryCPU=" : " MinMemoryNode=",
-                      MemoryText(per_cpu ? job.memory_per_cpu : job.memory_per_node),
-                      " MinTmpDiskNode=", MemoryText(tmp));
+                      SlurmSizeText((per_cpu ? job.memory_per_cpu : job.memory_per_node).value()),
+                      " MinTmpDiskNode=", SlurmSizeText(tmp.value()));
 }
 
 void AddResources(const JobDetail& detail, std::vector<std::string>& lines) {
@@ -73,9 +68,9 @@ void AddResources(const JobDetail& detail, std::vector<std::string>& lines) {
   const bool range = Waits(job) && asked.max_nodes > nodes;
   lines.push_back(absl::StrCat("Partition=", OneWord(job.partition),
                                " AllocNode:Sid=", OneWord(detail.submit_host), ":N/A"));
-  lines.push_back(absl::StrCat("ReqNodeList=", OneWord(Hostlist(asked.nodelist)),
-                               " ExcNodeList=", OneWord(Hostlist(asked.exclude))));
-  lines.push_back(absl::StrCat("NodeList=", Hostlist(job.nodes)));
+  lines.push_back(absl::StrCat("ReqNodeList=", OneWord(CompressHostlist(asked.nodelist)),
+                               " ExcNodeList=", OneWord(CompressHostlist(asked.exclude))));
+  lines.push_back(absl::StrCat("NodeList=", CompressHostlist(job.nodes)));
   if (!job.nodes.empty()) {
     lines.push_back(absl::StrCat("BatchHost=", job.nodes.front()));
   }

@@ -2,8 +2,7 @@
 
 // What `scontrol update job` says, as the options that a job is changed by.
 //
-// Pure. Thread promise: safe from any thread. Invariant: a key that is not known here is an error
-// with Slurm's words, never passed over.
+// Pure. Invariant: a key that is not known here is an error with Slurm's words, never passed over.
 
 #include <map>
 #include <optional>

@@ -2,7 +2,7 @@
 
 // The words "KEY=VALUE" of scontrol's update, create and delete.
 //
-// Pure. Thread promise: safe from any thread. Invariant: a key is in lower case and not empty.
+// Pure. Invariant: a key is in lower case and not empty.
 
 #include <string>
 #include <vector>

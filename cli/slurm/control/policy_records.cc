@@ -10,6 +10,7 @@
 #include "cli/slurm/control/records.h"
 #include "cli/slurm/frame/people.h"
 #include "cli/slurm/nodes/node_words.h"
+#include "scheduler/base/contains.h"
 
 namespace muster::cli::slurm {
 namespace {
@@ -74,16 +75,11 @@ std::pair<std::string, std::string> AccountAndUser(const PolicyView& object) {
                                   : absl::StrSplit(object.name, absl::MaxSplits('/', 1));
 }
 
-// Whether the list has the name, or none and so means all.
-bool Names(const std::vector<std::string>& wanted, const std::string& name) {
-  return wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end();
-}
-
 std::string Users(const std::vector<PolicyView>& objects, const AssociationFilter& filter) {
   std::map<std::string, std::string> accounts;
   for (const PolicyView& object : objects) {
     const auto [account, user] = AccountAndUser(object);
-    if (object.kind != "association" || !Names(filter.users, user)) {
+    if (object.kind != "association" || !Admits(filter.users, user)) {
       continue;
     }
     std::string& first = accounts[user];
@@ -105,7 +101,7 @@ std::string Associations(const std::vector<PolicyView>& objects, const std::stri
   for (const PolicyView& object : objects) {
     const auto [account, user] = AccountAndUser(object);
     if ((object.kind != "account" && object.kind != "association") ||
-        !Names(filter.accounts, account) || !Names(filter.users, user)) {
+        !Admits(filter.accounts, account) || !Admits(filter.users, user)) {
       continue;
     }
     std::vector<std::string> lines = {
@@ -130,7 +126,7 @@ std::string QualityRecords(const std::vector<PolicyView>& objects, const Associa
                            const RecordScene& scene) {
   std::string text;
   for (const PolicyView& object : objects) {
-    if (object.kind != "qos" || !Names(filter.qos, object.name)) {
+    if (object.kind != "qos" || !Admits(filter.qos, object.name)) {
       continue;
     }
     std::vector<std::string> lines = {absl::StrCat("QOS=", object.name)};
@@ -161,13 +157,13 @@ std::string LicenseRecord(const LicenseState& license, const RecordScene& scene)
 std::string AssociationPage(const std::vector<PolicyView>& objects, const std::string& cluster,
                             const AssociationFilter& filter, const RecordScene& scene) {
   std::string page = "Current Association Manager state\n";
-  if (Names(filter.parts, "users")) {
+  if (Admits(filter.parts, "users")) {
     page += Users(objects, filter);
   }
-  if (Names(filter.parts, "assoc")) {
+  if (Admits(filter.parts, "assoc")) {
     page += Associations(objects, cluster, filter, scene);
   }
-  if (Names(filter.parts, "qos")) {
+  if (Admits(filter.parts, "qos")) {
     page += QualityRecords(objects, filter, scene);
   }
   return page;

@@ -2,7 +2,7 @@
 
 // The words of a record, joined into lines.
 //
-// Pure. Thread promise: safe from any thread. Invariant: a value that people wrote is one word.
+// Pure. Invariant: a value that people wrote is one word.
 
 #include <string>
 #include <vector>

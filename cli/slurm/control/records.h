@@ -3,9 +3,9 @@
 // Records of `scontrol show`: jobs, nodes, partitions, reservations, steps, licences, associations,
 // as KEY=VALUE words.
 //
-// Pure, except for the names and numbers of users and groups. Thread promise: safe from any thread.
-// Invariants: no value has a blank in it or is empty, except of a node that has none; a record is
-// the same words on one line and on several.
+// Pure, except for the names and numbers of users and groups. Invariants: no value has a blank in
+// it or is empty, except of a node that has none; a record is the same words on one line and on
+// several.
 
 #include <cstdint>
 #include <string>

@@ -25,8 +25,8 @@ struct ControlCall {
 // A command of scontrol, or what its `show` shows.
 struct ControlCommand {
   const char* name;
-  std::size_t least;  // so many letters of it are enough
-  std::size_t words;  // so many words must follow
+  std::size_t least;  // letters of it that are enough
+  std::size_t words;  // words that must follow
   int (*run)(const ControlCall&);
 };
 

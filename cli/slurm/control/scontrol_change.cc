@@ -13,7 +13,6 @@
 #include "absl/strings/str_cat.h"
 #include "cli/parse/begin_time.h"
 #include "cli/parse/selector.h"
-#include "cli/parse/time_limit.h"
 #include "cli/request/job_changes.h"
 #include "cli/slurm/control/job_update_words.h"
 #include "cli/slurm/control/key_values.h"
@@ -22,9 +21,10 @@
 #include "cli/slurm/frame/people.h"
 #include "cli/slurm/frame/words.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/host_list.h"
+#include "scheduler/base/text/time_text.h"
 #include "scheduler/model/job/job_state.h"
-#include "scheduler/model/value/host_list.h"
-#include "scheduler/model/value/period_text.h"
 
 namespace muster::cli::slurm {
 namespace {
@@ -116,7 +116,7 @@ absl::StatusOr<Duration> LimitUntil(const JobView& job, const std::string& text,
   if (!end.ok() || *end <= scene.now) {
     return absl::InvalidArgumentError("Invalid time specified");
   }
-  if (job.start_time == kNoTime || IsEnded(job.state)) {
+  if (job.start_time == kNoTime || IsTerminal(job.state)) {
     return absl::FailedPreconditionError("Job is not running");
   }
   return *end - job.start_time - job.suspended;
@@ -132,7 +132,7 @@ absl::Status TakeLimit(Connection& connection, const std::vector<JobSelector>& j
   return absl::OkStatus();
 }
 
-// NumCPUs: so many over the tasks that the job has.
+// NumCPUs: that many over the tasks that the job has.
 absl::Status TakeCpus(Connection& connection, const std::vector<JobSelector>& jobs,
                       const std::string& text, JobUpdate& changes) {
   std::uint64_t cpus = 0;
@@ -392,7 +392,7 @@ absl::StatusOr<ChangeOutcome> PutFirst(Connection& connection,
       nice = std::min(nice, (ahead == 0 ? other.nice : job.nice - ahead) - 1);
     }
   }
-  if (job.state != Name(JobState::kPending)) {
+  if (!IsWaiting(job.state)) {
     return absl::FailedPreconditionError("Job is no longer pending execution");
   }
   JobUpdate changes;

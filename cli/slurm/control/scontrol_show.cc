@@ -13,7 +13,6 @@
 #include "absl/strings/str_join.h"
 #include "cli/controller/address.h"
 #include "cli/controller/query/job_query.h"
-#include "cli/page/hostlist.h"
 #include "cli/parse/array.h"
 #include "cli/parse/selector.h"
 #include "cli/sheet/job_table.h"
@@ -28,8 +27,8 @@
 #include "cli/slurm/nodes/node_document.h"
 #include "cli/slurm/nodes/node_words.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/host_list.h"
 #include "scheduler/model/job/job_state.h"
-#include "scheduler/model/value/host_list.h"
 
 namespace muster::cli::slurm {
 namespace {
@@ -175,7 +174,7 @@ int ShowAllSteps(const ControlCall& call) {
     const absl::StatusOr<std::vector<JobDetail>> details = (*connection)->Call(ShowJob{ById(id)});
     for (const JobDetail& detail : details.ok() ? *details : std::vector<JobDetail>()) {
       for (const StepView& step : detail.steps) {
-        if (step.state == "RUNNING") {
+        if (IsRunning(step.state)) {
           call.call.out << StepRecord(detail, step, call.scene);
           any = true;
         }
@@ -204,7 +203,7 @@ int ShowSteps(const ControlCall& call) {
   for (const JobDetail& detail : *details) {
     for (const StepView& step : detail.steps) {
       const bool wanted = !selector->step.has_value() || *selector->step == step.step;
-      if (wanted && step.state == "RUNNING") {
+      if (wanted && IsRunning(step.state)) {
         call.call.out << StepRecord(detail, step, call.scene);
       }
     }
@@ -427,7 +426,7 @@ int Fold(const ControlCall& call, bool sorted) {
   if (sorted) {
     std::sort(names->begin(), names->end());
   }
-  call.call.out << Hostlist(*names) << "\n" << std::flush;
+  call.call.out << CompressHostlist(*names) << "\n" << std::flush;
   return 0;
 }
 int ShowHostList(const ControlCall& call) {
@@ -562,7 +561,8 @@ int ShowCompleting(const ControlCall& call) {
     return FailLoad(call, "slurm_load_jobs", jobs.status());
   }
   for (const JobView& job : *jobs) {
-    call.call.out << "JobId=" << job.label << " Nodes(COMPLETING)=" << Hostlist(job.nodes) << "\n";
+    call.call.out << "JobId=" << job.label << " Nodes(COMPLETING)=" << CompressHostlist(job.nodes)
+                  << "\n";
   }
   call.call.out << std::flush;
   return 0;
@@ -581,11 +581,11 @@ int WaitForJob(const ControlCall& call) {
       break;
     }
     const JobView& job = details->front().job;
-    if (IsEnded(job.state)) {
+    if (IsTerminal(job.state)) {
       return FailPlainly(call.call,
                          absl::StrCat("scontrol: Job ", FirstWord(call), " no longer running"));
     }
-    if (job.state == "RUNNING") {
+    if (IsRunning(job.state)) {
       return 0;
     }
     std::this_thread::sleep_for(kWaitPause);

@@ -5,8 +5,8 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "cli/parse/time_limit.h"
 #include "cli/slurm/frame/command.h"
+#include "scheduler/base/text/duration_text.h"
 
 namespace muster::cli::slurm {
 namespace {

@@ -2,8 +2,8 @@
 
 // What all documents of --json have in common, in the layout of the version that we claim.
 //
-// Pure. Thread promise: safe from any thread. Invariants: a number that may be unset or infinite
-// says which it is; what Muster does not know has no key.
+// Pure. Invariants: a number that may be unset or infinite says which it is; what Muster does not
+// know has no key.
 
 #include <cstdint>
 #include <optional>

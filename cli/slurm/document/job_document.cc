@@ -6,12 +6,12 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "cli/page/hostlist.h"
 #include "cli/sheet/job_table.h"
 #include "cli/slurm/document/envelope.h"
 #include "cli/slurm/format/amounts.h"
 #include "cli/slurm/format/job_words.h"
 #include "cli/slurm/frame/people.h"
+#include "scheduler/base/text/host_list.h"
 #include "scheduler/model/job/job_state.h"
 #include "scheduler/model/value/index_set.h"
 
@@ -26,13 +26,6 @@ std::optional<std::uint64_t> Unless0(std::uint64_t number) {
   return number == 0 ? std::nullopt : std::optional(number);
 }
 
-Time EndOfJob(const JobView& job) {
-  const bool foreseen = HasStarted(job) && HasLimit(job);
-  return job.end_time != kNoTime ? job.end_time
-         : foreseen              ? job.start_time + job.time_limit + job.suspended
-                                 : kNoTime;
-}
-
 std::optional<std::uint64_t> TaskOf(const JobView& job,
                                     const std::vector<std::uint64_t>& elements) {
   std::uint64_t task = 0;
@@ -44,7 +37,7 @@ std::optional<std::uint64_t> TaskOf(const JobView& job,
 
 // What the job has on each of its nodes; null while it has none.
 Json ResourcesOf(const JobView& job, const JobDocumentScene& scene) {
-  if (job.nodes.empty() || IsEnded(job.state)) {
+  if (job.nodes.empty() || IsTerminal(job.state)) {
     return nullptr;
   }
   Json allocation = Json::array();
@@ -61,7 +54,7 @@ Json ResourcesOf(const JobView& job, const JobDocumentScene& scene) {
                             {"memory", {{"allocated", Mebibytes(holder.memory)}}}});
     }
   }
-  Json nodes = {{"count", job.nodes.size()}, {"list", Hostlist(job.nodes)}};
+  Json nodes = {{"count", job.nodes.size()}, {"list", CompressHostlist(job.nodes)}};
   if (scene.nodes != nullptr) {
     nodes["allocation"] = allocation;
   }
@@ -75,8 +68,8 @@ void AddDetail(const JobDetail& detail, Json& job) {
   job["standard_output"] = OutputFile(detail);
   job["standard_error"] = ErrorFile(detail);
   job["features"] = detail.constraint;
-  job["required_nodes"] = Hostlist(asked.nodelist);
-  job["excluded_nodes"] = Hostlist(asked.exclude);
+  job["required_nodes"] = CompressHostlist(asked.nodelist);
+  job["excluded_nodes"] = CompressHostlist(asked.exclude);
   job["max_nodes"] = SlurmNumber(Unless0(asked.max_nodes));
   job["tasks_per_node"] = SlurmNumber(Unless0(asked.tasks_per_node));
   job["tres_per_job"] = GresText(asked.gpus);
@@ -90,7 +83,7 @@ void AddTimes(const JobView& job, Json& out) {
   out["submit_time"] = SlurmMoment(job.submit_time);
   out["eligible_time"] = SlurmMoment(held ? kNoTime : eligible);
   out["start_time"] = SlurmMoment(HasStarted(job) ? job.start_time : job.expected_start);
-  out["end_time"] = SlurmMoment(EndOfJob(job));
+  out["end_time"] = SlurmMoment(ExpectedEnd(job));
   out["deadline"] = SlurmMoment(job.deadline);
   out["suspend_time"] = SlurmMoment(job.suspended_since);
   out["time_limit"] = SlurmMinutes(job.time_limit);
@@ -101,7 +94,7 @@ void AddResources(const JobView& job, const JobDocumentScene& scene, Json& out) 
   const Bytes per_node = job.memory_per_node * nodes;
   const Bytes memory = per_node.value() > 0 ? per_node : job.memory_per_cpu * job.cpus;
   out["partition"] = job.partition;
-  out["nodes"] = Hostlist(job.nodes);
+  out["nodes"] = CompressHostlist(job.nodes);
   out["batch_host"] = job.nodes.empty() ? "" : job.nodes.front();
   out["node_count"] = SlurmNumber(nodes);
   out["cpus"] = SlurmNumber(job.cpus);
@@ -149,7 +142,7 @@ Json StepsOf(const JobDetail& detail, Time now) {
          {"state", step.state},
          {"time", StepTimes(step, now)},
          {"exit_code", SlurmExit(step.exit.code, step.exit.signal)},
-         {"nodes", {{"count", nodes.size()}, {"range", Hostlist(nodes)}, {"list", nodes}}},
+         {"nodes", {{"count", nodes.size()}, {"range", CompressHostlist(nodes)}, {"list", nodes}}},
          {"tasks", {{"count", step.tasks}}}});
   }
   return steps;
@@ -214,8 +207,8 @@ Json AccountedJob(const JobDetail& detail, const JobDocumentScene& scene) {
     return time == kNoTime ? std::int64_t{0} : time.time_since_epoch().count() / 1000;
   };
   const std::string word = StateWord(job);
-  const std::string state = word == Name(JobState::kCompleting) ? Name(JobState::kRunning) : word;
-  const bool failed = job.state == Name(JobState::kFailed);
+  const std::string state = IsCompleting(word) ? Name(JobState::kRunning) : word;
+  const bool failed = IsFailure(job.state);
   const std::uint32_t nodes = std::max(job.node_count, 1U);
   const Json tres = TresList(job.cpus, job.memory, nodes, job.gpus);
   return {
@@ -236,7 +229,7 @@ Json AccountedJob(const JobDetail& detail, const JobDocumentScene& scene) {
       {"job_id", job.id.value()},
       {"licenses", job.licenses},
       {"name", job.name},
-      {"nodes", job.nodes.empty() ? "None assigned" : Hostlist(job.nodes)},
+      {"nodes", job.nodes.empty() ? "None assigned" : CompressHostlist(job.nodes)},
       {"partition", job.partition},
       {"qos", job.qos},
       {"required",

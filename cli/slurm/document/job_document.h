@@ -2,8 +2,8 @@
 
 // Jobs as `squeue --json`, `scontrol show job --json` and `sacct --json` have them.
 //
-// Pure, except for the names of groups. Thread promise: safe from any thread. Invariants: a key is
-// there for every job of its document; what only a job in full has is there when it was fetched.
+// Pure, except for the names of groups. Invariants: a key is there for every job of its document;
+// what only a job in full has is there when it was fetched.
 
 #include <map>
 #include <string>

@@ -4,7 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "cli/page/quantity.h"
+#include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/size_text.h"
 
 namespace muster::cli::slurm {
 
@@ -22,43 +23,19 @@ std::string Clockface::Text(Time time, const std::string& none) const {
                                 zone_);
 }
 
-std::string ShortDuration(Duration duration) {
-  return ElapsedText(duration);
-}
-
-std::string LongDuration(Duration duration) {
-  const std::int64_t total = std::max<std::int64_t>(duration.count(), 0) / 1000;
-  const std::string clock =
-      absl::StrFormat("%02d:%02d:%02d", total / 3600 % 24, total / 60 % 60, total % 60);
-  return total < 86400 ? clock : absl::StrCat(total / 86400, "-", clock);
-}
-
 std::string CpuDuration(Duration duration) {
   const std::int64_t milliseconds = std::max<std::int64_t>(duration.count(), 0);
   if (milliseconds == 0 || milliseconds >= 3'600'000) {
-    return LongDuration(duration);
+    return LongText(duration);
   }
   return absl::StrFormat("%02d:%02d.%03d", milliseconds / 60'000, milliseconds / 1000 % 60,
                          milliseconds % 1000);
 }
 
-std::string MemoryText(Bytes bytes) {
-  std::uint64_t amount = bytes.value() / kMebibyte.value();
-  if (amount == 0) {
-    return "0";
-  }
-  const char* unit = "MGTPE";
-  while (amount % 1024 == 0 && unit[1] != '\0') {
-    amount /= 1024;
-    ++unit;
-  }
-  return absl::StrCat(amount, std::string(1, *unit));
-}
-
 std::string TresText(std::uint32_t cpus, Bytes memory, std::uint32_t nodes, std::uint32_t gpus) {
   std::string text = absl::StrCat("cpu=", cpus);
   if (memory.value() > 0) {
-    absl::StrAppend(&text, ",mem=", MemoryText(memory));
+    absl::StrAppend(&text, ",mem=", SlurmSizeText(memory.value()));
   }
   absl::StrAppend(&text, ",node=", nodes, ",billing=", cpus);
   if (gpus > 0) {

@@ -2,8 +2,8 @@
 
 // Moments, durations and amounts as Slurm writes them.
 //
-// Pure. Thread promise: safe from any thread. Invariant: an amount of memory is exact, in the
-// largest unit of which it is a whole number: "4G", "1536M".
+// Pure. Invariant: an amount of memory is exact, in the largest unit of which it is a whole number:
+// "4G", "1536M".
 
 #include <cstdint>
 #include <string>
@@ -29,15 +29,8 @@ class Clockface {
   absl::TimeZone zone_ = absl::UTCTimeZone();
 };
 
-// squeue's: "0:07", "1:02:03", "2-03:00:00".
-std::string ShortDuration(Duration duration);
-// sacct's and scontrol's: "00:00:07", "2-03:00:00".
-std::string LongDuration(Duration duration);
 // A share of CPU time, sacct's: "00:01.234", "01:02:03".
 std::string CpuDuration(Duration duration);
-
-// Whole MiB in the largest unit that holds them exactly; "0" of none.
-std::string MemoryText(Bytes bytes);
 
 // What of a trackable resource: "cpu=4,mem=8G,node=1,billing=4,gres/gpu=1".
 std::string TresText(std::uint32_t cpus, Bytes memory, std::uint32_t nodes, std::uint32_t gpus);

@@ -2,7 +2,7 @@
 
 // Whether a job has a script.
 //
-// Pure. Thread promise: safe from any thread.
+// Pure.
 
 #include "scheduler/model/view/view.h"
 

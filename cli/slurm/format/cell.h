@@ -4,9 +4,8 @@
 //
 // People name jobs as they like, so such a text neither reaches a terminal nor ends its column:
 // control characters and bytes that are not UTF-8 become \x1b, and where the text holds the first
-// character of the column's suffix, that is escaped, too. Pure. Thread promise: safe from any
-// thread. Invariants: what is cut is cut between characters; a column of a width has just that
-// width.
+// character of the column's suffix, that is escaped, too. Pure. Invariants: what is cut is cut
+// between characters; a column of a width has just that width.
 
 #include <string>
 #include <string_view>

@@ -3,8 +3,7 @@
 // Lists of named fields: "JobID:10,Name:|,State" of `squeue -O` and `sinfo -O`, and
 // "jobid,name%20,state%-10" of sacct and its like.
 //
-// Pure. Thread promise: safe from any thread. Invariant: an empty item, such as what follows a last
-// comma, is none.
+// Pure. Invariant: an empty item, such as what follows a last comma, is none.
 
 #include <optional>
 #include <string>

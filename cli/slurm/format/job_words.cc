@@ -1,10 +1,9 @@
 #include "cli/slurm/format/job_words.h"
 
 #include "absl/strings/str_cat.h"
-#include "cli/page/hostlist.h"
-#include "cli/parse/time_limit.h"
 #include "cli/sheet/job_table.h"
-#include "cli/slurm/format/amounts.h"
+#include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/host_list.h"
 #include "scheduler/model/job/job_state.h"
 #include "scheduler/model/plan/reason.h"
 
@@ -13,10 +12,6 @@ namespace {
 
 bool StandsForSeveral(const JobView& job, const std::vector<std::uint64_t>& elements) {
   return elements.size() > 1 || (!elements.empty() && !job.indices.empty());
-}
-
-bool Is(const JobView& job, JobState state) {
-  return job.state == Name(state);
 }
 
 std::string InDirectory(const std::string& directory, const std::string& path) {
@@ -40,7 +35,7 @@ std::string JobLabel(const JobView& job, const std::vector<std::uint64_t>& eleme
 }
 
 std::string StateWord(const JobView& job) {
-  return Is(job, JobState::kConfiguring) ? Name(JobState::kRunning) : job.state;
+  return IsStarting(job.state) ? Name(JobState::kRunning) : job.state;
 }
 
 std::string StateLetters(const JobView& job) {
@@ -48,19 +43,19 @@ std::string StateLetters(const JobView& job) {
 }
 
 std::string ReasonWord(const JobView& job) {
-  if (Is(job, JobState::kTimeout)) {
+  if (IsTimedOut(job.state)) {
     return "TimeLimit";
   }
-  if (Is(job, JobState::kFailed)) {
+  if (IsFailure(job.state)) {
     return job.exit_signal != 0 ? "RaisedSignal" : "NonZeroExitCode";
   }
-  if (Is(job, JobState::kNodeFail)) {
+  if (IsNodeFailure(job.state)) {
     return "NodeDown";
   }
-  if (Is(job, JobState::kOutOfMemory)) {
+  if (IsOutOfMemory(job.state)) {
     return "OutOfMemory";
   }
-  if (Is(job, JobState::kDeadline)) {
+  if (IsPastDeadline(job.state)) {
     return "DeadLine";
   }
   const bool unplanned = job.reason.kind == Name(ReasonKind::kNotPlannedYet);
@@ -68,7 +63,7 @@ std::string ReasonWord(const JobView& job) {
 }
 
 bool Waits(const JobView& job) {
-  return Is(job, JobState::kPending);
+  return IsWaiting(job.state);
 }
 
 bool HasStarted(const JobView& job) {
@@ -87,12 +82,19 @@ bool HasLimit(const JobView& job) {
   return IsLimit(job.time_limit);
 }
 
+Time ExpectedEnd(const JobView& job) {
+  const bool foreseen = HasStarted(job) && HasLimit(job);
+  return job.end_time != kNoTime ? job.end_time
+         : foreseen              ? job.start_time + job.time_limit + job.suspended
+                                 : kNoTime;
+}
+
 std::string ShortLimit(Duration limit) {
-  return IsLimit(limit) ? ShortDuration(limit) : "UNLIMITED";
+  return IsLimit(limit) ? ElapsedText(limit) : "UNLIMITED";
 }
 
 std::string LongLimit(Duration limit) {
-  return IsLimit(limit) ? LongDuration(limit) : "UNLIMITED";
+  return IsLimit(limit) ? LongText(limit) : "UNLIMITED";
 }
 
 std::string GresText(const GpuRequest& gpus) {

@@ -2,8 +2,8 @@
 
 // Words for what a job is: its id, its state, its reason, as Slurm's tools know them.
 //
-// Pure. Thread promise: safe from any thread. Invariants: a reason is one word and never empty; a
-// job that is being started counts as running, because few tools know CONFIGURING.
+// Pure. Invariants: a reason is one word and never empty; a job that is being started counts as
+// running, because few tools know CONFIGURING.
 
 #include <cstdint>
 #include <string>
@@ -28,6 +28,8 @@ bool HasStarted(const JobView& job);
 
 // Whether the job ends by a limit of its own; zero and all from UNLIMITED on are none.
 bool HasLimit(const JobView& job);
+// When it ended, or ends at its limit; kNoTime when neither is known.
+Time ExpectedEnd(const JobView& job);
 // squeue's "2:00:00" and sacct's "02:00:00"; UNLIMITED.
 std::string ShortLimit(Duration limit);
 std::string LongLimit(Duration limit);

@@ -2,8 +2,8 @@
 
 // The page of sacct and its like: aligned columns, or values between delimiters.
 //
-// Pure. Thread promise: safe from any thread. Invariants: what an aligned column cuts ends with
-// "+"; no value brings a delimiter of its own.
+// Pure. Invariants: what an aligned column cuts ends with "+"; no value brings a delimiter of its
+// own.
 
 #include <span>
 #include <string>

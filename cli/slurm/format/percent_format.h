@@ -3,7 +3,7 @@
 // The formats of `squeue -o` and `sinfo -o`: "%.18i %.9P|%j".
 //
 // A run of % counts as one. What stands before the first % begins each line; what follows a letter,
-// up to the next %, stands behind its value. Pure. Thread promise: safe from any thread.
+// up to the next %, stands behind its value. Pure.
 
 #include <cstddef>
 #include <string>

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "cli/parse/number.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli::slurm {
 namespace {

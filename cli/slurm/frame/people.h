@@ -2,7 +2,7 @@
 
 // Users and groups as this machine's tables name them.
 //
-// Thread promise: safe from any thread. Invariant: a number that has no name is its own digits.
+// Invariant: a number that has no name is its own digits.
 
 #include <cstdint>
 #include <optional>

@@ -2,8 +2,7 @@
 
 // Lists of job states, as people write them.
 //
-// Pure. Thread promise: safe from any thread. Invariant: what is read are names of our states; none
-// means all.
+// Pure. Invariant: what is read are names of our states; none means all.
 
 #include <string>
 #include <vector>

@@ -4,9 +4,9 @@
 #include <thread>
 
 #include "absl/strings/str_cat.h"
-#include "cli/parse/number.h"
 #include "cli/slurm/frame/cluster.h"
 #include "cli/slurm/frame/errors.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli::slurm {
 namespace {

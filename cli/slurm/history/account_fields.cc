@@ -7,12 +7,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
-#include "cli/page/hostlist.h"
 #include "cli/page/quantity.h"
 #include "cli/sheet/job_table.h"
 #include "cli/slurm/format/cell.h"
 #include "cli/slurm/format/job_words.h"
 #include "cli/slurm/frame/people.h"
+#include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/host_list.h"
+#include "scheduler/base/text/size_text.h"
 #include "scheduler/model/job/job_state.h"
 
 namespace muster::cli::slurm {
@@ -118,17 +120,17 @@ std::string State(const AccountRow& row, const Scene&) {
     return row.step->state;
   }
   const std::string word = StateWord(*row.job);
-  return word == Name(JobState::kCompleting) ? Name(JobState::kRunning) : word;
+  return IsCompleting(word) ? Name(JobState::kRunning) : word;
 }
 
 std::string ExitCode(const AccountRow& row, const Scene&) {
   if (row.step != nullptr) {
     return ExitPair(row.step->exit.code, row.step->exit.signal);
   }
-  if (row.job->state == Name(JobState::kOutOfMemory)) {
+  if (IsOutOfMemory(row.job->state)) {
     return "0:125";
   }
-  const bool failed = row.job->state == Name(JobState::kFailed) || row.batch;
+  const bool failed = IsFailure(row.job->state) || row.batch;
   return failed ? ExitPair(row.job->exit_code, row.job->exit_signal) : "0:0";
 }
 std::string DerivedExitCode(const AccountRow& row, const Scene& scene) {
@@ -164,27 +166,27 @@ std::string Eligible(const AccountRow& row, const Scene& scene) {
   return scene.clock.Text(std::max(row.job->submit_time, row.job->begin_time), "Unknown");
 }
 std::string Start(const AccountRow& row, const Scene& scene) {
-  const bool never = row.whole() && IsEnded(row.job->state);
+  const bool never = row.whole() && IsTerminal(row.job->state);
   return scene.clock.Text(StartOf(row), never ? "None" : "Unknown");
 }
 std::string End(const AccountRow& row, const Scene& scene) {
   return scene.clock.Text(EndOf(row), "Unknown");
 }
 std::string ElapsedClock(const AccountRow& row, const Scene& scene) {
-  return LongDuration(ElapsedOf(row, scene));
+  return LongText(ElapsedOf(row, scene));
 }
 std::string ElapsedSeconds(const AccountRow& row, const Scene& scene) {
   return absl::StrCat(ElapsedOf(row, scene).count() / 1000);
 }
 std::string Suspended(const AccountRow& row, const Scene&) {
-  return LongDuration(row.job->suspended);
+  return LongText(row.job->suspended);
 }
 std::string Planned(const AccountRow& row, const Scene& scene) {
   const Time since = std::max(row.job->submit_time, row.job->begin_time);
   const Time until = StartOf(row) != kNoTime ? StartOf(row)
                      : EndOf(row) != kNoTime ? EndOf(row)
                                              : scene.now;
-  return LongDuration(until - since);
+  return LongText(until - since);
 }
 std::string Limit(const AccountRow& row, const Scene&) {
   return LongLimit(row.job->time_limit);
@@ -223,17 +225,17 @@ std::string AllocatedNodes(const AccountRow& row, const Scene&) {
 std::string Nodes(const AccountRow& row, const Scene&) {
   if (row.step != nullptr) {
     std::vector<std::string> names = absl::StrSplit(row.step->nodes, ',', absl::SkipEmpty());
-    return Hostlist(names);
+    return CompressHostlist(names);
   }
   if (row.job->nodes.empty()) {
     return "None assigned";
   }
-  return row.batch ? row.job->nodes.front() : Hostlist(row.job->nodes);
+  return row.batch ? row.job->nodes.front() : CompressHostlist(row.job->nodes);
 }
 
 std::string Memory(Bytes bytes, const Scene& scene) {
   if (scene.unit == 0) {
-    return MemoryText(bytes);
+    return SlurmSizeText(bytes.value());
   }
   double amount = static_cast<double>(bytes.value()) / static_cast<double>(kKibibyte);
   for (const char unit : {'K', 'M', 'G', 'T', 'P'}) {
@@ -289,7 +291,7 @@ std::string SystemCpu(const AccountRow& row, const Scene&) {
 // Of one task on the average.
 std::string AveCpu(const AccountRow& row, const Scene&) {
   const std::uint32_t tasks = row.step != nullptr ? std::max(row.step->tasks, 1U) : 1U;
-  return row.whole() ? "" : LongDuration(CpuTime(UsageOf(row)) / tasks);
+  return row.whole() ? "" : LongText(CpuTime(UsageOf(row)) / tasks);
 }
 std::string MaxRss(const AccountRow& row, const Scene& scene) {
   const Bytes peak = UsageOf(row).peak_memory;
@@ -307,7 +309,7 @@ std::string FirstNode(const AccountRow& row, const Scene&) {
   return row.whole() || row.job->nodes.empty() ? "" : row.job->nodes.front();
 }
 std::string CpuTimeText(const AccountRow& row, const Scene& scene) {
-  return LongDuration(ElapsedOf(row, scene) * CpusOf(row));
+  return LongText(ElapsedOf(row, scene) * CpusOf(row));
 }
 std::string CpuTimeSeconds(const AccountRow& row, const Scene& scene) {
   return absl::StrCat(ElapsedOf(row, scene).count() / 1000 * CpusOf(row));
@@ -317,7 +319,7 @@ std::string UsageInTotal(const AccountRow& row, const Scene& scene) {
     return "";
   }
   const std::string memory = MaxRss(row, scene);
-  return absl::StrCat("cpu=", LongDuration(CpuTime(UsageOf(row))),
+  return absl::StrCat("cpu=", LongText(CpuTime(UsageOf(row))),
                       memory.empty() ? "" : ",mem=", memory);
 }
 std::string Energy(const AccountRow& row, const Scene&) {

@@ -2,9 +2,8 @@
 
 // The fields of sacct.
 //
-// Pure, except for the names of groups, which the system's table tells. Thread promise: safe from
-// any thread. Invariant: the names are Slurm's, in the order in which `sacct --helpformat` lists
-// them.
+// Pure, except for the names of groups, which the system's table tells. Invariant: the names are
+// Slurm's, in the order in which `sacct --helpformat` lists them.
 
 #include <cstdint>
 #include <span>

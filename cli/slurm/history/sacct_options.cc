@@ -9,13 +9,13 @@
 #include "absl/strings/str_split.h"
 #include "cli/controller/query/job_query.h"
 #include "cli/parse/begin_time.h"
-#include "cli/parse/number.h"
 #include "cli/slurm/document/envelope.h"
 #include "cli/slurm/format/field_list.h"
 #include "cli/slurm/frame/people.h"
 #include "cli/slurm/frame/states.h"
 #include "scheduler/base/status.h"
-#include "scheduler/model/value/host_list.h"
+#include "scheduler/base/text/host_list.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli::slurm {
 namespace {

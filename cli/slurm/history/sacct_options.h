@@ -2,7 +2,7 @@
 
 // The command line of sacct as what it asks for.
 //
-// Pure. Thread promise: safe from any thread. Invariant: `since` is not after `until`.
+// Pure. Invariant: `since` is not after `until`.
 
 #include <optional>
 #include <span>

@@ -2,8 +2,7 @@
 
 // What sacct prints.
 //
-// Pure. Thread promise: safe from any thread. Invariant: a job, then its script and its steps, in
-// the order of the jobs.
+// Pure. Invariant: a job, then its script and its steps, in the order of the jobs.
 
 #include <map>
 #include <string>

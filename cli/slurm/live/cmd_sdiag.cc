@@ -62,8 +62,8 @@ void CountEnded(const Metrics& metrics, Figures& figures) {
   }
   for (const MetricValue& state : ended->second) {
     const std::string name = state.labels.empty() ? "" : state.labels.front();
-    const bool cancelled = name == Name(JobState::kCancelled);
-    const bool completed = name == Name(JobState::kCompleted);
+    const bool cancelled = IsCancelled(name);
+    const bool completed = IsSuccess(name);
     (cancelled   ? figures.cancelled
      : completed ? figures.completed
                  : figures.failed) += static_cast<std::uint64_t>(state.value);

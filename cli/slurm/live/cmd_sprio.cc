@@ -115,7 +115,7 @@ absl::StatusOr<std::vector<RankedJob>> Ranked(Connection& connection, const Spri
   }
   if (waits && ranked.empty() && !words.chooses) {
     return absl::FailedPreconditionError(
-        "no priorities are reckoned here: jobs wait in the order of submission, or are held");
+        "this cluster computes no priorities: jobs wait in the order of submission, or are held");
   }
   return ranked;
 }
@@ -156,7 +156,7 @@ int RunSprio(const Call& call) {
   }
   if (jobs->empty() && request->page.weights) {
     return Fail(call,
-                "no job waits, so that the weights are not told: see [priority] in the "
+                "no job waits, so there are no weights to show: see [priority] in the "
                 "controller's configuration");
   }
   call.out << PriorityPage(request->page, *std::move(jobs)) << std::flush;

@@ -1,13 +1,13 @@
 #include "cli/slurm/live/cmd_sstat.h"
 
 #include "absl/strings/str_cat.h"
-#include "cli/parse/number.h"
 #include "cli/parse/selector.h"
 #include "cli/slurm/frame/cluster.h"
 #include "cli/slurm/frame/errors.h"
 #include "cli/slurm/frame/words.h"
 #include "cli/slurm/live/stat_page.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/runtime/clock.h"
 
 namespace muster::cli::slurm {

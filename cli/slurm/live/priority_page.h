@@ -2,8 +2,8 @@
 
 // What sprio prints: the terms of waiting jobs' priorities.
 //
-// Pure. Thread promise: safe from any thread. Invariants: a line for each partition that a job
-// names; a term that the cluster does not weigh is 0.
+// Pure. Invariants: a line for each partition that a job names; a term that the cluster does not
+// weigh is 0.
 
 #include <string>
 #include <string_view>

@@ -5,7 +5,6 @@
 #include <iterator>
 
 #include "absl/strings/match.h"
-#include "absl/strings/str_cat.h"
 #include "cli/slurm/format/batch_word.h"
 #include "cli/slurm/format/cell.h"
 #include "cli/slurm/format/field_list.h"
@@ -80,11 +79,7 @@ bool IsMeasured(const std::string& name) {
 Usage TotalOf(const std::vector<NodeUsage>& nodes) {
   Usage total;
   for (const NodeUsage& node : nodes) {
-    total.user_cpu += node.usage.user_cpu;
-    total.system_cpu += node.usage.system_cpu;
-    total.peak_memory = std::max(total.peak_memory, node.usage.peak_memory);
-    total.gpu_energy_mj += node.usage.gpu_energy_mj;
-    total.cpu_energy_mj += node.usage.cpu_energy_mj;
+    total.Add(node.usage);
   }
   return total;
 }
@@ -159,7 +154,7 @@ std::vector<std::vector<std::string>> StatRows(const JobDetail& detail, const St
     }
     rows.push_back(std::move(values));
   };
-  const bool runs = job.state == Name(JobState::kRunning);
+  const bool runs = IsRunning(job.state);
   if (runs && script && (choice.all || choice.batch)) {
     add({.job = &job, .detail = &detail, .step = nullptr, .batch = true}, true);
   }
@@ -167,7 +162,7 @@ std::vector<std::vector<std::string>> StatRows(const JobDetail& detail, const St
     const bool wanted = choice.has_step ? step.step == choice.step
                         : choice.all    ? true
                                         : !choice.batch && rows.empty();
-    if (wanted && step.state == "RUNNING") {
+    if (wanted && IsRunning(step.state)) {
       step.usage = job.usage;
       add({.job = &job, .detail = &detail, .step = &step}, !script);
     }

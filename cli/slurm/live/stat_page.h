@@ -4,8 +4,7 @@
 //
 // Muster's nodes say what a job uses there, not what each of its steps does: the figures are those
 // of the script's row, for all that it runs, or of the only step of a job without a script; other
-// rows have none. Pure. Thread promise: safe from any thread. Invariant: only running steps have
-// rows.
+// rows have none. Pure. Invariant: only running steps have rows.
 
 #include <string>
 #include <string_view>

@@ -5,8 +5,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "cli/page/hostlist.h"
 #include "cli/slurm/nodes/node_words.h"
+#include "scheduler/base/text/host_list.h"
 
 namespace muster::cli::slurm {
 namespace {
@@ -54,11 +54,6 @@ Json CountsEntry(const FourCounts& counts) {
           {"idle", counts.idle},
           {"other", counts.other},
           {"total", counts.total}};
-}
-
-bool IsOutOfService(const NodeView& node) {
-  const std::string state = WordOf(node).state;
-  return state == "drained" || state == "down" || state == "draining";
 }
 
 std::vector<std::string> MembersOf(const PolicyView& partition,
@@ -120,7 +115,7 @@ Json PartitionEntry(const PolicyView& partition, const std::vector<NodeView>& no
   }
   const auto said = [&partition](const char* key) { return Property(partition, key, ""); };
   return {{"name", partition.name},
-          {"nodes", {{"configured", Hostlist(names)}, {"total", names.size()}}},
+          {"nodes", {{"configured", CompressHostlist(names)}, {"total", names.size()}}},
           {"cpus", {{"total", cpus}}},
           {"accounts", {{"allowed", said("AllowAccounts")}, {"deny", said("DenyAccounts")}}},
           {"qos",

@@ -2,7 +2,7 @@
 
 // Nodes, partitions and reservations as sinfo and scontrol have them with --json.
 //
-// Pure. Thread promise: safe from any thread. Invariant: limits that are not set are "".
+// Pure. Invariant: limits that are not set are "".
 
 #include <string>
 #include <vector>

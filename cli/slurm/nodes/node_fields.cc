@@ -7,9 +7,9 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "cli/page/hostlist.h"
 #include "cli/slurm/format/cell.h"
 #include "cli/slurm/nodes/node_words.h"
+#include "scheduler/base/text/host_list.h"
 
 namespace muster::cli::slurm {
 namespace {
@@ -138,14 +138,12 @@ struct Counts {
   std::uint64_t other = 0;
   std::uint64_t total = 0;
 };
-bool IsOut(const NodeView& node) {
-  const std::string state = WordOf(node).state;
-  return state == "drained" || state == "down" || state == "draining";
-}
 Counts NodeCounts(const NodeRow& row) {
   Counts counts;
   for (const NodeView* node : row.nodes) {
-    ++(node->cpus_taken > 0 ? counts.allocated : IsOut(*node) ? counts.other : counts.idle);
+    ++(node->cpus_taken > 0    ? counts.allocated
+       : IsOutOfService(*node) ? counts.other
+                               : counts.idle);
     ++counts.total;
   }
   return counts;
@@ -154,7 +152,7 @@ Counts CpuCounts(const NodeRow& row) {
   Counts counts;
   for (const NodeView* node : row.nodes) {
     counts.allocated += node->cpus_taken;
-    (IsOut(*node) ? counts.other : counts.idle) += node->cpus - node->cpus_taken;
+    (IsOutOfService(*node) ? counts.other : counts.idle) += node->cpus - node->cpus_taken;
     counts.total += node->cpus;
   }
   return counts;
@@ -181,7 +179,7 @@ std::string NodeList(const NodeRow& row, const NodeScene&) {
   for (const NodeView* node : row.nodes) {
     names.push_back(node->name);
   }
-  return Hostlist(names);
+  return CompressHostlist(names);
 }
 
 std::string Cluster(const NodeRow&, const NodeScene& scene) {

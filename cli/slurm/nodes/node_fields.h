@@ -2,8 +2,8 @@
 
 // The fields of sinfo: by letter (`-o %P`) and by name (`-O Partition`).
 //
-// Pure. Thread promise: safe from any thread. Invariant: a field of kind kSum counts or lists all
-// nodes of a row; those of kind kSize are "16+" where the nodes of a row differ.
+// Pure. Invariant: a field of kind kSum counts or lists all nodes of a row; those of kind kSize are
+// "16+" where the nodes of a row differ.
 
 #include <string>
 #include <string_view>

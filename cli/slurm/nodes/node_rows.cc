@@ -6,18 +6,15 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cli/slurm/nodes/node_words.h"
+#include "scheduler/base/contains.h"
 
 namespace muster::cli::slurm {
 namespace {
 
-bool Has(const std::vector<std::string>& list, const std::string& word) {
-  return list.empty() || std::find(list.begin(), list.end(), word) != list.end();
-}
-
 bool Wants(const NodeChoice& choice, const NodeView& node) {
   const NodeWord word = WordOf(node);
   const bool out = word.state == "drained" || word.state == "draining" || word.state == "down";
-  return Has(choice.nodes, node.name) && (!choice.answering || word.answers) &&
+  return Admits(choice.nodes, node.name) && (!choice.answering || word.answers) &&
          (!choice.silent || !word.answers) &&
          (!choice.with_reason || (out && !node.reason.empty())) &&
          (choice.states.empty() ||
@@ -81,7 +78,7 @@ std::vector<NodeRow> RowsOf(const std::vector<NodeView>& nodes,
   std::vector<NodeRow> rows;
   std::map<std::string, std::size_t> row_of;
   for (const PolicyView& partition : partitions) {
-    if (!Has(choice.partitions, partition.name)) {
+    if (!Admits(choice.partitions, partition.name)) {
       continue;
     }
     const Members members(partition);

@@ -2,8 +2,8 @@
 
 // The lines of sinfo: nodes of one partition that are alike in what is shown.
 //
-// Pure. Thread promise: safe from any thread. Invariants: with `by_node` a row has one node; a row
-// without nodes stands for a partition of which no node was chosen.
+// Pure. Invariants: with `by_node` a row has one node; a row without nodes stands for a partition
+// of which no node was chosen.
 
 #include <string>
 #include <vector>

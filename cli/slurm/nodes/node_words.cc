@@ -4,7 +4,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "scheduler/model/value/host_list.h"
+#include "scheduler/base/text/host_list.h"
 
 namespace muster::cli::slurm {
 
@@ -26,6 +26,11 @@ NodeWord WordOf(const NodeView& node) {
   }
   return absl::StartsWith(node.state, "MIXED") ? NodeWord{"mixed", "mix", true, 4}
                                                : NodeWord{"allocated", "alloc", true, 3};
+}
+
+bool IsOutOfService(const NodeView& node) {
+  const std::string state = WordOf(node).state;
+  return state == "drained" || state == "down" || state == "draining";
 }
 
 std::string LongState(const NodeView& node) {

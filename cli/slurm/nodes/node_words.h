@@ -2,8 +2,7 @@
 
 // Words for nodes and partitions, as Slurm's tools know them.
 //
-// Pure. Thread promise: safe from any thread. Invariant: a node that does not answer has "*" behind
-// its state.
+// Pure. Invariant: a node that does not answer has "*" behind its state.
 
 #include <set>
 #include <string>
@@ -21,6 +20,8 @@ struct NodeWord {
   int rank = 0;  // in Slurm's order of states
 };
 NodeWord WordOf(const NodeView& node);
+// No job can start on it: drained, draining or down.
+bool IsOutOfService(const NodeView& node);
 std::string LongState(const NodeView& node);     // "down*"
 std::string CompactState(const NodeView& node);  // "idle"
 std::string UpperState(const NodeView& node);    // scontrol's "IDLE+DRAIN"

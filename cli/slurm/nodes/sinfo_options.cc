@@ -9,7 +9,7 @@
 #include "cli/slurm/format/field_list.h"
 #include "cli/slurm/frame/watching.h"
 #include "scheduler/base/status.h"
-#include "scheduler/model/value/host_list.h"
+#include "scheduler/base/text/host_list.h"
 
 namespace muster::cli::slurm {
 namespace {

@@ -2,7 +2,7 @@
 
 // The command line of sinfo as what it asks for.
 //
-// Pure. Thread promise: safe from any thread. Invariant: see the members.
+// Pure. Invariant: see the members.
 
 #include <span>
 #include <string>

@@ -2,8 +2,8 @@
 
 // What sinfo prints.
 //
-// Pure. Thread promise: safe from any thread. Invariant: lines of one partition stand together, in
-// the order of the configuration, unless the request sorts them.
+// Pure. Invariant: lines of one partition stand together, in the order of the configuration, unless
+// the request sorts them.
 
 #include <string>
 #include <vector>

@@ -7,11 +7,14 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
-#include "cli/page/hostlist.h"
 #include "cli/sheet/job_table.h"
 #include "cli/slurm/format/cell.h"
 #include "cli/slurm/format/job_words.h"
 #include "cli/slurm/frame/people.h"
+#include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/host_list.h"
+#include "scheduler/base/text/size_text.h"
+#include "scheduler/model/job/job_state.h"
 
 namespace muster::cli::slurm {
 namespace {
@@ -97,12 +100,12 @@ std::string Reason(const JobRow& row, const JobScene&) {
   return ReasonWord(*row.job);
 }
 std::string Nodes(const JobRow& row, const JobScene&) {
-  return Hostlist(row.job->nodes);
+  return CompressHostlist(row.job->nodes);
 }
 std::string NodesOrReason(const JobRow& row, const JobScene& scene) {
   const bool waits = Waits(*row.job) || row.job->nodes.empty();
   return waits || ReasonWord(*row.job) == "TimeLimit" ||
-                 (IsEnded(row.job->state) && ReasonWord(*row.job) != "None")
+                 (IsTerminal(row.job->state) && ReasonWord(*row.job) != "None")
              ? absl::StrCat("(", ReasonWord(*row.job), ")")
              : Nodes(row, scene);
 }
@@ -123,7 +126,7 @@ std::string CpusPerTask(const JobRow& row, const JobScene&) {
 }
 std::string MinMemory(const JobRow& row, const JobScene&) {
   const Bytes per_node = row.job->memory_per_node;
-  return MemoryText(per_node.value() > 0 ? per_node : row.job->memory_per_cpu);
+  return SlurmSizeText((per_node.value() > 0 ? per_node : row.job->memory_per_cpu).value());
 }
 std::string Dependency(const JobRow& row, const JobScene&) {
   return OrNull(row.job->dependency);
@@ -147,14 +150,14 @@ std::string Limit(const JobRow& row, const JobScene&) {
   return ShortLimit(row.job->time_limit);
 }
 std::string Used(const JobRow& row, const JobScene& scene) {
-  return ShortDuration(Elapsed(*row.job, scene.now));
+  return ElapsedText(Elapsed(*row.job, scene.now));
 }
 std::string Left(const JobRow& row, const JobScene& scene) {
   if (!HasLimit(*row.job)) {
     return "UNLIMITED";
   }
   const Duration left = row.job->time_limit - Elapsed(*row.job, scene.now);
-  return left.count() < 0 ? "INVALID" : ShortDuration(left);
+  return left.count() < 0 ? "INVALID" : ElapsedText(left);
 }
 std::string Submitted(const JobRow& row, const JobScene& scene) {
   return scene.clock.Text(row.job->submit_time, kNone);
@@ -214,7 +217,7 @@ std::string MinTime(const JobRow& row, const JobScene&) {
   return said ? ShortLimit(row.detail->time_min) : kNone;
 }
 std::string MinTmpDisk(const JobRow& row, const JobScene&) {
-  return row.detail == nullptr ? kNone : MemoryText(row.detail->request.tmp);
+  return row.detail == nullptr ? kNone : SlurmSizeText(row.detail->request.tmp.value());
 }
 std::string AskedSwitches(const JobRow& row, const JobScene&) {
   return row.detail == nullptr ? kNone : absl::StrCat(row.detail->request.switches);
@@ -247,10 +250,10 @@ std::string GresPerTask(const JobRow& row, const JobScene&) {
   return gres.empty() || gres == kNull ? kNone : gres;
 }
 std::string ListedNodes(const JobRow& row, const JobScene&) {
-  return Asked(row, [](const ResourceRequest& asked) { return Hostlist(asked.nodelist); });
+  return Asked(row, [](const ResourceRequest& asked) { return CompressHostlist(asked.nodelist); });
 }
 std::string ExcludedNodes(const JobRow& row, const JobScene&) {
-  return Asked(row, [](const ResourceRequest& asked) { return Hostlist(asked.exclude); });
+  return Asked(row, [](const ResourceRequest& asked) { return CompressHostlist(asked.exclude); });
 }
 std::string Sharing(const JobRow& row, const JobScene&) {
   return row.detail == nullptr ? "OK" : SharingWord(row.detail->request);

@@ -2,9 +2,8 @@
 
 // The fields of squeue: by letter (`-o %i`) and by name (`-O JobID`).
 //
-// Pure, except for the names of users and groups, which the system's tables tell. Thread promise:
-// safe from any thread. Invariant: a value is harmless to print before the suffix that it is asked
-// for.
+// Pure, except for the names of users and groups, which the system's tables tell. Invariant: a
+// value is harmless to print before the suffix that it is asked for.
 
 #include <string>
 #include <string_view>

@@ -2,8 +2,7 @@
 
 // The order of squeue's lines: `--sort`, else by partition, state and priority.
 //
-// Pure. Thread promise: safe from any thread. Invariant: lines that no key tells apart keep their
-// order.
+// Pure. Invariant: lines that no key tells apart keep their order.
 
 #include <string>
 #include <vector>

@@ -4,9 +4,9 @@
 
 #include "cli/controller/query/job_history.h"
 #include "cli/controller/query/job_query.h"
-#include "cli/sheet/job_table.h"
 #include "cli/slurm/frame/watching.h"
 #include "scheduler/base/status.h"
+#include "scheduler/model/job/job_state.h"
 
 namespace muster::cli::slurm {
 namespace {
@@ -14,7 +14,9 @@ namespace {
 constexpr std::uint32_t kEndedMost = 1'000'000;
 
 bool WantsEnded(const JobChoice& choice) {
-  return choice.states.empty() || std::any_of(choice.states.begin(), choice.states.end(), IsEnded);
+  return choice.states.empty() ||
+         std::any_of(choice.states.begin(), choice.states.end(),
+                     [](const std::string& state) { return IsTerminal(state); });
 }
 
 }  // namespace

@@ -14,8 +14,8 @@
 #include "cli/slurm/frame/watching.h"
 #include "cli/slurm/queue/step_page.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/host_list.h"
 #include "scheduler/model/job/job_state.h"
-#include "scheduler/model/value/host_list.h"
 
 namespace muster::cli::slurm {
 namespace {

@@ -2,8 +2,8 @@
 
 // The command line of squeue as what it asks for.
 //
-// Pure. Thread promise: safe from any thread. Invariant: states are canonical names; where none was
-// asked for, those of jobs that wait or run.
+// Pure. Invariant: states are canonical names; where none was asked for, those of jobs that wait or
+// run.
 
 #include <string>
 #include <vector>

@@ -2,7 +2,7 @@
 
 // What squeue prints.
 //
-// Pure. Thread promise: safe from any thread. Invariant: a line for each row.
+// Pure. Invariant: a line for each row.
 
 #include <string>
 #include <vector>

@@ -5,12 +5,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "cli/page/hostlist.h"
 #include "cli/sheet/job_table.h"
-#include "cli/slurm/format/amounts.h"
 #include "cli/slurm/format/batch_word.h"
 #include "cli/slurm/format/cell.h"
 #include "cli/slurm/format/job_words.h"
+#include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/host_list.h"
+#include "scheduler/model/job/job_state.h"
 
 namespace muster::cli::slurm {
 namespace {
@@ -43,9 +44,10 @@ constexpr StepField kStepFields[] = {
      [](const StepLine& step, const JobScene&) { return ShortLimit(step.job->time_limit); }},
     {'M', "TIME",
      [](const StepLine& step, const JobScene& scene) {
-       return ShortDuration(step.start == kNoTime ? Duration(0) : scene.now - step.start);
+       return ElapsedText(step.start == kNoTime ? Duration(0) : scene.now - step.start);
      }},
-    {'N', "NODELIST", [](const StepLine& step, const JobScene&) { return Hostlist(step.nodes); }},
+    {'N', "NODELIST",
+     [](const StepLine& step, const JobScene&) { return CompressHostlist(step.nodes); }},
     {'P', "PARTITION", [](const StepLine& step, const JobScene&) { return step.job->partition; }},
     {'S', "START_TIME",
      [](const StepLine& step, const JobScene& scene) {
@@ -75,7 +77,7 @@ std::vector<StepLine> RunningSteps(const JobDetail& detail) {
                      job.cpus});
   }
   for (const StepView& step : detail.steps) {
-    if (step.state == "RUNNING") {
+    if (IsRunning(step.state)) {
       steps.push_back({&job, absl::StrCat(label, ".", step.step.value()), step.name,
                        absl::StrSplit(step.nodes, ',', absl::SkipEmpty()), step.start_time,
                        step.cpus});

@@ -2,7 +2,7 @@
 
 // squeue --steps: a line for each step that runs, the script of a batch job among them.
 //
-// Thread promise: pure functions. Invariant: a name in a line is printable.
+// Invariant: a name in a line is printable.
 
 #include <string>
 #include <vector>

@@ -4,7 +4,7 @@
 //
 // Down and planned time are of no record of Muster's: their columns are empty. What was reported is
 // what the nodes of today would have offered. Pure, except for the names of people, which the
-// system's table tells. Thread promise: safe from any thread.
+// system's table tells.
 
 #include <string>
 #include <vector>

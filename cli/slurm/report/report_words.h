@@ -2,8 +2,8 @@
 
 // The command line of sreport as what it asks for.
 //
-// Pure. Thread promise: safe from any thread. Invariants: `start` is before `end`; `tres` names
-// what the accounting has of every job: cpu, mem, node, gres/gpu.
+// Pure. Invariants: `start` is before `end`; `tres` names what the accounting has of every job:
+// cpu, mem, node, gres/gpu.
 
 #include <string>
 #include <vector>

@@ -5,14 +5,13 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "cli/frame/verbs.h"
-#include "cli/page/hostlist.h"
 #include "cli/parse/selector.h"
 #include "cli/slurm/frame/cluster.h"
 #include "cli/slurm/frame/errors.h"
 #include "cli/slurm/frame/words.h"
 #include "cli/slurm/streams/step_layout.h"
+#include "scheduler/base/text/host_list.h"
 
 namespace muster::cli::slurm {
 namespace {

@@ -2,7 +2,7 @@
 
 // Where the tasks of a step are, as `sattach --layout` says it.
 //
-// Pure. Thread promise: safe from any thread. Invariant: of a step that does not run there is none.
+// Pure. Invariant: of a step that does not run there is none.
 
 #include <string>
 

@@ -4,8 +4,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/time/time.h"
-#include "cli/page/hostlist.h"
 #include "cli/slurm/frame/errors.h"
+#include "scheduler/base/text/host_list.h"
 #include "scheduler/model/policy/policy.h"
 
 namespace muster::cli::slurm {
@@ -24,7 +24,7 @@ int TellForecast(const Call& call, const StartForecast& forecast, const JobReque
           call.name, ": Job 0 to start at ",
           absl::FormatTime("%Y-%m-%dT%H:%M:%S", start, absl::LocalTimeZone()), " using ",
           tasks * std::max(asks.cpus_per_task, 1U), " processors on nodes ",
-          forecast.nodes.empty() ? "(null)" : Hostlist(forecast.nodes), " in partition ",
+          forecast.nodes.empty() ? "(null)" : CompressHostlist(forecast.nodes), " in partition ",
           request.spec.partition.empty() ? kImpliedPartition : request.spec.partition.c_str()));
   return 0;
 }

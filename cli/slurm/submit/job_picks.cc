@@ -2,8 +2,9 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "cli/parse/hostlist.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/host_list.h"
+#include "scheduler/model/job/job_state.h"
 
 namespace muster::cli::slurm {
 namespace {
@@ -25,9 +26,9 @@ Names All(const Words& words, std::string_view option) {
 // The states that can be ended, by their names, codes and beginnings of names.
 absl::StatusOr<std::string> StateOf(const std::string& text) {
   const std::string upper = absl::AsciiStrToUpper(text);
-  for (const std::string name : {"PENDING", "RUNNING", "SUSPENDED"}) {
-    const std::string code = name == "PENDING" ? "PD" : name.substr(0, 1);
-    if (upper == code || (upper.size() > 1 && name.substr(0, upper.size()) == upper)) {
+  for (const JobState state : {JobState::kPending, JobState::kRunning, JobState::kSuspended}) {
+    const std::string name = Name(state);
+    if (upper == Code(state) || (upper.size() > 1 && name.substr(0, upper.size()) == upper)) {
       return name;
     }
   }
@@ -53,7 +54,7 @@ absl::StatusOr<JobChoice> ReadPicks(const Words& words, const std::string& self)
     picks.states.push_back(std::move(state));
   }
   if (words.Has("nodelist")) {
-    absl::StatusOr<Names> nodes = ParseHostlist(words.Value("nodelist"));
+    absl::StatusOr<Names> nodes = NodeNames(words.Value("nodelist"));
     if (!nodes.ok()) {
       return absl::InvalidArgumentError("scancel: error: Invalid node name specified");
     }

@@ -2,7 +2,7 @@
 
 // The jobs that scancel means: its selectors, as the filter that all readers of jobs use.
 //
-// Thread promise: pure functions. Invariant: states are canonical names of those that can be ended.
+// Invariant: states are canonical names of those that can be ended.
 
 #include <string>
 #include <vector>

@@ -6,11 +6,11 @@
 #include "absl/strings/str_cat.h"
 #include "cli/controller/address.h"
 #include "cli/jobs/submit/submission.h"
-#include "cli/page/hostlist.h"
 #include "cli/run/cmd_alloc.h"
 #include "cli/slurm/frame/errors.h"
 #include "cli/slurm/frame/words.h"
 #include "cli/slurm/submit/own_words.h"
+#include "scheduler/base/text/host_list.h"
 #include "scheduler/model/job/job_state.h"
 
 namespace muster::cli::slurm {
@@ -113,14 +113,13 @@ int HoldWithoutShell(const Call& call, const Invocation& invocation, const Alloc
   bool pending_told = false;
   bool granted = false;
   const absl::Status watched = (*connection)->WatchJob(job, [&](const JobNews& news) {
-    if (news.job.state == Name(JobState::kPending) && !news.job.reason.text.empty() &&
-        !pending_told) {
+    if (IsWaiting(news.job.state) && !news.job.reason.text.empty() && !pending_told) {
       pending_told = true;
       tell(texts.pending(job, ""));
     }
     granted = !news.allocation.nodes.empty();
     if (granted) {
-      tell(texts.granted(job, Hostlist(news.job.nodes)));
+      tell(texts.granted(job, CompressHostlist(news.job.nodes)));
     }
     return !granted;
   });

@@ -50,7 +50,7 @@ bool IsMemory(const std::string& option) {
 
 // What the environment says of options that the command line does not give.
 void AddVariables(const Call& call, Words* words) {
-  // Who has left a job by name is in its surroundings still, which say nothing of a new one.
+  // A user who left a job may still have its variables, which say nothing of a new one.
   const bool in_job = call.environment.Has("MUSTER_JOB_ID") ||
                       InJob(call.environment, words->Value("jobid")).Has("MUSTER_JOB_ID");
   std::vector<GivenWord> all = WordsOfVariables(call.environment, in_job);

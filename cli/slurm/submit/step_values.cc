@@ -7,11 +7,12 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "cli/parse/hostlist.h"
 #include "cli/parse/number.h"
 #include "cli/request/slurm_option_table.h"
 #include "cli/request/step_request.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/host_list.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli::slurm {
 namespace {
@@ -158,7 +159,7 @@ void FillTasks(const Environment& environment, Values* values) {
 // --relative: of the job's nodes those from that one on, as many as the step says.
 absl::Status FillRelative(const Environment& environment, Values* values) {
   const std::uint64_t first = CountIn(ValueOf(*values, "relative"), kCountMax);
-  const auto all = ParseHostlist(environment.Get("SLURM_JOB_NODELIST"));
+  const auto all = NodeNames(environment.Get("SLURM_JOB_NODELIST"));
   const std::uint64_t count = NodesOf(*values);
   if (!all.ok() || first >= all->size() || count > all->size() - first) {
     return absl::InvalidArgumentError(
@@ -178,8 +179,8 @@ absl::Status FillNodes(const Environment& environment, Values* values) {
   if (values->count("exclude") == 0 || values->count("nodelist") != 0) {
     return absl::OkStatus();
   }
-  const auto without = ParseHostlist((*values)["exclude"]);
-  const auto all = ParseHostlist(environment.Get("SLURM_JOB_NODELIST"));
+  const auto without = NodeNames((*values)["exclude"]);
+  const auto all = NodeNames(environment.Get("SLURM_JOB_NODELIST"));
   if (!without.ok() || !all.ok()) {
     return absl::InvalidArgumentError("error: Invalid node name specified");
   }

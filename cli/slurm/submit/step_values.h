@@ -3,8 +3,7 @@
 // What srun asks for inside a job: the values of a step, from its options and the job's variables.
 //
 // A step has what its options say of the job that it is in, so that what only a job can ask for
-// falls away. Thread promise: pure functions. Invariant: every name of the result is an option that
-// a step of `muster run` takes.
+// falls away. Invariant: every name of the result is an option that a step of `muster run` takes.
 
 #include <map>
 #include <span>

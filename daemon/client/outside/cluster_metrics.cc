@@ -6,6 +6,7 @@
 
 #include "scheduler/core/handle/nodes/health_handlers.h"
 #include "scheduler/core/state/tables/usage_keys.h"
+#include "scheduler/model/machine/amounts.h"
 
 namespace muster::daemon {
 namespace {
@@ -205,7 +206,7 @@ void AddWork(const Meters& meters, const std::map<std::string, Timings>& calls, 
                static_cast<double>(meters.cpu_energy_mj) / 1e3);
 }
 
-// Names of Slurm 25.11's metrics/openmetrics, where we have the same number.
+// Names of Slurm 25.11's /metrics/openmetrics, where we have the same number.
 struct SlurmJobs {
   double jobs = 0;
   double pending = 0;
@@ -309,12 +310,8 @@ MeteredCluster LookForMetrics(const StateView& snapshot) {
     row.submitted = job.submitted;
     row.count = count;
     if (job.attempt.has_value()) {
-      for (const NodeAllocation& part : job.attempt->allocation.nodes) {
-        row.cpus += part.cpus.Count();
-        row.memory += part.memory;
-        row.gpus += static_cast<std::uint32_t>(part.gpus.size());
-        ++row.nodes;
-      }
+      SetAmounts(AmountsOf(job.attempt->allocation), row);
+      row.nodes = static_cast<std::uint32_t>(job.attempt->allocation.nodes.size());
     }
     cluster.jobs.push_back(std::move(row));
   });

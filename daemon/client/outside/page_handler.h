@@ -5,27 +5,18 @@
 // Thread promise: gRPC's threads call in and never wait. Invariant: both show what every user may
 // see: no program, no address.
 
-#include <string_view>
-
 #include "daemon/access/call.h"
+#include "daemon/access/methods.h"
 #include "daemon/agents/live_usage.h"
 #include "daemon/controller/controller.h"
+#include "scheduler/model/request/job_questions.h"
 
 namespace muster::daemon {
 
-class PageHandler {
- public:
-  // What is referred to outlives the answers.
-  PageHandler(Controller& controller, const LiveUsage& usage)
-      : controller_(controller), usage_(usage) {}
+// Both; what they refer to outlives the answers.
+void ServePictures(Methods& methods, Controller& controller, const LiveUsage& usage);
 
-  // `request`: the bytes of a wire::ShowCurveRequest.
-  void ShowCurve(const AnyCall& call, std::string_view request) const;
-  void ShowPlan(const AnyCall& call) const;
-
- private:
-  Controller& controller_;
-  const LiveUsage& usage_;
-};
+void AnswerShowCurve(const LiveUsage& usage, const Call<ShowCurve>& call, const ShowCurve& asked);
+void AnswerShowPlan(Controller& controller, const Call<ShowPlan>& call);
 
 }  // namespace muster::daemon

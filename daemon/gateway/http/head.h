@@ -2,9 +2,8 @@
 
 // What a connection makes of heads: from Beast's to ours, and from our answers to Beast's.
 //
-// Thread promise: pure. Invariants: a head that two readers could read differently is an error:
-// one Host, one plain Content-Length or none, no Transfer-Encoding; every answer has the headers of
-// safety.
+// Invariants: a head that two readers could read differently is an error: one Host, one plain
+// Content-Length or none, no Transfer-Encoding; every answer has the headers of safety.
 
 #include <boost/beast/http.hpp>
 #include <optional>

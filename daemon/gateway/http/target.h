@@ -2,8 +2,8 @@
 
 // Reading what stands in a request's first line and in its Authorization.
 //
-// Thread promise: pure. Invariants: what is returned is UTF-8 without control characters; anything
-// else is refused, never repaired, so that no two readers see two things.
+// Invariants: what is returned is UTF-8 without control characters; anything else is refused, never
+// repaired, so that no two readers see two things.
 
 #include <string>
 #include <string_view>

@@ -5,8 +5,8 @@
 // `muster web` leaves the token in a private file that is named after the code, and prints a link
 // with the code; the page brings the code once and gets a session, which it shows instead of the
 // token. Sessions live in this process alone: who gets hold of one has nothing when the gateway is
-// gone, and with it its port. Thread promise: safe from any thread. Invariants: (1) a code counts
-// once, and for kCodeLife; (2) no token goes to a browser; (3) there are at most kSessionsMax.
+// gone, and with it its port. Invariants: (1) a code counts once, and for kCodeLife; (2) no token
+// goes to a browser; (3) there are at most kSessionsMax.
 
 #include <chrono>
 #include <map>

@@ -3,8 +3,8 @@
 // Messages of the client service as JSON, in protobuf's own mapping, and their fields out of a
 // query.
 //
-// Thread promise: pure. Invariants: a field that the message does not have is an error; what is
-// written has every field, set or not, so that a reader need not guess.
+// Invariants: a field that the message does not have is an error; what is written has every field,
+// set or not, so that a reader need not guess.
 
 #include <google/protobuf/message.h>
 

@@ -2,8 +2,8 @@
 
 // The description of /v1 for programs: OpenAPI 3.1, made from the descriptors of the protos.
 //
-// Thread promise: pure. Invariants: every path of routes.h is in it, and no other; a message is one
-// schema, by its name, in protobuf's JSON mapping.
+// Invariants: every path of routes.h is in it, and no other; a message is one schema, by its name,
+// in protobuf's JSON mapping.
 
 #include <string>
 

@@ -2,8 +2,8 @@
 
 // Metrics as text: OpenMetrics 1.0, and Prometheus's older form for who asks for nothing better.
 //
-// Thread promise: pure. Invariants: what comes out is legal whatever is in the labels; a family is
-// written once, with its help and its type before its samples.
+// Invariants: what comes out is legal whatever is in the labels; a family is written once, with its
+// help and its type before its samples.
 
 #include <string>
 

@@ -2,9 +2,9 @@
 
 // Events of the controller to many readers over HTTP, as server-sent events.
 //
-// Thread promise: safe from any thread. Invariants: (1) readers share a stream only when token and
-// filter are the same; (2) a ring holds at most kRingBytes, and a reader has one piece under way;
-// (3) a reader that falls out of the ring is cut off; (4) a stream without readers ends.
+// Invariants: (1) readers share a stream only when token and filter are the same; (2) a ring holds
+// at most kRingBytes, and a reader has one piece under way; (3) a reader that falls out of the ring
+// is cut off; (4) a stream without readers ends.
 
 #include <cstdint>
 #include <deque>

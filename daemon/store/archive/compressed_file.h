@@ -2,8 +2,8 @@
 
 // Files through zstd.
 //
-// Thread promise: safe from any thread. Invariants: the file written is there whole and durable, or
-// not at all; what was damaged is refused (every frame has a checksum).
+// Invariants: the file written is there whole and durable, or not at all; what was damaged is
+// refused (every frame has a checksum).
 
 #include <string>
 

@@ -2,8 +2,8 @@
 
 // Values in blob columns: the wire's messages, written and read through proto/convert.
 //
-// Included by the store's .cc files only, for it brings protobuf along. Thread promise: pure
-// functions. Invariants: what Encode wrote, Decode reads, in this version and in every later one.
+// Included by the store's .cc files only, for it brings protobuf along. Invariants: what Encode
+// wrote, Decode reads, in this version and in every later one.
 
 #include <string>
 #include <string_view>

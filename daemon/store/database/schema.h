@@ -4,8 +4,7 @@
 // description of them: PostgreSQL's words are made of these, which are SQLite's.
 //
 // A step that was released is never edited: a change of the schema is a further step, and its
-// columns come to Tables(). Thread promise: constants. Invariant: Tables() says what all steps
-// together make.
+// columns come to Tables(). Invariant: Tables() says what all steps together make.
 //
 // The tables, version 1 (times are UTC milliseconds, NULL for "never"; payloads are the
 // wire's messages):

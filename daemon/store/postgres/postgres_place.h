@@ -2,9 +2,9 @@
 
 // Where a PostgreSQL database is: a URL that holds no secret.
 //
-// Thread promise: plain values. Invariants: (1) there is no password in it: libpq takes that from a
-// passfile or a service; (2) off this machine the server's certificate is verified unless the URL
-// says otherwise; (3) of several hosts the one that takes writes is meant.
+// Invariants: (1) there is no password in it: libpq takes that from a passfile or a service; (2)
+// off this machine the server's certificate is verified unless the URL says otherwise; (3) of
+// several hosts the one that takes writes is meant.
 
 #include <string>
 #include <utility>

@@ -1,6 +1,6 @@
 #pragma once
 
-// A batch: what one turn of the controller's loop makes durable, in one transaction or not at all.
+// A batch: what one round of the controller's loop makes durable, in one transaction or not at all.
 //
 // Made on the controller's thread, written on the store's. Thread promise: plain values, moved from
 // one thread to the other. Invariants: (1) `entries` follow the last committed version without a

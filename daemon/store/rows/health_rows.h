@@ -21,7 +21,7 @@ absl::Status ReadHealthState(Database& database, StateImage* image);
 absl::StatusOr<std::vector<HealthRecord>> ReadHealthHistory(Database& database, NodeId node,
                                                             std::uint32_t limit);
 
-// So many checks of a node are kept.
+// How many checks of a node are kept.
 inline constexpr std::uint64_t kHealthKept = 500;
 
 }  // namespace muster::daemon

@@ -3,9 +3,9 @@
 // What a program holds of its submitter's secrets: its environment and its script, apart from the
 // rest, so that they are erased by themselves when their job ends.
 //
-// Thread promise: pure functions. Invariants: (1) putting back what was taken gives the program
-// that was; (2) what is left of a program whose secret was erased still says where it runs, with
-// which arguments, which files it has and from which host it was submitted.
+// Invariants: (1) putting back what was taken gives the program that was; (2) what is left of a
+// program whose secret was erased still says where it runs, with which arguments, which files it
+// has and from which host it was submitted.
 
 #include <string>
 #include <string_view>

@@ -241,7 +241,7 @@ absl::Status RowWriter::WriteEnded(const EndedJob& ended) {
   return status;
 }
 
-// So many jobs of the submission have ended.
+// That many jobs of the submission have ended.
 absl::Status RowWriter::Close(JobId submission, std::int64_t jobs) {
   RETURN_IF_ERROR(close_element_.Run(jobs, submission.value()));
   return erase_program_.Run(Blob{}, submission.value());

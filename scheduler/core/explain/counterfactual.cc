@@ -31,15 +31,15 @@ struct Variant {
 // The snapshot without the jobs behind this one, in the order in which a cycle looks at them.
 struct Ahead {
   Snapshot snapshot;
-  std::size_t components = 1;  // the last so many that wait are the job
+  std::size_t components = 1;  // how many of the last that wait are the job
 };
 
 // Nothing when the job is not there.
 std::optional<Ahead> UpTo(const Snapshot& snapshot, JobId job, const SchedulerConfig& config) {
   std::vector<std::uint32_t> totals;
   std::vector<WaitingJob> queue;
-  for (const QueueEntry& turn : QueuePriority(snapshot, config).Order(&totals)) {
-    const WaitingJob& entry = snapshot.waiting[turn.entry];
+  for (const QueueEntry& queued : QueuePriority(snapshot, config).Order(&totals)) {
+    const WaitingJob& entry = snapshot.waiting[queued.entry];
     if (entry.het_size > 0) {
       if (entry.id != entry.submission) {
         continue;  // a whole group has its leader's place
@@ -54,15 +54,15 @@ std::optional<Ahead> UpTo(const Snapshot& snapshot, JobId job, const SchedulerCo
       continue;
     }
     const std::uint64_t offset = job.value() - entry.id.value();
-    if (offset < turn.first || offset - turn.first >= turn.count) {
-      queue.push_back(ElementsOf(entry, turn.first, turn.count));
+    if (offset < queued.first || offset - queued.first >= queued.count) {
+      queue.push_back(ElementsOf(entry, queued.first, queued.count));
       continue;
     }
-    const auto before = static_cast<std::uint32_t>(offset - turn.first);
+    const auto before = static_cast<std::uint32_t>(offset - queued.first);
     if (before > 0) {
-      queue.push_back(ElementsOf(entry, turn.first, before));
+      queue.push_back(ElementsOf(entry, queued.first, before));
     }
-    queue.push_back(ElementsOf(entry, turn.first + before));
+    queue.push_back(ElementsOf(entry, queued.first + before));
     Ahead ahead{snapshot};
     ahead.snapshot.waiting = std::move(queue);
     return ahead;

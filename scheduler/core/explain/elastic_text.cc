@@ -4,49 +4,39 @@
 #include <chrono>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/base/text/duration_text.h"
 #include "scheduler/core/plan/search/elastic_size.h"
 
 namespace muster::core {
 namespace {
 
-// "12 s", "41 min", "3 h": the largest unit of which there are at least two.
-std::string TimeText(Duration time) {
-  const std::int64_t seconds = std::chrono::floor<std::chrono::seconds>(time).count();
-  constexpr std::int64_t kMinute = 60;
-  constexpr std::int64_t kHour = 3600;
-  if (seconds >= 2 * kHour) {
-    return absl::StrCat(seconds / kHour, " h");
-  }
-  return seconds >= 2 * kMinute ? absl::StrCat(seconds / kMinute, " min")
-                                : absl::StrCat(seconds, " s");
-}
-
 std::string GainText(const PlannedResize& resize) {
   return absl::StrCat(
-      resize.gain == kNeverEnds ? std::string("time, and it has no limit") : TimeText(resize.gain),
-      ", a change costs ", TimeText(resize.cost));
+      resize.gain == kNeverEnds ? std::string("time, and it has no limit") : RoughText(resize.gain),
+      ", a change costs ", RoughText(resize.cost));
 }
 
 std::string VerdictText(const PlannedResize& resize, Time now) {
   const Duration wait = std::max(resize.when - now, Duration(0));
   switch (resize.verdict) {
     case ResizeVerdict::kGrow:
-      return absl::StrCat("grows to ", resize.nodes, " in ", TimeText(wait), ": gains ",
+      return absl::StrCat("grows to ", resize.nodes, " in ", RoughText(wait), ": gains ",
                           GainText(resize));
     case ResizeVerdict::kLargest:
       return "has as many as it may have";
     case ResizeVerdict::kNoRoom:
       return "no further node is free for it";
     case ResizeVerdict::kTooSoon:
-      return absl::StrCat("may grow to ", resize.nodes, " in ", TimeText(wait),
+      return absl::StrCat("may grow to ", resize.nodes, " in ", RoughText(wait),
                           ": its last change was too short ago");
     case ResizeVerdict::kTooLittle:
       return absl::StrCat("stays: ", resize.nodes, " would gain ", GainText(resize));
     case ResizeVerdict::kShrink:
-      return absl::StrCat("shrinks to ", resize.nodes, " in ", TimeText(wait), " for job ",
-                          resize.for_job.value(), ", which starts ",
-                          resize.gain == kNeverEnds ? "at last" : TimeText(resize.gain) + " sooner",
-                          ", a change costs ", TimeText(resize.cost));
+      return absl::StrCat(
+          "shrinks to ", resize.nodes, " in ", RoughText(wait), " for job ", resize.for_job.value(),
+          ", which starts ",
+          resize.gain == kNeverEnds ? "at last" : RoughText(resize.gain) + " sooner",
+          ", a change costs ", RoughText(resize.cost));
   }
   return "";
 }

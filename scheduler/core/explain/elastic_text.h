@@ -1,8 +1,6 @@
 #pragma once
 
 // The sentence about an elastic job's size: its range, and why it grows or does not.
-//
-// Thread promise: pure functions.
 
 #include <string>
 

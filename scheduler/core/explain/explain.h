@@ -3,8 +3,8 @@
 // Explain: the long answer to "why does my job wait": the reason of the last cycle, the jobs before
 // it, and what each node lacks.
 //
-// Asked for by a user, so it may look at every node. Thread promise: pure. Invariants: a node
-// "fits" exactly when it can take the job's share as it is.
+// Asked for by a user, so it may look at every node. Invariants: a node "fits" exactly when it can
+// take the job's share as it is.
 
 #include "scheduler/model/plan/explanation.h"
 #include "scheduler/model/plan/plan.h"

@@ -6,16 +6,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/core/plan/planner.h"
 
 namespace muster::core {
 namespace {
 
 constexpr std::size_t kPlansKept = 4;
-
-std::string HashText(std::uint64_t hash) {
-  return std::string(absl::StrCat(absl::Hex(hash, absl::kZeroPad16)));
-}
 
 }  // namespace
 

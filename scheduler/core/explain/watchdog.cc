@@ -275,7 +275,8 @@ std::vector<OverlookedJob> FindOverlooked(const Snapshot& snapshot, const Plan& 
   return plan.waiting.empty() ? std::vector<OverlookedJob>() : Round(snapshot, plan, config).Run();
 }
 
-std::vector<OverlookedJob> Watchdog::Heed(const std::vector<OverlookedJob>& overlooked) {
+std::vector<OverlookedJob> Watchdog::ReportOverlooked(
+    const std::vector<OverlookedJob>& overlooked) {
   std::map<JobId, Seen> seen;
   std::vector<OverlookedJob> alerts;
   for (const OverlookedJob& job : overlooked) {

@@ -4,13 +4,13 @@
 // on idle nodes as they are.
 //
 // A second opinion on the planner, which is why it shares neither its timelines nor its search:
-// what is free after the plan's starts, node by node, and core/span to place the job there. It
-// rather says nothing than accuse wrongly: nodes with a start reserved on them before the job would
-// end or whose cores a suspended job wants back, machines whose cores differ, components of
-// heterogeneous jobs, and jobs without a time limit after one whose start is unknown are left out.
-// Thread promise: FindOverlooked is pure; a Watchdog belongs to one thread. Invariants: an
-// overlooked job is kept by no hold, dependency, time, limit or policy, and starting it on the
-// nodes named delays no job with a reservation.
+// what is free after the plan's starts, node by node, and core/place/nodes/node_selection to place
+// the job there. It rather says nothing than accuse wrongly: nodes with a start reserved on them
+// before the job would end or whose cores a suspended job wants back, machines whose cores differ,
+// components of heterogeneous jobs, and jobs without a time limit after one whose start is unknown
+// are left out. Thread promise: FindOverlooked is pure; a Watchdog belongs to one thread.
+// Invariants: an overlooked job is kept by no hold, dependency, time, limit or policy, and starting
+// it on the nodes named delays no job with a reservation.
 
 #include <cstdint>
 #include <map>
@@ -35,7 +35,7 @@ class Watchdog {
 
   // Takes in what one cycle overlooked; the jobs that more cycles in a row than that have left,
   // each reported once.
-  std::vector<OverlookedJob> Heed(const std::vector<OverlookedJob>& overlooked);
+  std::vector<OverlookedJob> ReportOverlooked(const std::vector<OverlookedJob>& overlooked);
 
   // All that were reported and still wait so, by job.
   [[nodiscard]] std::vector<OverlookedJob> alerts() const;

@@ -3,8 +3,8 @@
 // What an update may change of a job besides its times, name and dependency, option by option.
 //
 // A job is kept as it was normalised; an option that is changed has what followed from its old
-// value follow from its new one. Thread promise: pure. Invariants: nothing but what the options
-// name, and what follows from them, changes; the answer still has to be normalised and admitted.
+// value follow from its new one. Invariants: nothing but what the options name, and what follows
+// from them, changes; the answer still has to be normalised and admitted.
 
 #include <string>
 #include <vector>

@@ -30,7 +30,7 @@
 #include "scheduler/core/policy/admission.h"
 #include "scheduler/core/policy/deadline.h"
 #include "scheduler/core/policy/job_access.h"
-#include "scheduler/core/share/job_billing.h"
+#include "scheduler/core/share/billing.h"
 #include "scheduler/core/state/job_group.h"
 #include "scheduler/core/state/tables/node_use.h"
 #include "scheduler/core/state/tables/usage_keys.h"

@@ -3,7 +3,7 @@
 // The handlers of requests that change jobs in other ways than their first submission, their end or
 // a hold: requeue and update. Part of core/handle.
 //
-// Thread promise: pure. Invariants: as in step.h.
+// Invariants: as in step.h.
 
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/core/state/transition.h"

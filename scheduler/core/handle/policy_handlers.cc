@@ -7,10 +7,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/host_list.h"
 #include "scheduler/core/policy/policy_check.h"
 #include "scheduler/core/state/tables/charge.h"
 #include "scheduler/model/policy/policy_text.h"
-#include "scheduler/model/value/host_list.h"
 
 namespace muster::core {
 namespace {
@@ -218,7 +218,7 @@ absl::Status SettleNodes(const ClusterState& state, Time now, const PolicyObject
 
 absl::Status ChooseNodes(const ClusterState& state, Time now, Reservation* reservation) {
   if (reservation->start == kNoTime || reservation->end <= reservation->start) {
-    return absl::OkStatus();  // told by core/policy_check
+    return absl::OkStatus();  // reported by core/policy/policy_check
   }
   const bool choose = reservation->node_count > 0 && reservation->nodes.empty();
   const bool ignore = (reservation->flags & kIgnoreJobs) != 0;

@@ -3,9 +3,8 @@
 // The handlers that change policy: by an administrator, and by the configuration. Part of
 // core/handle, in a file of its own.
 //
-// Thread promise: pure. Invariants: (1) the policy after the transition has no problem
-// (core/policy_check); (2) what jobs or other objects need is not deleted; (3) what changes nothing
-// makes no event.
+// Invariants: (1) the policy after the transition has no problem (core/policy/policy_check); (2)
+// what jobs or other objects need is not deleted; (3) what changes nothing makes no event.
 
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/core/state/transition.h"

@@ -4,6 +4,7 @@
 
 #include "scheduler/core/policy/deadline.h"
 #include "scheduler/core/state/job_group.h"
+#include "scheduler/model/job/job_state.h"
 
 namespace muster::core {
 
@@ -38,7 +39,7 @@ bool StartGate::MustDrop(const PlannedDrop& drop) const {
   if (job == nullptr || !IsWaiting(job->state)) {
     return false;
   }
-  if (drop.state == JobState::kDeadline) {
+  if (IsPastDeadline(drop.state)) {
     const std::vector<const Job*> group = GroupOf(state_, *job);
     return std::any_of(group.begin(), group.end(), [this](const Job* component) {
       return !CanMeetDeadline(*component->spec, now_);

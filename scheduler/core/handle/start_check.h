@@ -1,7 +1,7 @@
 #pragma once
 
-// A plan's starts and drops against the state as it is by now, but for nodes: core/verify's
-// counterpart for what core/eligibility looks at.
+// A plan's starts and drops against the state as it is by now, but for nodes: core/handle/verify's
+// counterpart for what core/plan/search/eligibility looks at.
 //
 // Thread promise: owned by one thread, for one plan. Invariants: the starts that one gate admits
 // hold together on the state that it was made for.

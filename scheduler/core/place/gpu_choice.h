@@ -4,9 +4,9 @@
 //
 // First come the ranks: as many as can have cores, memory and GPUs on one NUMA node. Of the sets
 // that allow this, one whose weakest link is best; of those, one that cuts the weakest links to the
-// GPUs that stay, so that a pair or an island on NVLink is broken up last. Thread promise: pure.
-// Invariants: the first two are exact for machines of up to 16 GPUs; the third looks at no more
-// than kSetsCompared sets; ties fall to the lower positions.
+// GPUs that stay, so that a pair or an island on NVLink is broken up last. Invariants: the first
+// two are exact for machines of up to 16 GPUs; the third looks at no more than kSetsCompared sets;
+// ties fall to the lower positions.
 
 #include <cstdint>
 #include <vector>

@@ -43,16 +43,6 @@ GpuLinkTable::GpuLinkTable(const Machine& machine)
   }
 }
 
-std::uint64_t GpuLinkTable::Weakest(const std::vector<std::uint32_t>& gpus) const {
-  std::uint64_t weakest = kNoLink;
-  for (std::size_t i = 0; i < gpus.size(); ++i) {
-    for (std::size_t j = i + 1; j < gpus.size(); ++j) {
-      weakest = std::min(weakest, Quality(gpus[i], gpus[j]));
-    }
-  }
-  return weakest;
-}
-
 std::optional<DeviceLink> WeakestLink(const Machine& machine,
                                       const std::vector<std::uint32_t>& gpus) {
   std::optional<DeviceLink> weakest;

@@ -22,8 +22,6 @@ class GpuLinkTable {
   [[nodiscard]] std::uint64_t Quality(std::uint32_t a, std::uint32_t b) const {
     return qualities_[a * count_ + b];
   }
-  // The weakest pair of the set; kNoLink for fewer than two.
-  [[nodiscard]] std::uint64_t Weakest(const std::vector<std::uint32_t>& gpus) const;
 
  private:
   std::size_t count_;

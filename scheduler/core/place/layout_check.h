@@ -3,8 +3,8 @@
 // The layout of a request, checked and completed: groups that are not given, lists that need whole
 // nodes.
 //
-// Thread promise: pure. Invariants: (1) after Complete the groups multiply to the request's tasks;
-// (2) errors name their option.
+// Invariants: (1) after Complete the groups multiply to the request's tasks; (2) errors name their
+// option.
 
 #include "absl/status/status.h"
 #include "scheduler/model/job/job_spec.h"

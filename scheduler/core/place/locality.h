@@ -2,7 +2,7 @@
 
 // How near its ranks a placement puts what they use.
 //
-// Thread promise: pure functions. Invariants: what the machine does not say is not near.
+// Invariants: what the machine does not say is not near.
 
 #include <cstdint>
 #include <vector>

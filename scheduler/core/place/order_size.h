@@ -1,10 +1,10 @@
 #pragma once
 
-// Whether the orders of a placement fit into messages (model/order_limits).
+// Whether the orders of a placement fit into messages (model/job/order_limits).
 //
 // Each node of an attempt is told the places of all its ranks, and those of the other components of
-// a heterogeneous job. Thread promise: pure. Invariants: what these accept makes orders that an
-// agent takes, with any program that model/job/program_check accepts.
+// a heterogeneous job. Invariants: what these accept makes orders that an agent takes, with any
+// program that model/job/program_check accepts.
 
 #include <span>
 

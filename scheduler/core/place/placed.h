@@ -2,9 +2,8 @@
 
 // What was placed on one node, and how the parts of several nodes become one allocation.
 //
-// Thread promise: pure. Invariants: (1) ranks are numbered from 0 on each node that was placed, and
-// over the whole allocation once it is put together; (2) nodes keep the order in which they were
-// added.
+// Invariants: (1) ranks are numbered from 0 on each node that was placed, and over the whole
+// allocation once it is put together; (2) nodes keep the order in which they were added.
 
 #include <cstdint>
 

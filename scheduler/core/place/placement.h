@@ -3,10 +3,10 @@
 // Placement inside one node: which cores, memory nodes and GPUs each task gets.
 //
 // A task gets whole cores of its own, all in one NUMA node where one has room, and the GPUs it asks
-// for beside them. Used by the planner's span across nodes; knows nothing of other nodes. Thread
-// promise: pure. Invariants: (1) what it grants is free in the snapshot it was given; (2) the same
-// snapshot and request give the same answer; (3) ranks are numbered from 0 here, the span numbers
-// them over the job.
+// for beside them. Used by the planner's span across nodes; knows nothing of other nodes.
+// Invariants: (1) what it grants is free in the snapshot it was given; (2) the same snapshot and
+// request give the same answer; (3) ranks are numbered from 0 here, the span numbers them over the
+// job.
 
 #include <cstdint>
 

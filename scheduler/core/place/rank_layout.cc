@@ -321,7 +321,7 @@ void BindGpus(const RankLayout& layout, const Machine& machine, NodeAllocation& 
 // The ranks of the allocation in the order in which they are given their numbers.
 using Sequence = std::vector<RankPlacement*>;
 
-// Over nodes round by round, so many at a time.
+// Over nodes round by round, `plane` at a time.
 Sequence RoundByRound(Allocation& allocation, std::size_t plane) {
   Sequence sequence;
   for (std::size_t first = 0, before = ~std::size_t{0}; before != sequence.size(); first += plane) {

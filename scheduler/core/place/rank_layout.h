@@ -7,10 +7,10 @@
 // With --parallel the ranks of a tensor-parallel group have neighbouring GPUs, those joined best;
 // one pipeline's groups follow one another, leaf switch by leaf switch, and so do the pipelines
 // that form a data-parallel ring. Rank numbers are those of Megatron and DeepSpeed: tensor fastest,
-// then data, then pipeline. Thread promise: pure. Invariants: (1) a rank's threads and memory nodes
-// stay within its node's part; (2) ranks are numbered 0..n-1 over the allocation, ascending on each
-// node; (3) rank 0 is on the first node; (4) without a layout only the NICs, what
-// they see, and the numbers where the job lies in segments are new.
+// then data, then pipeline. Invariants: (1) a rank's threads and memory nodes stay within its
+// node's part; (2) ranks are numbered 0..n-1 over the allocation, ascending on each node; (3) rank
+// 0 is on the first node; (4) without a layout only the NICs, what they see, and the numbers where
+// the job lies in segments are new.
 
 #include <functional>
 
@@ -27,8 +27,8 @@ void LayOutRanks(const ResourceRequest& request,
                  const std::function<std::uint32_t(std::size_t)>& leaf_of, Allocation& allocation);
 
 // What a rank sees of its node's devices: its GPUs as --gpu-bind says, its own alone where GPUs
-// were asked for by the task, and its NIC (core/locality). For code that changes ranks or GPUs of a
-// part after LayOutRanks, which does this itself.
+// were asked for by the task, and its NIC (core/place/locality). For code that changes ranks or
+// GPUs of a part after LayOutRanks, which does this itself.
 void GiveDevices(const ResourceRequest& request, const Machine& machine, NodeAllocation& part);
 
 }  // namespace muster::core

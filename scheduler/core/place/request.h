@@ -3,9 +3,8 @@
 // What a request means on a machine: cores, threads, memory and GPUs of its tasks on one node, and
 // what of them is free there.
 //
-// One definition for who places tasks, who counts room and who says why there is none. Thread
-// promise: pure. Invariants: (1) amounts saturate and never wrap; (2) the same request and machine
-// give the same answer.
+// One definition for who places tasks, who counts room and who says why there is none. Invariants:
+// (1) amounts saturate and never wrap; (2) the same request and machine give the same answer.
 
 #include <cstdint>
 #include <string>
@@ -21,7 +20,7 @@ namespace muster::core {
 // REQUIRES: its tasks and nodes are filled in.
 absl::Status FillGpus(ResourceRequest& request);
 
-// Whether the nodes are to lie in segments: so many each, below one leaf switch or in one block.
+// Whether the nodes are to lie in segments: that many each, below one leaf switch or in one block.
 inline bool IsInSegments(const ResourceRequest& request) {
   return request.segment > 1;
 }

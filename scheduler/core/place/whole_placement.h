@@ -3,8 +3,8 @@
 // Placement inside one node of tasks that have whole GPUs, or none.
 //
 // Domain by domain (NUMA nodes): the tightest that takes all tasks, else the roomiest; GPUs are
-// those joined best. Called by core/placement, and by core/share_placement, which lends its tasks a
-// whole GPU. Thread promise: pure. Invariants: those of core/placement.
+// those joined best. Called by core/place/placement, and by core/place/share_placement, which lends
+// its tasks a whole GPU. Invariants: those of core/place/placement.
 
 #include <cstdint>
 

@@ -12,6 +12,7 @@
 #include "scheduler/core/plan/waiting_list.h"
 #include "scheduler/core/state/tables/attempt.h"
 #include "scheduler/core/state/tables/checkpoint_account.h"
+#include "scheduler/model/machine/amounts.h"
 
 namespace muster::core {
 namespace {
@@ -147,10 +148,8 @@ RunningJob RunningOf(const Job& job, Time now) {
     running.change_cost = ChangeCostOf(attempt);
     running.resizing = attempt.ending == EndCause::kResized;
   }
+  SetAmounts(AmountsOf(attempt.allocation), running);
   for (const NodeAllocation& part : attempt.allocation.nodes) {
-    running.cpus += part.cpus.Count();
-    running.memory += part.memory;
-    running.gpus += static_cast<std::uint32_t>(part.gpus.size());
     running.nodes.push_back(part.node);
   }
   return running;

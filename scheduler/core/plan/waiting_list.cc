@@ -9,7 +9,7 @@
 #include <set>
 #include <utility>
 
-#include "scheduler/core/plan/queue/queue_order.h"
+#include "scheduler/core/plan/queue/waiting_jobs.h"
 
 namespace muster::core {
 namespace {
@@ -69,10 +69,10 @@ std::set<JobId> QuarantinedJobs(const ClusterState& state) {
 
 // What the entry is but for its dependency and its quarantine.
 WaitingJob EntryOf(const Job& job, std::uint32_t count) {
-  return WaitingJob{job.id, job.submission, job.array_index,       SpecOf(job), job.held,
-                    false,  job.submitted,  job.last_attempt,      job.held_by, {},
-                    count,  job.het_size,   job.resized != kNoTime, job.estimate.used,
-                    job.promised};
+  return WaitingJob{
+      job.id, job.submission, job.array_index,        SpecOf(job),       job.held,
+      false,  job.submitted,  job.last_attempt,       job.held_by,       {},
+      count,  job.het_size,   job.resized != kNoTime, job.estimate.used, job.promised};
 }
 
 // Sets what goes with other jobs and with time.

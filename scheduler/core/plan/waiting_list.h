@@ -2,8 +2,7 @@
 
 // The waiting jobs of a snapshot: made from the state, or brought up to date from an older list.
 //
-// Thread promise: pure functions. Invariants: the same state and the same `now` make the same list,
-// in queue order, by either way.
+// Invariants: the same state and the same `now` make the same list, in queue order, by either way.
 
 #include <vector>
 

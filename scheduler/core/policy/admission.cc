@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "scheduler/base/contains.h"
 #include "scheduler/base/status.h"
 #include "scheduler/core/policy/job_partition.h"
 #include "scheduler/core/policy/limits.h"
@@ -44,7 +45,7 @@ absl::Status FillPartition(const SitePolicy& site, JobSpec* spec) {
           "--partition: there is no partition ", name.empty() ? "\"\"" : name, "; there are ",
           site.partitions.empty() ? std::string(kImpliedPartition) : KnownNames(site.partitions)));
     }
-    if (IsNamed(seen, name)) {
+    if (Contains(seen, name)) {
       return absl::InvalidArgumentError(absl::StrCat("--partition: names ", name, " twice"));
     }
     seen.push_back(name);
@@ -96,8 +97,8 @@ absl::Status MayUseReservation(const SitePolicy& site, const JobSpec& spec, Time
   }
   const bool by_account = std::any_of(
       reservation->accounts.begin(), reservation->accounts.end(),
-      [&](const std::string& name) { return IsNamed(ChargedAccounts(site, spec.account), name); });
-  if (!by_account && !IsNamed(reservation->users, spec.user.name)) {
+      [&](const std::string& name) { return Contains(ChargedAccounts(site, spec.account), name); });
+  if (!by_account && !Contains(reservation->users, spec.user.name)) {
     return absl::PermissionDeniedError(
         absl::StrCat("--reservation: ", spec.reservation, " is not for ", spec.user.name,
                      spec.account.empty() ? "" : absl::StrCat(" in account ", spec.account)));

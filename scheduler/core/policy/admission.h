@@ -3,8 +3,8 @@
 // Admission: what policy makes of a submission, before it is taken.
 //
 // Fills in what was left open (partition, account, QOS, time limit) and refuses what may not be.
-// Thread promise: pure. Invariants: with an empty policy nothing changes and nothing is refused
-// that names no policy; an error is one line that names the option.
+// Invariants: with an empty policy nothing changes and nothing is refused that names no policy; an
+// error is one line that names the option.
 
 #include <cstdint>
 

@@ -2,8 +2,7 @@
 
 // Deadlines: until when a job may start, and when it must end.
 //
-// Thread promise: pure. Invariants: a job that starts by LatestStart and runs for LimitFrom ends by
-// its deadline.
+// Invariants: a job that starts by LatestStart and runs for LimitFrom ends by its deadline.
 
 #include <algorithm>
 #include <chrono>

@@ -2,8 +2,8 @@
 
 // Who may change a job, and the refusals that every request about a job shares.
 //
-// Thread promise: pure. Invariants: an operator (root, or the user who runs the controller) may
-// change every job; other users only their own.
+// Invariants: an operator (root, or the user who runs the controller) may change every job; other
+// users only their own.
 
 #include <string>
 

@@ -2,8 +2,8 @@
 
 // The partitions that a job names, as policy has them.
 //
-// Thread promise: pure. Invariants: (1) they are in the job's order; (2) what they point to lives
-// as long as the snapshot that was asked.
+// Invariants: (1) they are in the job's order; (2) what they point to lives as long as the snapshot
+// that was asked.
 
 #include <optional>
 #include <string>

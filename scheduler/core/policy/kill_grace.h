@@ -2,10 +2,10 @@
 
 // How long a job has between SIGTERM and SIGKILL.
 //
-// Thread promise: pure. Invariants: a job that is preempted has the GraceTime of its QOS where that
-// has one; an elastic job whose workers wait for a lost node has a few seconds at most; else, and
-// for every other end, its own grace, within what the site gives (SchedulerConfig::kill_grace_max):
-// the submitter asks, the site decides.
+// Invariants: a job that is preempted has the GraceTime of its QOS where that has one; an elastic
+// job whose workers wait for a lost node has a few seconds at most; else, and for every other end,
+// its own grace, within what the site gives (SchedulerConfig::kill_grace_max): the submitter asks,
+// the site decides.
 
 #include <algorithm>
 

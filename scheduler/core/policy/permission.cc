@@ -1,9 +1,8 @@
 #include "scheduler/core/policy/permission.h"
 
-#include <algorithm>
-
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "scheduler/base/contains.h"
 #include "scheduler/core/state/tables/usage_keys.h"
 
 namespace muster::core {
@@ -26,20 +25,15 @@ std::vector<std::string> AllowedQos(const SitePolicy& site, const JobSpec& spec)
 
 }  // namespace
 
-bool IsNamed(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 absl::Status MayUsePartition(const Partition& partition, const JobSpec& spec) {
   const std::string qos = EffectiveQos(spec.qos);
-  if ((!partition.allow_accounts.empty() && !IsNamed(partition.allow_accounts, spec.account)) ||
-      IsNamed(partition.deny_accounts, spec.account)) {
+  if (!Admits(partition.allow_accounts, spec.account) ||
+      Contains(partition.deny_accounts, spec.account)) {
     return absl::PermissionDeniedError(absl::StrCat("--partition: ", partition.name,
                                                     " is not for account ",
                                                     spec.account.empty() ? "\"\"" : spec.account));
   }
-  if ((!partition.allow_qos.empty() && !IsNamed(partition.allow_qos, qos)) ||
-      IsNamed(partition.deny_qos, qos)) {
+  if (!Admits(partition.allow_qos, qos) || Contains(partition.deny_qos, qos)) {
     return absl::PermissionDeniedError(
         absl::StrCat("--partition: ", partition.name, " is not for QOS ", qos));
   }
@@ -66,7 +60,7 @@ absl::Status MayUseAccountAndQos(const SitePolicy& site, const JobSpec& spec) {
                      site.qos.empty() ? std::string(kImpliedQos) : KnownNames(site.qos)));
   }
   const std::vector<std::string> allowed = AllowedQos(site, spec);
-  if (!allowed.empty() && !IsNamed(allowed, qos)) {
+  if (!Admits(allowed, qos)) {
     return absl::NotFoundError(
         absl::StrCat("--qos: ", spec.user.name, spec.account.empty() ? "" : " in account ",
                      spec.account, " may use ", absl::StrJoin(allowed, ", "), ", not ", qos));

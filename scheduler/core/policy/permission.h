@@ -2,8 +2,8 @@
 
 // Who may use what: partitions, accounts and QOS, by name.
 //
-// Asked when a job is submitted and again whenever it could start: policy changes meanwhile. Thread
-// promise: pure. Invariant: an error is one line that names the option.
+// Asked when a job is submitted and again whenever it could start: policy changes meanwhile.
+// Invariant: an error is one line that names the option.
 
 #include <map>
 #include <string>
@@ -20,8 +20,6 @@ namespace muster::core {
 absl::Status MayUsePartition(const Partition& partition, const JobSpec& spec);
 // Whether the spec's user is in its account, and may name its QOS there. NotFound concerns the QOS.
 absl::Status MayUseAccountAndQos(const SitePolicy& site, const JobSpec& spec);
-
-bool IsNamed(const std::vector<std::string>& names, const std::string& name);
 
 // The first names of a policy's objects, for an error line.
 template <class T>

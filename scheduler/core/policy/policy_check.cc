@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/host_list.h"
 #include "scheduler/model/policy/policy_text.h"
-#include "scheduler/model/value/host_list.h"
-#include "scheduler/model/value/period_text.h"
 
 namespace muster::core {
 namespace {

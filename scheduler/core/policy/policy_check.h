@@ -3,8 +3,8 @@
 // What a policy may not say: unknown names, circles, limits that contradict one another.
 //
 // Used by the handlers that change policy and, with the line of the file, by the configuration.
-// Thread promise: pure. Invariants: a policy without a problem holds the invariants of
-// model/partition, account_rules and reservation.
+// Invariants: a policy without a problem holds the invariants of model/policy/partition,
+// account_rules and reservation.
 
 #include <optional>
 #include <string>
@@ -16,7 +16,7 @@ namespace muster::core {
 struct PolicyProblem {
   PolicyKind kind = PolicyKind::kPartition;
   std::string name;
-  std::string key;   // of the table in model/policy_text; "" concerns the whole object
+  std::string key;   // of the table in model/policy/policy_text; "" concerns the whole object
   std::string text;  // what is wrong, and the mend
 };
 

@@ -3,10 +3,10 @@
 // Where and when policy lets a job start: partitions, reservations, and all that policy has against
 // it now.
 //
-// Used by the planner to filter and by verify to check again. Thread promise: pure. Invariants: (1)
-// a job gets nodes of one of its partitions only; (2) no job that does not name a reservation runs
-// on its nodes while it holds, by its time limit; (3) AddPolicyBlockers adds every blocker that
-// does not depend on which nodes are free.
+// Used by the planner to filter and by verify to check again. Invariants: (1) a job gets nodes of
+// one of its partitions only; (2) no job that does not name a reservation runs on its nodes while
+// it holds, by its time limit; (3) AddPolicyBlockers adds every blocker that does not depend on
+// which nodes are free.
 
 #include <optional>
 #include <string>

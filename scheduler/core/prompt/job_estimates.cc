@@ -18,11 +18,6 @@ JobLikeness LikenessOf(const JobSpec& spec) {
           std::int64_t{spec.request.tasks} * spec.request.cpus_per_task, NameNumber(spec.name)};
 }
 
-bool Teaches(JobState end) {
-  return end == JobState::kCompleted || end == JobState::kFailed || end == JobState::kTimeout ||
-         end == JobState::kOutOfMemory;
-}
-
 }  // namespace
 
 JobEstimate JobEstimates::Of(const JobSpec& spec) const {
@@ -42,7 +37,7 @@ void JobEstimates::AddTo(std::vector<Event>& events) const {
 }
 
 void JobEstimates::Observe(const Job& job, const JobEnded& end) {
-  if (Teaches(end.state) && job.attempt.has_value()) {
+  if (HasRunItsCourse(end.state) && job.attempt.has_value()) {
     const Duration ran = end.time - CountedFrom(*job.attempt, end.time);
     estimates_.Observe(LikenessOf(*job.spec),
                        {job.estimate.guess.count(), job.estimate.used.count(), job.estimate.source},

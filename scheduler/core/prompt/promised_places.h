@@ -33,7 +33,7 @@ struct KeptPlace {
   std::int64_t amount = 0;
 };
 
-// So many points of the grid lie between a distance and twice it, at most.
+// How many points of the grid lie between a distance and twice it, at most.
 inline constexpr PromiseTime kGridSteps = 128;
 
 // The distance between neighbouring points of the grid, that far from now; 1 nearby.

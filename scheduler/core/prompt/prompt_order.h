@@ -1,15 +1,15 @@
 #pragma once
 
-// The order of the queue that is called prompt: what a job's turn is, and when its patience ends.
+// The order of the queue that is called prompt: what a job's key is, and when its patience ends.
 //
-// The turn is submission + stretch x estimate, the smallest first: short jobs pass longer ones, but
-// each job only those submitted before its own turn, so nobody is passed for ever. (With stretch 0
-// it is first come, first served; without bound it is shortest job first. The turn is the moment at
+// The key is submission + stretch x estimate, the smallest first: short jobs pass longer ones, but
+// each job only those submitted before its own key, so none is passed for ever. (With stretch 0 it
+// is first come, first served; without bound it is shortest job first. The key is the moment at
 // which the job's slowdown would reach stretch + 1.) A job that has waited for its patience, which
-// grows with the backlog, goes before all turns, first come first, and its promise is made tight.
+// grows with the backlog, goes before all others, first come first, and its promise is made tight.
 // The slack between what first come, first served would give and the promise is Talby and
 // Feitelson's (IPPS 1999). Integers only: the same bits everywhere. Times and spans are in one unit
-// of the caller's. Thread promise: pure. Invariants: nothing overflows for spans up to 2^52.
+// of the caller's. Invariants: nothing overflows for spans up to 2^52.
 
 #include <algorithm>
 #include <cstdint>
@@ -18,7 +18,7 @@
 namespace muster::core {
 
 struct PromptRules {
-  std::int64_t stretch_permille = 10'000;  // of the estimate, in the turn
+  std::int64_t stretch_permille = 10'000;  // of the estimate, in the key
   std::int64_t patience = 57'600;          // of every job, in the unit of times
   std::int64_t backlog_permille = 500;     // of the time to work off the backlog, beside it
   std::int64_t slack = 43'200;             // between what FCFS gives and the promise
@@ -33,12 +33,12 @@ constexpr std::int64_t ShareOfSpan(std::int64_t span, std::int64_t permille) {
 }
 
 // The smallest goes first; ties go by submission, then by number.
-constexpr std::int64_t PromptTurn(const PromptRules& rules, std::int64_t submit,
-                                  std::int64_t estimate) {
+constexpr std::int64_t PromptKey(const PromptRules& rules, std::int64_t submit,
+                                 std::int64_t estimate) {
   return std::clamp(submit, -kLongSpan, kLongSpan) + ShareOfSpan(estimate, rules.stretch_permille);
 }
 
-// What the estimate counts for in the turn of a user who has `fairshare` of kWholeFairshare: as it
+// What the estimate counts for in the key of a user who has `fairshare` of kWholeFairshare: as it
 // is for the best, and up to sixteen times as much the more of his share he has used.
 inline constexpr std::int64_t kWholeFairshare = 1'000'000'000;
 constexpr std::int64_t WeighedEstimate(std::int64_t estimate, std::int64_t fairshare) {

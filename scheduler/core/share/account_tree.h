@@ -3,9 +3,9 @@
 // An account tree made ready for fair share: checked, its links as indices, its usage summed up.
 //
 // CheckAccountTree finds what is wrong with a tree that people wrote; IndexTree needs one that
-// passed. Thread promise: pure functions and plain values. Invariants of a ShareTree: (1) node 0 is
-// root; (2) children come in the order of the tree, accounts before associations; (3) an account
-// with shares "parent" has no children: they are its nearest ancestor's that has not.
+// passed. Invariants of a ShareTree: (1) node 0 is root; (2) children come in the order of the
+// tree, accounts before associations; (3) an account with shares "parent" has no children: they are
+// its nearest ancestor's that has not.
 
 #include <cstddef>
 #include <cstdint>

@@ -8,8 +8,10 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "scheduler/base/contains.h"
 #include "scheduler/base/decimal.h"
 #include "scheduler/base/status.h"
+#include "scheduler/model/value/units.h"
 
 namespace muster::core {
 namespace {
@@ -26,11 +28,6 @@ constexpr std::string_view kUnits = "KMGTP";  // 2^10, 2^20, … bytes
 absl::Status Fault(std::string_view item, const std::string& text) {
   return absl::InvalidArgumentError(
       absl::StrCat("\"", absl::CEscape(std::string(item.substr(0, kNameBytesMax))), "\" ", text));
-}
-
-template <class List>
-bool Holds(const List& list, std::string_view name) {
-  return std::find(list.begin(), list.end(), name) != list.end();
 }
 
 std::string Lower(std::string_view text) {
@@ -51,10 +48,10 @@ std::string ReadName(std::string_view text) {
   const std::string kind = KindOf(text);
   const std::size_t slash = text.find('/');
   if (slash == std::string_view::npos) {
-    return Holds(kPlainNames, kind) ? kind : "";
+    return Contains(kPlainNames, kind) ? kind : "";
   }
   const std::string name(text.substr(slash + 1));
-  const bool good = Holds(kNamedKinds, kind) && !name.empty() && name.size() <= kNameBytesMax &&
+  const bool good = Contains(kNamedKinds, kind) && !name.empty() && name.size() <= kNameBytesMax &&
                     std::all_of(name.begin(), name.end(), [](char c) {
                       return absl::ascii_isgraph(static_cast<unsigned char>(c));
                     });
@@ -149,6 +146,31 @@ BillingRate Billing(const std::vector<TresAmount>& amounts, const std::vector<Tr
     }
   }
   return BillingRate(absl::Uint128Low64(std::min(sum + largest, most)));
+}
+
+BillingRate BillingOf(const TresUse& held, std::uint32_t usage_factor,
+                      const PriorityConfig& config) {
+  // With parts of GPUs everything is reckoned in thousandths.
+  const bool parts = std::any_of(held.gpus.begin(), held.gpus.end(), [](const auto& model) {
+    return model.second % kWholeGpu.value() != 0;
+  });
+  const std::uint64_t unit = parts ? kWholeGpu.value() : 1;
+  const std::uint64_t gpu_unit = kWholeGpu.value() / unit;
+  std::vector<TresAmount> amounts = {
+      {"cpu", held.cpus * unit}, {"mem", held.memory * unit}, {"node", held.nodes * unit}};
+  std::uint64_t gpus = 0;
+  for (const auto& [model, thousandths] : held.gpus) {
+    const std::uint64_t count = thousandths / gpu_unit;
+    gpus += count;
+    if (!model.empty()) {
+      amounts.push_back({"gres/gpu:" + model, count});
+    }
+  }
+  amounts.push_back({"gres/gpu", gpus});
+  const BillingRate rate = Billing(amounts, config.billing, config.billing_rule);
+  const absl::uint128 scaled = absl::uint128(rate.value()) * usage_factor / 1000 / unit;
+  return BillingRate(
+      static_cast<std::uint64_t>(std::min<absl::uint128>(scaled, kBillingRateMax.value())));
 }
 
 }  // namespace muster::core

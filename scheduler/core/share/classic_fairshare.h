@@ -7,8 +7,8 @@
 // account - U_A) * shares / sum of the siblings' shares, and U_E = U_A directly below root: an
 // account's usage weighs on all who are in it. S = 0 gives 0; without any usage F is 1. A user with
 // shares "parent" has the S and U_E of the account; an account with shares "parent" has its
-// children compete beside its siblings. Thread promise: pure. Invariants: every factor is from 0 to
-// 1; the power is made of integers, so that it has the same bits on every machine.
+// children compete beside its siblings. Invariants: every factor is from 0 to 1; the power is made
+// of integers, so that it has the same bits on every machine.
 
 #include "scheduler/model/policy/account.h"
 #include "scheduler/model/policy/share_status.h"

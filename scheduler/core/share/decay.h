@@ -12,7 +12,7 @@
 // machine decides alike. Slurm multiplies by 1 - 0.693/H at each PriorityCalcPeriod instead: after
 // seven days 0.5000734 is left of 1, not 0.5, and with a period of a day new usage is 5 % short.
 //
-// A half-life of 0 means no decay; others are from 1 s to 10 years. Thread promise: pure functions.
+// A half-life of 0 means no decay; others are from 1 s to 10 years.
 
 #include <cstdint>
 #include <vector>

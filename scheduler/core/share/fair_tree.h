@@ -15,7 +15,7 @@
 // _count_tied_accounts() stops at the first account, so that there the order of an unstable sort
 // decides; (2) an account without users takes no part in ties. As Slurm's code does, and not its
 // text, U is of the parent's usage, which holds that of users who are gone. LFs are compared as
-// fractions of integers, exactly. Thread promise: pure.
+// fractions of integers, exactly.
 
 #include "scheduler/core/share/account_tree.h"
 #include "scheduler/model/policy/account.h"

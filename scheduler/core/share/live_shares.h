@@ -1,11 +1,11 @@
 #pragma once
 
-// The account tree of a live cluster: shares from the policy, usage from the ledger, and what runs
-// charged up to now.
+// The account tree of a live cluster: shares from the policy, usage from the usage table, and what
+// runs charged up to now.
 //
-// Thread promise: pure. Invariants: (1) the tree passes CheckAccountTree; (2) every user who
-// waits, runs or has used something is in it: one whom the policy does not know has one share in
-// the account that the job names, and an account that it does not know one share of root's.
+// Invariants: (1) the tree passes CheckAccountTree; (2) every user who waits, runs or has used
+// something is in it: one whom the policy does not know has one share in the account that the job
+// names, and an account that it does not know one share of root's.
 
 #include <cstddef>
 #include <map>

@@ -4,8 +4,8 @@
 //
 // slurm.schedmd.com/priority_multifactor.html. Factors are from 0 to 1; the result has 32 bits and
 // is 1 at least, because 0 means held. Each product is rounded down to a whole point by itself (and
-// not their sum, as Slurm does), so that the terms that are shown add up. Thread promise: pure.
-// Invariants: integers only; a larger factor never gives a smaller priority.
+// not their sum, as Slurm does), so that the terms that are shown add up. Invariants: integers
+// only; a larger factor never gives a smaller priority.
 
 #include <cstdint>
 

@@ -3,7 +3,7 @@
 namespace muster::core {
 namespace {
 
-// Owners that have gone are forgotten when there are so many more than there are charges.
+// Owners that have gone are forgotten when there are this many more than there are charges.
 constexpr std::size_t kOwnersAside = 10'000;
 
 Time Beginning(const RunningJob& job) {

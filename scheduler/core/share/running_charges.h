@@ -2,9 +2,9 @@
 
 // What the jobs that run have used by now, by account and user, from cycle to cycle.
 //
-// A run's charge is a difference of two values of one integral (core/decay.h). The first, up to
-// where the run began, stays the same for a period of sixteen half-lives and is kept; the second is
-// worked out once for all runs. Thread promise: a value, owned by one planner. Invariants: the
+// A run's charge is a difference of two values of one integral (core/share/decay.h). The first, up
+// to where the run began, stays the same for a period of sixteen half-lives and is kept; the second
+// is worked out once for all runs. Thread promise: a value, owned by one planner. Invariants: the
 // charges are those of Charge() to the last bit, whatever was kept.
 
 #include <cstdint>

@@ -4,8 +4,8 @@
 // received.
 //
 // This is all the recovery that there is: the orders are idempotent, and given again when the
-// controller starts or an agent comes back. Thread promise: pure. Invariants: nothing is ordered of
-// a node on which the attempt has ended.
+// controller starts or an agent comes back. Invariants: nothing is ordered of a node on which the
+// attempt has ended.
 
 #include <vector>
 

@@ -2,8 +2,7 @@
 
 // What must hold of every state, checked by recomputing it.
 //
-// Run after every step in tests and in the simulator, and by the controller at start. Thread
-// promise: pure.
+// Run after every step in tests and in the simulator, and by the controller at start.
 
 #include <optional>
 #include <string>

@@ -3,9 +3,8 @@
 // Heterogeneous jobs: components with ids one after the other that start together and end together.
 //
 // A plain job is a group of itself; with them, how every request about a job finds what it means.
-// Thread promise: pure. Invariants: between two transitions (1) all components of a group are in
-// the state or none; (2) all hold resources, since the same moment, or none; BrokenGroup says which
-// is not so.
+// Invariants: between two transitions (1) all components of a group are in the state or none; (2)
+// all hold resources, since the same moment, or none; BrokenGroup says which is not so.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,10 +1,9 @@
 #pragma once
 
-// What an input does to the state: events to persist, effects to perform once they are durable, and
-// the answer.
+// What a command does to the state: events to persist, effects to perform once they are durable,
+// and the answer.
 //
-// Thread promise: plain values. Invariants: a refusal has neither events nor effects; only
-// ClusterState::Apply writes the state.
+// Invariants: a refusal has neither events nor effects; only ClusterState::Apply writes the state.
 
 #include <cstdint>
 #include <string>
@@ -17,7 +16,7 @@
 namespace muster::core {
 
 struct Transition {
-  absl::Status status;  // why the input was refused; one line for the user
+  absl::Status status;  // why the command was refused; one line for the user
   std::vector<Event> events;
   std::vector<Effect> effects;  // to perform once the events are durable
   JobId job;                    // SubmitJob, StartStep, AttachStep: the answer
@@ -29,7 +28,7 @@ struct Transition {
   std::uint32_t count = 0;      // CancelJob, HoldJob, SignalJob: how many jobs it reached
 };
 
-// A transition that refuses its input: neither events nor effects.
+// A transition that refuses its command: neither events nor effects.
 Transition Refused(absl::Status status);
 
 }  // namespace muster::core

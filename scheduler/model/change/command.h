@@ -1,13 +1,12 @@
 #pragma once
 
-// Inputs: what reaches the controller's loop from outside, before it is judged.
+// Commands: what reaches the controller's loop from outside, before it is judged.
 //
 // core/handle turns a command into the events to persist and the effects to perform; a command that
 // changes nothing (a retry, a stale report, a refused request) makes no event. A command that
 // clients give is written once, here: `kMethod` is its method in proto/controller.proto, `Reply`
 // the answer, and Fields() are those of the request; who may give it stands there beside the
-// method. Thread promise: plain values. Invariant: the user who asks (`by`, `user`) is no field:
-// the transport says who that is.
+// method. Invariant: the user who asks (`by`, `user`) is no field: the transport says who that is.
 
 #include <optional>
 #include <string>

@@ -4,8 +4,7 @@
 // durable.
 //
 // Every effect but PassSignal and ShowStep, which are performed once or not at all, is safe to
-// repeat: at start-up ActionsFor (core/state/actions) names again what should be under way. Thread
-// promise: plain values.
+// repeat: at start-up ActionsFor (core/state/actions) names again what should be under way.
 
 #include <cstdint>
 #include <variant>

@@ -2,9 +2,9 @@
 
 // Events: every change of the cluster's state, one sentence each. They are what the journal holds.
 //
-// An event is durable before its effect leaves. core/cluster_state's Apply is the only reader that
-// changes state. Changing an alternative means a new field number in proto/journal.proto and a
-// journal kept in tests/fixtures from the version before. Thread promise: plain values.
+// An event is durable before its effect leaves. core/state/cluster_state's Apply is the only reader
+// that changes state. Changing an alternative means a new field number in proto/journal.proto and a
+// journal kept in tests/fixtures from the version before.
 
 #include <cstdint>
 #include <optional>

@@ -3,8 +3,7 @@
 // What the controller answers to the commands of clients, and what makes a struct a client's
 // request.
 //
-// Thread promise: plain values. Invariant: a field is named as the message of
-// proto/controller.proto names it.
+// Invariant: a field is named as the message of proto/controller.proto names it.
 
 #include <cstdint>
 #include <string>

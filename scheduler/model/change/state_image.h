@@ -2,9 +2,9 @@
 
 // A state image: all that is needed to build the cluster's state again, as the store hands it back.
 //
-// Thread promise: plain values. Invariants: (1) `jobs` and `elements` hold every job that has not
-// ended, each once and sorted by id, with its spec; (2) `nodes` is sorted by id; (3) ids below
-// next_job and next_node were given out once.
+// Invariants: (1) `jobs` and `elements` hold every job that has not ended, each once and sorted by
+// id, with its spec; (2) `nodes` is sorted by id; (3) ids below next_job and next_node were given
+// out once.
 
 #include <cstdint>
 #include <string>

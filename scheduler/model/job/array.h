@@ -3,10 +3,9 @@
 // The elements of an array: how many there are, and which index the n-th has.
 //
 // An array's element has the id first + ordinal; ordinals run through the ranges in the order in
-// which they were written. Thread promise: pure functions. Invariants: (1) a range that holds
-// nothing (step 0, last < first) has no element, so both functions are safe on a spec that was not
-// validated; (2) distinct ordinals name distinct indices once core/handle/submit/validate refused
-// duplicates.
+// which they were written. Invariants: (1) a range that holds nothing (step 0, last < first) has no
+// element, so both functions are safe on a spec that was not validated; (2) distinct ordinals name
+// distinct indices once core/handle/submit/validate refused duplicates.
 
 #include <algorithm>
 #include <cstdint>

@@ -3,7 +3,7 @@
 // What is known of an attempt's checkpoints, and the advice to its programs.
 //
 // A supervisor learns from the page that libmuster-checkpoint writes what was committed and what it
-// cost; the scheduler advises how often, and gives notice. Thread promise: plain values.
+// cost; the scheduler advises how often, and gives notice.
 
 #include <cstdint>
 
@@ -21,11 +21,11 @@ enum class CheckpointNotice : std::uint8_t {
   kResize = 3,      // it is to go on with another number of nodes
 };
 
-// Whether an attempt may write to the shared file system that jobs share by turns.
-enum class CheckpointTurn : std::uint8_t {
-  kFree = 0,   // there are no turns
-  kYours = 1,  // it is its turn
-  kWait = 2,   // it is others' turn
+// Whether an attempt may write to the file system that jobs share: it has one of few slots.
+enum class WriteSlot : std::uint8_t {
+  kFree = 0,   // there are no slots
+  kYours = 1,  // it has a slot
+  kWait = 2,   // others have them all
 };
 
 // The advice to the programs of an attempt. Of two the one with the higher number holds.
@@ -34,8 +34,8 @@ struct CheckpointAdvice {
   Duration mtbf{0};       // between failures of any of its nodes; 0: not known
   Duration loss_mtbf{0};  // between those that leave nothing on the node; 0: not known
   CheckpointNotice notice = CheckpointNotice::kNone;
-  CheckpointTurn turn = CheckpointTurn::kFree;
-  Time turn_since = kNoTime;  // since when it is so
+  WriteSlot slot = WriteSlot::kFree;
+  Time slot_since = kNoTime;  // since when it is so
   Duration time_limit{0};     // of the attempt from now on; 0: as it was launched
   // As earlier attempts measured them (CheckpointTotals).
   Duration cost{0};
@@ -44,8 +44,8 @@ struct CheckpointAdvice {
   static constexpr auto Fields(auto list) {
     return list(Field{"number", &CheckpointAdvice::number}, Field{"mtbf", &CheckpointAdvice::mtbf},
                 Field{"loss_mtbf", &CheckpointAdvice::loss_mtbf},
-                Field{"notice", &CheckpointAdvice::notice}, Field{"turn", &CheckpointAdvice::turn},
-                Field{"turn_since", &CheckpointAdvice::turn_since},
+                Field{"notice", &CheckpointAdvice::notice}, Field{"turn", &CheckpointAdvice::slot},
+                Field{"turn_since", &CheckpointAdvice::slot_since},
                 Field{"time_limit", &CheckpointAdvice::time_limit},
                 Field{"cost", &CheckpointAdvice::cost}, Field{"flush", &CheckpointAdvice::flush},
                 Field{"slow", &CheckpointAdvice::slow});

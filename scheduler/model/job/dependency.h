@@ -4,8 +4,8 @@
 //
 // Slurm's words and meanings (sbatch(1), --dependency): terms joined by "," must all hold, by "?"
 // one is enough. A term names a job, one element of an array (12_3) or a whole array, of which
-// every element must have done it. Thread promise: plain values. Invariants: (1) only a term of
-// kind kSingleton names no job; (2) only kAfter has a delay.
+// every element must have done it. Invariants: (1) only a term of kind kSingleton names no job; (2)
+// only kAfter has a delay.
 
 #include <algorithm>
 #include <cstdint>

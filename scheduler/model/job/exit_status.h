@@ -2,7 +2,7 @@
 
 // How a process, a step or an attempt ended, and what it used.
 //
-// Thread promise: plain values. Invariants: at most one of `code` and `signal` is non-zero.
+// Invariants: at most one of `code` and `signal` is non-zero.
 
 #include <algorithm>
 #include <cstddef>

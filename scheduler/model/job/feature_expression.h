@@ -3,9 +3,8 @@
 // Which nodes a job may use by their features: expressions, and how many nodes must have what.
 //
 // Slurm's --constraint: "a&(b|!c)" must hold on every node; "a*2" and "[a*2&b*4]" ask for at least
-// that many nodes with a, with b. Thread promise: plain values. Invariants: (1) `postfix` is empty
-// (everything matches) or a complete expression: operands before their operator; (2) a count is
-// positive.
+// that many nodes with a, with b. Invariants: (1) `postfix` is empty (everything matches) or a
+// complete expression: operands before their operator; (2) a count is positive.
 
 #include <cstdint>
 #include <string>

@@ -2,8 +2,8 @@
 
 // Inner ranks: those that a launcher inside a job starts (an `mpirun` in its script) and not we.
 //
-// They are reported and shown as ranks of one of two steps that no order ever names. Thread
-// promise: constants. Invariant: ids of real steps grow from 1 and never come near.
+// They are reported and shown as ranks of one of two steps that no order ever names. Invariant: ids
+// of real steps grow from 1 and never come near.
 
 #include <limits>
 

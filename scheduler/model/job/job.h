@@ -2,7 +2,7 @@
 
 // A job as the controller holds it: its spec, its state, and the attempt under way.
 //
-// Thread promise: plain values; changed only by core/cluster_state's Apply. Invariants: (1)
+// Thread promise: plain values; changed only by core/state/cluster_state's Apply. Invariants: (1)
 // `attempt` is set exactly while IsAllocated(state); (2) `spec` is never null in a cluster state;
 // it is stored once per submission, so Fields() leaves it out; (3) `attempt->runs` is parallel to
 // `attempt->allocation.nodes`; (4) while the state is SUSPENDED, and only then or while it ends

@@ -3,8 +3,8 @@
 // How long a job is thought to run, as it was guessed when it was submitted.
 //
 // core/prompt/run_time_estimates makes it; the journal keeps it, so that a replay needs no history.
-// Orders of the queue reckon with it; promises and limits never do. Thread promise: plain values.
-// Invariants: `used` is the guess, or the limit where guesses have been worse; zero: none was made.
+// Orders of the queue reckon with it; promises and limits never do. Invariants: `used` is the
+// guess, or the limit where guesses have been worse; zero: none was made.
 
 #include <cstdint>
 

@@ -2,9 +2,9 @@
 
 // Which jobs a request means: a job, elements of an array, or a component.
 //
-// Thread promise: plain values. Invariants: `elements` is empty (the job, or the whole of it) or
-// ascending without repeats; a selector names elements or a component, not both. A component is the
-// command line's word: a request names it by its own id.
+// Invariants: `elements` is empty (the job, or the whole of it) or ascending without repeats; a
+// selector names elements or a component, not both. A component is the command line's word: a
+// request names it by its own id.
 
 #include <cstdint>
 #include <optional>

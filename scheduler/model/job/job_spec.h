@@ -281,7 +281,7 @@ struct ProcessLimit {
   friend bool operator==(const ProcessLimit&, const ProcessLimit&) = default;
 };
 
-// What runs, and in which surroundings. Kept in the store and sent to the nodes; never in the
+// What runs, and in which environment. Kept in the store and sent to the nodes; never in the
 // scheduler's memory.
 struct Program {
   std::string script;                    // batch: the script's text, beginning with "#!"

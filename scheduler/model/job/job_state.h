@@ -2,12 +2,15 @@
 
 // The states of a job and the one table of every transition between them.
 //
-// Names and codes are Slurm's. Thread promise: constants. Invariants (checked at compile time): (1)
-// no way leads out of a terminal state; (2) every state but PENDING can be reached; (3) every state
-// leads to a terminal one.
+// Names and codes are Slurm's. Invariants (checked at compile time): (1) no way leads out of a
+// terminal state; (2) every state but PENDING can be reached; (3) every state leads to a terminal
+// one.
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
 namespace muster {
 
@@ -84,10 +87,87 @@ constexpr bool IsCompleting(JobState state) {
 constexpr bool IsSuccess(JobState state) {
   return state == JobState::kCompleted;
 }
+constexpr bool IsFailure(JobState state) {
+  return state == JobState::kFailed;
+}
+constexpr bool IsCancelled(JobState state) {
+  return state == JobState::kCancelled;
+}
+constexpr bool IsTimedOut(JobState state) {
+  return state == JobState::kTimeout;
+}
+constexpr bool IsNodeFailure(JobState state) {
+  return state == JobState::kNodeFail;
+}
+constexpr bool IsOutOfMemory(JobState state) {
+  return state == JobState::kOutOfMemory;
+}
+constexpr bool IsPastDeadline(JobState state) {
+  return state == JobState::kDeadline;
+}
 // True while the job holds resources: suspended, all but its cores.
 constexpr bool IsAllocated(JobState state) {
   return state == JobState::kConfiguring || state == JobState::kRunning ||
          state == JobState::kSuspended || state == JobState::kCompleting;
+}
+// True when the job's own work decided when it ended, so that its run time tells of the next one's.
+constexpr bool HasRunItsCourse(JobState state) {
+  return IsSuccess(state) || IsFailure(state) || IsTimedOut(state) || IsOutOfMemory(state);
+}
+
+// The state of that name ("RUNNING"); nothing for any other text.
+constexpr std::optional<JobState> StateNamed(std::string_view name) {
+  for (const JobStateName& known : kJobStateNames) {
+    if (name == known.name) {
+      return known.state;
+    }
+  }
+  return std::nullopt;
+}
+
+// The same questions of a state by its name, as views and events have it. No state, no yes.
+constexpr bool IsStateThat(bool (*question)(JobState), std::string_view name) {
+  const std::optional<JobState> state = StateNamed(name);
+  return state.has_value() && question(*state);
+}
+constexpr bool IsTerminal(std::string_view name) {
+  return IsStateThat(IsTerminal, name);
+}
+constexpr bool IsWaiting(std::string_view name) {
+  return IsStateThat(IsWaiting, name);
+}
+constexpr bool IsStarting(std::string_view name) {
+  return IsStateThat(IsStarting, name);
+}
+constexpr bool IsRunning(std::string_view name) {
+  return IsStateThat(IsRunning, name);
+}
+constexpr bool IsSuspended(std::string_view name) {
+  return IsStateThat(IsSuspended, name);
+}
+constexpr bool IsCompleting(std::string_view name) {
+  return IsStateThat(IsCompleting, name);
+}
+constexpr bool IsSuccess(std::string_view name) {
+  return IsStateThat(IsSuccess, name);
+}
+constexpr bool IsFailure(std::string_view name) {
+  return IsStateThat(IsFailure, name);
+}
+constexpr bool IsCancelled(std::string_view name) {
+  return IsStateThat(IsCancelled, name);
+}
+constexpr bool IsTimedOut(std::string_view name) {
+  return IsStateThat(IsTimedOut, name);
+}
+constexpr bool IsNodeFailure(std::string_view name) {
+  return IsStateThat(IsNodeFailure, name);
+}
+constexpr bool IsOutOfMemory(std::string_view name) {
+  return IsStateThat(IsOutOfMemory, name);
+}
+constexpr bool IsPastDeadline(std::string_view name) {
+  return IsStateThat(IsPastDeadline, name);
 }
 
 // What happens to a job.
@@ -221,6 +301,7 @@ static_assert(NamesAreInOrder());
 static_assert(!IsAllowed(JobState::kPending, JobChange::kRun, JobState::kRunning));
 static_assert(!IsAllowed(JobState::kCompleting, JobChange::kSuspend, JobState::kSuspended));
 static_assert(!IsTerminal(JobState::kSuspended));
+static_assert(IsTerminal("COMPLETED") && !IsTerminal("SUSPENDED") && !IsTerminal("NONE"));
 
 }  // namespace internal
 

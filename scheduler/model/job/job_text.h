@@ -2,8 +2,8 @@
 
 // Texts that a user gives a job: its name, its account, a type of GPU, a comment.
 //
-// They stand in tables and logs, one to a line. Thread promise: pure. Invariant: what is accepted
-// holds no control character and is no longer than its limit.
+// They stand in tables and logs, one to a line. Invariant: what is accepted holds no control
+// character and is no longer than its limit.
 
 #include <cstddef>
 #include <string>

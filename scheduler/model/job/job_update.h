@@ -2,8 +2,8 @@
 
 // What `muster update` changes of a job: the members that are set.
 //
-// Thread promise: plain values. Invariants: core/update decides which of them a job that has
-// started may still take.
+// Invariants: core/handle/changed_options decides which of them a job that has started may still
+// take.
 
 #include <cstdint>
 #include <optional>

@@ -2,8 +2,7 @@
 
 // Licences: counted things of the whole cluster that jobs hold while they run.
 //
-// Thread promise: plain values. Invariants: names are unique within a list; counts asked for are
-// positive.
+// Invariants: names are unique within a list; counts asked for are positive.
 
 #include <cstdint>
 #include <string>

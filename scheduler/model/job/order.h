@@ -3,7 +3,7 @@
 // Orders: what the controller tells an agent to bring about. All are safe to receive twice.
 //
 // An order names (cluster, job, attempt, node, epoch) and expires; an agent refuses one of an older
-// epoch, of another node or past its expiry. Thread promise: plain values.
+// epoch, of another node or past its expiry.
 
 #include <cstdint>
 #include <optional>

@@ -4,8 +4,8 @@
 //
 // An order holds a program and the whole attempt's placement. The controller refuses a larger
 // program when it is submitted and does not start an attempt with a larger placement, so that every
-// order fits into a message that an agent takes. Thread promise: constants. Invariant: a program, a
-// placement and what an order says besides fit into kOrderBytesMax together.
+// order fits into a message that an agent takes. Invariant: a program, a placement and what an
+// order says besides fit into kOrderBytesMax together.
 
 #include <cstddef>
 #include <cstdint>

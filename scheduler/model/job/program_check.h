@@ -3,9 +3,9 @@
 // Whether a node can run a program that a user submits, of a job or of a step, also once its paths
 // were changed.
 //
-// Called for each submission, whatever the client has checked before. Thread promise: pure.
-// Invariants: (1) what is accepted is no larger than an order may be (model/order_limits); (2)
-// errors say what is wrong and the mend.
+// Called for each submission, whatever the client has checked before. Invariants: (1) what is
+// accepted is no larger than an order may be (model/job/order_limits); (2) errors say what is wrong
+// and the mend.
 
 #include <vector>
 

@@ -3,8 +3,8 @@
 // What a job asks of its ranks beyond their number: how they are dealt to nodes and sockets, what
 // each is bound to, and which of them belong together.
 //
-// The words are Slurm's. Thread promise: plain values. Invariants: (1) zero means "not given"; (2)
-// the lists are empty but for the kinds that have one.
+// The words are Slurm's. Invariants: (1) zero means "not given"; (2) the lists are empty but for
+// the kinds that have one.
 
 #include <cstdint>
 #include <tuple>

@@ -5,7 +5,7 @@
 //
 // A fact is numbered from 1 within (job, attempt, node); the controller acknowledges the number
 // once the events it caused are durable, and the agent sends again what was not acknowledged.
-// Thread promise: plain values. Invariants: RunEnded is the last fact of an attempt on a node.
+// Invariants: RunEnded is the last fact of an attempt on a node.
 
 #include <cstdint>
 #include <string>

@@ -2,8 +2,6 @@
 
 // Whether a StepIo says what it may: the node's supervisor connects to that address and shows that
 // token, both of which come from the submitter.
-//
-// Thread promise: pure.
 
 #include "absl/status/status.h"
 #include "scheduler/model/job/job_spec.h"

@@ -3,9 +3,9 @@
 // Who got what: a job's nodes, and on each its hardware threads, memory nodes, GPUs and the place
 // of each rank.
 //
-// Thread promise: plain values. Invariants: (1) `nodes` has each node once, that of rank 0 first;
-// (2) a rank's cpus, mem_nodes and gpus are subsets of its node's; (3) ranks are numbered 0..n-1
-// over the allocation, ascending on each node.
+// Invariants: (1) `nodes` has each node once, that of rank 0 first; (2) a rank's cpus, mem_nodes
+// and gpus are subsets of its node's; (3) ranks are numbered 0..n-1 over the allocation, ascending
+// on each node.
 
 #include <cstdint>
 #include <string>

@@ -2,8 +2,7 @@
 
 // How near two devices of one machine are to each other, in the words of `nvidia-smi topo -m`.
 //
-// Thread promise: plain values. Invariants: a higher LinkKind is a better way; of two NVLinks the
-// one with more bandwidth is.
+// Invariants: a higher LinkKind is a better way; of two NVLinks the one with more bandwidth is.
 
 #include <cstdint>
 #include <tuple>

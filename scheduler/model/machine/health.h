@@ -3,10 +3,10 @@
 // The health of nodes: what a check measured, how that was judged, and what is kept of it.
 //
 // A check is ordered by the controller, measured by a program beside the kernels, and judged by
-// core/health_judge against the nodes of the same hardware. Figures are whole thousandths of their
-// unit, so that a judgement is the same on every machine. Thread promise: plain values. Invariants:
-// (1) a node's checks are numbered from 1; (2) `values` of a baseline are the newest good ones, at
-// most kBaselineValues, the newest last.
+// core/handle/nodes/health_judge against the nodes of the same hardware. Figures are whole
+// thousandths of their unit, so that a judgement is the same on every machine. Invariants: (1) a
+// node's checks are numbered from 1; (2) `values` of a baseline are the newest good ones, at most
+// kBaselineValues, the newest last.
 
 #include <cstdint>
 #include <string>

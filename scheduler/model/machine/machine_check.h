@@ -2,8 +2,6 @@
 
 // The invariants of scheduler/model/machine/machine.h as a program. Every reader ends with it, and
 // so does what a controller takes from an agent, whose word it does not trust.
-//
-// Thread promise: pure function.
 
 #include "absl/status/status.h"
 #include "scheduler/model/machine/machine.h"

@@ -2,13 +2,13 @@
 
 // The network between nodes as a value: switches as a tree (or several), blocks, NVLink domains.
 //
-// Made by topology/network_file and its like; the core reads it. A fat tree is its switches; a
-// dragonfly is groups under one root, each the parent of its routers (the groups are joined all to
-// all, so the root stands for one global hop); Slurm's block topology is blocks and the sizes into
-// which they are put together. Thread promise: plain values, immutable once read. Invariants: (1)
-// parents, leaves, blocks and domains are positions in the vectors of this network or kNowhere; (2)
-// a switch stands after its parent; (3) node names and switch names are unique; (4) `level` is 0
-// for a switch that has nodes, else one more than the highest of its children.
+// Made by topology/network/network_file and its like; the core reads it. A fat tree is its
+// switches; a dragonfly is groups under one root, each the parent of its routers (the groups are
+// joined all to all, so the root stands for one global hop); Slurm's block topology is blocks and
+// the sizes into which they are put together. Thread promise: plain values, immutable once read.
+// Invariants: (1) parents, leaves, blocks and domains are positions in the vectors of this network
+// or kNowhere; (2) a switch stands after its parent; (3) node names and switch names are unique;
+// (4) `level` is 0 for a switch that has nodes, else one more than the highest of its children.
 
 #include <cstdint>
 #include <string>

@@ -3,9 +3,9 @@
 // A node as the controller holds it: its machine, whether its agent is there, and what is taken of
 // it.
 //
-// Thread promise: plain values; changed only by core/cluster_state's Apply. Invariants: (1) `taken`
-// is the sum over the allocations of jobs and over `quarantined`, and is never stored: it follows
-// from them; (2) `machine` is never null in a cluster state.
+// Thread promise: plain values; changed only by core/state/cluster_state's Apply. Invariants: (1)
+// `taken` is the sum over the allocations of jobs and over `quarantined`, and is never stored: it
+// follows from them; (2) `machine` is never null in a cluster state.
 
 #include <cstdint>
 #include <memory>

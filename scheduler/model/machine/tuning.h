@@ -2,8 +2,8 @@
 
 // A kernel's block sizes that a search found on one node, for all nodes like it.
 //
-// Thread promise: plain value. Invariant: kernel, shape, type and architecture name it; one of a
-// newer version takes the place of an older one.
+// Invariant: kernel, shape, type and architecture name it; one of a newer version takes the place
+// of an older one.
 
 #include <cstdint>
 #include <string>

@@ -2,9 +2,9 @@
 
 // A cycle record: what must be known of a cycle, beside the journal, to make it again.
 //
-// Kept by the store with the events that the cycle led to. Thread promise: plain values.
-// Invariants: the snapshot of `version` at `now`, under `config` and after the plan of the record
-// before (if `follows`), makes a plan of that `hash`.
+// Kept by the store with the events that the cycle led to. Invariants: the snapshot of `version` at
+// `now`, under `config` and after the plan of the record before (if `follows`), makes a plan of
+// that `hash`.
 
 #include <cstdint>
 #include <memory>

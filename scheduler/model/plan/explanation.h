@@ -2,9 +2,8 @@
 
 // An explanation: why a job waits, or why it runs where it does, node by node.
 //
-// Made by core/explain, sent by the controller, rendered by the cli. Thread promise: plain values.
-// Invariants: (1) `nodes` is in the order of node ids; (2) a node that does not fit says in `text`
-// what it lacks, with numbers.
+// Made by core/explain, sent by the controller, rendered by the cli. Invariants: (1) `nodes` is in
+// the order of node ids; (2) a node that does not fit says in `text` what it lacks, with numbers.
 
 #include <string>
 #include <vector>

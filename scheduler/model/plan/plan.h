@@ -3,7 +3,7 @@
 // A plan: what a cycle proposes to start and to resume, and why each job left waiting waits, the
 // suspended ones that want their cores back among them.
 //
-// A proposal only: core/verify checks each start against the state as it is by then.
+// A proposal only: core/handle/verify checks each start against the state as it is by then.
 // Thread promise: immutable once made. Invariants: (1) no job is both started and waiting; (2)
 // starts are in queue order; (3) `hash` is the fingerprint of all else in it, the
 // same on every machine.

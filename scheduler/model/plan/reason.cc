@@ -6,9 +6,11 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
+#include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/size_text.h"
+#include "scheduler/base/text/time_text.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/model/policy/tres.h"
-#include "scheduler/model/value/period_text.h"
 
 namespace muster {
 namespace {
@@ -80,26 +82,6 @@ constexpr std::array<KindName, 59> kNames = {{
     {ReasonKind::kQOSGrpTRESMinutes, "QOSGrpTRESMinutes"},
 }};
 
-// 3 GiB, 512 MiB, 7 B: exact where it is exact, else with one decimal.
-std::string BytesText(std::uint64_t bytes) {
-  constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
-  constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
-  const auto scaled = [bytes](std::uint64_t unit, const char* name) {
-    const std::uint64_t whole = bytes / unit;
-    const std::uint64_t tenths = bytes % unit * 10 / unit;
-    return tenths == 0 ? absl::StrCat(whole, " ", name)
-                       : absl::StrCat(whole, ".", tenths, " ", name);
-  };
-  if (bytes >= kGiB) {
-    return scaled(kGiB, "GiB");
-  }
-  return bytes >= kMiB ? scaled(kMiB, "MiB") : absl::StrCat(bytes, " B");
-}
-
-std::string Counted(std::uint64_t count, const char* noun) {
-  return absl::StrCat(count, " ", noun, count == 1 ? "" : "s");
-}
-
 // How many nodes there are of those that are needed.
 std::string FitText(const Shortage& shortage) {
   if (shortage.available == 0) {
@@ -125,15 +107,6 @@ std::string ShortagesText(const Reason& reason) {
     separator = ", ";
   }
   return text;
-}
-
-std::string TimeText(Time time) {
-  const auto day = std::chrono::floor<std::chrono::days>(time);
-  const std::chrono::year_month_day date(day);
-  const std::chrono::hh_mm_ss clock(std::chrono::floor<std::chrono::seconds>(time - day));
-  return absl::StrFormat("%04d-%02u-%02u %02d:%02d:%02d UTC", static_cast<int>(date.year()),
-                         static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                         clock.hours().count(), clock.minutes().count(), clock.seconds().count());
 }
 
 // "job 12", "jobs 12, 13 and 5 more"; nothing for none.
@@ -167,13 +140,13 @@ std::string SuspendedText(const Reason& reason) {
   return absl::StrCat(
       reason.used, " of its ", Counted(reason.needed, "CPU"), " on ", reason.name, " taken",
       reason.holders.empty() ? "" : " by ", HoldersText(reason.holders),
-      reason.until == kNoTime ? "" : absl::StrCat(", until ", TimeText(reason.until)));
+      reason.until == kNoTime ? "" : absl::StrCat(", until ", UtcText(reason.until)));
 }
 
 std::string DependencyText(const Reason& reason) {
   return absl::StrCat(
       "waits for ", reason.name,
-      reason.until == kNoTime ? "" : absl::StrCat(", until ", TimeText(reason.until)));
+      reason.until == kNoTime ? "" : absl::StrCat(", until ", UtcText(reason.until)));
 }
 
 // `behind`: the component that keeps the others waiting, if it is one alone.
@@ -192,7 +165,7 @@ std::string SwitchesText(const Reason& reason) {
   return absl::StrCat("on at most ", reason.limit,
                       reason.limit == 1 ? " leaf switch" : " leaf switches", " there is room for ",
                       reason.capacity, " of its ", Counted(reason.needed, "task"), " now; from ",
-                      TimeText(reason.until), " on it takes what there is");
+                      UtcText(reason.until), " on it takes what there is");
 }
 
 // How the numbers of a limit are to be read.
@@ -327,7 +300,8 @@ std::string ToSentence(const Shortage& shortage) {
     case ShortageKind::kCores:
       return ShortOf(Counted(shortage.needed, "core"), absl::StrCat(shortage.available));
     case ShortageKind::kMemory:
-      return ShortOf(BytesText(shortage.needed), BytesText(shortage.available));
+      return ShortOf(BytesText(shortage.needed, SizeRounding::kDown),
+                     BytesText(shortage.available, SizeRounding::kDown));
     case ShortageKind::kGpus:
       return ShortOf(Counted(shortage.needed, "GPU"), absl::StrCat(shortage.available));
     case ShortageKind::kTasks:
@@ -389,7 +363,7 @@ std::string ToSentence(const Reason& reason) {
     case ReasonKind::kJobHeldUser:
       return "held; muster release starts it on its way";
     case ReasonKind::kBeginTime:
-      return absl::StrCat("not before ", TimeText(reason.until));
+      return absl::StrCat("not before ", UtcText(reason.until));
     case ReasonKind::kJobArrayTaskLimit:
       return absl::StrCat("the array runs at most ", reason.limit, " at a time");
     case ReasonKind::kNotPlannedYet:
@@ -411,7 +385,7 @@ std::string ToSentence(const Reason& reason) {
     case ReasonKind::kLicenses:
       return LicensesText(reason);
     case ReasonKind::kDeadline:
-      return absl::StrCat("can no longer end by its deadline, ", TimeText(reason.until));
+      return absl::StrCat("can no longer end by its deadline, ", UtcText(reason.until));
     case ReasonKind::kSuspended:
       return SuspendedText(reason);
     case ReasonKind::kHetJob:

@@ -3,8 +3,8 @@
 // Why a job waits: a kind with Slurm's name, a class, and its numbers.
 //
 // Made by the planner's filters, counted per kind over the nodes, shown by queue, show and explain.
-// Thread promise: plain values. Invariants: (1) a reason of kind kResources or kBadConstraints
-// carries one shortage or more; (2) the sentence of a reason is made in one place, ToSentence.
+// Invariants: (1) a reason of kind kResources or kBadConstraints carries one shortage or more; (2)
+// the sentence of a reason is made in one place, ToSentence.
 
 #include <cstdint>
 #include <string>

@@ -2,8 +2,8 @@
 
 // A replay bundle: one cycle of the planner, whole, so that it can be made again elsewhere.
 //
-// Written by the controller when its watchdog accuses the planner; read by `muster replay`. Thread
-// promise: plain values. Invariants: `plan` is what the cycle made of `snapshot` under `config`.
+// Written by the controller when its watchdog accuses the planner; read by `muster replay`.
+// Invariants: `plan` is what the cycle made of `snapshot` under `config`.
 
 #include <string>
 #include <vector>

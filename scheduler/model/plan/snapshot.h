@@ -2,10 +2,10 @@
 
 // A snapshot: an immutable snapshot of the cluster at one version, all that a cycle may look at.
 //
-// Made by core/snapshot_builder on the controller's thread, read by the planner on another.
+// Made by core/plan/snapshot_builder on the controller's thread, read by the planner on another.
 // Thread promise: immutable once made. Invariants: (1) `nodes` is sorted by id; (2) `waiting` is
-// sorted by core/queue_order, best first; (3) the same state and the same `now` make the same
-// snapshot.
+// sorted by core/plan/queue/waiting_jobs, best first; (3) the same state and the same `now` make
+// the same snapshot.
 
 #include <cstdint>
 #include <memory>

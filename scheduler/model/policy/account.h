@@ -3,11 +3,11 @@
 // The account tree: who may use how much of the cluster, and who did.
 //
 // Names and meanings are Slurm's: an association is a pair of user and account, so that a user may
-// be in several accounts; shares are of what the parent has. Thread promise: plain values.
-// Invariants of a tree that CheckAccountTree (core/account_tree.h) passed: (1) names of accounts
-// are unique and so are associations; (2) every parent is there, and following parents ends at
-// "root", which need not be listed, after 64 steps at most; (3) all amounts of usage are of one
-// kind: they are comparable once brought to one period.
+// be in several accounts; shares are of what the parent has. Invariants of a tree that
+// CheckAccountTree (core/share/account_tree.h) passed: (1) names of accounts are unique and so are
+// associations; (2) every parent is there, and following parents ends at "root", which need not be
+// listed, after 64 steps at most; (3) all amounts of usage are of one kind: they are comparable
+// once brought to one period.
 
 #include <cstddef>
 #include <cstdint>

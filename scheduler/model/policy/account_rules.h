@@ -3,9 +3,9 @@
 // Accounts and associations as they are kept: who belongs where, with which shares and limits.
 //
 // An account has a parent (the root account, which need not exist, above all); an association is a
-// user in an account. The fairshare tree is made from these by name, parent and shares. Thread
-// promise: plain values. Invariants of those in a cluster state (core/policy_check): parents exist,
-// no account is above itself, every association's account exists.
+// user in an account. The fairshare tree is made from these by name, parent and shares. Invariants
+// of those in a cluster state (core/policy/policy_check): parents exist, no account is above
+// itself, every association's account exists.
 
 #include <cstdint>
 #include <string>

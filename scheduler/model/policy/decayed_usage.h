@@ -3,10 +3,10 @@
 // Usage that decays, as it is stored: an amount that was scaled to a fixed instant, so that it
 // changes only when usage is added to it and never because time goes by.
 //
-// core/decay.h has the arithmetic. Thread promise: plain values. Invariants: (1) amounts are whole
-// grains, 10^-12 of a billing-second; (2) an amount of period p is worth what it says at the
-// beginning of that period (p times 16 half-lives after the epoch), and half as much with each
-// half-life after; (3) without decay the period is 0.
+// core/share/decay.h has the arithmetic. Invariants: (1) amounts are whole grains, 10^-12 of a
+// billing-second; (2) an amount of period p is worth what it says at the beginning of that period
+// (p times 16 half-lives after the epoch), and half as much with each half-life after; (3) without
+// decay the period is 0.
 
 #include <cstdint>
 #include <string>
@@ -19,7 +19,7 @@
 
 namespace muster {
 
-// Millionths of a billing unit: what a job is charged for each second (core/billing.h).
+// Millionths of a billing unit: what a job is charged for each second (core/share/billing.h).
 using BillingRate = Amount<struct BillingRateTag, std::uint64_t>;
 inline constexpr BillingRate kBillingRateMax{10'000'000'000'000'000};  // 10^10 units
 // Millionths of a billing-second: usage as it is shown.

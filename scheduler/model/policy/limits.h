@@ -4,10 +4,10 @@
 // names.
 //
 // One value for QOS, accounts and associations. A limit that is not there limits nothing; 0 allows
-// nothing. Thread promise: plain values. Whom each is counted for: Grp* over all users under an
-// account, association or QOS; Max*PerJob and MaxWall over one job; MaxJobs and MaxSubmitJobs over
-// a user (of a QOS) or an association (an account's is what its associations have that say none);
-// *PerAccount over a job's own account within a QOS.
+// nothing. Whom each is counted for: Grp* over all users under an account, association or QOS;
+// Max*PerJob and MaxWall over one job; MaxJobs and MaxSubmitJobs over a user (of a QOS) or an
+// association (an account's is what its associations have that say none); *PerAccount over a job's
+// own account within a QOS.
 
 #include <cstdint>
 #include <optional>

@@ -3,9 +3,9 @@
 // Partitions and QOS: the two kinds of queue that a job names, with Slurm's meanings.
 //
 // A partition is a set of nodes with rules of its own; a QOS is a class of service with limits and
-// a priority. Thread promise: plain values. Invariants of those in a cluster state
-// (core/policy_check): min_nodes <= max_nodes and default_time <= max_time where both are set;
-// every QOS that is named exists; at most one partition is the default.
+// a priority. Invariants of those in a cluster state (core/policy/policy_check): min_nodes <=
+// max_nodes and default_time <= max_time where both are set; every QOS that is named exists; at
+// most one partition is the default.
 
 #include <cstdint>
 #include <optional>

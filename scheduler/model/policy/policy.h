@@ -2,11 +2,11 @@
 
 // Policy: all that an administrator says about who may have what, as one set of named objects.
 //
-// Changed only by events (core/policy_turns judges, core/policy_ledger applies). Thread promise:
-// plain values; a published policy is immutable. Invariants: every object stands under its own
-// name; names hold no '/'; associations stand under "ACCOUNT/USER". An empty policy is a cluster
-// without rules: one implied partition "main" of all nodes, one implied QOS "normal", every user
-// may use everything.
+// Changed only by events (core/handle/policy_handlers judges, core/state/tables/policy_use_table
+// applies). Thread promise: plain values; a published policy is immutable. Invariants: every object
+// stands under its own name; names hold no '/'; associations stand under "ACCOUNT/USER". An empty
+// policy is a cluster without rules: one implied partition "main" of all nodes, one implied QOS
+// "normal", every user may use everything.
 
 #include <cstdint>
 #include <map>

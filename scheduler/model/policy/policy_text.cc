@@ -13,8 +13,10 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
-#include "scheduler/model/value/host_list.h"
-#include "scheduler/model/value/period_text.h"
+#include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/host_list.h"
+#include "scheduler/base/text/time_text.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster {
 namespace {
@@ -28,11 +30,6 @@ std::vector<std::string> CommaParts(const std::string& text) {
   return absl::StrSplit(text, ',');
 }
 
-absl::Status Bad(const std::string& value, const std::string& mend) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("\"", absl::CHexEscape(value.substr(0, 80)), "\" ", mend));
-}
-
 bool IsNothing(const std::string& value) {
   return value.empty() || value == "-1" || absl::EqualsIgnoreCase(value, "unlimited");
 }
@@ -44,7 +41,7 @@ absl::Status Read(const std::string& value, std::uint32_t* number) {
     return absl::ascii_isdigit(static_cast<unsigned char>(c));
   });
   if (!digits || !absl::SimpleAtoi(value, &read) || read > kNumberMax) {
-    return Bad(value, absl::StrCat("is not a whole number from 0 to ", kNumberMax));
+    return BadText(value, absl::StrCat("is not a whole number from 0 to ", kNumberMax));
   }
   *number = read;
   return absl::OkStatus();
@@ -88,7 +85,7 @@ absl::Status Read(const std::string& value, bool* flag) {
       return absl::OkStatus();
     }
   }
-  return Bad(value, "is neither YES nor NO");
+  return BadText(value, "is neither YES nor NO");
 }
 absl::Status Read(const std::string& value, std::vector<std::string>* names) {
   const char sign = value.empty() ? '\0' : value.front();
@@ -107,7 +104,7 @@ absl::Status Read(const std::string& value, std::vector<std::string>* names) {
     }
   }
   if (read.size() > kListMax) {
-    return Bad(value, "names too many");
+    return BadText(value, "names too many");
   }
   std::sort(read.begin(), read.end());
   *names = std::move(read);
@@ -182,7 +179,7 @@ absl::StatusOr<std::uint32_t> ReadWord(const std::string& value, std::span<const
       return word.value;
     }
   }
-  return Bad(value, absl::StrCat("is not one of ", Choices(words)));
+  return BadText(value, absl::StrCat("is not one of ", Choices(words)));
 }
 
 absl::Status ReadFlags(const std::string& value, std::span<const Word> words,
@@ -237,11 +234,11 @@ absl::Status ReadFactor(const std::string& value, std::uint32_t* thousandths) {
   std::uint32_t rest = 0;
   if (fraction.size() > 3 || (parts.size() > 1 && fraction.empty()) ||
       !Read(parts[0], &whole).ok() || whole > 1000) {
-    return Bad(value, "is not a factor: use a number from 0 to 1000, like 0.5");
+    return BadText(value, "is not a factor: use a number from 0 to 1000, like 0.5");
   }
   fraction.resize(3, '0');
   if (!Read(fraction, &rest).ok()) {
-    return Bad(value, "is not a factor: use a number from 0 to 1000, like 0.5");
+    return BadText(value, "is not a factor: use a number from 0 to 1000, like 0.5");
   }
   *thousandths = whole * 1000 + rest;
   return absl::OkStatus();
@@ -356,7 +353,7 @@ absl::Status ReadDescription(const std::string& value, std::string* text) {
     return absl::ascii_iscntrl(static_cast<unsigned char>(c));
   });
   if (value.size() > kDescriptionBytesMax || control) {
-    return Bad(value, "is not a description: one line of at most 400 bytes");
+    return BadText(value, "is not a description: one line of at most 400 bytes");
   }
   *text = value;
   return absl::OkStatus();
@@ -400,7 +397,7 @@ std::span<const Key<AssociationRules>> Keys(const AssociationRules*) {
 absl::Status ReadReservationLength(const std::string& value, Reservation& reservation) {
   ASSIGN_OR_RETURN(const Duration length, ParsePeriod(value));
   if (reservation.start == kNoTime) {
-    return Bad(value, "has no start: say StartTime before Duration");
+    return BadText(value, "has no start: say StartTime before Duration");
   }
   reservation.end = reservation.start + length;
   return absl::OkStatus();
@@ -409,7 +406,7 @@ absl::Status ReadReservationLength(const std::string& value, Reservation& reserv
 absl::Status ReadNodeCount(const std::string& value, Reservation& reservation) {
   RETURN_IF_ERROR(Read(value, &reservation.node_count));
   if (reservation.node_count == 0 || reservation.node_count > kNodesMax) {
-    return Bad(value, "is not a number of nodes");
+    return BadText(value, "is not a number of nodes");
   }
   reservation.nodes.clear();
   return absl::OkStatus();
@@ -487,7 +484,7 @@ absl::Status CheckPolicyName(const std::string& name) {
            c == '@';
   });
   if (name.empty() || name.size() > kPolicyNameBytesMax || !good || name.front() == '-') {
-    return Bad(name, "is not a name: use 1 to 64 letters, digits, and . _ - @");
+    return BadText(name, "is not a name: use 1 to 64 letters, digits, and . _ - @");
   }
   return absl::OkStatus();
 }

@@ -3,8 +3,8 @@
 // Policy in words: one table of keys with Slurm's names, for the command line
 // (MaxTRESPerUser=cpu=4) and the configuration (max_tres_per_user = "cpu=4") alike.
 //
-// Pure. Thread promise: safe from any thread. Invariants: (1) what Describe says, Assign reads
-// back; (2) keys are matched whatever their case and underscores; (3) errors begin with the key.
+// Pure. Invariants: (1) what Describe says, Assign reads back; (2) keys are matched whatever their
+// case and underscores; (3) errors begin with the key.
 
 #include <string>
 #include <vector>

@@ -2,9 +2,9 @@
 
 // What is held and queued, by every user and account that a limit may count.
 //
-// Kept by core/policy_ledger with each start and end; read by core/limits. Thread promise: plain
-// values. Invariants: (1) what stands under a key is the sum over the charges that have the key;
-// (2) nothing stands under a key that counts nothing.
+// Kept by core/state/tables/policy_use_table with each start and end; read by core/policy/limits.
+// Invariants: (1) what stands under a key is the sum over the charges that have the key; (2)
+// nothing stands under a key that counts nothing.
 
 #include <cstdint>
 #include <map>

@@ -3,7 +3,7 @@
 // Policy as the reading verbs show it: each object as the words that say it, and what is in use.
 //
 // Made by the controller, rendered by the cli. Names are a contract: further ones may be added,
-// none renamed. Thread promise: plain values.
+// none renamed.
 
 #include <cstdint>
 #include <string>

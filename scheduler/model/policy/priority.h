@@ -2,8 +2,8 @@
 
 // A job's priority with all that it is made of, so that it can be explained.
 //
-// core/priority.h makes it. Thread promise: plain values. Invariant: the points of all terms add up
-// to the total, to the last one.
+// core/share/priority.h makes it. Invariant: the points of all terms add up to the total, to the
+// last one.
 
 #include <cstdint>
 #include <string>
@@ -15,7 +15,7 @@
 namespace muster {
 
 // One weighted factor: its name is Slurm's (age, assoc, fairshare, jobsize, partition, qos,
-// tres/cpu …).
+// "tres/cpu" …).
 struct WeightedFactor {
   std::string name;
   std::uint32_t weight = 0;

@@ -2,9 +2,8 @@
 
 // Reservations: nodes set apart for a time, for users, for accounts, or for maintenance.
 //
-// Thread promise: plain values and pure functions. Invariants of those in a cluster state: start <
-// end; `nodes` is not empty (a reservation by count was given its nodes when it was made); a
-// recurring one is shorter than its period.
+// Invariants of those in a cluster state: start < end; `nodes` is not empty (a reservation by count
+// was given its nodes when it was made); a recurring one is shorter than its period.
 
 #include <chrono>
 #include <cstdint>

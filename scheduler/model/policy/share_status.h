@@ -2,9 +2,8 @@
 
 // Where accounts and users stand: what fair share makes of an account tree.
 //
-// Made by core/fair_tree and core/classic_fairshare; the columns are those of Slurm's sshare.
-// Thread promise: plain values. Invariant: `fairshare` and `rank` are of associations; accounts
-// have none.
+// Made by core/share/fair_tree and core/share/classic_fairshare; the columns are those of Slurm's
+// sshare. Invariant: `fairshare` and `rank` are of associations; accounts have none.
 
 #include <cstdint>
 #include <vector>

@@ -1,17 +1,17 @@
 #include "scheduler/model/policy/tres.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <optional>
+#include <string_view>
 #include <tuple>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/escaping.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/size_text.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/model/value/gres.h"
 
 namespace muster {
@@ -19,22 +19,6 @@ namespace {
 
 constexpr std::size_t kTypeBytesMax = 64;
 constexpr std::size_t kItemsMax = 64;
-
-struct Unit {
-  char letter;
-  unsigned shift;
-};
-constexpr std::array<Unit, 5> kUnits = {{{'T', 40}, {'G', 30}, {'M', 20}, {'K', 10}, {'B', 0}}};
-constexpr unsigned kPlainShift = 20;  // Slurm: memory without a suffix is MiB
-
-absl::Status Bad(const std::string& item, const char* mend) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("\"", absl::CHexEscape(item.substr(0, 80)), "\" ", mend));
-}
-
-bool IsTypeCharacter(char c) {
-  return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '_' || c == '-';
-}
 
 std::optional<Tres> NameOnly(const std::string& name) {
   Tres tres;
@@ -49,7 +33,7 @@ std::optional<Tres> NameOnly(const std::string& name) {
     tres.kind = TresKind::kGpu;
     const std::string rest = lower.substr(8);
     if (!rest.empty() && (rest[0] != ':' || rest.size() < 2 || rest.size() > kTypeBytesMax ||
-                          !std::all_of(rest.begin() + 1, rest.end(), IsTypeCharacter))) {
+                          !std::all_of(rest.begin() + 1, rest.end(), IsNameCharacter))) {
       return std::nullopt;
     }
     tres.type = rest.empty() ? "" : rest.substr(1);
@@ -62,27 +46,13 @@ std::optional<Tres> NameOnly(const std::string& name) {
   return tres;
 }
 
-std::optional<std::uint64_t> ReadCount(TresKind kind, std::string text) {
-  unsigned shift = kind == TresKind::kMemory ? kPlainShift : 0;
-  if (kind == TresKind::kMemory && !text.empty()) {
-    const char last = absl::ascii_toupper(static_cast<unsigned char>(text.back()));
-    for (const Unit& unit : kUnits) {
-      if (unit.letter == last) {
-        shift = unit.shift;
-        text.pop_back();
-        break;
-      }
-    }
-  }
-  const bool digits = !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
-    return absl::ascii_isdigit(static_cast<unsigned char>(c));
-  });
-  std::uint64_t count = 0;
+std::optional<std::uint64_t> ReadCount(TresKind kind, std::string_view text) {
   constexpr std::uint64_t kCountMax = std::uint64_t{1} << 56;
-  if (!digits || !absl::SimpleAtoi(text, &count) || count > (kCountMax >> shift)) {
-    return std::nullopt;
+  if (kind == TresKind::kMemory) {
+    return ParseSize(text, PlainSize::kMebibytes, kCountMax);
   }
-  return count << shift;
+  const absl::StatusOr<std::uint64_t> count = ParseDigits(text, kCountMax);
+  return count.ok() ? std::optional(*count) : std::nullopt;
 }
 
 bool Before(const Tres& a, const Tres& b) {
@@ -123,15 +93,7 @@ std::string TresName(const Tres& tres) {
 }
 
 std::string TresAmountText(TresKind kind, std::uint64_t count) {
-  if (kind != TresKind::kMemory) {
-    return absl::StrCat(count);
-  }
-  for (const Unit& unit : kUnits) {
-    if (count > 0 && count % (std::uint64_t{1} << unit.shift) == 0) {
-      return absl::StrCat(count >> unit.shift, std::string(1, unit.letter));
-    }
-  }
-  return absl::StrCat(count, count == 0 ? "" : "B");
+  return kind == TresKind::kMemory ? SizeText(count) : absl::StrCat(count);
 }
 
 std::string TresText(const TresList& list) {
@@ -156,30 +118,24 @@ absl::Status MergeTres(const std::string& text, TresList* list) {
   for (const std::string& item : items) {
     const std::size_t equals = item.rfind('=');
     if (equals == std::string::npos) {
-      return Bad(item, "is not an amount: write NAME=COUNT, like cpu=64 or mem=4G");
+      return BadText(item, "is not an amount: write NAME=COUNT, like cpu=64 or mem=4G");
     }
     std::optional<Tres> tres = NameOnly(item.substr(0, equals));
     if (!tres.has_value()) {
-      return Bad(item,
-                 "names no resource: use cpu, mem, node, gres/gpu, gres/gpu:TYPE or gres/NAME");
+      return BadText(item,
+                     "names no resource: use cpu, mem, node, gres/gpu, gres/gpu:TYPE or gres/NAME");
     }
     const std::string amount = item.substr(equals + 1);
     const std::optional<std::uint64_t> count = ReadCount(tres->kind, amount);
     if (!count.has_value() && amount != "-1") {
-      return Bad(item,
-                 "is not an amount: use a whole number (mem with K, M, G or T), or -1 for none");
+      return BadText(
+          item, "is not an amount: use a whole number (mem with K, M, G or T), or -1 for none");
     }
     tres->count = count.value_or(0);
     Put(*tres, !count.has_value(), &merged);
   }
   *list = std::move(merged);
   return absl::OkStatus();
-}
-
-absl::StatusOr<TresList> ParseTres(const std::string& text) {
-  TresList list;
-  RETURN_IF_ERROR(MergeTres(text, &list));
-  return list;
 }
 
 }  // namespace muster

@@ -2,17 +2,15 @@
 
 // Trackable resources (Slurm's TRES): named amounts that limits are written in.
 //
-// The text form is Slurm's: "cpu=10,mem=4G,node=2,gres/gpu=2,gres/gpu:a100=1". Thread promise:
-// plain values and pure functions. Invariants of a list that ParseTres or MergeTres made: (1)
-// sorted by kind, then type; each pair once; (2) only kGpu has a type, in lower
-// case, and kGres one, as it is written.
+// The text form is Slurm's: "cpu=10,mem=4G,node=2,gres/gpu=2,gres/gpu:a100=1". Invariants of a list
+// that MergeTres made: (1) sorted by kind, then type; each pair once; (2) only kGpu has a type, in
+// lower case, and kGres one, as it is written.
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "scheduler/model/value/fields.h"
 
 namespace muster {
@@ -42,13 +40,12 @@ using TresList = std::vector<Tres>;
 std::string TresName(const Tres& tres);
 // The amount alone: "10", "4G".
 std::string TresAmountText(TresKind kind, std::uint64_t count);
-// What ParseTres reads back.
+// What MergeTres reads back.
 std::string TresText(const TresList& list);
 
-// Memory without a suffix is MiB; suffixes B, K, M, G, T. InvalidArgument is one line.
-absl::StatusOr<TresList> ParseTres(const std::string& text);
 // Takes the amounts of `text` into `list`: those named are replaced, "cpu=-1" removes one, and an
-// empty text removes all (Slurm's rule for changing limits).
+// empty text removes all (Slurm's rule for changing limits). Memory without a suffix is MiB;
+// suffixes B, K, M, G, T. InvalidArgument is one line.
 absl::Status MergeTres(const std::string& text, TresList* list);
 
 }  // namespace muster

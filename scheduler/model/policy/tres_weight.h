@@ -3,9 +3,8 @@
 // What trackable resources (Slurm's TRES) weigh in a bill, by name.
 //
 // Names are Slurm's, in lower case but for what follows a slash: cpu, mem, node, energy, billing,
-// gres/gpu, gres/gpu:a100, license/matlab, bb/NAME, fs/disk. Thread promise: plain values.
-// Invariants: (1) memory is in bytes, whatever unit a weight is for; (2) a weight is in millionths,
-// for 2^unit_bits of the resource.
+// gres/gpu, gres/gpu:a100, license/matlab, bb/NAME, fs/disk. Invariants: (1) memory is in bytes,
+// whatever unit a weight is for; (2) a weight is in millionths, for 2^unit_bits of the resource.
 
 #include <cstdint>
 #include <string>

@@ -4,7 +4,7 @@
 // proto/controller.proto has it. What is kept beside the cluster's state (tunings, tokens) is here,
 // too.
 //
-// How they are written: job_questions.h. Thread promise: plain values.
+// How they are written: job_questions.h.
 
 #include <cstdint>
 #include <string>

@@ -4,7 +4,7 @@
 //
 // `kMethod` is the method, `Reply` the answer (a bare value or list is the first field of the
 // method's reply), and Fields() are those of the request; who may ask stands there beside the
-// method. Thread promise: plain values.
+// method.
 
 #include <cstdint>
 #include <string>
@@ -15,6 +15,7 @@
 #include "scheduler/model/value/fields.h"
 #include "scheduler/model/value/ids.h"
 #include "scheduler/model/value/time.h"
+#include "scheduler/model/view/curve.h"
 #include "scheduler/model/view/explanation.h"
 #include "scheduler/model/view/view.h"
 
@@ -29,7 +30,7 @@ struct JobFilter {
 
 // Those that are held in memory.
 struct ListJobs : JobFilter {
-  std::uint32_t limit = 0;  // the first so many, by id; 0: all
+  std::uint32_t limit = 0;  // the first ones by id, that many; 0: all
 
   static constexpr const char* kMethod = "ListJobs";
   using Reply = std::vector<JobView>;
@@ -106,12 +107,53 @@ struct TestSubmit : SubmitJob {
   using Reply = StartForecast;
 };
 
+// What a job, or each element that is named, used over time.
+struct ShowCurve {
+  JobSelector job;
+
+  static constexpr const char* kMethod = "ShowCurve";
+  using Reply = std::vector<JobCurve>;
+  static constexpr auto Fields(auto list) { return list(Field{"job", &ShowCurve::job}); }
+};
+
+// A job for which the last plan keeps nodes free.
+struct PlannedJob {
+  JobId job;
+  std::string label;
+  std::string name;
+  std::string user;
+  Time start = kNoTime;  // promised
+  Time end = kNoTime;    // by its time limit; kNoTime: it has none
+  std::vector<std::string> nodes;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &PlannedJob::job}, Field{"label", &PlannedJob::label},
+                Field{"name", &PlannedJob::name}, Field{"user", &PlannedJob::user},
+                Field{"start", &PlannedJob::start}, Field{"end", &PlannedJob::end},
+                Field{"nodes", &PlannedJob::nodes});
+  }
+};
+struct PlannedStarts {
+  Time time = kNoTime;           // of the answer
+  std::vector<PlannedJob> jobs;  // in the order of the plan
+  static constexpr auto Fields(auto list) {
+    return list(Field{"time", &PlannedStarts::time}, Field{"jobs", &PlannedStarts::jobs});
+  }
+};
+
+struct ShowPlan {
+  static constexpr const char* kMethod = "ShowPlan";
+  using Reply = PlannedStarts;
+  static constexpr auto Fields(auto list) { return list(); }
+};
+
 #define MUSTER_JOB_QUESTIONS(X) \
   X(ListJobs)                   \
   X(ListHistory)                \
   X(ShowJob)                    \
   X(NoteJob)                    \
   X(ExplainJob)                 \
-  X(TestSubmit)
+  X(TestSubmit)                 \
+  X(ShowCurve)                  \
+  X(ShowPlan)
 
 }  // namespace muster

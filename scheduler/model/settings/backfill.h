@@ -3,8 +3,8 @@
 // Who may overtake a job that waits: the kinds of backfilling, and their names in settings and
 // options.
 //
-// One list for the planner of nodes and for the queues of identical processors. Thread promise:
-// plain values. Invariants: values are positions in kBackfillNames.
+// One list for the planner of nodes and for the queues of identical processors. Invariants: values
+// are positions in kBackfillNames.
 
 #include <array>
 #include <cstdint>

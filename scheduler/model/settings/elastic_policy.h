@@ -5,8 +5,8 @@
 // A node that is not heard of any more may still run its part of a job. So the part of an elastic
 // job ends by itself once its supervisor has not heard for kElasticLease that the controller hears
 // its node, and the job starts again without that node no sooner than kElasticFence after its last
-// sign of life. Thread promise: plain value. Invariants: durations are not negative; kElasticFence
-// is longer than the lease and the time that an end by SIGKILL takes.
+// sign of life. Invariants: durations are not negative; kElasticFence is longer than the lease and
+// the time that an end by SIGKILL takes.
 
 #include <chrono>
 #include <cstdint>

@@ -2,8 +2,8 @@
 
 // The settings of the nodes' health checks: [health] in the configuration.
 //
-// Thread promise: plain value. Invariants: durations are not negative; with `interval` zero nothing
-// is checked unless a user asks, and no node is drained or resumed by its health.
+// Invariants: durations are not negative; with `interval` zero nothing is checked unless a user
+// asks, and no node is drained or resumed by its health.
 
 #include <chrono>
 #include <cstdint>

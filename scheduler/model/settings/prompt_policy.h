@@ -3,8 +3,8 @@
 // The settings of the order called prompt: how far short jobs pass longer ones, and what is
 // promised.
 //
-// core/prompt/prompt_order has the formulas. Thread promise: plain values. Invariants: durations
-// are not negative; all zero: settings recorded before there were any.
+// core/prompt/prompt_order has the formulas. Invariants: durations are not negative; all zero:
+// settings recorded before there were any.
 
 #include <chrono>
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace muster {
 
 struct PromptPolicy {
-  std::uint32_t stretch_permille = 10'000;     // of the estimate, in the turn
+  std::uint32_t stretch_permille = 10'000;     // of the estimate, in the key
   Duration patience = std::chrono::hours(16);  // of every job
   std::uint32_t backlog_permille = 500;        // of the time to work off the backlog, beside it
   Duration slack = std::chrono::hours(12);     // between what FCFS gives and the promise

@@ -2,7 +2,7 @@
 
 // The settings of the scheduler, as one value that is passed along.
 //
-// Thread promise: plain value. Invariants: durations are not negative.
+// Invariants: durations are not negative.
 
 #include <chrono>
 #include <cstdint>
@@ -25,15 +25,15 @@ namespace muster {
 
 // How the fairshare factor is reckoned.
 enum class FairshareRule : std::uint8_t {
-  kFairTree = 0,  // core/fair_tree.h
-  kClassic = 1,   // core/classic_fairshare.h
+  kFairTree = 0,  // core/share/fair_tree.h
+  kClassic = 1,   // core/share/classic_fairshare.h
 };
 
 // What the queue is ordered by, after the partitions' tiers.
 enum class QueueRule : std::uint8_t {
-  kPriority = 0,  // the multifactor priority (core/priority.h)
+  kPriority = 0,  // the multifactor priority (core/share/priority.h)
   kDrf = 1,       // the user with the least dominant share first, then priority
-  kPrompt = 2,    // by turn, with a promise to each job (core/prompt/prompt_order.h)
+  kPrompt = 2,    // by key, with a promise to each job (core/prompt/prompt_order.h)
 };
 
 // The weights of the multifactor priority, Slurm's PriorityWeight*; all zero: first come, first

@@ -7,7 +7,7 @@
 // over the names and fingerprints of its fields in order; lengths go in before contents, so that
 // ("ab","c") and ("a","bc") differ. A field that has the value of a fresh one of its kind counts
 // nothing: one that is added later changes no fingerprint of what was recorded before. Not a
-// defence against an adversary: it compares plans and snapshots. Thread promise: pure.
+// defence against an adversary: it compares plans and snapshots.
 
 #include <array>
 #include <chrono>

@@ -4,12 +4,12 @@
 #include <limits>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster {
 namespace {
@@ -24,16 +24,11 @@ GresList::iterator PlaceOf(GresList& list, const std::string& name) {
       [](const GresCount& gres, const std::string& other) { return gres.name < other; });
 }
 
-absl::Status Bad(const std::string& item, const char* mend) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("\"", absl::CHexEscape(item.substr(0, 80)), "\" ", mend));
-}
-
 absl::StatusOr<GresCount> ParseOne(const std::string& item) {
   const std::size_t colon = item.find(':');
   GresCount gres{item.substr(0, colon), 1};
   if (!IsGresName(gres.name)) {
-    return Bad(item, "names nothing countable: write NAME:COUNT");
+    return BadText(item, "names nothing countable: write NAME:COUNT");
   }
   if (colon == std::string::npos) {
     return gres;
@@ -51,7 +46,7 @@ absl::StatusOr<GresCount> ParseOne(const std::string& item) {
   });
   if (!is_number || !absl::SimpleAtoi(digits, &gres.count) || gres.count == 0 ||
       gres.count > (kCountMax >> shift)) {
-    return Bad(item, "has no count from 1 to 4294967295: write NAME:COUNT");
+    return BadText(item, "has no count from 1 to 4294967295: write NAME:COUNT");
   }
   gres.count <<= shift;
   return gres;
@@ -89,12 +84,6 @@ void TakeFrom(GresList& list, const GresList& less) {
   }
 }
 
-bool HoldsAll(const GresList& list, const GresList& asked) {
-  return std::all_of(asked.begin(), asked.end(), [&list](const GresCount& gres) {
-    return CountOf(list, gres.name) >= gres.count;
-  });
-}
-
 std::string ToText(const GresList& list) {
   std::string text;
   for (const GresCount& gres : list) {
@@ -121,7 +110,7 @@ absl::StatusOr<GresList> ParseGresList(const std::string& text) {
     ASSIGN_OR_RETURN(GresCount gres, ParseOne(item));
     const auto at = PlaceOf(list, gres.name);
     if (at != list.end() && at->name == gres.name) {
-      return Bad(item, "is named twice; name it once");
+      return BadText(item, "is named twice; name it once");
     }
     list.insert(at, std::move(gres));
   }

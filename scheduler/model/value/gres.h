@@ -2,8 +2,8 @@
 
 // Countable things of a node (Slurm's generic resources) that are no GPUs: "scratch:4".
 //
-// A node declares them, jobs hold some of each. Thread promise: plain values and pure functions.
-// Invariants of a list that ParseGresList made: sorted by name; each name once; counts positive.
+// A node declares them, jobs hold some of each. Invariants of a list that ParseGresList made:
+// sorted by name; each name once; counts positive.
 
 #include <cstdint>
 #include <string>
@@ -34,8 +34,6 @@ std::uint64_t CountOf(const GresList& list, const std::string& name);
 void AddTo(GresList& list, const GresList& more);
 // Takes `less` away as far as it is there; what is left of nothing is gone.
 void TakeFrom(GresList& list, const GresList& less);
-// Whether `list` has all of `asked`.
-bool HoldsAll(const GresList& list, const GresList& asked);
 // "licence:2,scratch:4", as ParseGresList reads it.
 std::string ToText(const GresList& list);
 // 1 to 64 of A-Z a-z 0-9 . _ -, but no GPU's.

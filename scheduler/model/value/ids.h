@@ -2,8 +2,8 @@
 
 // Strong ids: a number that can name only one kind of thing.
 //
-// Thread promise: plain values. Invariants: (1) two ids of different kinds do not convert into one
-// another; (2) 0 is never handed out, so a default-made id names nothing.
+// Invariants: (1) two ids of different kinds do not convert into one another; (2) 0 is never handed
+// out, so a default-made id names nothing.
 
 #include <compare>
 #include <cstdint>

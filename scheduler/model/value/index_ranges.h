@@ -2,8 +2,8 @@
 
 // A set of numbers, kept as runs: the elements of an array that did something.
 //
-// Elements end nearly in order, so a million of them are a few runs. Thread promise: plain values.
-// Invariants: runs ascend and neither overlap nor touch, so equal sets are equal values.
+// Elements end nearly in order, so a million of them are a few runs. Invariants: runs ascend and
+// neither overlap nor touch, so equal sets are equal values.
 
 #include <algorithm>
 #include <cstdint>

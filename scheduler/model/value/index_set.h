@@ -2,9 +2,8 @@
 
 // Index sets: which hardware threads, which NUMA nodes; written as lists, "0-3,8".
 //
-// Thread promise: plain values. Invariants: (1) a set of threads never mixes with a set of NUMA
-// nodes; (2) two sets with the same members are equal, whatever their history; (3) members are
-// below 65,536.
+// Invariants: (1) a set of threads never mixes with a set of NUMA nodes; (2) two sets with the same
+// members are equal, whatever their history; (3) members are below 65,536.
 
 #include <bit>
 #include <compare>

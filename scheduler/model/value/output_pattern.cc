@@ -1,42 +1,34 @@
 #include "scheduler/model/value/output_pattern.h"
 
 #include <algorithm>
-#include <cstddef>
 
 #include "absl/strings/str_cat.h"
 
 namespace muster {
 namespace {
 
-constexpr std::size_t kWidthMax = 10;
-
-std::string Padded(const std::string& digits, std::size_t width) {
-  width = std::min(width, kWidthMax);
-  return digits.size() < width ? std::string(width - digits.size(), '0') + digits : digits;
-}
-
 // What `letter` stands for; nothing for a letter that means nothing.
 std::optional<std::string> Expand(char letter, std::size_t width, const PatternValues& values) {
   switch (letter) {
     case 'j':
-      return Padded(ToString(values.job), width);
+      return PaddedNumber(ToString(values.job), width);
     case 'A':
-      return Padded(ToString(values.array_index.has_value() ? values.submission : values.job),
-                    width);
+      return PaddedNumber(ToString(values.array_index.has_value() ? values.submission : values.job),
+                          width);
     case 'a':
-      return Padded(absl::StrCat(values.array_index.value_or(0)), width);
+      return PaddedNumber(absl::StrCat(values.array_index.value_or(0)), width);
     case 't':
-      return Padded(absl::StrCat(values.rank), width);
+      return PaddedNumber(absl::StrCat(values.rank), width);
     case 's':
-      return Padded(ToString(values.step), width);
+      return PaddedNumber(ToString(values.step), width);
     case 'J':
-      return values.of_step
-                 ? absl::StrCat(Padded(ToString(values.job), width), ".", ToString(values.step))
-                 : Padded(ToString(values.job), width);
+      return values.of_step ? absl::StrCat(PaddedNumber(ToString(values.job), width), ".",
+                                           ToString(values.step))
+                            : PaddedNumber(ToString(values.job), width);
     case 'b':
       return absl::StrCat(values.array_index.value_or(0) % 10);
     case 'n':
-      return Padded(absl::StrCat(values.node_index), width);
+      return PaddedNumber(absl::StrCat(values.node_index), width);
     case 'u':
       return values.user;
     case 'N':
@@ -60,6 +52,11 @@ std::string WithoutBackslashes(std::string pattern) {
 
 }  // namespace
 
+std::string PaddedNumber(const std::string& digits, std::size_t width) {
+  width = std::min(width, kPatternWidthMax);
+  return digits.size() < width ? std::string(width - digits.size(), '0') + digits : digits;
+}
+
 std::string ExpandPattern(const std::string& pattern, const PatternValues& values) {
   if (pattern.find('\\') != std::string::npos) {
     return WithoutBackslashes(pattern);
@@ -73,7 +70,8 @@ std::string ExpandPattern(const std::string& pattern, const PatternValues& value
     std::size_t letter = i + 1;
     std::size_t width = 0;
     while (letter < pattern.size() && pattern[letter] >= '0' && pattern[letter] <= '9') {
-      width = std::min(width * 10 + static_cast<std::size_t>(pattern[letter] - '0'), kWidthMax);
+      width =
+          std::min(width * 10 + static_cast<std::size_t>(pattern[letter] - '0'), kPatternWidthMax);
       ++letter;
     }
     const std::optional<std::string> value =

@@ -7,8 +7,9 @@
 //   number %u user   %% a percent sign.  %4j pads a number to four digits; other letters stay as
 //   written. In a path with a backslash nothing is replaced, and the backslashes go.
 //
-// Pure. Thread promise: safe from any thread.
+// Pure.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,6 +30,13 @@ struct PatternValues {
   std::uint32_t node_index = 0;  // within the script's or the step's nodes
   std::string user;
 };
+
+// The widest number of a pattern.
+inline constexpr std::size_t kPatternWidthMax = 10;
+
+// A number of a pattern such as %5j: with zeros in front up to `width`, or to
+// kPatternWidthMax.
+std::string PaddedNumber(const std::string& digits, std::size_t width);
 
 std::string ExpandPattern(const std::string& pattern, const PatternValues& values);
 

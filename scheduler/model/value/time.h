@@ -2,7 +2,7 @@
 
 // Time as the core sees it: always an argument, never a clock.
 //
-// Thread promise: plain values. A Time is UTC in milliseconds; a Duration is milliseconds.
+// A Time is UTC in milliseconds; a Duration is milliseconds.
 
 #include <chrono>
 

@@ -2,8 +2,8 @@
 
 // Units: amounts of one thing that cannot be added to amounts of another.
 //
-// Thread promise: plain values. Invariants: (1) subtraction never goes below zero (it is checked);
-// (2) GPU shares are fixed point, 1000 to a whole GPU.
+// Invariants: (1) subtraction never goes below zero (it is checked); (2) GPU shares are fixed
+// point, 1000 to a whole GPU.
 
 #include <compare>
 #include <cstdint>

@@ -2,9 +2,9 @@
 
 // How many bytes a described value takes in a message, at most.
 //
-// The core knows no messages, but it has to know what fits into one. Thread promise: pure.
-// Invariants: never less than the value's message takes, whose field numbers are below 2048; a
-// value that is left at zero counts a few bytes all the same.
+// The core knows no messages, but it has to know what fits into one. Invariants: never less than
+// the value's message takes, whose field numbers are below 2048; a value that is left at zero
+// counts a few bytes all the same.
 
 #include <cstddef>
 #include <cstdint>

@@ -3,7 +3,7 @@
 // Why a job waits, why it runs where it does, or how it ended: the controller's answer as a value.
 //
 // Fetched by Connection::Explain, rendered by explain as text or JSON with these field names.
-// Thread promise: plain values. Invariants: `allocation` is empty unless the job holds resources.
+// Invariants: `allocation` is empty unless the job holds resources.
 
 #include <string>
 #include <vector>

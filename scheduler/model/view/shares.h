@@ -2,7 +2,7 @@
 
 // The account tree of a live cluster as the controller tells it, and a user's runs.
 //
-// Thread promise: plain values. Invariants: the runs are by account, those of an account by start.
+// Invariants: the runs are by account, those of an account by start.
 
 #include <algorithm>
 #include <cstdint>

@@ -3,7 +3,7 @@
 // Views: what the reading verbs show, as values with the field names of the command line's JSON.
 //
 // Made by the controller from its state or its accounting, rendered by the cli as tables or JSON.
-// Names are a contract: further ones may be added, none renamed. Thread promise: plain values.
+// Names are a contract: further ones may be added, none renamed.
 
 #include <cstdint>
 #include <string>

@@ -12,8 +12,8 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/unique_fd.h"
 
@@ -43,14 +43,11 @@ void RemoveBelow(int at, const char* name, int depth) {
   unlinkat(at, name, AT_REMOVEDIR);
 }
 
-std::vector<std::string> Words(const std::string& text) {
-  return absl::StrSplit(text, absl::ByAnyChar(" \n"), absl::SkipEmpty());
-}
-
 // What the group could pass on and does not, in the order in which it is tried.
 std::vector<std::string> NotPassedOn(const std::string& directory) {
-  const std::vector<std::string> here = Words(ReadCgroupFile(directory, "cgroup.controllers"));
-  const std::vector<std::string> on = Words(ReadCgroupFile(directory, "cgroup.subtree_control"));
+  const std::vector<std::string> here = SplitWords(ReadCgroupFile(directory, "cgroup.controllers"));
+  const std::vector<std::string> on =
+      SplitWords(ReadCgroupFile(directory, "cgroup.subtree_control"));
   std::vector<std::string> missing;
   for (const std::string controller : {"memory", "cpuset", "pids", "io"}) {
     if (std::find(here.begin(), here.end(), controller) != here.end() &&

@@ -3,8 +3,7 @@
 // A directory of the cgroup v2 tree with all below it: whether anything lives there, killing it,
 // removing it, one line read or written.
 //
-// Thread promise: safe from any thread. Invariant: nothing outside `directory` is touched; no
-// symbolic link is followed.
+// Invariant: nothing outside `directory` is touched; no symbolic link is followed.
 
 #include <string>
 

@@ -2,8 +2,7 @@
 
 // The control group (v2) that this process is in, and what else is in it.
 //
-// Thread promise: safe from any thread. Invariant: only EnterCgroup() moves a process, and it moves
-// this one alone.
+// Invariant: only EnterCgroup() moves a process, and it moves this one alone.
 
 #include <string>
 #include <string_view>

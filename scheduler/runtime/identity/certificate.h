@@ -2,11 +2,10 @@
 
 // Certificates (X.509) as Muster reads them: whose they are, by a role that stands in them.
 //
-// The role is a URI among the subject's alternative names: "muster:controller",
-// "muster:agent:NODE" or "muster:client:USER", exactly one. A controller's has the DNS name
-// kControllerName too, which is what its callers ask for whatever address they call, so that TLS
-// itself refuses another role in its place. Thread promise: pure functions. Invariant: a
-// certificate without exactly one role of ours has none.
+// The role is a URI among the subject's alternative names: "muster:controller", "muster:agent:NODE"
+// or "muster:client:USER", exactly one. A controller's has the DNS name kControllerName too, which
+// is what its callers ask for whatever address they call, so that TLS itself refuses another role
+// in its place. Invariant: a certificate without exactly one role of ours has none.
 
 #include <chrono>
 #include <string>

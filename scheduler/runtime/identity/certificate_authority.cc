@@ -7,6 +7,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/runtime/identity/openssl_handle.h"
 #include "scheduler/runtime/mac.h"
 
@@ -26,14 +27,6 @@ struct Text {
 
 std::time_t SecondsOf(Time time) {
   return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
-}
-
-bool IsName(const std::string& name) {
-  return !name.empty() && name.size() <= kNameBytesMax &&
-         std::all_of(name.begin(), name.end(), [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                  c == '.' || c == '_' || c == '-';
-         });
 }
 
 absl::Status SetSerial(X509* certificate) {
@@ -141,7 +134,7 @@ absl::StatusOr<CertificateAuthority> CertificateAuthority::From(std::string cert
 absl::StatusOr<CertifiedKey> CertificateAuthority::Issue(const CertificateSubject& subject,
                                                          Time now, std::chrono::hours life) const {
   const bool nameless = subject.role == CertificateRole::kController;
-  if (nameless ? !subject.name.empty() : !IsName(subject.name)) {
+  if (nameless ? !subject.name.empty() : !IsPlainName(subject.name, kNameBytesMax)) {
     return absl::InvalidArgumentError(
         absl::StrCat(Name(subject.role), ": a name is 1 to 64 of A-Z a-z 0-9 . _ -"));
   }

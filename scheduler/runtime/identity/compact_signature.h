@@ -4,8 +4,8 @@
 // (RFC 8037).
 //
 // One algorithm, and one header that is compared as bytes, so that no text chooses how it is
-// checked. The key is for such texts alone: they carry no purpose of ours. Thread promise: safe
-// from any thread. Invariant: what OpenCompact returns was signed by that very key.
+// checked. The key is for such texts alone: they carry no purpose of ours. Invariant: what
+// OpenCompact returns was signed by that very key.
 
 #include <string>
 #include <string_view>

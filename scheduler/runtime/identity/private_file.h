@@ -2,8 +2,8 @@
 
 // Files that hold a secret: only their owner may read them.
 //
-// Thread promise: safe from any thread. Invariant: what ReadPrivateFile returns was read from the
-// very file whose owner and mode were looked at.
+// Invariant: what ReadPrivateFile returns was read from the very file whose owner and mode were
+// looked at.
 
 #include <string>
 

@@ -3,8 +3,8 @@
 // Whether another user could change what a path names: the file itself, or by way of a directory or
 // a symbolic link on the way to it.
 //
-// Thread promise: safe from any thread. Invariant: a path that passes can be changed by us, by root
-// and by the owner of the file system's root alone, as long as nobody of these changes modes.
+// Invariant: a path that passes can be changed by us, by root and by the owner of the file system's
+// root alone, as long as nobody of these changes modes.
 
 #include <string>
 

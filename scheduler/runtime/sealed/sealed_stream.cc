@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/base/little_endian.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/loaded_library.h"
 #include "scheduler/runtime/mac.h"
@@ -43,7 +44,6 @@ struct SealingLibrary {
 namespace {
 
 constexpr std::string_view kMark = "mustrio1";
-constexpr std::size_t kLengthBytes = 4;
 constexpr std::size_t kTagBytes = 16;
 
 const unsigned char* Bytes(std::string_view text) {
@@ -52,14 +52,6 @@ const unsigned char* Bytes(std::string_view text) {
 
 unsigned char* Bytes(std::string& text) {
   return reinterpret_cast<unsigned char*>(text.data());
-}
-
-std::size_t LengthOf(std::string_view record) {
-  std::size_t length = 0;
-  for (std::size_t i = 0; i < kLengthBytes; ++i) {
-    length |= std::size_t{static_cast<unsigned char>(record[i])} << (8 * i);
-  }
-  return length;
 }
 
 absl::StatusOr<const SealingLibrary*> TheCrypto() {
@@ -179,9 +171,7 @@ absl::StatusOr<std::string> SealedStream::Seal(std::string_view plain) {
     const std::string_view part = plain.substr(0, kRecordBytesMax);
     plain.remove_prefix(part.size());
     ASSIGN_OR_RETURN(const std::string sealed, sending_->Seal(part));
-    for (std::size_t i = 0; i < kLengthBytes; ++i) {
-      records.push_back(static_cast<char>(sealed.size() >> (8 * i) & 0xFF));
-    }
+    PutNumber(sealed.size(), records);
     records += sealed;
   }
   return records;
@@ -190,18 +180,18 @@ absl::StatusOr<std::string> SealedStream::Seal(std::string_view plain) {
 absl::Status SealedStream::Open(std::string_view bytes, std::string* plain) {
   kept_ += bytes;
   std::size_t at = 0;
-  while (kept_.size() - at >= kLengthBytes) {
+  while (kept_.size() - at >= kNumberBytes) {
     const std::string_view rest = std::string_view(kept_).substr(at);
-    const std::size_t length = LengthOf(rest);
+    const std::size_t length = NumberAt(rest, 0);
     if (length < kTagBytes || length > kRecordBytesMax + kTagBytes) {
       return absl::PermissionDeniedError("no record of a sealed stream");
     }
-    if (rest.size() < kLengthBytes + length) {
+    if (rest.size() < kNumberBytes + length) {
       break;
     }
-    ASSIGN_OR_RETURN(const std::string opened, receiving_->Open(rest.substr(kLengthBytes, length)));
+    ASSIGN_OR_RETURN(const std::string opened, receiving_->Open(rest.substr(kNumberBytes, length)));
     *plain += opened;
-    at += kLengthBytes + length;
+    at += kNumberBytes + length;
   }
   kept_.erase(0, at);
   return absl::OkStatus();
@@ -213,11 +203,11 @@ absl::Status SealedAnswer::Take(std::string_view bytes, const std::vector<std::s
     return stream_->Open(bytes, plain);
   }
   kept_ += bytes;
-  constexpr std::size_t kFirstRecord = SealedStream::kPrefaceBytes + kLengthBytes;
+  constexpr std::size_t kFirstRecord = SealedStream::kPrefaceBytes + kNumberBytes;
   if (kept_.size() < kFirstRecord) {
     return absl::OkStatus();
   }
-  const std::size_t length = LengthOf(std::string_view(kept_).substr(SealedStream::kPrefaceBytes));
+  const std::size_t length = NumberAt(kept_, SealedStream::kPrefaceBytes);
   if (!kept_.starts_with(kMark) || length > SealedStream::kRecordBytesMax + kTagBytes) {
     return absl::PermissionDeniedError("no sealed stream");
   }
@@ -244,7 +234,7 @@ absl::Status SealedAnswer::Find(const std::vector<std::string>& tokens, std::str
       return absl::OkStatus();
     }
   }
-  return absl::PermissionDeniedError("nobody who has this step's token");
+  return absl::PermissionDeniedError("the peer does not have this step's token");
 }
 
 }  // namespace muster

@@ -6,8 +6,8 @@
 // writes a checkpoint for `cost` seconds, and none at its end. What it did since its last whole
 // checkpoint is lost with it. This is the model of J. T. Daly, "A higher order estimate of the
 // optimum checkpoint interval for restart dumps", FGCS 22(3), 2006, section 2, but for the last
-// checkpoint. Whole seconds. Thread promise: pure. Invariants: the parts of an attempt add up to
-// its time; an attempt of AttemptTime() saves all of its work.
+// checkpoint. Whole seconds. Invariants: the parts of an attempt add up to its time; an attempt of
+// AttemptTime() saves all of its work.
 
 #include <cstdint>
 #include <vector>

@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
+#include "scheduler/model/machine/amounts.h"
 #include "scheduler/simulator/cluster/cluster_replay.h"
 
 namespace muster::sim {
@@ -14,7 +15,7 @@ constexpr std::uint32_t kNobody = 99'999;
 // A job that begins again more often will never end.
 constexpr std::uint32_t kAttemptsMax = 100'000;
 
-// Of each node, what the job of the trace had in all: as many as it takes, on so many nodes. What
+// Of each node, what the job of the trace had in all: as many as it takes, on `nodes` nodes. What
 // no node of the run has is left out.
 GresList KnownGres(const std::vector<NodeClass>& classes, const std::string& text,
                    std::int64_t nodes) {
@@ -43,12 +44,11 @@ void ClusterReplay::NoteStart(const AttemptStarted& start) {
     live.staged.emplace(live.checkpoints, live.work, again);
   }
   live.nodes = static_cast<std::uint32_t>(start.allocation.nodes.size());
-  live.gpus = 0;
+  live.gpus = static_cast<std::uint32_t>(AmountsOf(start.allocation).gpus);
   live.processors.clear();
   live.parts.clear();
   for (const NodeAllocation& part : start.allocation.nodes) {
     AddProcessors(part, live.processors);
-    live.gpus += static_cast<std::uint32_t>(part.gpus.size());
     live.parts.push_back({node_numbers_.at(part.node), part.cpus.Count(),
                           static_cast<std::int64_t>(part.gpus.size())});
   }

@@ -2,8 +2,7 @@
 
 // What a simulation of a cluster is given, and what comes of it.
 //
-// Thread promise: plain values. Invariant: together with its trace a run says all that its result
-// depends on.
+// Invariant: together with its trace a run says all that its result depends on.
 
 #include <cstdint>
 #include <functional>
@@ -61,11 +60,11 @@ struct ClusterResult {
   FailureTotals failures;
   FreeRoom threads;  // hardware threads that nobody has
   // GPUs that nobody has, as far as there is a thread for each: where they are of one model,
-  // `largest` is on_node of core/largest_gpu_job.h, and `free` anywhere.
+  // `largest` is on_node of core/place/worth/largest_gpu_job.h, and `free` anywhere.
   FreeRoom free_gpus;
-  std::uint64_t refused = 0;      // by the policy, or because no node could ever take them
-  std::string first_refusal;      // why the first of them was
-  std::uint64_t state_print = 0;  // of the state in the end: two equal runs have the same
+  std::uint64_t refused = 0;     // by the policy, or because no node could ever take them
+  std::string first_refusal;     // why the first of them was
+  std::uint64_t state_hash = 0;  // of the state in the end: two equal runs have the same
 };
 
 }  // namespace muster::sim

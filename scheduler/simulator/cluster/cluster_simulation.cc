@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
-#include "scheduler/core/state/state_print.h"
+#include "scheduler/core/state/state_hash.h"
 #include "scheduler/core/state/tables/attempt.h"
 #include "scheduler/model/plan/plan.h"
 #include "scheduler/model/value/index_ranges.h"
@@ -389,7 +389,7 @@ absl::StatusOr<ClusterResult> ClusterReplay::Run() {
   schedule.unix_start = arrivals_.reader().header().unix_start;
   schedule.names = arrivals_.reader().names();
   SumUpFailures();
-  result_.state_print = core::PrintOf(state_);
+  result_.state_hash = core::HashOf(state_);
   return std::move(result_);
 }
 

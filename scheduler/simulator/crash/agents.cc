@@ -77,7 +77,7 @@ void SimulatedAgent::NoticeLoss(Session session) {
 void SimulatedAgent::EndAllProcesses() {
   for (auto& [key, attempt] : attempts_) {
     if (attempt.phase == Phase::kRunning) {
-      world_.witness.Ended(name_, key.first, key.second, world_.clock.now());
+      world_.oracle.Ended(name_, key.first, key.second, world_.clock.now());
     }
     if (attempt.phase != Phase::kEnded) {
       RunEnded ended;
@@ -128,7 +128,7 @@ void SimulatedAgent::Receive(Session session, const ToAgent& message) {
 
 void SimulatedAgent::On(const Welcome& welcome) {
   if (welcome.epoch < epoch_) {
-    world_.witness.Broken(absl::StrCat(name_, " was welcomed by an older controller"));
+    world_.oracle.Broken(absl::StrCat(name_, " was welcomed by an older controller"));
     return;
   }
   epoch_ = welcome.epoch;
@@ -166,7 +166,7 @@ void SimulatedAgent::On(const LaunchOrder& order) {
   const auto part = std::find_if(order.allocation.nodes.begin(), order.allocation.nodes.end(),
                                  [this](const NodeAllocation& own) { return own.node == node_; });
   if (part == order.allocation.nodes.end()) {
-    world_.witness.Broken(absl::StrCat(name_, " got a launch order that gives it no resources"));
+    world_.oracle.Broken(absl::StrCat(name_, " got a launch order that gives it no resources"));
     return;
   }
   LocalAttempt& attempt = attempts_[key];
@@ -200,9 +200,9 @@ void SimulatedAgent::On(const StepOrder& order) {
   }
   for (const auto& [other, taken] : known->second.steps) {
     if (cpus.Meets(taken)) {
-      world_.witness.Broken(absl::StrCat(name_, " was given step ", ToString(order.step),
-                                         " of job ", ToString(order.job), " on threads of step ",
-                                         ToString(other)));
+      world_.oracle.Broken(absl::StrCat(name_, " was given step ", ToString(order.step), " of job ",
+                                        ToString(order.job), " on threads of step ",
+                                        ToString(other)));
     }
   }
   known->second.steps.emplace(order.step, std::move(cpus));
@@ -244,7 +244,7 @@ void SimulatedAgent::On(const Acknowledge& ack) {
   }
   LocalAttempt& attempt = known->second;
   if (ack.index > attempt.journal.size()) {
-    world_.witness.Broken(
+    world_.oracle.Broken(
         absl::StrCat(name_, " got an acknowledgement of a report that it never sent"));
     return;
   }
@@ -301,7 +301,7 @@ void SimulatedAgent::Freeze(const Key& key) {
   LocalAttempt& attempt = attempts_.at(key);
   if (attempt.frozen == kNoTime) {
     attempt.frozen = world_.clock.now();
-    world_.witness.Frozen(name_, key.first, key.second);
+    world_.oracle.Frozen(name_, key.first, key.second);
   }
   Write(attempt, RunSuspended{world_.clock.now(), attempt.suspension, false}, key);
 }
@@ -311,7 +311,7 @@ void SimulatedAgent::Thaw(const Key& key) {
   if (attempt.frozen != kNoTime) {
     attempt.slept = SleptBy(attempt);
     attempt.frozen = kNoTime;
-    world_.witness.Thawed(name_, key.first, key.second);
+    world_.oracle.Thawed(name_, key.first, key.second);
   }
   Write(attempt, RunSuspended{world_.clock.now(), attempt.suspension, true}, key);
 }
@@ -355,7 +355,7 @@ void SimulatedAgent::Run(const Key& key) {
   LocalAttempt& attempt = attempts_.at(key);
   attempt.phase = Phase::kRunning;
   const Time now = world_.clock.now();
-  world_.witness.Began(Execution{name_, key.first, key.second, attempt.part.cpus, now, {}});
+  world_.oracle.Began(Execution{name_, key.first, key.second, attempt.part.cpus, now, {}});
   RunStarted started;
   started.time = now;
   Write(attempt, started, key);
@@ -437,7 +437,7 @@ void SimulatedAgent::Finish(const Key& key, EndCause cause, ExitStatus status) {
     return;
   }
   if (attempt.phase == Phase::kRunning) {
-    world_.witness.Ended(name_, key.first, key.second, world_.clock.now());
+    world_.oracle.Ended(name_, key.first, key.second, world_.clock.now());
   }
   while (!attempt.steps.empty()) {
     EndStep(key, attempt.steps.begin()->first);

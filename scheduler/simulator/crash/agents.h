@@ -6,7 +6,7 @@
 // an order twice with one effect, reports facts in order and sends again what was not acknowledged.
 // Thread promise: none; one thread. Invariants: (1) the agent's death ends no process, and what
 // happens meanwhile is on record; (2) a reboot, and a node that is set up again (its record is
-// lost), end all of them; (3) the witness hears at that moment of all that begins and ends.
+// lost), end all of them; (3) the oracle hears at that moment of all that begins and ends.
 
 #include <cstddef>
 #include <cstdint>
@@ -32,7 +32,7 @@ struct AgentContext {
   VirtualClock& clock;
   SimulatedNetwork& network;
   Faults& faults;
-  Oracle& witness;
+  Oracle& oracle;
 };
 
 enum class AgentDeath : std::uint8_t {

@@ -3,7 +3,7 @@
 // Simulated users: they submit, cancel, hold, release, start steps and drain nodes, and ask again
 // with the same token until they have an answer.
 //
-// Thread promise: none; one thread. Invariants: (1) the witness hears of each submission when its
+// Thread promise: none; one thread. Invariants: (1) the oracle hears of each submission when its
 // answer arrives; (2) a request is repeated until it is answered, across any number of controllers;
 // (3) what is held is released and what is drained is resumed in the end.
 
@@ -32,9 +32,9 @@ struct ClientPlan {
 
 class Clients {
  public:
-  Clients(VirtualClock& clock, Faults& faults, Oracle& witness, SimulatedController& controller,
+  Clients(VirtualClock& clock, Faults& faults, Oracle& oracle, SimulatedController& controller,
           ClientPlan plan)
-      : clock_(clock), faults_(faults), oracle_(witness), controller_(controller), plan_(plan) {}
+      : clock_(clock), faults_(faults), oracle_(oracle), controller_(controller), plan_(plan) {}
   Clients(const Clients&) = delete;
   Clients& operator=(const Clients&) = delete;
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The witness: sees what really ran on the nodes and which answers clients really got, and says
+// The oracle: sees what really ran on the nodes and which answers clients really got, and says
 // which promise was broken.
 //
 // It believes no state of the controller's. Thread promise: none; one thread. Invariants: the first

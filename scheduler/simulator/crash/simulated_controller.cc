@@ -12,7 +12,7 @@
 #include "scheduler/core/policy/deadline.h"
 #include "scheduler/core/policy/kill_grace.h"
 #include "scheduler/core/state/invariants.h"
-#include "scheduler/core/state/state_print.h"
+#include "scheduler/core/state/state_hash.h"
 
 namespace muster::sim {
 namespace {
@@ -42,11 +42,11 @@ std::optional<core::ReplayDifference> DifferenceAt(const JournalEntry& entry,
 }  // namespace
 
 SimulatedController::SimulatedController(VirtualClock& clock, SimulatedNetwork& network,
-                                         Faults& faults, Oracle& witness, SchedulerConfig policy)
+                                         Faults& faults, Oracle& oracle, SchedulerConfig policy)
     : clock_(clock),
       network_(network),
       faults_(faults),
-      oracle_(witness),
+      oracle_(oracle),
       policy_(std::make_shared<const SchedulerConfig>(std::move(policy))) {}
 
 void SimulatedController::Later(Duration delay, void (SimulatedController::*action)()) {
@@ -63,13 +63,13 @@ void SimulatedController::Start() {
   }
   alive_ = true;
   if (!commits_.empty() && commits_.back().fingerprint.has_value() &&
-      core::PrintOf(state_) != *commits_.back().fingerprint) {
+      core::HashOf(state_) != *commits_.back().fingerprint) {
     oracle_.Broken("promise 6: the restarted controller has another state");
   }
   // The epoch is durable before anybody is listened to.
   const core::Transition transition = core::Handle(state_, BeginEpoch{}, clock_.now(), *policy_);
   Apply(transition.events);
-  group_.fingerprint = core::PrintOf(state_);
+  group_.fingerprint = core::HashOf(state_);
   Keep(group_);
   group_ = Group();
   Dispatch(transition.effects);
@@ -304,7 +304,7 @@ void SimulatedController::CloseGroup() {
     group_.cycles.swap(writing_->cycles);  // they wait for the next event
   }
   if (commits_.size() % kFingerprintEvery == 0) {
-    writing_->fingerprint = core::PrintOf(state_);
+    writing_->fingerprint = core::HashOf(state_);
   }
   if (faults_.DiesAt(DeathPoint::kInCommit)) {
     Die();
@@ -400,7 +400,7 @@ void SimulatedController::CheckReplay() {
     if (commit == commits_.end() || entry.version != commit->version) {
       continue;
     }
-    if (commit->fingerprint.has_value() && core::PrintOf(replay.state()) != *commit->fingerprint) {
+    if (commit->fingerprint.has_value() && core::HashOf(replay.state()) != *commit->fingerprint) {
       oracle_.Broken(
           absl::StrCat("promise 6: replay differs at version ", ToString(entry.version)));
       return;
@@ -411,7 +411,7 @@ void SimulatedController::CheckReplay() {
     oracle_.Broken("promise 6: a cycle, or a start's, is not on record where it was made");
   }
   if (alive_ && group_.entries.empty() && !writing_.has_value() &&
-      core::PrintOf(replay.state()) != core::PrintOf(state_)) {
+      core::HashOf(replay.state()) != core::HashOf(state_)) {
     oracle_.Broken("promise 6: replay of the whole journal gives another state");
   }
 }

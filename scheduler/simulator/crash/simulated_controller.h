@@ -36,7 +36,7 @@ class SimulatedController {
   using Done = std::function<void(const core::Transition&)>;
 
   SimulatedController(VirtualClock& clock, SimulatedNetwork& network, Faults& faults,
-                      Oracle& witness, SchedulerConfig policy);
+                      Oracle& oracle, SchedulerConfig policy);
   SimulatedController(const SimulatedController&) = delete;
   SimulatedController& operator=(const SimulatedController&) = delete;
 

@@ -3,7 +3,7 @@
 // How jobs are chosen for a machine of identical processors: the field's baseline policies.
 //
 // A policy is an order of the queue, what may pass a blocked head, and in which order candidates
-// for that are looked at. Thread promise: plain values.
+// for that are looked at.
 
 #include <cstdint>
 
@@ -13,7 +13,7 @@
 namespace muster::sim {
 
 // In which order the queue stands. All but the first are smallest score first, ties to the earlier
-// arrival; the formulas are in core/queue_score.h.
+// arrival; the formulas are in flat/queue_score.h.
 enum class FlatOrder : std::uint8_t {
   kArrival = 0,  // first come, first served
   kSjf = 1,      // shortest estimate first
@@ -23,8 +23,8 @@ enum class FlatOrder : std::uint8_t {
   kF2 = 5,
   kF3 = 6,
   kF4 = 7,
-  kFairshare = 8,  // the user with the least decayed usage first (core/flat_usage.h)
-  kPrompt = 9,     // by turn, with a promise to each (flat/prompt_queue.h)
+  kFairshare = 8,  // the user with the least decayed usage first (flat/flat_usage.h)
+  kPrompt = 9,     // by key, with a promise to each (flat/prompt_queue.h)
 };
 
 enum class CandidateOrder : std::uint8_t {

@@ -6,7 +6,7 @@
 // (RunCycle); nothing else changes the queue, so a simulation and a live plan ask the same code.
 // Jobs are known by small handles of the caller's, which are free again after the cycle that
 // follows the job's end. The rules, word for word, are in FlatSemantics() of
-// simulator/flat_simulation.h. Thread promise: a value; one thread at a time. Invariants: (1) time
+// flat/flat_simulation.h. Thread promise: a value; one thread at a time. Invariants: (1) time
 // does not go back; (2) no more processors are in use than there are, where a job counts until its
 // estimated end or its end, whichever is first; (3) equal calls give equal starts on every machine.
 

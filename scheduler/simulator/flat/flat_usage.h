@@ -3,8 +3,8 @@
 // Who has had how much of a machine of identical processors: the fairshare baseline's memory.
 //
 // Usage halves with each week (Slurm's PriorityDecayHalfLife in its manual's example), exactly
-// (core/decay.h). Thread promise: a value; one thread at a time. Invariants: (1) a run that is
-// charged in pieces counts as the run charged at once; (2) equal calls give equal usage on every
+// (core/share/decay.h). Thread promise: a value; one thread at a time. Invariants: (1) a run that
+// is charged in pieces counts as the run charged at once; (2) equal calls give equal usage on every
 // machine.
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 
 // The field's names for policies, estimates, instants and filters, as the command line takes them.
 //
-// Each reader returns InvalidArgument with `"NAME" is not a …: one of …`. Thread promise: pure.
+// Each reader returns InvalidArgument with `"NAME" is not a …: one of …`.
 
 #include <string>
 

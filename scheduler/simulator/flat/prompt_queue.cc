@@ -7,8 +7,8 @@
 namespace muster::sim {
 namespace {
 
-double TurnOf(const core::PromptRules& rules, const FlatJob& job) {
-  return static_cast<double>(core::PromptTurn(rules, job.submit, job.estimate));
+double KeyOf(const core::PromptRules& rules, const FlatJob& job) {
+  return static_cast<double>(core::PromptKey(rules, job.submit, job.estimate));
 }
 
 }  // namespace
@@ -28,7 +28,7 @@ const std::vector<FlatStart>& PromptQueue::RunCycle(Tick now) {
   TakeEnded(now);
   TakeArrived(now);
   StartDue(now);
-  if (by_turn_.empty()) {
+  if (by_key_.empty()) {
     arrived_.clear();
     return starts_;
   }
@@ -52,7 +52,7 @@ Tick PromptQueue::Backlog::Drain(std::int64_t processors, std::int64_t in_use, T
 
 void PromptQueue::Enqueue(const Known& known) {
   const FlatJob& job = known.job;
-  by_turn_.Insert({TurnOf(rules_, job), known.number, job.handle, job.processors, job.limit});
+  by_key_.Insert({KeyOf(rules_, job), known.number, job.handle, job.processors, job.limit});
   by_arrival_.Insert({0, known.number, job.handle, job.processors, job.limit});
   by_estimate_.waiting += absl::int128(job.processors) * job.estimate;
   by_limit_.waiting += absl::int128(job.processors) * job.limit;
@@ -60,7 +60,7 @@ void PromptQueue::Enqueue(const Known& known) {
 
 void PromptQueue::Dequeue(const Known& known) {
   const FlatJob& job = known.job;
-  by_turn_.Remove(TurnOf(rules_, job), known.number);
+  by_key_.Remove(KeyOf(rules_, job), known.number);
   by_arrival_.Remove(0, known.number);
   by_estimate_.waiting -= absl::int128(job.processors) * job.estimate;
   by_limit_.waiting -= absl::int128(job.processors) * job.limit;
@@ -259,11 +259,11 @@ void PromptQueue::BecomeHead(Known& known, Tick now) {
   }
 }
 
-// Those whose patience is over, first come first; then all, by turn.
+// Those whose patience is over, first come first; then all, by key.
 void PromptQueue::LookAtAll(Tick now) {
   blocked_ = false;
   LookAlong(by_arrival_, true, now);
-  LookAlong(by_turn_, false, now);
+  LookAlong(by_key_, false, now);
   if (!blocked_) {
     LeaveHead();
   }
@@ -307,10 +307,10 @@ FlatOpening PromptQueue::OpeningAt(Tick now) const {
     return {processors_, kNever, processors_};
   }
   const std::int64_t free = processors_ - in_use_;
-  if (by_turn_.empty()) {
+  if (by_key_.empty()) {
     return {0, 0, 0};
   }
-  core::PromisedPlaces::Narrow narrow = places_.FirstNarrow(by_turn_.FewestProcessors() - 1);
+  core::PromisedPlaces::Narrow narrow = places_.FirstNarrow(by_key_.FewestProcessors() - 1);
   if (narrow.at == core::kNoPromise) {
     narrow = places_.FirstNarrow(free / 4);
   }
@@ -320,9 +320,9 @@ FlatOpening PromptQueue::OpeningAt(Tick now) const {
 // Nothing became free since all were looked at: only newcomers may fit.
 void PromptQueue::LookAtArrived(Tick now) {
   std::sort(arrived_.begin(), arrived_.end(), [this](std::uint32_t a, std::uint32_t b) {
-    const double turn_a = TurnOf(rules_, known_[a].job);
-    const double turn_b = TurnOf(rules_, known_[b].job);
-    return turn_a != turn_b ? turn_a < turn_b : known_[a].number < known_[b].number;
+    const double key_a = KeyOf(rules_, known_[a].job);
+    const double key_b = KeyOf(rules_, known_[b].job);
+    return key_a != key_b ? key_a < key_b : known_[a].number < known_[b].number;
   });
   for (const std::uint32_t handle : arrived_) {
     Known& known = known_[handle];

@@ -1,14 +1,14 @@
 #pragma once
 
-// The order called prompt on identical processors: short turns first, and a promise to each.
+// The order called prompt on identical processors: small keys first, and a promise to each.
 //
 // On arrival a job is promised a latest start: what first come, first served would give it (the
 // earliest place beside all that is kept, and not before the limits of those before it are worked
 // off), and the slack (core/prompt/prompt_order.h). A place is kept for it as late as the promise
-// allows. Jobs whose patience is over go first, first come first, then the others by turn; whoever
+// allows. Jobs whose patience is over go first, first come first, then the others by key; each that
 // fits without breaking a kept place starts. The first that has too few processors is given the
 // earliest place instead of its late one, for which others' places make way as far as their
-// promises allow; if its patience is over that tightens its promise for good. Estimates make turns
+// promises allow; if its patience is over that tightens its promise for good. Estimates make keys
 // only; places are kept by limits. Thread promise: a value; one thread at a time. Invariants: as
 // FlatQueue's, and (4) no job starts after its promise, and no promise is ever put off; (5) what is
 // kept is a schedule in which all jobs end at their limits.
@@ -53,7 +53,7 @@ class PromptQueue final : public KnownJobs<PromptJob> {
 
   const std::vector<FlatStart>& RunCycle(Tick now) override;
   [[nodiscard]] Tick NextWake() override;
-  [[nodiscard]] std::size_t waiting() const override { return by_turn_.size(); }
+  [[nodiscard]] std::size_t waiting() const override { return by_key_.size(); }
 
   // How many steps the kept places have: it does not grow with the queue.
   [[nodiscard]] std::size_t steps() const { return places_.steps(); }
@@ -108,7 +108,7 @@ class PromptQueue final : public KnownJobs<PromptJob> {
   core::PromisedPlaces places_;
   core::PromisedPlaces running_;                       // of running jobs alone
   std::set<std::pair<Tick, std::uint32_t>> by_until_;  // waiting jobs, by the ends of their places
-  WaitingList by_turn_;
+  WaitingList by_key_;
   WaitingList by_arrival_;
   std::vector<FlatStart> starts_;
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;  // some are out of date

@@ -2,8 +2,8 @@
 
 // Which queue carries out a policy.
 //
-// Apart from flat/flat_queue, which knows none of those that are made here. Thread promise: pure.
-// Invariant: equal policies give queues that behave alike.
+// Apart from flat/flat_queue, which knows none of those that are made here. Invariant: equal
+// policies give queues that behave alike.
 
 #include <cstdint>
 #include <memory>

@@ -18,7 +18,7 @@
 // correctly, without contraction (-ffp-contract=off), and logarithms come from integers, not from
 // the machine's library. f1 to f4 are rounded to multiples of 2^-20, and unicep to 40 bits, so that
 // scores that are equal on paper are equal here, whatever path they took; equal scores go by
-// arrival. Thread promise: pure.
+// arrival.
 
 #include <cstdint>
 
@@ -34,7 +34,7 @@ std::int64_t Log2Fixed(std::uint64_t value);
 [[nodiscard]] bool ScoreMoves(FlatOrder order);
 
 // The score of a job at `now`; 0 for kArrival, for kFairshare, whose score is the user's, and for
-// kPrompt, whose queue has turns of its own.
+// kPrompt, whose queue has keys of its own.
 // REQUIRES: estimate > 0, processors > 0.
 double QueueScore(FlatOrder order, std::int64_t processors, Tick submit, Tick estimate, Tick now);
 

@@ -5,7 +5,7 @@
 // For jobs that had to wait, evenly chosen, the state at their submission is taken from the
 // schedule: which jobs ran, waited or had ended. A forecast that is calibrated has P50 held by half
 // of the jobs and P90 by nine of ten (Gneiting, Balabdaoui, Raftery, "Probabilistic forecasts,
-// calibration and sharpness", JRSS B 69(2), 2007). Thread promise: pure.
+// calibration and sharpness", JRSS B 69(2), 2007).
 
 #include <cstdint>
 #include <vector>

@@ -5,7 +5,7 @@
 // Three tables are known: openb's (sn, cpu_milli, memory_mib, gpu, model), the spot-GPU trace's
 // (node_name, cpu_num, gpu_capacity_num, gpu_model), one line a node; and Tiresias' shape
 // (num_switch, num_node_p_switch, num_gpu_p_node, num_cpu_p_node, mem_p_node), one line for all.
-// Thread promise: a pure function of a file. Memory goes with the classes of nodes, at most 10,000.
+// Memory goes with the classes of nodes, at most 10,000.
 
 #include <cstdint>
 #include <string>

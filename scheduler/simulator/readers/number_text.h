@@ -1,8 +1,6 @@
 #pragma once
 
 // Numbers as traces write them, read strictly: no "nan", no "inf", no hexadecimal, no overflow.
-//
-// Thread promise: pure functions.
 
 #include <cstdint>
 #include <string>

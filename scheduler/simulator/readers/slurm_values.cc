@@ -2,9 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <optional>
 #include <utility>
 
 #include "absl/time/civil_time.h"
+#include "scheduler/base/contains.h"
+#include "scheduler/base/text/duration_text.h"
 #include "scheduler/simulator/readers/number_text.h"
 #include "scheduler/simulator/readers/trace_reader.h"
 
@@ -12,12 +16,6 @@ namespace muster::sim {
 namespace {
 
 constexpr std::int64_t kTasksMax = 1'000'000;
-constexpr std::int64_t kDay = std::int64_t{24} * 3600;
-
-template <std::size_t kCount>
-bool IsOneOf(std::string_view text, const std::array<std::string_view, kCount>& words) {
-  return std::find(words.begin(), words.end(), text) != words.end();
-}
 
 // A number without a sign, of one to `digits_max` digits.
 bool ReadDigits(std::string_view text, std::size_t digits_max, std::int64_t* number) {
@@ -49,7 +47,7 @@ std::string_view TakeEntry(std::string_view* text) {
 
 bool ReadSlurmTime(std::string_view text, std::int64_t* seconds) {
   constexpr std::array<std::string_view, 4> kNone = {"Unknown", "None", "N/A", "NONE"};
-  if (IsOneOf(text, kNone)) {
+  if (Contains(kNone, text)) {
     *seconds = -1;
     return true;
   }
@@ -68,30 +66,16 @@ bool ReadSlurmTime(std::string_view text, std::int64_t* seconds) {
 bool ReadSlurmDuration(std::string_view text, std::int64_t* seconds) {
   constexpr std::array<std::string_view, 4> kNone = {"UNLIMITED", "Partition_Limit", "INVALID",
                                                      "Unknown"};
-  if (IsOneOf(text, kNone)) {
+  if (Contains(kNone, text)) {
     *seconds = -1;
     return true;
   }
-  std::string_view part;
-  std::int64_t days = 0;
-  const bool has_days = TakeBefore(&text, '-', &part);
-  if (has_days && !ReadDigits(part, 7, &days)) {
-    return false;
-  }
   text = text.substr(0, text.find('.'));
-  std::int64_t sum = 0;
-  std::int64_t number = 0;
-  int colons = 0;
-  for (; TakeBefore(&text, ':', &part); ++colons) {
-    if (!ReadDigits(part, 9, &number)) {
-      return false;
-    }
-    sum = (sum + number) * 60;
+  const std::optional<std::chrono::seconds> clock = ReadClock(text, ClockParts::kAny);
+  if (!clock.has_value() || text.find(':') == std::string_view::npos) {
+    return false;  // sacct writes at least minutes and seconds
   }
-  if (colons < 1 || colons > 2 || !ReadDigits(text, 9, &number)) {
-    return false;
-  }
-  *seconds = days * kDay + sum + number;
+  *seconds = clock->count();
   return *seconds <= kTraceTimeMax;
 }
 
@@ -147,7 +131,7 @@ std::int64_t SlurmStatus(std::string_view text) {
   if (word == "CANCELLED") {
     return 5;
   }
-  return IsOneOf(word, kGoing) ? -1 : 0;
+  return Contains(kGoing, word) ? -1 : 0;
 }
 
 bool ReadSlurmJobId(std::string_view text, std::int64_t* id, bool* is_step) {

@@ -2,8 +2,8 @@
 
 // Values as Slurm's sacct writes them: times, durations, TRES lists, states, job ids.
 //
-// Source: sacct(1) of Slurm 22.05 to 24.05, "FORMAT" and "JOB STATE CODES". Thread promise: pure
-// functions. Each returns false where the text is none of the kind.
+// Source: sacct(1) of Slurm 22.05 to 24.05, "FORMAT" and "JOB STATE CODES". Each returns false
+// where the text is none of the kind.
 
 #include <cstdint>
 #include <string>

@@ -122,11 +122,6 @@ absl::StatusOr<std::unique_ptr<TraceReader>> OpenAs(TraceFormat format, const Tr
   return reader;
 }
 
-bool IsOfGpus(TraceFormat format) {
-  return format == TraceFormat::kOpenb || format == TraceFormat::kPhilly ||
-         format == TraceFormat::kTiresias || format == TraceFormat::kDlrm;
-}
-
 }  // namespace
 
 const char* Name(TraceUnit unit) {
@@ -154,7 +149,7 @@ absl::StatusOr<OpenedTrace> OpenTrace(const TraceOptions& options) {
   }
   ASSIGN_OR_RETURN(trace.reader, OpenAs(trace.format, options, std::move(source)));
   trace.counts_gpus = options.unit == TraceUnit::kGpus ||
-                      (options.unit == TraceUnit::kUsual && IsOfGpus(trace.format));
+                      (options.unit == TraceUnit::kUsual && RowOf(trace.format).is_of_gpus);
   if (trace.counts_gpus) {
     trace.reader->CountGpus();
   }

@@ -4,8 +4,7 @@
 //
 // Recognised: a first line that begins with ';', or of blank-separated numbers (Standard Workload
 // Format); '{' (Batsim); a line of column names that has those of a format of table_formats.h.
-// Where the content tells nothing, the extension .swf or .json does. Thread promise: pure functions
-// of a file.
+// Where the content tells nothing, the extension .swf or .json does.
 
 #include <cstdint>
 #include <memory>

@@ -1,32 +1,9 @@
 #include "scheduler/simulator/readers/trace_reader.h"
 
-#include <array>
-
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 
 namespace muster::sim {
-namespace {
-
-struct FormatName {
-  const char* name;
-  const char* title;
-};
-
-constexpr std::array<FormatName, 9> kFormats = {{
-    {"swf", "Standard Workload Format"},
-    {"sacct", "Slurm accounting (sacct --parsable2)"},
-    {"batsim", "Batsim workload (JSON)"},
-    {"openb", "Alibaba openb pods (cluster-trace-gpu-v2023)"},
-    {"philly", "Philly jobs as in Chronus"},
-    {"tiresias", "Tiresias jobs"},
-    {"dlrm", "Alibaba DLRM instances (cluster-trace-gpu-v2025)"},
-    {"csv", "muster trace convert --to csv"},
-    {"jobs-csv", "table of jobs of a simulation (Batsim, evalys, --jobs-csv)"},
-}};
-
-}  // namespace
-
 absl::Status TraceReader::Begin() {
   TraceRecord first;
   ASSIGN_OR_RETURN(const bool any, Read(&first));
@@ -102,24 +79,31 @@ absl::Status TraceReader::ErrorAt(std::uint64_t line, const std::string& what) c
   return absl::DataLossError(absl::StrCat(path_, ":", line, ": ", what));
 }
 
-const char* Name(TraceFormat format) {
-  return kFormats[static_cast<std::size_t>(format)].name;
+const TraceFormatRow& RowOf(TraceFormat format) {
+  return kTraceFormats[static_cast<std::size_t>(format)];
 }
 
-const char* Title(TraceFormat format) {
-  return kFormats[static_cast<std::size_t>(format)].title;
+const char* Name(TraceFormat format) {
+  return RowOf(format).name;
 }
 
 absl::StatusOr<TraceFormat> ParseTraceFormat(const std::string& name) {
-  std::string choices;
-  for (std::size_t i = 0; i < kFormats.size(); ++i) {
-    if (name == kFormats[i].name) {
-      return static_cast<TraceFormat>(i);
+  for (const TraceFormatRow& row : kTraceFormats) {
+    if (name == row.name) {
+      return row.format;
     }
-    absl::StrAppend(&choices, choices.empty() ? "" : ", ", kFormats[i].name);
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("\"", name, "\" is not a format: one of ", choices));
+      absl::StrCat("\"", name, "\" is not a format: one of ", TraceFormatNames()));
+}
+
+std::string TraceFormatNames() {
+  std::string names;
+  for (const TraceFormatRow& row : kTraceFormats) {
+    const char* const between = &row == &kTraceFormats.back() ? " or " : ", ";
+    absl::StrAppend(&names, names.empty() ? "" : between, row.name);
+  }
+  return names;
 }
 
 }  // namespace muster::sim

@@ -9,6 +9,7 @@
 // names of users, accounts, partitions and queues); (2) times are whole seconds of at most 10^12
 // in size, counts at most 10^9; (3) no id comes twice.
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -22,7 +23,7 @@
 
 namespace muster::sim {
 
-// In which format a trace is written.
+// In which format a trace is written. Invariant: values are positions in kTraceFormats.
 enum class TraceFormat : std::uint8_t {
   kSwf = 0,
   kSacct = 1,
@@ -34,12 +35,30 @@ enum class TraceFormat : std::uint8_t {
   kCsv = 7,
   kJobsCsv = 8,
 };
-// swf, sacct, batsim, openb, philly, tiresias, dlrm, csv, jobs-csv.
+struct TraceFormatRow {
+  TraceFormat format;
+  const char* name;
+  const char* title;
+  bool is_of_gpus;  // a processor of its records is a GPU
+};
+inline constexpr std::array<TraceFormatRow, 9> kTraceFormats = {{
+    {TraceFormat::kSwf, "swf", "Standard Workload Format", false},
+    {TraceFormat::kSacct, "sacct", "Slurm accounting (sacct --parsable2)", false},
+    {TraceFormat::kBatsim, "batsim", "Batsim workload (JSON)", false},
+    {TraceFormat::kOpenb, "openb", "Alibaba openb pods (cluster-trace-gpu-v2023)", true},
+    {TraceFormat::kPhilly, "philly", "Philly jobs as in Chronus", true},
+    {TraceFormat::kTiresias, "tiresias", "Tiresias jobs", true},
+    {TraceFormat::kDlrm, "dlrm", "Alibaba DLRM instances (cluster-trace-gpu-v2025)", true},
+    {TraceFormat::kCsv, "csv", "muster trace convert --to csv", false},
+    {TraceFormat::kJobsCsv, "jobs-csv",
+     "table of jobs of a simulation (Batsim, evalys, --jobs-csv)", false},
+}};
+const TraceFormatRow& RowOf(TraceFormat format);
 const char* Name(TraceFormat format);
-// "Standard Workload Format", …
-const char* Title(TraceFormat format);
 // InvalidArgument: `"NAME" is not a format: one of …`.
 absl::StatusOr<TraceFormat> ParseTraceFormat(const std::string& name);
+// "swf, sacct, … or jobs-csv".
+std::string TraceFormatNames();
 
 // The largest values that are taken for a time (s), a count of anything, and an id.
 inline constexpr std::int64_t kTraceTimeMax = 1'000'000'000'000;

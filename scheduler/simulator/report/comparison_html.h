@@ -4,7 +4,7 @@
 // by side, who gains and who loses, the waits, the load over time.
 //
 // The page holds its data, script and style and fetches nothing; its size depends on the number of
-// users, not on that of jobs. Thread promise: pure.
+// users, not on that of jobs.
 
 #include <optional>
 #include <string>

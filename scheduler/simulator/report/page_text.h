@@ -2,7 +2,7 @@
 
 // A page's text with its data in it, where the page has the mark @DATA@.
 //
-// Thread promise: pure. Invariant: the data cannot end the script element that it stands in.
+// Invariant: the data cannot end the script element that it stands in.
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>

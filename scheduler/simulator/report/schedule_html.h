@@ -2,7 +2,7 @@
 
 // A schedule as one page that a browser shows from disk: Gantt chart, load, waits, who waited.
 //
-// The page holds its data, script and style and fetches nothing. Thread promise: pure.
+// The page holds its data, script and style and fetches nothing.
 
 #include <optional>
 #include <string>

@@ -2,8 +2,6 @@
 
 // The pages of schedule_page.html and comparison_page.html as text: the one mark of each, @DATA@,
 // stands where the data goes.
-//
-// Thread promise: constants.
 
 namespace muster::sim {
 

@@ -4,8 +4,7 @@
 //
 // Format: the JSON object format of "Trace Event Format" (Google, 2016): complete events ("X") with
 // times in microseconds, counters ("C"), and names ("M"). Each user is a process; its jobs go on as
-// few lanes (threads) as keep them apart. Counters: processors in use, jobs waiting. Thread
-// promise: pure.
+// few lanes (threads) as keep them apart. Counters: processors in use, jobs waiting.
 
 #include <cstdint>
 #include <string>

@@ -6,8 +6,7 @@
 // than it had asked for, had as many processors as it asked for, all of the machine's, and started
 // no later than it had been promised. For the machine: no processor ran two jobs at once, where a
 // job holds its processors in [start, end). Attempts of a job that failures or preemption ended are
-// judged like it, and none begins before the one before is over. Thread promise: pure functions of
-// a file.
+// judged like it, and none begins before the one before is over.
 
 #include <cstdint>
 #include <string>

@@ -5,9 +5,9 @@
 // Pairs jobs by id. Confidence comes from a block bootstrap: waits of jobs near in time depend on
 // one another, so time is cut into blocks that are drawn with replacement as wholes (Künsch, "The
 // jackknife and the bootstrap for general stationary observations", Annals of Statistics 17(3),
-// 1989; non-overlapping blocks after Carlstein, Annals of Statistics 14(3), 1986), and the
-// interval is that of the percentiles (Efron, 1979). Thread promise: pure functions. Invariants:
-// the same outcomes and options give the same bits.
+// 1989; non-overlapping blocks after Carlstein, Annals of Statistics 14(3), 1986), and the interval
+// is that of the percentiles (Efron, 1979). Invariants: the same outcomes and options give the same
+// bits.
 
 #include <cstdint>
 #include <vector>

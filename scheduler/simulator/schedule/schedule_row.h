@@ -2,8 +2,7 @@
 
 // One job of a schedule, as it is written, audited and compared: when it came, ran and ended.
 //
-// Thread promise: plain values. Times are whole seconds of the trace. Nothing here knows of a
-// scheduler.
+// Times are whole seconds of the trace. Nothing here knows of a scheduler.
 
 #include <cstdint>
 #include <string>

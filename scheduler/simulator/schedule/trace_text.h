@@ -4,7 +4,7 @@
 //
 // SWF: https://www.cs.huji.ac.il/labs/parallel/workload/swf.html, version 2.2; names become the
 // numbers of the trace's tables, what has no field there (GPUs, nodes) is not written. The table is
-// read back by the format "csv"; a comma in a name becomes ';'. Thread promise: pure functions.
+// read back by the format "csv"; a comma in a name becomes ';'.
 
 #include <string>
 

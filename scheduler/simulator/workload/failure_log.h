@@ -2,8 +2,8 @@
 
 // Failures of nodes out of a file: a line each, "time,node,repair" in seconds, plain or compressed.
 //
-// The first line names the columns; times are the trace's, in any order. Thread promise: pure
-// functions of a file. Errors are one line: "FILE:LINE: WHAT: MEND".
+// The first line names the columns; times are the trace's, in any order. Errors are one line:
+// "FILE:LINE: WHAT: MEND".
 
 #include <string>
 #include <vector>

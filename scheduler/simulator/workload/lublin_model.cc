@@ -84,7 +84,7 @@ std::int64_t LublinModel::DrawRunTime(std::int64_t size) {
   }
 }
 
-// A gap is worth so many mean half hours; each half hour of the day takes what it weighs.
+// A gap is worth a number of mean half hours; each half hour of the day takes what it weighs.
 double LublinModel::DrawArrival() {
   double log_gap = 0;
   do {

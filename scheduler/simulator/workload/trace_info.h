@@ -2,7 +2,7 @@
 
 // What a trace holds: jobs, span, the machine, load week by week, what is broken.
 //
-// Thread promise: pure functions of a file. Memory: 8 bytes a week and a set of users.
+// Memory: 8 bytes a week and a set of users.
 
 #include <cstdint>
 #include <optional>

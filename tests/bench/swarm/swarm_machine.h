@@ -1,8 +1,6 @@
 #pragma once
 
 // The machine that an agent of a swarm says it has: two packages, GPUs shared out between them.
-//
-// Thread promise: a pure function.
 
 #include <cstdint>
 

@@ -4,9 +4,8 @@
 //
 // The release build reads a room as one source, so what one file includes serves the next, and a
 // missing include shows only in the dev build. This finds it in the text: names of the standard
-// library by a table of their headers, and our own types by where they are defined. Thread promise:
-// pure functions of their arguments. Invariant: a name that is defined or declared anywhere among a
-// source's includes is never a finding.
+// library by a table of their headers, and our own types by where they are defined. Invariant: a
+// name that is defined or declared anywhere among a source's includes is never a finding.
 
 #include <vector>
 

@@ -76,7 +76,7 @@ class Script {
     if (!journal_.Append(fact).ok()) {
       std::abort();
     }
-    RingDoorbell(order_.doorbell, directory_.Name());
+    NotifyAgent(order_.agent_socket, directory_.Name());
   }
 
   void End(EndCause cause) {

@@ -3,7 +3,7 @@
 // A controller for tests: a real gRPC server that records what an agent says and sends what the
 // test says.
 //
-// Thread promise: safe from any thread. Every Await…() gives up after ten seconds with a failure.
+// Every Await…() gives up after ten seconds with a failure.
 
 #include <grpcpp/grpcpp.h>
 

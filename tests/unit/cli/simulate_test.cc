@@ -294,7 +294,7 @@ TEST_F(Simulate, FailuresAreTheSeedsWhetherAFileOrAnOptionSaysThem) {
     const ProgramEnd end = RunMuster(words);
     EXPECT_EQ(end.code, 0) << end.err;
     const nlohmann::json document = nlohmann::json::parse(end.out);
-    return document["state_print"].get<std::string>() + " " + document["failures"].dump() + " " +
+    return document["state_hash"].get<std::string>() + " " + document["failures"].dump() + " " +
            document["makespan"].dump();
   };
   const std::vector<std::string> options = {"--nodes",

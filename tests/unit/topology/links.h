@@ -1,8 +1,6 @@
 #pragma once
 
 // How the tests of topology's readers name the links of a machine.
-//
-// Thread promise: pure functions.
 
 #include <algorithm>
 #include <string>

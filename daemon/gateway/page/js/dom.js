@@ -28,7 +28,7 @@ function fill(made, attributes, children) {
   return made;
 }
 
-// Puts children in the place of others; whoever had the focus has it again, known by its data-key or id.
+// Puts children in the place of others; the one that had the focus has it again, known by its data-key or id.
 export function swap(parent, ...children) {
   const active = document.activeElement;
   const key = active && parent.contains(active) && active !== parent

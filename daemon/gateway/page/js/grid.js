@@ -83,13 +83,13 @@ export class Grid {
     return parseFloat(getComputedStyle(this.element).getPropertyValue("--row")) || 36;
   }
 
-  paint(anew) {
+  paint(afresh) {
     const height = this.rowHeight();
     const seen = this.body.clientHeight || 600;
     const first = Math.max(0, Math.floor(this.body.scrollTop / height) - kBeyond);
     const last = Math.min(this.rows.length, Math.ceil((this.body.scrollTop + seen) / height) + kBeyond);
     const mark = first + "-" + last + "-" + this.active + "-" + height;
-    if (!anew && mark === this.drawn) {
+    if (!afresh && mark === this.drawn) {
       return;
     }
     this.drawn = mark;

@@ -173,15 +173,15 @@ export function openNode({ id, again }) {
           ["Limits", node.limits], ["CPUs", ratio(node.cpus_taken, node.cpus, "CPUs taken")],
           ["Memory", ratio(node.memory_taken, node.memory, "memory taken", bytes(node.memory_taken) + " / " + bytes(node.memory))],
           ["GPUs", node.gpus ? ratio(node.gpus_taken, node.gpus, "GPUs taken") : ""], ["Features", node.features.join(", ")], ["Weight", node.weight ? String(node.weight) : ""]])),
-        card("Who is on it", node.holders.length === 0 ? empty("Nobody") : table(["Job", "User", "CPUs", "Memory", "GPUs"],
+        card("Who is on it", node.holders.length === 0 ? empty("No job") : table(["Job", "User", "CPUs", "Memory", "GPUs"],
           node.holders.map((holder) => [el("a", { href: "#job/" + holder.job }, holder.label), holder.user, holder.cpus, bytes(holder.memory), holder.gpus.join(",")]), "Jobs on this node"))),
       card("Inside", node.machine ? machinePicture(node.machine, owner) : empty("Not known")),
       checks.length ? card("Health beside its class", table(["Component", "Value", "Class median", "Of", "Verdict"],
         checks[0].verdicts.map((verdict) => [verdict.figure.component, figureText(verdict.figure.value, verdict.figure.unit),
           verdict.samples ? figureText(verdict.median, verdict.figure.unit) : "", plural(verdict.samples, "value"),
-          verdict.standing.replace("HEALTH_STANDING_", "").toLowerCase()]), "The last check"),
+          verdict.standing.replace("HEALTH_STATUS_", "").toLowerCase()]), "The last check"),
       table(["When", "Kind", "Took", "Result"], checks.map((check) => [when(check.time), check.kind.replace("HEALTH_KIND_", "").toLowerCase(),
-        Math.round(Number(check.took) / 100) / 10 + " s", check.text || check.standing.replace("HEALTH_STANDING_", "").toLowerCase()]), "Checks")) : null);
+        Math.round(Number(check.took) / 100) / 10 + " s", check.text || check.standing.replace("HEALTH_STATUS_", "").toLowerCase()]), "Checks")) : null);
   };
   return {
     element,

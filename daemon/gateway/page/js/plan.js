@@ -232,7 +232,7 @@ export function openPlan() {
         get("/v1/plan"), get("/v1/policy", { kind: "POLICY_KIND_RESERVATION" }), get("/v1/nodes", { fields: "name" })]);
       const names = nodes.nodes.map((node) => node.name).sort(natural);
       gantt.show({ bars: barsOf(jobs.jobs, plan, policy, names), names });
-      swap(list, card("Promised starts", plan.jobs.length === 0 ? empty("Nobody waits for a promised start.")
+      swap(list, card("Promised starts", plan.jobs.length === 0 ? empty("No job waits for a promised start.")
         : table(["Job", "Name", "User", "Starts", "In", "Nodes"], plan.jobs.slice(0, 500).map((job) => [el("a", { href: "#job/" + job.job }, job.label),
           job.name, job.user, when(job.start), span(Number(job.start) - Date.now()), el("span", { title: job.nodes.join(", ") },
             isolate(job.nodes.length > 6 ? job.nodes.slice(0, 5).join(", ") + ", … " + job.nodes.length : job.nodes.join(", ")))]), "Promised starts")));

@@ -2,8 +2,8 @@
 
 // Telling an attempt to end.
 //
-// Thread promise: pure. Invariant: all code that ends an attempt does it here, so that the event
-// and the orders to its nodes come together.
+// Invariant: all code that ends an attempt does it here, so that the event and the orders to its
+// nodes come together.
 
 #include <cstdint>
 #include <string>

@@ -50,7 +50,7 @@ void NoticeDrain(const ClusterState& state, NodeId node, Time now, Transition& t
   }
 }
 
-void AdviseAnew(const ClusterState& state, Time now, Transition& transition) {
+void AdviseAgain(const ClusterState& state, Time now, Transition& transition) {
   state.jobs().ForEachRun([&](const Job& job, std::uint32_t) {
     if (!MayBeAdvised(job)) {
       return;

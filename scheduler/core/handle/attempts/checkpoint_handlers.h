@@ -3,9 +3,8 @@
 // Advises running attempts about checkpoints: that a node of theirs is to leave, and how often
 // nodes fail.
 //
-// An attempt's first advice comes with its launch orders. Thread promise: pure. Invariants: each
-// advice has a higher number than the one before; an attempt that is ordered to end is advised no
-// more.
+// An attempt's first advice comes with its launch orders. Invariants: each advice has a higher
+// number than the one before; an attempt that is ordered to end is advised no more.
 
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/core/state/transition.h"
@@ -29,6 +28,6 @@ void NoticeDrain(const ClusterState& state, NodeId node, Time now, Transition& t
 // Advises attempts that make checkpoints again when their nodes fail, or are lost, more often, or
 // less, by more than a quarter than their advice assumes. One that has not answered its notice is
 // not disturbed.
-void AdviseAnew(const ClusterState& state, Time now, Transition& transition);
+void AdviseAgain(const ClusterState& state, Time now, Transition& transition);
 
 }  // namespace muster::core

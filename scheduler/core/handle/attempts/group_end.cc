@@ -12,6 +12,7 @@
 #include "scheduler/core/state/job_group.h"
 #include "scheduler/core/state/tables/attempt.h"
 #include "scheduler/core/state/tables/checkpoint_account.h"
+#include "scheduler/model/job/job_state.h"
 
 namespace muster::core {
 namespace {
@@ -41,7 +42,7 @@ bool AsksToRunAgain(const Job& job, const Outcome& outcome) {
 // told so: the notice of the end is behind all advice.
 bool SavedAtItsLimit(const Job& job, const Outcome& outcome) {
   const CheckpointRecord record = CheckpointsOf(*job.attempt);
-  return outcome.state == JobState::kTimeout && job.spec->kind == JobKind::kBatch &&
+  return IsTimedOut(outcome.state) && job.spec->kind == JobKind::kBatch &&
          job.spec->requeue == Choice::kYes && record.count > 0 &&
          record.notice > job.attempt->advice.number;
 }

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/duration_text.h"
 #include "scheduler/core/handle/attempts/checkpoint_handlers.h"
 #include "scheduler/core/policy/deadline.h"
 #include "scheduler/core/policy/job_access.h"
@@ -27,10 +28,6 @@ Duration LengthOf(Duration limit) {
 
 std::string LimitRefusal(const Job& job, const std::string& why) {
   return absl::StrCat("job ", ToString(job.id), ": ", why);
-}
-
-std::string SecondsText(Duration time) {
-  return absl::StrCat(std::chrono::floor<std::chrono::seconds>(time).count(), " s");
 }
 
 bool HasGpus(const Attempt& attempt) {
@@ -118,10 +115,11 @@ absl::Status CheckPolicy(const ClusterState& state, const Job& job, const JobSpe
   const Time end = EndBy(longer, CountedFrom(*job.attempt, now));
   for (const NodeAllocation& part : job.attempt->allocation.nodes) {
     if (const auto reserved = ReservationInTheWay(policy, part.node, longer, now, end)) {
-      return absl::FailedPreconditionError(
-          LimitRefusal(job, absl::StrCat("would run into reservation ", reserved->name, " on ",
-                                         part.name, ", which ", reserved->own ? "ends" : "begins",
-                                         " in ", SecondsText(reserved->when - now))));
+      return absl::FailedPreconditionError(LimitRefusal(
+          job, absl::StrCat(
+                   "would run into reservation ", reserved->name, " on ", part.name, ", which ",
+                   reserved->own ? "ends" : "begins", " in ",
+                   SecondsText(std::chrono::floor<std::chrono::seconds>(reserved->when - now)))));
     }
   }
   return absl::OkStatus();
@@ -137,9 +135,11 @@ absl::Status CheckLonger(const ClusterState& state, const Job& job, Duration lim
   JobSpec longer = *job.spec;
   longer.time_limit = limit;
   if (!CanMeetDeadline(longer, CountedFrom(*job.attempt, now))) {
-    return absl::FailedPreconditionError(
-        LimitRefusal(job, absl::StrCat("its --deadline ends it in ",
-                                       SecondsText(longer.deadline - now), " already")));
+    return absl::FailedPreconditionError(LimitRefusal(
+        job,
+        absl::StrCat("its --deadline ends it in ",
+                     SecondsText(std::chrono::floor<std::chrono::seconds>(longer.deadline - now)),
+                     " already")));
   }
   return CheckPolicy(state, job, longer, now);
 }
@@ -155,9 +155,10 @@ absl::Status CheckNewLimit(const ClusterState& state, const Job& job, Duration l
   const Duration length = LengthOf(limit);
   const Duration used = now - CountedFrom(*job.attempt, now);
   if (length <= used) {
-    return absl::FailedPreconditionError(
-        LimitRefusal(job, absl::StrCat("has run for ", SecondsText(used),
-                                       " already; give it more, or end it with muster cancel")));
+    return absl::FailedPreconditionError(LimitRefusal(
+        job,
+        absl::StrCat("has run for ", SecondsText(std::chrono::floor<std::chrono::seconds>(used)),
+                     " already; give it more, or end it with muster cancel")));
   }
   return length <= LengthOf(job.spec->time_limit)
              ? absl::OkStatus()

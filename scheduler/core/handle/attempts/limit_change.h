@@ -3,9 +3,9 @@
 // Another time limit for a job that runs already: which user may give it, how much, and which nodes
 // and programs hear of it.
 //
-// Thread promise: pure. Invariants: a limit that CheckNewLimit cycles lies after what the attempt
-// has used, and, where it is longer, within what its partition, its QOS, its accounts, its deadline
-// and the reservations of its nodes allow.
+// Invariants: a limit that CheckNewLimit cycles lies after what the attempt has used, and, where it
+// is longer, within what its partition, its QOS, its accounts, its deadline and the reservations of
+// its nodes allow.
 
 #include "absl/status/status.h"
 #include "scheduler/core/state/cluster_state.h"

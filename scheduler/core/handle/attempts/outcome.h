@@ -2,8 +2,7 @@
 
 // How a job ended, from how its attempt ended on each node.
 //
-// Thread promise: pure. Invariants: the state it gives is terminal; success needs every node to
-// have ended in order.
+// Invariants: the state it gives is terminal; success needs every node to have ended in order.
 
 #include <string>
 

@@ -4,8 +4,8 @@
 //
 // A job is ordered to give its cores back; they are free once every node reports that nothing of it
 // can run there; it has the very same ones again when a plan says so. It keeps its memory, its GPUs
-// and its licences, and counts in limits. Part of core/handle. Thread promise: pure. Invariants: a
-// request that comes twice makes events once.
+// and its licences, and counts in limits. Part of core/handle. Invariants: a request that comes
+// twice makes events once.
 
 #include <string>
 

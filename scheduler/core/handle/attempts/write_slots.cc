@@ -10,13 +10,13 @@
 namespace muster::core {
 namespace {
 
-// How long before a checkpoint is due its turn is looked at: a tick, and the way to the program.
+// How long before a checkpoint is due its slot is looked at: a tick, and the way to the program.
 constexpr Duration kLead = std::chrono::seconds(2);
-// A turn in which nothing was committed ends after so many times the cost that was measured.
+// A slot in which nothing was committed ends after this many times the cost that was measured.
 constexpr int kCostsToCommit = 4;
-constexpr Duration kTurnMin = std::chrono::minutes(1);
+constexpr Duration kSlotMin = std::chrono::minutes(1);
 
-bool HasTurns(const CheckpointPolicy& policy) {
+bool HasSlots(const CheckpointPolicy& policy) {
   return policy.writers > 0 || !policy.bandwidth.zero();
 }
 
@@ -28,49 +28,48 @@ std::int64_t ThreadsOf(const Attempt& attempt) {
   return threads;
 }
 
-bool TurnIsOver(const CheckpointAdvice& advice, const CheckpointRecord& record, Time now) {
-  return record.committed > advice.turn_since ||
-         now - advice.turn_since > std::max(kCostsToCommit * record.cost, kTurnMin);
+bool SlotIsOver(const CheckpointAdvice& advice, const CheckpointRecord& record, Time now) {
+  return record.committed > advice.slot_since ||
+         now - advice.slot_since > std::max(kCostsToCommit * record.cost, kSlotMin);
 }
 
-IoClaim ClaimOf(const Job& job, const CheckpointRecord& record, Time now) {
+WriteClaim ClaimOf(const Job& job, const CheckpointRecord& record, Time now) {
   const CheckpointAdvice& advice = job.attempt->advice;
-  IoClaim claim;
+  WriteClaim claim;
   claim.job = job.id;
-  claim.writing = advice.turn == CheckpointTurn::kYours && !TurnIsOver(advice, record, now);
+  claim.writing = advice.slot == WriteSlot::kYours && !SlotIsOver(advice, record, now);
   claim.due = now + kLead >= record.committed + record.interval;
   claim.at_risk = (now - record.begun).count() * ThreadsOf(*job.attempt);
-  if (advice.turn == CheckpointTurn::kYours && !claim.writing &&
-      record.committed <= advice.turn_since) {
-    claim.at_risk = 0;  // it had its turn and did not use it: behind all others
+  if (advice.slot == WriteSlot::kYours && !claim.writing && record.committed <= advice.slot_since) {
+    claim.at_risk = 0;  // it had its slot and did not use it: behind all others
   }
   const auto cost = static_cast<std::uint64_t>(std::max<std::int64_t>(record.cost.count(), 1));
   claim.bytes_per_second = record.bytes.value() / cost * std::chrono::milliseconds::period::den;
   return claim;
 }
 
-// It can have a turn: it runs, and its programs checkpoint by the interval that they are advised.
+// It can have a slot: it runs, and its programs checkpoint by the interval that they are advised.
 // One that owes the answer to a notice waits for nobody.
-bool TakesTurns(const Job& job, const CheckpointRecord& record) {
+bool TakesSlots(const Job& job, const CheckpointRecord& record) {
   return IsRunning(job.state) && job.attempt->ending == EndCause::kNone &&
          !OwesAnswer(job.attempt->advice, record) && record.count > 0 &&
          record.interval > Duration(0);
 }
 
-void Give(const Job& job, CheckpointTurn turn_now, Time now, Transition& transition) {
+void Give(const Job& job, WriteSlot slot_now, Time now, Transition& transition) {
   CheckpointAdvice advice = job.attempt->advice;
-  if (advice.turn != turn_now) {
+  if (advice.slot != slot_now) {
     advice.notice = CheckpointNotice::kNone;
-    advice.turn = turn_now;
-    advice.turn_since = now;
+    advice.slot = slot_now;
+    advice.slot_since = now;
     GiveAdvice(job, advice, now, transition);
   }
 }
 
 }  // namespace
 
-std::vector<JobId> WritersNow(std::vector<IoClaim> claims, const CheckpointPolicy& policy) {
-  std::sort(claims.begin(), claims.end(), [](const IoClaim& a, const IoClaim& b) {
+std::vector<JobId> WritersNow(std::vector<WriteClaim> claims, const CheckpointPolicy& policy) {
+  std::sort(claims.begin(), claims.end(), [](const WriteClaim& a, const WriteClaim& b) {
     if (a.writing != b.writing) {
       return a.writing;
     }
@@ -78,7 +77,7 @@ std::vector<JobId> WritersNow(std::vector<IoClaim> claims, const CheckpointPolic
   });
   std::vector<JobId> writers;
   std::uint64_t used = 0;
-  for (const IoClaim& claim : claims) {
+  for (const WriteClaim& claim : claims) {
     const bool room = policy.writers == 0 || writers.size() < policy.writers;
     const bool fits = policy.bandwidth.zero() || writers.empty() ||
                       (used <= policy.bandwidth.value() &&
@@ -97,17 +96,17 @@ std::vector<JobId> WritersNow(std::vector<IoClaim> claims, const CheckpointPolic
 
 void GiveWriteSlots(const ClusterState& state, Time now, const SchedulerConfig& config,
                     Transition& transition) {
-  const bool turns = HasTurns(config.checkpoint);
-  std::vector<IoClaim> claims;
+  const bool slots = HasSlots(config.checkpoint);
+  std::vector<WriteClaim> claims;
   std::vector<const Job*> jobs;
   state.jobs().ForEachRun([&](const Job& job, std::uint32_t) {
     if (!job.attempt.has_value()) {
       return;
     }
     const CheckpointRecord record = CheckpointsOf(*job.attempt);
-    if (TakesTurns(job, record)) {
+    if (TakesSlots(job, record)) {
       jobs.push_back(&job);
-      if (turns) {
+      if (slots) {
         claims.push_back(ClaimOf(job, record, now));
       }
     }
@@ -116,9 +115,9 @@ void GiveWriteSlots(const ClusterState& state, Time now, const SchedulerConfig& 
   const std::set<JobId> writers(list.begin(), list.end());
   for (const Job* job : jobs) {
     Give(*job,
-         !turns                      ? CheckpointTurn::kFree
-         : writers.contains(job->id) ? CheckpointTurn::kYours
-                                     : CheckpointTurn::kWait,
+         !slots                      ? WriteSlot::kFree
+         : writers.contains(job->id) ? WriteSlot::kYours
+                                     : WriteSlot::kWait,
          now, transition);
   }
 }

@@ -3,9 +3,8 @@
 // The handlers of what agents send: registration, loss, reports. Part of core/handle, in a file of
 // its own.
 //
-// Thread promise: pure. Invariants: (1) a fact is acknowledged only when it is in the state or can
-// never matter; (2) an attempt that an agent has and the state does not know is quarantined, never
-// killed.
+// Invariants: (1) a fact is acknowledged only when it is in the state or can never matter; (2) an
+// attempt that an agent has and the state does not know is quarantined, never killed.
 
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/core/state/transition.h"

@@ -274,7 +274,7 @@ Transition On(const ClusterState& state, const TickHealth&, Time now,
     MakeWayForMaintenance(state, now, config, transition);
   }
   if (transition.events.empty()) {
-    AdviseAnew(state, now, transition);
+    AdviseAgain(state, now, transition);
   }
   if (transition.events.empty()) {
     GiveWriteSlots(state, now, config, transition);

@@ -1,11 +1,11 @@
 #pragma once
 
-// Turns about the health of nodes: when one is checked, and what follows from what was found.
+// Handlers for the health of nodes: when one is checked, and what follows from what was found.
 //
 // A node is checked only while no job is on it, few nodes at a time and never two on one host. Slow
 // once, it is checked again; slow `confirm` times in a row, or found defect, it is drained, unless
 // too much of its class is drained already. A node that its health drained, and no other, is
-// resumed by the first check that cycles. Thread promise: pure.
+// resumed by the first check that cycles.
 
 #include <string>
 

@@ -4,8 +4,8 @@
 //
 // A job that runs again when a node fails is ordered to end, as long before as it may take to end,
 // and runs again; an elastic one goes on with its other nodes. The rest are asked for a checkpoint,
-// and run on. Jobs in the reservation itself stay. Thread promise: pure. Invariants: each is
-// ordered or asked once; an attempt that ends hears nothing.
+// and run on. Jobs in the reservation itself stay. Invariants: each is ordered or asked once; an
+// attempt that ends hears nothing.
 
 #include <string>
 

@@ -3,9 +3,9 @@
 // Nodes that are started again: when the order is given, and what follows once they are back.
 //
 // A reboot is counted among the checks of the node's health: like a check it waits until no job is
-// on the node, is ordered once, and is given up when nothing comes of it. Thread promise: pure.
-// Invariants: (1) nothing starts on a node from the order on until it has another boot id; (2) a
-// node that a reboot drained, and no other, is resumed when it is back, or when the order failed.
+// on the node, is ordered once, and is given up when nothing comes of it. Invariants: (1) nothing
+// starts on a node from the order on until it has another boot id; (2) a node that a reboot
+// drained, and no other, is resumed when it is back, or when the order failed.
 
 #include <string>
 

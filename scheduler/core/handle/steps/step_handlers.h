@@ -1,9 +1,9 @@
 #pragma once
 
-// Turns about the steps of running jobs: to start one, to signal its ranks, to look on.
+// Handlers for the steps of running jobs: to start one, to signal its ranks, to look on.
 //
-// Called by Step alone. Thread promise: pure. Invariants: as Step's. A signal, and the wish to look
-// on, change no state: they are effects without events.
+// Called by Step alone. Invariants: as Step's. A signal, and the wish to look on, change no state:
+// they are effects without events.
 
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/core/state/transition.h"

@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/base/contains.h"
 #include "scheduler/base/status.h"
 #include "scheduler/core/place/layout_check.h"
 #include "scheduler/core/place/nodes/node_selection.h"
 #include "scheduler/core/place/order_size.h"
 #include "scheduler/core/place/rank_layout.h"
 #include "scheduler/core/place/request.h"
+#include "scheduler/model/machine/amounts.h"
 
 namespace muster::core {
 namespace {
@@ -87,17 +89,12 @@ NodeSnapshot OwnPart(const ClusterState& state, const NodeAllocation& part, cons
   return snapshot;
 }
 
-bool Names(const std::vector<std::string>& nodes, const std::string& name) {
-  return std::find(nodes.begin(), nodes.end(), name) != nodes.end();
-}
-
 std::vector<NodeSnapshot> OwnParts(const ClusterState& state, const Attempt& attempt,
                                    const Wanted& wanted, Beside beside) {
   std::vector<NodeSnapshot> parts;
   for (std::size_t i = 0; i < attempt.runs.size(); ++i) {
     const NodeAllocation& part = attempt.allocation.nodes[i];
-    if (attempt.runs[i].phase != RunPhase::kEnded &&
-        (wanted.nodes.empty() || Names(wanted.nodes, part.name))) {
+    if (attempt.runs[i].phase != RunPhase::kEnded && Admits(wanted.nodes, part.name)) {
       parts.push_back(OwnPart(state, part, HeldOn(attempt, part.node, beside), wanted));
     }
   }
@@ -234,26 +231,24 @@ void Complete(const ClusterState& state, const Attempt& attempt, const Wanted& w
 
 absl::Status TooMuch(const Attempt& attempt, const Wanted& wanted) {
   std::size_t nodes = 0;
-  std::size_t gpus = 0;
-  std::uint32_t cpus = 0;
+  Amounts held;
   for (std::size_t i = 0; i < attempt.runs.size(); ++i) {
     if (attempt.runs[i].phase != RunPhase::kEnded) {
       ++nodes;
-      cpus += attempt.allocation.nodes[i].cpus.Count();
-      gpus += attempt.allocation.nodes[i].gpus.size();
+      held += AmountsOf(attempt.allocation.nodes[i]);
     }
   }
   const ResourceRequest& asked = wanted.request;
   std::string what =
       absl::StrCat("the step asks ", asked.tasks, " tasks of ", asked.cpus_per_task, " CPUs");
-  std::string has = absl::StrCat(nodes, " nodes with ", cpus, " CPUs");
+  std::string has = absl::StrCat(nodes, " nodes with ", held.cpus, " CPUs");
   if (asked.gpus_per_task.count > 0) {
     absl::StrAppend(&what, " and ", asked.gpus_per_task.count, " GPUs");
   } else if (asked.gpus_per_node.count > 0) {
     absl::StrAppend(&what, ", and ", asked.gpus_per_node.count, " GPUs on a node");
   }
   if (asked.gpus_per_task.count + asked.gpus_per_node.count > 0) {
-    absl::StrAppend(&has, " and ", gpus, " GPUs");
+    absl::StrAppend(&has, " and ", held.gpus, " GPUs");
   }
   return absl::InvalidArgumentError(
       absl::StrCat(what, wanted.own_memory ? ", with memory of its own" : "",
@@ -275,23 +270,20 @@ std::string HoldersOf(const Job& job) {
 
 std::string WaitText(const Job& job, const Wanted& wanted) {
   const Attempt& attempt = *job.attempt;
-  std::uint32_t cpus = 0;
+  const Amounts whole = AmountsOf(attempt.allocation);
   std::uint32_t busy_cpus = 0;
-  std::size_t gpus = 0;
   std::size_t busy_gpus = 0;
   for (const NodeAllocation& part : attempt.allocation.nodes) {
     const Held held = HeldOn(attempt, part.node, Beside::kExclusive);
-    cpus += part.cpus.Count();
     busy_cpus += held.cpus.Count();
-    gpus += part.gpus.size();
     busy_gpus += held.gpus.size();
   }
-  std::string text = absl::StrCat(busy_cpus, " of its ", cpus, " CPUs");
+  std::string text = absl::StrCat(busy_cpus, " of its ", whole.cpus, " CPUs");
   const bool wants_gpus =
       wanted.all_gpus ||
       wanted.request.gpus_per_task.count + wanted.request.gpus_per_node.count > 0;
   if (wants_gpus && busy_gpus > 0) {
-    absl::StrAppend(&text, " and ", busy_gpus, " of its ", gpus, " GPUs");
+    absl::StrAppend(&text, " and ", busy_gpus, " of its ", whole.gpus, " GPUs");
   }
   return absl::StrCat(text, " are in use by ", HoldersOf(job));
 }

@@ -3,10 +3,10 @@
 // Where the ranks of a step go within its job's allocation, or what it waits for there.
 //
 // A step has its CPUs, its GPUs and the memory that it asks for to itself, unless it says that it
-// overlaps others. Thread promise: pure. Invariants: (1) every rank's cpus are part of the job's on
-// that node; (2) unless overcommitted, no two ranks of the step share a hardware thread; (3) no two
-// exclusive steps under way share a hardware thread or a GPU; (4) threads that no step at all uses
-// are preferred; (5) nodes whose part of the attempt is over get no step.
+// overlaps others. Invariants: (1) every rank's cpus are part of the job's on that node; (2) unless
+// overcommitted, no two ranks of the step share a hardware thread; (3) no two exclusive steps under
+// way share a hardware thread or a GPU; (4) threads that no step at all uses are preferred; (5)
+// nodes whose part of the attempt is over get no step.
 
 #include <string>
 

@@ -3,9 +3,8 @@
 // The steps of a job that wait for one another's CPUs, GPUs and memory.
 //
 // They start in the order in which they came: one after another that waits does not overtake it, so
-// each starts when enough of those before it have ended. Thread promise: pure. Invariants: (1) the
-// events apply in order to the attempt that was given; (2) after it no step waits that comes first
-// and fits.
+// each starts when enough of those before it have ended. Invariants: (1) the events apply in order
+// to the attempt that was given; (2) after it no step waits that comes first and fits.
 
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/core/state/transition.h"

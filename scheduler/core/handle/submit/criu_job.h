@@ -3,7 +3,7 @@
 // What a job may be whose processes CRIU saves as they are, and which nodes it may use.
 //
 // One tree of processes on one node, with nothing outside it that it talks to: a batch script
-// without GPUs. Thread promise: pure. Invariant: applied again it changes nothing.
+// without GPUs. Invariant: applied again it changes nothing.
 
 #include "absl/status/status.h"
 #include "scheduler/model/job/job_spec.h"

@@ -2,8 +2,8 @@
 
 // Whether the dependency of a submission, or of a changed job, can ever be met.
 //
-// Thread promise: pure. Invariant: what is accepted is met by some course of the jobs it names, or
-// its user asked to keep it all the same.
+// Invariant: what is accepted is met by some course of the jobs it names, or its user asked to keep
+// it all the same.
 
 #include <vector>
 

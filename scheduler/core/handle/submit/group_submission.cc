@@ -32,9 +32,8 @@ void TakeOver(const JobSpec& leader, JobSpec* spec) {
   spec->requeue_exit = leader.requeue_exit;
 }
 
-// Checks a component and fills it in; `ledger` counts those before it.
-absl::Status Accept(Time now, const SchedulerConfig& config, PolicyUseTable& ledger,
-                    JobSpec* spec) {
+// Checks a component and fills it in; `uses` counts those before it.
+absl::Status Accept(Time now, const SchedulerConfig& config, PolicyUseTable& uses, JobSpec* spec) {
   if (spec->array.has_value()) {
     return absl::InvalidArgumentError("--array: not for a heterogeneous job");
   }
@@ -56,8 +55,8 @@ absl::Status Accept(Time now, const SchedulerConfig& config, PolicyUseTable& led
     return absl::InvalidArgumentError(
         "--deadline: the job could not end by then, with its --begin and --time");
   }
-  RETURN_IF_ERROR(Admit(ledger.snapshot(), Submission{1, time_said, now}, spec));
-  ledger.Submit(*spec, 1);
+  RETURN_IF_ERROR(Admit(uses.snapshot(), Submission{1, time_said, now}, spec));
+  uses.Submit(*spec, 1);
   return absl::OkStatus();
 }
 
@@ -76,12 +75,12 @@ absl::StatusOr<JobSubmitted> AcceptGroup(const ClusterState& state, const Submit
         "a heterogeneous job of ", count, " components; at most ", kComponentsMax, " are allowed"));
   }
   RETURN_IF_ERROR(CheckUserJobs(state.jobs(), command.spec.user.name, count, config));
-  PolicyUseTable ledger = state.policy();
+  PolicyUseTable uses = state.policy();
   JobSubmitted event{state.next_job(), static_cast<std::uint32_t>(count),
                      command.token,    command.spec,
                      command.program,  now,
                      command.history,  command.components};
-  absl::Status status = Accept(now, config, ledger, &event.spec);
+  absl::Status status = Accept(now, config, uses, &event.spec);
   status.Update(CheckProgram(event.spec.kind, event.program));
   if (!status.ok()) {
     return In(0, status);
@@ -90,7 +89,7 @@ absl::StatusOr<JobSubmitted> AcceptGroup(const ClusterState& state, const Submit
   for (std::size_t i = 1; i < count; ++i) {
     Component& component = event.components[i - 1];
     TakeOver(event.spec, &component.spec);
-    status = Accept(now, config, ledger, &component.spec);
+    status = Accept(now, config, uses, &component.spec);
     if (event.spec.kind == JobKind::kRun) {
       status.Update(CheckProgram(event.spec.kind, component.program));
     } else {

@@ -2,9 +2,9 @@
 
 // The submission of a heterogeneous job: all of its components are accepted or none.
 //
-// Thread promise: pure. Invariants: (1) each component is a job of its own, checked and filled in
-// as one; (2) what concerns the whole (begin, deadline, dependency, hold, nice, requeue) is the
-// first component's; (3) limits on submissions count all of them.
+// Invariants: (1) each component is a job of its own, checked and filled in as one; (2) what
+// concerns the whole (begin, deadline, dependency, hold, nice, requeue) is the first component's;
+// (3) limits on submissions count all of them.
 
 #include "absl/status/statusor.h"
 #include "scheduler/core/state/cluster_state.h"

@@ -2,9 +2,9 @@
 
 // Whether a job could run on the nodes that are known if they were all there and empty.
 //
-// Asked of each submission, so it stops at the first nodes that hold the job. Thread promise: pure.
-// Invariants: an answer has the class `never` for each of the job's partitions and alternatives; a
-// cluster without nodes has no answer, because its first may still come.
+// Asked of each submission, so it stops at the first nodes that hold the job. Invariants: an answer
+// has the class `never` for each of the job's partitions and alternatives; a cluster without nodes
+// has no answer, because its first may still come.
 
 #include <optional>
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/base/text/duration_text.h"
 #include "scheduler/core/policy/job_access.h"
-#include "scheduler/model/value/period_text.h"
 
 namespace muster::core {
 namespace {

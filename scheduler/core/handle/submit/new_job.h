@@ -3,9 +3,9 @@
 // What a submission says once, before its spec is checked: choices that the scheduler has, and what
 // follows from who asks.
 //
-// Thread promise: pure. Invariants: a spec that comes from here says --prefer and --time-min as
-// alternatives, of which the first is what was asked for best; a job of nobody who may raise
-// priorities has no negative nice value.
+// Invariants: a spec that comes from here says --prefer and --time-min as alternatives, of which
+// the first is what was asked for best; a job of nobody who may raise priorities has no negative
+// nice value.
 
 #include "absl/status/status.h"
 #include "scheduler/model/job/job_spec.h"

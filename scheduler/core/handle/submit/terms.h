@@ -3,7 +3,7 @@
 // The terms of a job besides its resources: dependency, deadline, constraint, node lists, licences.
 // The part of validate that bounds them.
 //
-// Thread promise: pure. Invariants: what passed can be evaluated without further checks.
+// Invariants: what passed can be evaluated without further checks.
 
 #include "absl/status/status.h"
 #include "scheduler/model/job/job_spec.h"

@@ -2,8 +2,8 @@
 
 // How many jobs one user may have waiting and running at once.
 //
-// Pure. Thread promise: safe from any thread. Invariant: jobs are counted only where the bound can
-// be reached, so that a submission costs nothing more before.
+// Pure. Invariant: jobs are counted only where the bound can be reached, so that a submission costs
+// nothing more before.
 
 #include <cstdint>
 #include <string>

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/duration_text.h"
 #include "scheduler/core/handle/submit/criu_job.h"
 #include "scheduler/core/handle/submit/terms.h"
 #include "scheduler/core/place/layout_check.h"
@@ -17,7 +18,6 @@
 #include "scheduler/model/job/job_text.h"
 #include "scheduler/model/job/order_limits.h"
 #include "scheduler/model/value/index_set.h"
-#include "scheduler/model/value/period_text.h"
 #include "scheduler/model/value/wire_size.h"
 
 namespace muster::core {
@@ -29,8 +29,7 @@ constexpr std::uint32_t kGpusMax = 1U << 16;
 constexpr std::size_t kAlternativesMax = 16;
 constexpr std::size_t kArrayRangesMax = 10'000;
 constexpr std::uint32_t kSignalMax = 64;
-constexpr std::int32_t kNiceMax = 2'147'483'645;                   // Slurm's bounds
-constexpr Duration kDurationMax = std::chrono::hours(24) * 36525;  // what UNLIMITED means
+constexpr std::int32_t kNiceMax = 2'147'483'645;  // Slurm's bounds
 constexpr Time kTimeMax{std::chrono::hours(24) * 365 * 300};
 
 absl::Status CheckAtMost(const char* option, std::uint32_t value, std::uint32_t limit) {
@@ -92,7 +91,7 @@ void BeginSegment(ResourceRequest& request) {
   }
 }
 
-// So many nodes are one or more whole segments.
+// Checks that the nodes are one or more whole segments.
 absl::Status CheckSegment(ResourceRequest& request) {
   const std::uint32_t segment = request.segment;
   if (!IsInSegments(request)) {
@@ -261,7 +260,7 @@ absl::Status NormaliseAlternatives(JobSpec& spec, const SchedulerConfig& config)
   }
   for (Alternative& alternative : spec.alternatives) {
     RETURN_IF_ERROR(NormaliseRequest(alternative.request, config));
-    if (alternative.time_limit.count() < 0 || alternative.time_limit > kDurationMax) {
+    if (alternative.time_limit.count() < 0 || alternative.time_limit > kTimeLimitMax) {
       return absl::InvalidArgumentError("--alt: --time: is negative or more than 36525 days");
     }
     // A limit that was lowered since lowers those that --time-min made of it.
@@ -323,7 +322,7 @@ absl::Status CheckElastic(JobSpec& spec) {
   if (const char* const option = NotForElastic(spec)) {
     return refuse(option, "excludes it; leave one out");
   }
-  if (spec.replace_wait < Duration(0) || spec.replace_wait > kDurationMax) {
+  if (spec.replace_wait < Duration(0) || spec.replace_wait > kTimeLimitMax) {
     return absl::InvalidArgumentError("--replace-wait: is negative or more than 36525 days");
   }
   spec.requeue = Choice::kYes;
@@ -336,17 +335,17 @@ absl::Status CheckTimes(const JobSpec& spec) {
   if (spec.time_limit.count() < 0 || spec.kill_grace.count() < 0) {
     return absl::InvalidArgumentError("--time: is negative");
   }
-  if (spec.progress_timeout.count() < 0 || spec.progress_timeout > kDurationMax) {
+  if (spec.progress_timeout.count() < 0 || spec.progress_timeout > kTimeLimitMax) {
     return absl::InvalidArgumentError("--progress-timeout: is negative or more than 36525 days");
   }
-  if (spec.request.switches_wait.count() < 0 || spec.request.switches_wait > kDurationMax) {
+  if (spec.request.switches_wait.count() < 0 || spec.request.switches_wait > kTimeLimitMax) {
     return absl::InvalidArgumentError(
         "--switches: waits less than no time or more than 36525 days");
   }
-  if (spec.time_limit > kDurationMax || spec.kill_grace > kDurationMax) {
+  if (spec.time_limit > kTimeLimitMax || spec.kill_grace > kTimeLimitMax) {
     return absl::InvalidArgumentError("--time: more than 36525 days; leave it out for no limit");
   }
-  if (spec.warning.before.count() < 0 || spec.warning.before > kDurationMax) {
+  if (spec.warning.before.count() < 0 || spec.warning.before > kTimeLimitMax) {
     return absl::InvalidArgumentError("--signal: is negative or more than 36525 days before");
   }
   RETURN_IF_ERROR(CheckAtMost("--signal", spec.warning.signal, kSignalMax));

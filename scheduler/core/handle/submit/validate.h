@@ -3,9 +3,9 @@
 // From what a user wrote to what a scheduler can work with: checks a spec and fills in what
 // follows.
 //
-// Called by step for each submission, whatever the client has checked before. Thread promise: pure.
-// Invariants: a spec that it returns has tasks >= 1, cpus_per_task >= 1, 1 <= min_nodes <=
-// max_nodes <= tasks, and its GPUs said per task or per node, never over the whole job.
+// Called by step for each submission, whatever the client has checked before. Invariants: a spec
+// that it returns has tasks >= 1, cpus_per_task >= 1, 1 <= min_nodes <= max_nodes <= tasks, and its
+// GPUs said per task or per node, never over the whole job.
 
 #include "absl/status/statusor.h"
 #include "scheduler/model/job/job_spec.h"

@@ -4,8 +4,8 @@
 //
 // Nodes in the order of their names ("node2" before "node10"), each filled before the next; on a
 // node the first free cores and the first free GPUs, dealt to the ranks in order (Slurm's block
-// distribution without its topology plugins). Never used to place anything. Thread promise: pure.
-// Invariants: (1) what it gives respects the request and what is taken; (2) ties do not arise.
+// distribution without its topology plugins). Never used to place anything. Invariants: (1) what it
+// gives respects the request and what is taken; (2) ties do not arise.
 
 #include <optional>
 #include <vector>

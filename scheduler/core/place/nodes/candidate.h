@@ -2,9 +2,9 @@
 
 // A node that could take some of a job's tasks, and the fewest of such nodes that hold the job.
 //
-// The part of the choice that knows no network and no weight: core/node_choice and core/tree_choice
-// are made of it. Thread promise: pure. Invariants: (1) the nodes of the request's list and counts
-// are among the chosen; (2) ties fall to the lower position.
+// The part of the choice that knows no network and no weight: core/place/nodes/node_choice and
+// core/place/nodes/tree_choice are made of it. Invariants: (1) the nodes of the request's list and
+// counts are among the chosen; (2) ties fall to the lower position.
 
 #include <cstdint>
 #include <vector>

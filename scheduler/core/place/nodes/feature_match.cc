@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/base/contains.h"
 #include "scheduler/core/place/request.h"
 
 namespace muster::core {
@@ -10,10 +11,6 @@ namespace {
 
 constexpr std::size_t kFeatureBytesMax = 64;
 constexpr std::size_t kNamesShown = 3;
-
-bool Contains(const std::vector<std::string>& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 // As many nodes are listed as the job may have: no other can be used.
 bool ListIsComplete(const ResourceRequest& request) {

@@ -3,8 +3,7 @@
 // Which nodes a job may use at all, and which it must: features, node lists, exclusions, counts.
 //
 // The planner, the explanation and the verification of a placement ask the same two questions here.
-// Thread promise: pure. Invariants: NodeMay does not depend on what is taken of the node, nor on
-// other nodes.
+// Invariants: NodeMay does not depend on what is taken of the node, nor on other nodes.
 
 #include <optional>
 #include <string>

@@ -2,7 +2,7 @@
 
 // How far a set of nodes reaches over the network.
 //
-// Thread promise: pure functions. Invariants: the same network and nodes give the same answer.
+// Invariants: the same network and nodes give the same answer.
 
 #include <cstdint>
 #include <string>

@@ -2,12 +2,12 @@
 
 // Which of the nodes that have room a job gets, and how many tasks on each: the fewest that hold
 // it, the tightest of those, lighter ones before heavier ones, the tasks spread evenly. Where the
-// network is known, those of the smallest span (core/tree_choice).
+// network is known, those of the smallest span (core/place/nodes/tree_choice).
 //
-// The one rule, for placements now (core/availability), for steps inside an allocation (core/span)
-// and for what could be. Thread promise: pure. Invariants: (1) every chosen node has a task and no
-// more than it has room for; (2) the nodes of the request's list and counts are among them; (3)
-// ties fall to the lower position.
+// The one rule, for placements now (core/plan/availability), for steps inside an allocation
+// (core/place/nodes/node_selection) and for what could be. Invariants: (1) every chosen node has a
+// task and no more than it has room for; (2) the nodes of the request's list and counts are among
+// them; (3) ties fall to the lower position.
 
 #include <cstdint>
 #include <vector>

@@ -2,9 +2,9 @@
 
 // The span of a job: which nodes, and how many tasks on each.
 //
-// The nodes that core/node_choice chooses, the tasks spread evenly. Thread
-// promise: pure. Invariants: (1) ranks of the result are numbered 0..tasks-1 in node order; (2)
-// every node has a task; (3) ties fall to the lower node id.
+// The nodes that core/place/nodes/node_choice chooses, the tasks spread evenly. Invariants: (1)
+// ranks of the result are numbered 0..tasks-1 in node order; (2) every node has a task; (3) ties
+// fall to the lower node id.
 
 #include <optional>
 #include <vector>

@@ -3,9 +3,9 @@
 // What is free of one node from now on, in counts: cores, memory and GPUs by model.
 //
 // The planner looks here for when a job could start; which cores and GPUs it gets is decided by
-// core/placement when it does. Thread promise: plain value, owned by one cycle. Invariants: (1)
-// segments are sorted by `from`, the first begins at the cycle's now, the last has no end; (2) no
-// amount falls below zero.
+// core/place/placement when it does. Thread promise: plain value, owned by one cycle. Invariants:
+// (1) segments are sorted by `from`, the first begins at the cycle's now, the last has no end; (2)
+// no amount falls below zero.
 
 #include <array>
 #include <cstdint>

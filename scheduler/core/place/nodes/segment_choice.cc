@@ -33,7 +33,7 @@ std::vector<SegmentLeaf> Divide(std::vector<Candidates> groups, const ResourceRe
   return leaves;
 }
 
-// So many segments of each leaf: the roomiest of all that hold the job together.
+// The segments of each leaf: the roomiest of all that hold the job together.
 std::optional<std::vector<std::size_t>> Roomiest(const std::vector<SegmentLeaf>& leaves,
                                                  const ResourceRequest& request) {
   std::vector<std::pair<std::uint64_t, std::size_t>> segments;

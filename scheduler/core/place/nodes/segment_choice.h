@@ -4,8 +4,8 @@
 // or in one block.
 //
 // As few segments as hold the job; of the leaves those that hold most segments, the last of them
-// the one that fits best, so that large ones stay whole. Thread promise: pure. Invariants: (1) from
-// each leaf comes a multiple of the segment; (2) those of core/node_choice.h.
+// the one that fits best, so that large ones stay whole. Invariants: (1) from each leaf comes a
+// multiple of the segment; (2) those of core/place/nodes/node_choice.h.
 
 #include <cstdint>
 #include <map>

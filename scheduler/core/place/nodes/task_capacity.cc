@@ -24,7 +24,7 @@ std::uint32_t CoresPerTask(const NodeCapacity& capacity, const ResourceRequest& 
   return static_cast<std::uint32_t>((request.cpus_per_task + threads - 1) / threads);
 }
 
-// The share of the node's memory that so many threads are of all.
+// The share of the node's memory that `threads` are of all.
 std::uint64_t MemoryShare(const NodeCapacity& capacity, std::uint64_t threads) {
   const std::uint64_t all = std::max(capacity.threads, 1U);
   return capacity.all.memory.value() / all * std::min(threads, all);

@@ -2,8 +2,8 @@
 
 // How many tasks of a job a node has room for, in counts.
 //
-// The counting twin of core/placement: it says how many, that one says where. Thread promise: pure.
-// Invariants: on a machine whose cores are of one width PlaceOnNode places what RoomFor says.
+// The counting twin of core/place/placement: it says how many, that one says where. Invariants: on
+// a machine whose cores are of one width PlaceOnNode places what RoomFor says.
 
 #include <array>
 #include <cstdint>

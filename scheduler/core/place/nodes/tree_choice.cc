@@ -268,7 +268,7 @@ class Chooser {
     return even.empty() ? anyhow : even;
   }
 
-  // So many nodes of the leaves, the roomiest of each; none when they do not hold the job.
+  // `count` nodes of the leaves, the roomiest of each; none when they do not hold the job.
   [[nodiscard]] Candidates Deal(Leaves leaves, std::size_t count) const {
     std::sort(leaves.begin(), leaves.end(), HasFewerNodes);
     Candidates chosen;

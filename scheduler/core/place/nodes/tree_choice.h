@@ -7,9 +7,9 @@
 // room, so that the large parts of the tree stay whole. Where that is no leaf switch, the fewest
 // leaves below it, with as even a part of the nodes on each as can be. Which leaves are the fewest
 // is found by taking the roomiest first: exact where all nodes take as many tasks. A job in
-// segments gets them below that switch as core/segment_choice.h says. Thread promise: pure.
-// Invariants: (1) those of core/node_choice.h; (2) no switch of a lower level than the one above
-// the nodes has room for the job; (3) ties fall to the lower position.
+// segments gets them below that switch as core/place/nodes/segment_choice.h says. Invariants: (1)
+// those of core/place/nodes/node_choice.h; (2) no switch of a lower level than the one above the
+// nodes has room for the job; (3) ties fall to the lower position.
 
 #include <cstdint>
 #include <vector>

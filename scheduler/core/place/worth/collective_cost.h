@@ -5,9 +5,9 @@
 // A message of m bytes over a link takes alpha + m / bandwidth (R. W. Hockney, The communication
 // challenge for MPP, Parallel Computing 20(3), 1994). Ranks are grouped level by level: GPUs of a
 // node, nodes of a switch, switches. Each level has its link. Predictions are for people and for
-// comparisons of placements of one job; what they leave out is contention with other jobs. Thread
-// promise: pure functions. Invariants: (1) the algorithm named is the fastest of those described
-// here, the first listed winning a tie; (2) more bytes or less bandwidth are never faster.
+// comparisons of placements of one job; what they leave out is contention with other jobs.
+// Invariants: (1) the algorithm named is the fastest of those described here, the first listed
+// winning a tie; (2) more bytes or less bandwidth are never faster.
 
 #include <cstdint>
 #include <optional>

@@ -10,8 +10,8 @@
 // all; FSDP with full sharding is stage 3. Activations: V. Korthikanti et al., Reducing activation
 // recomputation in large transformer models, MLSys 2023 (arXiv 2205.05198), section 4. Not counted:
 // the framework's own memory, communication buffers, fragmentation, embeddings' and logits'
-// activations. Thread promise: pure functions. Invariants: integers throughout, parts rounded up;
-// what does not fit 64 bits is refused.
+// activations. Invariants: integers throughout, parts rounded up; what does not fit 64 bits is
+// refused.
 
 #include <cstdint>
 #include <optional>

@@ -6,9 +6,9 @@
 // first, then through PCIe, then across NUMA nodes; between nodes by NVLink domains, then switch by
 // switch. A link within a machine is taken at what the machine says of it, or at what NCCL assumes
 // of its class (its graph/topo.h and graph/tuning.cc; NVLinks at 4/5 of their rate, as there). A
-// node has its network link once for each NIC that its ranks use. Thread promise: pure functions.
-// Invariants: (1) the levels are those of collective_cost.h, without those that join nothing; (2)
-// the same placement gives the same answer.
+// node has its network link once for each NIC that its ranks use. Invariants: (1) the levels are
+// those of collective_cost.h, without those that join nothing; (2) the same placement gives the
+// same answer.
 
 #include <cstdint>
 #include <optional>

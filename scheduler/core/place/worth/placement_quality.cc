@@ -1,13 +1,13 @@
 #include "scheduler/core/place/worth/placement_quality.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/core/place/locality.h"
 #include "scheduler/core/place/nodes/block_placement.h"
 #include "scheduler/core/place/nodes/network_span.h"
@@ -19,10 +19,6 @@ namespace {
 std::uint64_t Nanoseconds(double seconds) {
   constexpr double kPerSecond = 1e9;
   return static_cast<std::uint64_t>(std::llround(seconds * kPerSecond));
-}
-
-std::string Counted(std::size_t count, const std::string& one, const std::string& many) {
-  return absl::StrCat(count, " ", count == 1 ? one : many);
 }
 
 using Machines = std::map<NodeId, const Machine*>;

@@ -2,9 +2,9 @@
 
 // What a job's placement is worth: how many ranks are local, how far it reaches over the network,
 // and how long its collectives are predicted to take, here and where a scheduler without topology
-// would have put it (core/placement_cost, core/block_placement).
+// would have put it (core/place/worth/placement_cost, core/place/nodes/block_placement).
 //
-// Thread promise: pure. Invariants: the same placement and cluster give the same answer.
+// Invariants: the same placement and cluster give the same answer.
 
 #include <array>
 #include <string>

@@ -89,14 +89,6 @@ bool Availability::EverFits(const Need& need) {
   return shape.earliest.EverFits(NodeQuery(nodes_, need, shape.demand));
 }
 
-bool Availability::IsOpenAt(std::uint32_t node, const Need& need, Time start) const {
-  return PlainQueryOf(need).IsOpenAt(node, start);
-}
-
-bool Availability::LieAsAsked(const Need& need, const std::vector<NodeShare>& shares) const {
-  return PlainQueryOf(need).LieAsAsked(shares);
-}
-
 bool Availability::Fits(const Need& need, const Opening& opening) const {
   return QueryOf(need).Fits(opening);
 }

@@ -72,10 +72,8 @@ class Availability {
   // Whether the nodes that are up hold the job when nothing else runs.
   bool EverFits(const Need& need);
 
-  // Whether the node is up, not drained and open to the job at that time, reservations considered.
-  [[nodiscard]] bool IsOpenAt(std::uint32_t node, const Need& need, Time start) const;
-  // Whether the shares are on as few leaf switches as the job asks for, and in its segments.
-  [[nodiscard]] bool LieAsAsked(const Need& need, const std::vector<NodeShare>& shares) const;
+  // For questions in which what the job takes of a node is not asked. REQUIRES: this outlives it.
+  [[nodiscard]] NodeQuery PlainQueryOf(const Need& need) const;
   // Whether these nodes take these tasks from then on for the job's whole time.
   [[nodiscard]] bool Fits(const Need& need, const Opening& opening) const;
   // Appends the times at which something changes on the nodes that are open to the job.
@@ -111,9 +109,6 @@ class Availability {
   [[nodiscard]] NodeQuery QueryOf(const Need& need) const {
     return {nodes_, need, ShapeOf(need).demand};
   }
-
-  // For questions in which what the job takes of a node is not asked.
-  [[nodiscard]] NodeQuery PlainQueryOf(const Need& need) const;
 
   ClusterTimelines nodes_;
   std::uint64_t cycle_ = 1;

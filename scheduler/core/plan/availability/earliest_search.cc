@@ -21,7 +21,7 @@ Opening Never() {
   return Opening{kFarFuture, {}};
 }
 
-// When, from that time on, the node first takes so many of the tasks.
+// When, from that time on, the node first takes that many of the tasks.
 Time TakesFrom(const NodeQuery& query, std::uint32_t tasks, std::uint32_t node, Time from) {
   return query.EarliestOn(query.nodes().timeline(node), node, tasks, from);
 }

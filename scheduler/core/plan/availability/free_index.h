@@ -29,7 +29,7 @@ class FreeIndex {
     Add(node, after);
   }
 
-  // Calls visit(node) for the nodes with at least so many GPUs and cores free, in order, until it
+  // Calls visit(node) for the nodes with at least that many GPUs and cores free, in order, until it
   // returns false.
   template <class Visitor>
   void VisitWith(std::uint32_t gpus, std::uint32_t cores, const Visitor& visit) const {

@@ -2,7 +2,7 @@
 
 // What is looked for in the nodes' timelines, and what is found.
 //
-// Thread promise: values; pure. Invariant: needs of one shape are equal but for the job.
+// Invariant: needs of one shape are equal but for the job.
 
 #include <cstdint>
 #include <vector>

@@ -2,8 +2,7 @@
 
 // What jobs of one shape take of a node, worked out once for each class of equal nodes.
 //
-// Thread promise: plain value. Invariants: after Extend there is a scale for each class of the
-// inventory.
+// Invariants: after Extend there is a scale for each class of the inventory.
 
 #include <cstdint>
 #include <vector>

@@ -18,7 +18,7 @@
 namespace muster::core {
 
 // A job that starts within this time anyway has none preempted. Longer than what a job that was
-// told to end is taken to need (place/nodes/node_room), so that none is preempted twice.
+// told to end is taken to need (place/nodes/task_capacity), so that none is preempted twice.
 inline constexpr Duration kSoon = std::chrono::seconds(60);
 
 // An option and when it could start.

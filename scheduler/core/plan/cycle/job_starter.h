@@ -44,7 +44,7 @@ class JobStarter {
  private:
   // The option on as many nodes as it can have now, where it may choose.
   const StartOption& Widest(const StartOption& asked);
-  // The option on half as many nodes more than the least, where limits have something against so
+  // The option on half as many nodes more than the least, where limits refuse that
   // many; null when it is the narrowest. REQUIRES: `option` is Widest(asked) or came from here.
   const StartOption* Narrower(const StartOption& asked, const StartOption& option);
   // Of a job that needs one share of a GPU: where it leaves most to others.

@@ -322,7 +322,7 @@ void KeptPlaces::MoveForward(const WaitingJob& job, const OptionList& options, P
     earlier->by = place.by;
     place = *std::move(earlier);
   }
-  if (priority_->turns()->IsImpatient(job) && place.opening.start < place.by) {
+  if (priority_->prompt_keys()->IsImpatient(job) && place.opening.start < place.by) {
     place.by = place.opening.start;
     cycle_.plan.Promise(PlannedPromise{job.id, place.by});
   }
@@ -339,7 +339,7 @@ Time KeptPlaces::Keep(const WaitingJob& job, const OptionList& options, bool is_
     } else {
       start = ThoughtStart(place);
       if (place.by - place.opening.start > cycle_.config.prompt.slack / 2 &&
-          !priority_->turns()->IsImpatient(job)) {
+          !priority_->prompt_keys()->IsImpatient(job)) {
         const Place before = place;
         PutOff(place);
         if (place.opening.start > before.opening.start) {

@@ -6,7 +6,7 @@
 // A job is promised a latest start when it is first left waiting: what first come, first served
 // would give it, and the slack. Its place is as late as that allows on the nodes found for it, and
 // stays, node for node, from plan to plan. A tier's places are taken before any of its jobs is
-// looked at, so nobody who starts by a better turn can break a promise; the first that waits of a
+// looked at, so no job that starts by a smaller key can break a promise; the first that waits of a
 // partition has its place moved to where it could start first, and for the first of a tier others'
 // places make way as far as their promises allow. Only the site's policy (a higher
 // tier), nodes that leave and jobs that outlive their limits move a promise. Thread promise: none;

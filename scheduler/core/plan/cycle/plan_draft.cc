@@ -65,19 +65,19 @@ Plan PlanDraft::Finish(Time wake) {
   std::stable_sort(plan_.promises.begin(), plan_.promises.end(),
                    [](const PlannedPromise& a, const PlannedPromise& b) { return a.job < b.job; });
   plan_.wake = wake;
-  Fingerprint print;
-  print.Add(plan_.starts).Add(plan_.reservations).Add(plan_.waiting).Add(plan_.drops);
-  print.Add(plan_.preemptions);
+  Fingerprint hash;
+  hash.Add(plan_.starts).Add(plan_.reservations).Add(plan_.waiting).Add(plan_.drops);
+  hash.Add(plan_.preemptions);
   if (!plan_.resumes.empty()) {  // plans of journals from before there were any keep their hash
-    print.Add(plan_.resumes);
+    hash.Add(plan_.resumes);
   }
   if (!plan_.resizes.empty()) {
-    print.Add(plan_.resizes);
+    hash.Add(plan_.resizes);
   }
   if (!plan_.promises.empty()) {
-    print.Add(plan_.promises);
+    hash.Add(plan_.promises);
   }
-  plan_.hash = print.value();
+  plan_.hash = hash.value();
   return std::move(plan_);
 }
 

@@ -88,15 +88,15 @@ Resumption::Resumption(const Snapshot& snapshot, const std::vector<QueueEntry>& 
   const QueueTiers tiers(snapshot.policy == nullptr ? nullptr : snapshot.policy->site.get());
   for (Returning& returning : returning_) {
     returning.tier = tiers.Of(*returning.job->spec);
-    returning.turn = preemption.possible() ? order.size() : 0;
-    while (returning.turn > 0 &&
-           !WouldTake(snapshot.waiting[order[returning.turn - 1].entry], *returning.job)) {
-      --returning.turn;
+    returning.place = preemption.possible() ? order.size() : 0;
+    while (returning.place > 0 &&
+           !WouldTake(snapshot.waiting[order[returning.place - 1].entry], *returning.job)) {
+      --returning.place;
     }
   }
   std::sort(returning_.begin(), returning_.end(), [](const Returning& a, const Returning& b) {
-    return std::tuple(a.turn, ~a.tier, a.job->started, a.job->id) <
-           std::tuple(b.turn, ~b.tier, b.job->started, b.job->id);
+    return std::tuple(a.place, ~a.tier, a.job->started, a.job->id) <
+           std::tuple(b.place, ~b.tier, b.job->started, b.job->id);
   });
 }
 
@@ -112,7 +112,7 @@ bool Resumption::WouldTake(const WaitingJob& job, const RunningJob& cores) const
 
 std::vector<const RunningJob*> Resumption::TakeDue(std::size_t place) {
   std::vector<const RunningJob*> due;
-  for (; next_ < returning_.size() && returning_[next_].turn <= place; ++next_) {
+  for (; next_ < returning_.size() && returning_[next_].place <= place; ++next_) {
     due.push_back(returning_[next_].job);
   }
   return due;

@@ -52,7 +52,7 @@ class Resumption {
  private:
   struct Returning {
     const RunningJob* job = nullptr;
-    std::size_t turn = 0;  // a place in the order
+    std::size_t place = 0;  // in the order
     std::uint64_t tier = 0;
   };
   [[nodiscard]] bool WouldTake(const WaitingJob& job, const RunningJob& cores) const;
@@ -60,7 +60,7 @@ class Resumption {
   const Snapshot& snapshot_;
   StartOptions& options_;
   const Preemption& preemption_;
-  std::vector<Returning> returning_;  // by turn
+  std::vector<Returning> returning_;  // by place
   std::size_t next_ = 0;
 };
 

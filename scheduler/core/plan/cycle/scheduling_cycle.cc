@@ -60,7 +60,7 @@ void SchedulingCycle::BeginTier(const QueuePriority& priority, const std::vector
   places_.BeginTier(priority, entries);
 }
 
-void SchedulingCycle::LookAtAll(const WaitingJob& entry, const QueueEntry& turn) {
+void SchedulingCycle::LookAtAll(const WaitingJob& entry, const QueueEntry& queued) {
   if (entry.het_size > 0) {  // the others come with their leader
     return entry.id == entry.submission ? groups_.LookAt(entry) : void();
   }
@@ -68,12 +68,12 @@ void SchedulingCycle::LookAtAll(const WaitingJob& entry, const QueueEntry& turn)
     return LookAt(entry);
   }
   std::uint32_t idle = 0;
-  for (std::uint32_t i = turn.first; i < turn.first + turn.count; ++i) {
+  for (std::uint32_t i = queued.first; i < queued.first + queued.count; ++i) {
     const std::size_t before = Changes();
     LookAt(ElementsOf(entry, i));
     idle = Changes() == before ? idle + 1 : 0;
     if (idle >= 2) {
-      i += LeaveAlike(entry, i + 1, turn.first + turn.count);
+      i += LeaveAlike(entry, i + 1, queued.first + queued.count);
     }
   }
 }
@@ -225,7 +225,7 @@ Time SchedulingCycle::PlanAhead(const WaitingJob& job, const OptionList& options
     for (const StartOption* option : options) {
       const std::optional<Eviction> eviction = state_.preemption.Find(job, *option);
       if (eviction.has_value() &&
-          state_.availability.LieAsAsked(option->need, eviction->opening.shares)) {
+          state_.availability.PlainQueryOf(option->need).LieAsAsked(eviction->opening.shares)) {
         state_.plan.Preempt(state_.preemption.PlanOf(job.id, *eviction));
         return reservations_.TakeOver(job.id, *option, *eviction);
       }

@@ -45,7 +45,7 @@ class SchedulingCycle {
                  std::size_t place);
   // One element of an array after the other. Once two in a row were left waiting and changed
   // nothing for later jobs, the others share their fate.
-  void LookAtAll(const WaitingJob& entry, const QueueEntry& turn);
+  void LookAtAll(const WaitingJob& entry, const QueueEntry& queued);
   // How often the cycle has changed what others find.
   [[nodiscard]] std::size_t Changes() const;
   // Leaves the elements from `first` to before `last` as the one before them was left, up to one to

@@ -17,8 +17,8 @@ Amounts WholeOf(const std::vector<NodeSnapshot>& nodes) {
       known->second = AllCpus(*node.machine).Count();
     }
     whole.cpus += known->second;
-    whole.memory += node.machine->memory.value();
-    whole.gpus += node.machine->gpus.size() * kWholeGpu.value();
+    whole.memory += node.machine->memory;
+    whole.gpu_share += node.machine->gpus.size() * kWholeGpu.value();
   }
   return whole;
 }
@@ -33,22 +33,22 @@ std::uint64_t GpusOf(const TresUse& use) {
 
 Amounts AskOf(const JobSpec& spec) {
   const TresUse use = LeastUse(spec.request);
-  return {use.cpus, use.memory, GpusOf(use)};
+  return {.cpus = use.cpus, .memory = Bytes(use.memory), .gpu_share = GpusOf(use)};
 }
 
 Amounts HeldBy(const RunningJob& job) {
   const std::uint64_t gpus = job.spec->request.gpu_share.zero()
                                  ? std::uint64_t{job.gpus} * kWholeGpu.value()
                                  : GpusOf(LeastUse(job.spec->request));
-  return {job.cpus, job.memory.value(), gpus};
+  return {.cpus = job.cpus, .memory = job.memory, .gpu_share = gpus};
 }
 
 std::uint64_t DominantShare(const Amounts& held, const Amounts& whole) {
   const auto part = [](std::uint64_t of, std::uint64_t all) {
     return all == 0 ? 0 : static_cast<std::uint64_t>(absl::uint128(of) * kShareParts / all);
   };
-  return std::max({part(held.cpus, whole.cpus), part(held.memory, whole.memory),
-                   part(held.gpus, whole.gpus)});
+  return std::max({part(held.cpus, whole.cpus), part(held.memory.value(), whole.memory.value()),
+                   part(held.gpu_share, whole.gpu_share)});
 }
 
 }  // namespace muster::core

@@ -3,33 +3,23 @@
 // What a job asks for and holds, as the largest of its parts of the cluster's CPUs, memory and
 // GPUs.
 //
-// Thread promise: pure. Invariants: integers only; the share of a job that asks for nothing is 0.
+// Invariants: integers only; the share of a job that asks for nothing is 0.
 
 #include <cstdint>
 #include <vector>
 
 #include "scheduler/model/job/job_spec.h"
+#include "scheduler/model/machine/amounts.h"
 #include "scheduler/model/plan/snapshot.h"
 #include "scheduler/model/policy/policy_usage.h"
 
 namespace muster::core {
 
-// What jobs ask for or hold over all nodes.
-struct Amounts {
-  std::uint64_t cpus = 0;
-  std::uint64_t memory = 0;  // bytes
-  std::uint64_t gpus = 0;    // thousandths
-  Amounts& operator+=(const Amounts& more) {
-    cpus += more.cpus;
-    memory += more.memory;
-    gpus += more.gpus;
-    return *this;
-  }
-};
-// What all jobs of the cluster together could ask.
+// What all jobs of the cluster together could ask. Of GPUs all functions here count `gpu_share`,
+// not `gpus`.
 Amounts WholeOf(const std::vector<NodeSnapshot>& nodes);
 
-// Of so many parts a whole is made.
+// The parts that a whole is made of.
 inline constexpr std::uint64_t kShareParts = 1'000'000'000'000;
 
 // Thousandths of GPUs.

@@ -8,7 +8,7 @@
 #include <string>
 #include <tuple>
 
-#include "scheduler/core/plan/queue/queue_order.h"
+#include "scheduler/core/plan/queue/waiting_jobs.h"
 #include "scheduler/core/share/priority.h"
 #include "scheduler/core/state/tables/usage_keys.h"
 
@@ -58,7 +58,7 @@ QueuePriority::QueuePriority(const Snapshot& snapshot, const SchedulerConfig& co
   }
   if (config_.order == QueueRule::kPrompt) {
     backlog_.emplace(snapshot, whole_);
-    turns_.emplace(snapshot, config, *backlog_);
+    prompt_keys_.emplace(snapshot, config, *backlog_);
   }
 }
 
@@ -89,8 +89,10 @@ void QueuePriority::AddSizeFactors(const JobSpec& spec, PriorityRequest& request
   AddFactor("jobsize", config_.weight_job_size,
             config_.favor_small ? Factor(kWholeFactor.value() - part.value()) : part, request);
   AddFactor("tres/cpu", config_.weight_cpu, part, request);
-  AddFactor("tres/mem", config_.weight_memory, RatioFactor(ask.memory, whole_.memory), request);
-  AddFactor("tres/gres/gpu", config_.weight_gpu, RatioFactor(GpusOf(ask), whole_.gpus), request);
+  AddFactor("tres/mem", config_.weight_memory, RatioFactor(ask.memory, whole_.memory.value()),
+            request);
+  AddFactor("tres/gres/gpu", config_.weight_gpu, RatioFactor(GpusOf(ask), whole_.gpu_share),
+            request);
 }
 
 void QueuePriority::AddPolicyFactors(const JobSpec& spec, PriorityRequest& request) const {
@@ -110,14 +112,14 @@ void QueuePriority::AddPolicyFactors(const JobSpec& spec, PriorityRequest& reque
 }
 
 std::vector<QueueEntry> QueuePriority::Order(std::vector<std::uint32_t>* totals) const {
-  std::vector<QueueEntry> turns = OrderOfAll(totals);
-  const auto resizes = [this](const QueueEntry& turn) {
-    return snapshot_.waiting[turn.entry].resizing;
+  std::vector<QueueEntry> order = OrderOfAll(totals);
+  const auto resizes = [this](const QueueEntry& queued) {
+    return snapshot_.waiting[queued.entry].resizing;
   };
-  if (std::any_of(turns.begin(), turns.end(), resizes)) {
-    std::stable_partition(turns.begin(), turns.end(), resizes);
+  if (std::any_of(order.begin(), order.end(), resizes)) {
+    std::stable_partition(order.begin(), order.end(), resizes);
   }
-  return turns;
+  return order;
 }
 
 std::vector<QueueEntry> QueuePriority::OrderOfAll(std::vector<std::uint32_t>* totals) const {
@@ -130,7 +132,7 @@ std::vector<QueueEntry> QueuePriority::OrderOfAll(std::vector<std::uint32_t>* to
     tiers[i] = tiers_.Of(*snapshot_.waiting[i].spec);
   }
   if (config_.order == QueueRule::kPrompt) {
-    order = ByTurn(tiers, totals);
+    order = ByPromptKey(tiers, totals);
   } else if (reckoned_ || tiers_.differ()) {
     for (std::size_t i = 0; i < count && reckoned_; ++i) {
       (*totals)[i] = Of(snapshot_.waiting[i]).total;
@@ -140,29 +142,29 @@ std::vector<QueueEntry> QueuePriority::OrderOfAll(std::vector<std::uint32_t>* to
       return std::tuple(tiers[b], (*totals)[b]) < std::tuple(tiers[a], (*totals)[a]);
     });
   }
-  std::vector<QueueEntry> turns;
-  turns.reserve(count);
+  std::vector<QueueEntry> entries;
+  entries.reserve(count);
   if (config_.order != QueueRule::kDrf) {
     for (const std::uint32_t entry : order) {
-      turns.push_back(QueueEntry{entry, 0, snapshot_.waiting[entry].count});
+      entries.push_back(QueueEntry{entry, 0, snapshot_.waiting[entry].count});
     }
-    return turns;
+    return entries;
   }
   for (auto first = order.begin(); first != order.end();) {
     const auto last =
         std::find_if(first, order.end(), [&](auto i) { return tiers[i] != tiers[*first]; });
-    AddByDominantShare({first, last}, turns);
+    AddByDominantShare({first, last}, entries);
     first = last;
   }
-  return turns;
+  return entries;
 }
 
-std::vector<std::uint32_t> QueuePriority::ByTurn(const std::vector<std::uint64_t>& tiers,
-                                                 std::vector<std::uint32_t>* totals) const {
+std::vector<std::uint32_t> QueuePriority::ByPromptKey(const std::vector<std::uint64_t>& tiers,
+                                                      std::vector<std::uint32_t>* totals) const {
   struct Key {
     std::uint64_t tier = 0;
     bool is_patient = true;
-    std::int64_t turn = 0;
+    std::int64_t key = 0;
     JobId job;
     std::uint32_t entry = 0;
   };
@@ -170,13 +172,13 @@ std::vector<std::uint32_t> QueuePriority::ByTurn(const std::vector<std::uint64_t
   keys.reserve(tiers.size());
   for (std::uint32_t i = 0; i < tiers.size(); ++i) {
     const WaitingJob& job = snapshot_.waiting[i];
-    const bool is_patient = !turns_->IsImpatient(job);
-    const std::int64_t turn = TurnOf(job, &(*totals)[i]);
-    keys.push_back({tiers[i], is_patient, is_patient ? turn : 0, job.id, i});
+    const bool is_patient = !prompt_keys_->IsImpatient(job);
+    const std::int64_t key = KeyOf(job, &(*totals)[i]);
+    keys.push_back({tiers[i], is_patient, is_patient ? key : 0, job.id, i});
   }
   std::sort(keys.begin(), keys.end(), [](const Key& a, const Key& b) {
-    return std::tuple(b.tier, a.is_patient, a.turn, a.job) <
-           std::tuple(a.tier, b.is_patient, b.turn, b.job);
+    return std::tuple(b.tier, a.is_patient, a.key, a.job) <
+           std::tuple(a.tier, b.is_patient, b.key, b.job);
   });
   std::vector<std::uint32_t> order;
   order.reserve(keys.size());
@@ -186,10 +188,10 @@ std::vector<std::uint32_t> QueuePriority::ByTurn(const std::vector<std::uint64_t
   return order;
 }
 
-// Age is in the turn already, and fair share is the fairshare.
-std::int64_t QueuePriority::TurnOf(const WaitingJob& job, std::uint32_t* total) const {
+// Age is in the key already, and fair share is the fairshare.
+std::int64_t QueuePriority::KeyOf(const WaitingJob& job, std::uint32_t* total) const {
   if (!reckoned_) {
-    return turns_->TurnOf(job, kWholeFactor, PlainPriority(*job.spec) - kBasePriority);
+    return prompt_keys_->KeyOf(job, kWholeFactor, PlainPriority(*job.spec) - kBasePriority);
   }
   const Priority priority = Of(job);
   *total = priority.total;
@@ -201,14 +203,14 @@ std::int64_t QueuePriority::TurnOf(const WaitingJob& job, std::uint32_t* total) 
     }
     fairshare = term.name == "fairshare" ? term.factor : fairshare;
   }
-  return turns_->TurnOf(job, fairshare, points);
+  return prompt_keys_->KeyOf(job, fairshare, points);
 }
 
 // Dominant resource fairness (Ghodsi et al., NSDI 2011, algorithm 1) over the users' queues: each
 // user's jobs stay in their order, and the next job is of the user whose dominant share, with the
 // jobs before it, is least.
 void QueuePriority::AddByDominantShare(const std::vector<std::uint32_t>& tier,
-                                       std::vector<QueueEntry>& turns) const {
+                                       std::vector<QueueEntry>& order) const {
   std::map<std::string, Amounts> held;
   for (const RunningJob& job : snapshot_.running) {
     held[job.spec->user.name] += HeldBy(job);
@@ -226,7 +228,7 @@ void QueuePriority::AddByDominantShare(const std::vector<std::uint32_t>& tier,
     const std::string user = next.extract(next.begin()).value().second;
     std::deque<QueueEntry>& queue = queues[user];
     QueueEntry& head = queue.front();
-    turns.push_back(QueueEntry{head.entry, head.first, 1});
+    order.push_back(QueueEntry{head.entry, head.first, 1});
     held[user] += AskOf(*snapshot_.waiting[head.entry].spec);
     ++head.first;
     if (--head.count == 0) {

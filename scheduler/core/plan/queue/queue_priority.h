@@ -1,8 +1,8 @@
 #pragma once
 
 // In which order a cycle looks at the waiting jobs: those that only change their size, which have
-// just left their nodes, then by partition tier, then priority, dominant share or turn
-// (prompt_turns), then first come first served.
+// just left their nodes, then by partition tier, then priority, dominant share or key
+// (prompt_keys), then first come first served.
 //
 // Thread promise: immutable once made. Invariants: (1) a strict total order: ties fall to the job
 // submitted first; (2) without weights and tiers it is the order of the snapshot; (3) with a weight
@@ -15,7 +15,7 @@
 
 #include "scheduler/core/plan/queue/backlog.h"
 #include "scheduler/core/plan/queue/dominant_share.h"
-#include "scheduler/core/plan/queue/prompt_turns.h"
+#include "scheduler/core/plan/queue/prompt_keys.h"
 #include "scheduler/core/policy/queue_tiers.h"
 #include "scheduler/core/share/live_shares.h"
 #include "scheduler/model/plan/snapshot.h"
@@ -49,8 +49,8 @@ class QueuePriority {
   }
   // The work that waits and runs; only of the order called prompt.
   [[nodiscard]] const std::optional<Backlog>& backlog() const { return backlog_; }
-  // Turns and patience; only of that order.
-  [[nodiscard]] const std::optional<PromptTurns>& turns() const { return turns_; }
+  // Keys and patience; only of that order.
+  [[nodiscard]] const std::optional<PromptKeys>& prompt_keys() const { return prompt_keys_; }
   // Every waiting job once, best first; `totals` gets the priorities by entry, zeros when they are
   // not reckoned.
   [[nodiscard]] std::vector<QueueEntry> Order(std::vector<std::uint32_t>* totals) const;
@@ -59,11 +59,11 @@ class QueuePriority {
   [[nodiscard]] std::vector<QueueEntry> OrderOfAll(std::vector<std::uint32_t>* totals) const;
   void AddPolicyFactors(const JobSpec& spec, PriorityRequest& request) const;
   void AddSizeFactors(const JobSpec& spec, PriorityRequest& request) const;
-  [[nodiscard]] std::vector<std::uint32_t> ByTurn(const std::vector<std::uint64_t>& tiers,
-                                                  std::vector<std::uint32_t>* totals) const;
-  [[nodiscard]] std::int64_t TurnOf(const WaitingJob& job, std::uint32_t* total) const;
+  [[nodiscard]] std::vector<std::uint32_t> ByPromptKey(const std::vector<std::uint64_t>& tiers,
+                                                       std::vector<std::uint32_t>* totals) const;
+  [[nodiscard]] std::int64_t KeyOf(const WaitingJob& job, std::uint32_t* total) const;
   void AddByDominantShare(const std::vector<std::uint32_t>& tier,
-                          std::vector<QueueEntry>& turns) const;
+                          std::vector<QueueEntry>& order) const;
 
   const Snapshot& snapshot_;
   const PriorityConfig& config_;
@@ -75,7 +75,7 @@ class QueuePriority {
   std::optional<LiveShares> shares_;  // where the fairshare weighs
   std::vector<Factor> fairshare_;     // by association
   std::optional<Backlog> backlog_;
-  std::optional<PromptTurns> turns_;  // of the order called prompt
+  std::optional<PromptKeys> prompt_keys_;  // of the order called prompt
 };
 
 }  // namespace muster::core

@@ -2,9 +2,8 @@
 
 // Why a job does not start: looks at every node and counts what each of them lacks.
 //
-// Thread promise: pure. Invariants: a reason that it makes has a shortage for every node that
-// cannot take the job's share, and the class `never` exactly when the job fits on no arrangement of
-// the registered nodes.
+// Invariants: a reason that it makes has a shortage for every node that cannot take the job's
+// share, and the class `never` exactly when the job fits on no arrangement of the registered nodes.
 
 #include <cstdint>
 #include <optional>

@@ -2,8 +2,7 @@
 
 // Why the components of a heterogeneous job wait: their own blockers, and one another.
 //
-// Thread promise: pure. Invariants: a component without a blocker of its own names the first that
-// has one.
+// Invariants: a component without a blocker of its own names the first that has one.
 
 #include <cstdint>
 #include <vector>

@@ -12,7 +12,7 @@
 namespace muster::core {
 namespace {
 
-// Up to so many components are tried in every order.
+// Up to this many components are tried in every order.
 constexpr std::size_t kPermutedMax = 4;
 // How many nodes are looked at, over all times, for a common start; then only the last time is.
 constexpr std::size_t kLooksMax = 1U << 18;

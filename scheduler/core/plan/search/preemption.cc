@@ -168,7 +168,7 @@ Preemption::Offer Preemption::OfferOf(std::uint32_t node, const StartOption& opt
                                       std::uint32_t tasks, const std::vector<bool>& candidates,
                                       const std::set<std::size_t>& gone) const {
   Offer offer;
-  if (!availability_.IsOpenAt(node, option.need, snapshot_.now)) {
+  if (!availability_.PlainQueryOf(option.need).IsOpenAt(node, snapshot_.now)) {
     return offer;
   }
   std::set<std::size_t> trial = gone;

@@ -4,13 +4,14 @@
 // does start.
 //
 // A job may preempt by its QOS (Qos::preempt) and by the tier of its partition, where the victim's
-// partition lets that happen, if it goes before the victim in the queue (core/queue_tiers.h); not
-// within the victim's exempt time, and never a job that is ending or a component of a heterogeneous
-// one. One whose PreemptMode is SUSPEND leaves its cores only, and loses no work; it must be
-// running for that. Per node the cheapest jobs go, work lost since the start times what is charged
-// for it, and a victim that turns out not to be needed stays. Thread promise: owned by one cycle.
-// Invariants: (1) the eviction's allocation fits on its nodes once the victims are gone; (2)
-// without any one of the victims it would not; (3) no job is a victim twice in a cycle.
+// partition lets that happen, if it goes before the victim in the queue
+// (core/policy/queue_tiers.h); not within the victim's exempt time, and never a job that is ending
+// or a component of a heterogeneous one. One whose PreemptMode is SUSPEND leaves its cores only,
+// and loses no work; it must be running for that. Per node the cheapest jobs go, work lost since
+// the start times what is charged for it, and a victim that turns out not to be needed stays.
+// Thread promise: owned by one cycle. Invariants: (1) the eviction's allocation fits on its nodes
+// once the victims are gone; (2) without any one of the victims it would not; (3) no job is a
+// victim twice in a cycle.
 
 #include <cstdint>
 #include <map>

@@ -11,7 +11,7 @@
 namespace muster::core {
 namespace {
 
-// Specs of jobs that no longer wait are forgotten when they are so many more than those that do.
+// Specs of jobs that no longer wait are forgotten when they are this many more than those that do.
 constexpr std::size_t kSpecsAside = 4096;
 
 void FindAllowed(const Snapshot& snapshot, StartOption& option) {

@@ -3,8 +3,8 @@
 // Which of a job's requests it got: alternatives, and jobs that take as many nodes as they can.
 //
 // While a job waits its spec says what it asks first; while an attempt holds resources it says what
-// that attempt got, so that limits, orders and views need not ask. Thread promise: pure.
-// Invariants: AsAsked(AsChosen(spec, …)) == spec for a spec that waits.
+// that attempt got, so that limits, orders and views need not ask. Invariants:
+// AsAsked(AsChosen(spec, …)) == spec for a spec that waits.
 
 #include <cstdint>
 

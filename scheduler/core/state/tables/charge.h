@@ -2,9 +2,9 @@
 
 // What a job that runs is charged, and until when.
 //
-// One definition for the ledger, which charges, and for policy, which looks ahead. Thread promise:
-// pure. Invariants: (1) a charge is of the job's allocation alone, whatever it uses of it; (2)
-// times saturate and never wrap.
+// One definition for the usage table, which charges, and for policy, which looks ahead. Invariants:
+// (1) a charge is of the job's allocation alone, whatever it uses of it; (2) times saturate and
+// never wrap.
 
 #include <cstdint>
 #include <string>

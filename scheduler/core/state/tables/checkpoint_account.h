@@ -5,7 +5,7 @@
 // Of an attempt on several nodes the programs make checkpoints together: what counts is what every
 // node that reported any has. The time that an attempt held its resources is work that was kept,
 // work that is lost, time stood still for checkpoints and time until it had come back from one.
-// Thread promise: pure. Invariant: lost, stall and restart together are at most what was held.
+// Invariant: lost, stall and restart together are at most what was held.
 
 #include "scheduler/model/job/checkpoint_record.h"
 #include "scheduler/model/job/job.h"

@@ -8,8 +8,7 @@
 // What counts is the posterior probability that a node fails more than three times as often as its
 // class. Only failures that no user can cause are counted: a supervisor that died, a node that
 // restarted or lost its record. The last two are losses as well: nothing that lay on the node can
-// be used by what runs next. Thread promise: pure. Invariant: there are no more losses than
-// failures.
+// be used by what runs next. Invariant: there are no more losses than failures.
 
 #include <cstdint>
 #include <vector>

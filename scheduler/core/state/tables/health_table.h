@@ -43,7 +43,7 @@ class HealthTable {
   // Good values of the component from the node's class: the newest of each node, more of each where
   // there are few nodes, of some of the nodes where there are many.
   [[nodiscard]] std::vector<std::uint64_t> PoolOf(NodeId node, const std::string& component) const;
-  // As core/failure_rate has it.
+  // As core/state/tables/failure_rate has it.
   [[nodiscard]] std::uint32_t SickPermilleOf(NodeId node, Time now) const;
   // The mean time between failures of any of the nodes, each of which fails as its class did. What
   // nodes saw that ran nothing for days has not faded here. REQUIRES: there is a node.

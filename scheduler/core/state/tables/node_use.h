@@ -3,8 +3,8 @@
 // What is taken of a node: cores, memory and GPUs; the only arithmetic on it. And whose jobs it
 // has.
 //
-// Thread promise: pure functions of their arguments. Invariants: no core is taken twice, no GPU
-// more than whole; a violation ends the program in every build.
+// Invariants: no core is taken twice, no GPU more than whole; a violation ends the program in every
+// build.
 
 #include <algorithm>
 #include <cstdint>

@@ -4,9 +4,9 @@
 #include <set>
 
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/host_list.h"
 #include "scheduler/core/state/tables/charge.h"
 #include "scheduler/core/state/tables/usage_keys.h"
-#include "scheduler/model/value/host_list.h"
 
 namespace muster::core {
 namespace {

@@ -2,8 +2,8 @@
 
 // The site's policy and what is in use of it, kept with each event.
 //
-// Part of core/cluster_state, in a file of its own; Apply alone calls what changes it. While the
-// policy is empty nothing is counted; with the first rule everything is counted again. Thread
+// Part of core/state/cluster_state, in a file of its own; Apply alone calls what changes it. While
+// the policy is empty nothing is counted; with the first rule everything is counted again. Thread
 // promise: none; owned by the state's thread. Invariants: (1) `usage` is what Recount of the same
 // jobs gives; (2) a running job is charged until its end with what it was given at its start.
 

@@ -1,9 +1,9 @@
 #pragma once
 
-// Whom a job counts for: the keys of the usage ledger, and what a job holds in the units of limits.
+// Whom a job counts for: the keys of the usage table, and what a job holds in the units of limits.
 //
-// Thread promise: pure. Invariants: a job's keys are the same when it is charged and when it is
-// freed, as long as the policy is the same; each key is there once.
+// Invariants: a job's keys are the same when it is charged and when it is freed, as long as the
+// policy is the same; each key is there once.
 
 #include <string>
 #include <vector>

@@ -4,7 +4,7 @@
 //
 // Part of a cluster state; an attempt is charged once, when it ends, for its time from start to end
 // less that in which it was suspended, as if it had started later by so much. What runs is charged
-// by readers up to their moment (core/live_shares.h). Thread promise: none; changed only by
+// by readers up to their moment (core/share/live_shares.h). Thread promise: none; changed only by
 // ClusterState's events. Invariants: (1) one entry for each user in an account that ever was
 // charged; (2) the half-life is that of the last epoch.
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "agent/kernels/place/seeded.h"
+#include "scheduler/base/text/size_text.h"
 
 namespace muster::kernels {
 namespace {

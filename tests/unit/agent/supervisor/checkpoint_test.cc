@@ -178,16 +178,16 @@ TEST_F(CheckpointAttempt, ATurnReachesThePageAndAnOlderOneDoesNot) {
   order.job = JobId(7);
   order.attempt = AttemptNumber(1);
   order.advice.number = 5;
-  order.advice.turn = CheckpointTurn::kWait;
+  order.advice.slot = WriteSlot::kWait;
   ASSERT_TRUE(SendAdvice(directory_, order).ok());
   order.advice.number = 4;
-  order.advice.turn = CheckpointTurn::kYours;
+  order.advice.slot = WriteSlot::kYours;
   order.advice.notice = CheckpointNotice::kDrain;
   ASSERT_TRUE(SendAdvice(directory_, order).ok());
   std::ofstream(work_ / "go").put('g');
   ASSERT_EQ(Wait(), 0);
-  EXPECT_EQ(HintsIn("before").io_turn, checkpoint::IoTurn::kFree);
-  EXPECT_EQ(HintsIn("after").io_turn, checkpoint::IoTurn::kWait);
+  EXPECT_EQ(HintsIn("before").write_slot, checkpoint::WriteSlot::kFree);
+  EXPECT_EQ(HintsIn("after").write_slot, checkpoint::WriteSlot::kWait);
   EXPECT_EQ(HintsIn("after").notice, checkpoint::Notice::kNone);
 }
 

@@ -21,7 +21,7 @@ TEST_F(ConfinementTest, AJobOfOurOwnUserRunsAsWeDoWhereTheNodeHasNoGroups) {
   EXPECT_EQ(confinement_.user(), nullptr);
   EXPECT_EQ(confinement_.cgroup(), nullptr);
   EXPECT_EQ(confinement_.mounts(), -1);
-  EXPECT_EQ(ToText(confinement_.limits()), ToText(order_.limits.set));
+  EXPECT_EQ(ToText(confinement_.limits()), ToText(order_.limits));
   EXPECT_TRUE(confinement_.OpenSession().ok()) << "nobody wants one";
 }
 

@@ -2,8 +2,7 @@
 
 // A client of a supervisor's control socket, for tests: one command, one answer.
 //
-// Thread promise: safe from any thread. Waits for the answer at most two seconds: a supervisor
-// answers at once or is dead or stopped.
+// Waits for the answer at most two seconds: a supervisor answers at once or is dead or stopped.
 
 #include <string>
 

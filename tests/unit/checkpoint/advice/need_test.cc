@@ -38,10 +38,10 @@ TEST(Need, TheIntervalIsTheHintsElseTheProgramsOwn) {
 }
 
 TEST(Need, WhoHasToWaitForTheFileSystemWaitsOneIntervalMoreAtMost) {
-  const Hints wait{.interval_ms = 10'000, .io_turn = IoTurn::kWait};
+  const Hints wait{.interval_ms = 10'000, .write_slot = WriteSlot::kWait};
   EXPECT_EQ(Decide(wait, {.since_last_s = 19.9}, kNow), Need::kNone);
   EXPECT_EQ(Decide(wait, {.since_last_s = 20}, kNow), Need::kInterval);
-  const Hints yours{.interval_ms = 10'000, .io_turn = IoTurn::kYours};
+  const Hints yours{.interval_ms = 10'000, .write_slot = WriteSlot::kYours};
   EXPECT_EQ(Decide(yours, {.since_last_s = 10}, kNow), Need::kInterval);
 }
 

@@ -159,7 +159,7 @@ TEST_F(ProgressTest, WhoFindsNoSlotGoesWithoutAndThePageSaysSo) {
   const auto session = std::move(Session::Open(Options()).value);
   ASSERT_NE(session, nullptr);
   EXPECT_FALSE(session->Save().failed());
-  taken.pop_back();  // one that was left is taken again, and begins anew
+  taken.pop_back();  // one that was left is taken again, and starts from nothing
   EXPECT_TRUE(ProgressSlot::Take(page_).ok());
 }
 

@@ -102,7 +102,7 @@ class SmallController final : public wire::Controller::Service {
   }
 
   std::atomic<bool> fail_first_ = false;
-  std::atomic<int> busy_for_ = 0;  // so many calls are refused by the controller itself
+  std::atomic<int> busy_for_ = 0;  // that many calls are refused by the controller itself
   std::size_t tokens() {
     const std::lock_guard<std::mutex> lock(mutex_);
     return tokens_.size();

@@ -14,37 +14,6 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-TEST(Quantity, BytesTakeTheLargestUnitThatHoldsThem) {
-  EXPECT_EQ(BytesText(Bytes(0)), "0 B");
-  EXPECT_EQ(BytesText(Bytes(1023)), "1023 B");
-  EXPECT_EQ(BytesText(Bytes(1536)), "1.5 KiB");
-  EXPECT_EQ(BytesText(kMebibyte * 312), "312 MiB");
-  EXPECT_EQ(BytesText(kGibibyte * 3), "3 GiB");
-  EXPECT_EQ(BytesText(kGibibyte * 1536), "1.5 TiB");
-  EXPECT_EQ(BytesText(Bytes((std::uint64_t{2} << 30) - 1)), "2 GiB");
-  EXPECT_EQ(BytesText(Bytes(~std::uint64_t{0})), "16777216 TiB");
-}
-
-TEST(Quantity, ARatioHasOneUnit) {
-  EXPECT_EQ(BytesRatio(kMebibyte * 512, kGibibyte * 8), "0.5/8 GiB");
-  EXPECT_EQ(BytesRatio(Bytes(0), Bytes(0)), "0/0 B");
-}
-
-TEST(Quantity, ElapsedTimeGrowsFromMinutesToDays) {
-  EXPECT_EQ(ElapsedText(milliseconds(999)), "0:00");
-  EXPECT_EQ(ElapsedText(seconds(7)), "0:07");
-  EXPECT_EQ(ElapsedText(minutes(12) + seconds(5)), "12:05");
-  EXPECT_EQ(ElapsedText(hours(3)), "3:00:00");
-  EXPECT_EQ(ElapsedText(hours(51)), "2-03:00:00");
-  EXPECT_EQ(ElapsedText(seconds(-1)), "0:00");
-}
-
-TEST(Quantity, ShortTimesShowHundredths) {
-  EXPECT_EQ(PreciseText(milliseconds(423)), "0:00.42");
-  EXPECT_EQ(PreciseText(milliseconds(59'999)), "0:59.99");
-  EXPECT_EQ(PreciseText(minutes(1)), "1:00");
-}
-
 TEST(Quantity, MomentsAreInTheZoneAndNeverIsADash) {
   const Time time{Duration(1'773'480'413'589)};
   EXPECT_EQ(MomentText(time, absl::UTCTimeZone()), "2026-03-14 09:26:53");
@@ -65,11 +34,6 @@ TEST(Quantity, ASignalIsNamed) {
   EXPECT_EQ(ExitText({.code = 3, .signal = 0}), "exit code 3");
   EXPECT_EQ(ExitText({.code = 0, .signal = SIGTERM}), "signal 15 (SIGTERM)");
   EXPECT_EQ(ExitText({.code = 0, .signal = 999}), "signal 999");
-}
-
-TEST(Quantity, OneThingHasNoPlural) {
-  EXPECT_EQ(Counted(1, "node"), "1 node");
-  EXPECT_EQ(Counted(0, "node"), "0 nodes");
 }
 
 TEST(Quantity, WhatGpusDidIsAShareOfAllOfThem) {

@@ -10,7 +10,7 @@
 #include "cli/parse/number.h"
 #include "cli/parse/request/resources.h"
 #include "cli/parse/selector.h"
-#include "cli/parse/time_limit.h"
+#include "scheduler/base/text/size_text.h"
 
 namespace muster::cli {
 namespace {
@@ -90,7 +90,7 @@ TEST(Memory, NonsenseIsRefused) {
 
 RC_GTEST_PROP(Memory, ReadsBackWhatItWrites, ()) {
   const auto kib = *rc::gen::inRange<std::uint64_t>(1, std::uint64_t{1} << 50);
-  RC_ASSERT(ParseMemory(FormatMemory(Bytes(kib << 10))).value() == Bytes(kib << 10));
+  RC_ASSERT(ParseMemory(SizeText(kib << 10)).value() == Bytes(kib << 10));
 }
 
 TEST(NodeRange, IsOneNumberOrTwoInOrder) {
@@ -99,13 +99,6 @@ TEST(NodeRange, IsOneNumberOrTwoInOrder) {
   for (const char* text : {"0", "4-2", "2-", "-2", "1-2-3", "1,2", "0-4"}) {
     EXPECT_FALSE(ParseNodeRange(text).ok()) << text;
   }
-}
-
-RC_GTEST_PROP(NodeRange, ReadsBackWhatItWrites, ()) {
-  const auto min = *rc::gen::inRange<std::uint32_t>(1, 1000);
-  const auto more = *rc::gen::inRange<std::uint32_t>(0, 1000);
-  const NodeRange range{min, min + more};
-  RC_ASSERT(ParseNodeRange(FormatNodeRange(range)).value() == range);
 }
 
 TEST(Gpus, HaveACountAndMaybeAType) {
@@ -140,46 +133,6 @@ TEST(Gres, IsOfGpusAsSlurmSaysIt) {
   }
 }
 
-struct TimeCase {
-  const char* text;
-  Duration duration;
-};
-
-TEST(TimeLimit, TakesSlurmsForms) {
-  const TimeCase cases[] = {
-      {"90", minutes(90)},
-      {"1:30", seconds(90)},
-      {"100:00", minutes(100)},
-      {"1:02:03", hours(1) + minutes(2) + seconds(3)},
-      {"48:00:00", hours(48)},
-      {"2-3", hours(51)},
-      {"2-03:04", hours(51) + minutes(4)},
-      {"2-03:04:05", hours(51) + minutes(4) + seconds(5)},
-      {"0-0:0:1", seconds(1)},
-      {"UNLIMITED", kTimeLimitMax},
-      {"infinite", kTimeLimitMax},
-  };
-  for (const TimeCase& c : cases) {
-    EXPECT_EQ(ParseTimeLimit(c.text).value(), c.duration) << c.text;
-  }
-}
-
-TEST(TimeLimit, RefusesWhatIsNoTime) {
-  for (const char* text :
-       {"0", "0:00", "0-0", "1:60", "1:60:00", "1-24", "1-1:60", "1-1:1:1:1", "-", "1-", "-1", ":",
-        "1:", ":1", "1::1", "1-1-1", "36526-0", "unlimited!"}) {
-    EXPECT_FALSE(ParseTimeLimit(text).ok()) << text;
-  }
-  for (const char* text : kNonsense) {
-    EXPECT_FALSE(ParseTimeLimit(text).ok()) << text;
-  }
-}
-
-RC_GTEST_PROP(TimeLimit, ReadsBackWhatItWrites, ()) {
-  const Duration limit = seconds(*rc::gen::inRange<std::int64_t>(1, 3'155'760'000));
-  RC_ASSERT(ParseTimeLimit(FormatTimeLimit(limit)).value() == limit);
-}
-
 TEST(Array, TakesListsRangesStepsAndAThrottle) {
   const ArraySpec array = ParseArray("1,3,5-9:2%4").value();
   EXPECT_EQ(ArrayIndices(array), (std::vector<std::uint32_t>{1, 3, 5, 7, 9}));
@@ -195,20 +148,6 @@ TEST(Array, RefusesWhatIsNoArray) {
     EXPECT_FALSE(ParseArray(text).ok()) << text;
   }
   EXPECT_THAT(std::string(ParseArray("1-5,3").status().message()), HasSubstr("index 3 twice"));
-}
-
-RC_GTEST_PROP(Array, ReadsBackWhatItWrites, ()) {
-  ArraySpec array;
-  std::uint32_t next = 0;
-  for (int i = *rc::gen::inRange(1, 6); i > 0; --i) {
-    const auto first = next + *rc::gen::inRange<std::uint32_t>(0, 50);
-    const auto count = *rc::gen::inRange<std::uint32_t>(0, 20);
-    const std::uint32_t step = count == 0 ? 1 : *rc::gen::inRange<std::uint32_t>(1, 9);
-    array.ranges.push_back({first, first + count * step, step});
-    next = first + count * step + 1;
-  }
-  array.max_running = *rc::gen::inRange<std::uint32_t>(0, 100);
-  RC_ASSERT(ParseArray(FormatArray(array)).value() == array);
 }
 
 TEST(Selector, NamesJobsAndElements) {

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "cli/parse/hostlist.h"
 #include "cli/parse/request/constraint.h"
 #include "cli/parse/request/dependency.h"
 #include "cli/parse/request/licenses.h"
+#include "scheduler/base/text/host_list.h"
 #include "scheduler/model/job/dependency.h"
 
 namespace muster::cli {
@@ -103,37 +103,6 @@ TEST(ParseFeatures, SortsAndDropsRepeats) {
   EXPECT_THAT(*ParseFeatures("b,a,b"), ElementsAre("a", "b"));
   EXPECT_FALSE(ParseFeatures("a,,b").ok());
   EXPECT_FALSE(ParseFeatures("a b").ok());
-}
-
-TEST(ParseHostlist, ExpandsRangesAndKeepsZeros) {
-  EXPECT_THAT(*ParseHostlist("n[1-3,7]"), ElementsAre("n1", "n2", "n3", "n7"));
-  EXPECT_THAT(*ParseHostlist("a,b"), ElementsAre("a", "b"));
-  EXPECT_THAT(*ParseHostlist("n[08-10]"), ElementsAre("n08", "n09", "n10"));
-  EXPECT_THAT(*ParseHostlist("r[1-2]n[1-2]"), ElementsAre("r1n1", "r1n2", "r2n1", "r2n2"));
-  EXPECT_THAT(*ParseHostlist("n[1-2]-ib,n1-ib"), ElementsAre("n1-ib", "n2-ib"));
-}
-
-TEST(ParseHostlist, RefusesWhatIsNoneAndWhatIsTooMuch) {
-  for (const char* text :
-       {"", ",", "a,", "n[", "n[]", "n[1", "n]", "n[3-1]", "n[a]", "n 1", "n[1,]", "n[-1]", "n[1-]",
-        "[1-2][1-2][1-2][1-2][1-2]", "[99999999999999999999]"}) {
-    EXPECT_FALSE(ParseHostlist(text).ok()) << text;
-  }
-  EXPECT_THAT(std::string(ParseHostlist("n[1-999999999999]").status().message()),
-              HasSubstr("too many"));
-  EXPECT_THAT(std::string(ParseHostlist("n[1-1000]m[1-1000]").status().message()),
-              HasSubstr("too many"));
-}
-
-RC_GTEST_PROP(ParseHostlist, NumbersComeBackAsTheyWere, ()) {
-  const auto first = *rc::gen::inRange(0U, 5000U);
-  const auto count = *rc::gen::inRange(1U, 50U);
-  const std::vector<std::string> names =
-      *ParseHostlist("n[" + std::to_string(first) + "-" + std::to_string(first + count - 1) + "]");
-  RC_ASSERT(names.size() == count);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    RC_ASSERT(names[i] == "n" + std::to_string(first + i));
-  }
 }
 
 TEST(ParseLicenses, TakesCountsAndOneForNone) {

@@ -2,7 +2,7 @@
 
 // Views made by hand for the rendering tests, and the pages that they must give.
 //
-// Header-only; values only. Thread promise: plain functions. Invariant: everything hangs on kNow.
+// Header-only; values only. Invariant: everything hangs on kNow.
 
 #include <chrono>
 #include <fstream>

@@ -3,8 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/parse/time_limit.h"
-
 namespace muster::cli {
 namespace {
 
@@ -13,8 +11,8 @@ using testing::HasSubstr;
 using testing::StartsWith;
 using testing::UnorderedElementsAre;
 
-const Moment kMoment{.now = Time(std::chrono::milliseconds(1'773'480'413'000)),
-                     .zone = absl::UTCTimeZone()};
+const ParseContext kContext{.now = Time(std::chrono::milliseconds(1'773'480'413'000)),
+                            .zone = absl::UTCTimeZone()};
 
 absl::StatusOr<JobRequest> Read(const std::map<std::string, std::string>& values,
                                 const std::string& script = "") {
@@ -23,7 +21,7 @@ absl::StatusOr<JobRequest> Read(const std::map<std::string, std::string>& values
   if (!given.ok()) {
     return given.status();
   }
-  return ReadJobOptions(values, *given, JobVerb::kSubmit, kMoment);
+  return ReadJobOptions(values, *given, JobVerb::kSubmit, kContext);
 }
 
 std::string Error(const std::map<std::string, std::string>& values,
@@ -61,7 +59,7 @@ TEST(JobOptions, FillTheSpec) {
   EXPECT_EQ(request.spec.array->max_running, 2U);
   EXPECT_TRUE(request.spec.held);
   EXPECT_EQ(request.spec.nice, 5);
-  EXPECT_EQ(request.spec.begin, kMoment.now + std::chrono::minutes(1));
+  EXPECT_EQ(request.spec.begin, kContext.now + std::chrono::minutes(1));
   EXPECT_EQ(request.program.stdout_path, "out-%j");
   EXPECT_TRUE(request.program.append_output);
   EXPECT_EQ(request.program.mpi, MpiFlavour::kNone);
@@ -81,7 +79,7 @@ TEST(JobOptions, TermsAreReadFromBoth) {
   EXPECT_EQ(request.spec.licenses.front().count, 2U);
   EXPECT_EQ(request.spec.requeue, Choice::kNo);
   EXPECT_EQ(request.spec.kill_on_invalid_dep, Choice::kYes);
-  EXPECT_EQ(request.spec.deadline, kMoment.now + std::chrono::hours(1));
+  EXPECT_EQ(request.spec.deadline, kContext.now + std::chrono::hours(1));
   EXPECT_THAT(Error({{"kill-on-invalid-dep", "maybe"}}), StartsWith("--kill-on-invalid-dep: "));
 }
 

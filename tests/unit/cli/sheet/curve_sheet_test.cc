@@ -5,13 +5,15 @@
 #include <algorithm>
 #include <string>
 
+#include "scheduler/model/view/curve.h"
+
 namespace muster::cli {
 namespace {
 
-UsageCurve Ramp(std::size_t points) {
-  UsageCurve curve{"7", {}};
+JobCurve Ramp(std::size_t points) {
+  JobCurve curve{JobId(7), "7", {}};
   for (std::size_t i = 0; i < points; ++i) {
-    UsagePoint point;
+    CurvePoint point;
     point.start = Time(std::chrono::hours(500'000) + std::chrono::seconds(10 * i));
     point.span = std::chrono::seconds(10);
     point.cpus = static_cast<double>(i);
@@ -31,13 +33,14 @@ TEST(CurveSheetTest, ManyPointsShareColumns) {
   for (std::size_t begin = 0; begin < page.size();) {
     const std::size_t end = page.find('\n', begin);
     const std::string line = page.substr(begin, end - begin);
-    EXPECT_LE(std::count_if(line.begin(), line.end(),
-                            [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) != 0x80U; }),
+    EXPECT_LE(std::count_if(
+                  line.begin(), line.end(),
+                  [](char byte) { return (static_cast<unsigned char>(byte) & 0xc0U) != 0x80U; }),
               120)
         << line;
     begin = end + 1;
   }
-  EXPECT_EQ(PrintCurve({"9", {}}, Style()), "job 9: no samples yet\n");
+  EXPECT_EQ(PrintCurve({JobId(9), "9", {}}, Style()), "job 9: no samples yet\n");
 }
 
 }  // namespace

@@ -99,8 +99,8 @@ TEST(JobTable, StatesHaveTheirCodesAndUnknownOnesStandAsTheyAre) {
   EXPECT_EQ(StateCode("OUT_OF_MEMORY"), "OOM");
   EXPECT_EQ(StateCode("SUSPENDED"), "S");
   EXPECT_EQ(StateCode("STOPPED"), "STOPPED");
-  EXPECT_TRUE(IsEnded("TIMEOUT"));
-  EXPECT_FALSE(IsEnded("COMPLETING"));
+  EXPECT_TRUE(IsTerminal("TIMEOUT"));
+  EXPECT_FALSE(IsTerminal("COMPLETING"));
   EXPECT_EQ(StatePaint("FAILED"), Paint::kRed);
   EXPECT_EQ(StatePaint("RUNNING"), Paint::kGreen);
   EXPECT_EQ(StatePaint("SUSPENDED"), Paint::kYellow);

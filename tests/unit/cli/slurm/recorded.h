@@ -2,8 +2,8 @@
 
 // What Slurm itself answered (tests/fixtures/slurm), and the same jobs and nodes as views.
 //
-// Header-only; plain functions. Thread promise: plain functions. Invariant: a command that was not
-// recorded is a failure of the test that asks for it.
+// Header-only; plain functions. Invariant: a command that was not recorded is a failure of the test
+// that asks for it.
 
 #include <gtest/gtest.h>
 

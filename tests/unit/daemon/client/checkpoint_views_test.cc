@@ -9,7 +9,7 @@
 namespace muster::daemon {
 namespace {
 
-// Of four nodes, of which one told of a checkpoint.
+// Of four nodes, of which one reported a checkpoint.
 Attempt Saved() {
   Attempt attempt;
   attempt.advice.mtbf = std::chrono::hours(37);

@@ -101,22 +101,25 @@ TEST_F(AlertsTest, AJobThatStartsAfterAllIsForgotten) {
   for (std::uint64_t cycle = 0; cycle <= core::Watchdog::kPatience; ++cycle) {
     EXPECT_FALSE(path.has_value());
     EXPECT_EQ(alerts.TextOf(JobId(7)), "");
-    path = alerts.Heed({job}, Version(10 + cycle), name_of);
+    path = alerts.ReportOverlooked({job}, Version(10 + cycle), name_of);
   }
-  EXPECT_EQ(path, directory_ + "/alerts/pass-000000000012.bundle");
+  EXPECT_EQ(path, directory_ + "/alerts/cycle-000000000012.bundle");
   EXPECT_NE(alerts.TextOf(JobId(7)), "");
-  EXPECT_EQ(alerts.Heed({job}, Version(20), name_of), std::nullopt) << "it was told of already";
-  EXPECT_EQ(alerts.Heed({}, Version(21), name_of), std::nullopt);
+  EXPECT_EQ(alerts.ReportOverlooked({job}, Version(20), name_of), std::nullopt)
+      << "it was told of already";
+  EXPECT_EQ(alerts.ReportOverlooked({}, Version(21), name_of), std::nullopt);
   EXPECT_EQ(alerts.TextOf(JobId(7)), "");
 }
 
 TEST_F(AlertsTest, OnlyTheNewestBundlesAreKept) {
   const std::string directory = directory_ + "/alerts";
   for (int version = 1; version <= 20; ++version) {
-    ASSERT_TRUE(WriteReplayBundle(absl::StrCat(directory, "/pass-0000000000",
-                                               version < 10 ? "0" : "", version, ".bundle"),
-                                  ReplayBundle())
-                    .ok());
+    // Controllers of before wrote "pass".
+    ASSERT_TRUE(
+        WriteReplayBundle(absl::StrCat(directory, version < 8 ? "/pass" : "/cycle", "-0000000000",
+                                       version < 10 ? "0" : "", version, ".bundle"),
+                          ReplayBundle())
+            .ok());
   }
   std::size_t left = 0;
   for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator(directory)) {

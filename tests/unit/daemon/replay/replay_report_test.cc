@@ -6,7 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "daemon/controller/await.h"
+#include "daemon/leading/await.h"
 #include "daemon/store/archive/journal_archive.h"
 #include "daemon/store/archive/journal_segment.h"
 #include "daemon/store/sqlite/sqlite.h"

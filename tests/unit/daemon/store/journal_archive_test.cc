@@ -18,7 +18,7 @@
 #include "daemon/store/sqlite/migrations.h"
 #include "daemon/store/state_reader.h"
 #include "scheduler/core/state/cluster_state.h"
-#include "scheduler/core/state/state_print.h"
+#include "scheduler/core/state/state_hash.h"
 #include "scheduler/runtime/file.h"
 #include "tests/unit/daemon/store/store_rig.h"
 
@@ -74,7 +74,7 @@ class JournalArchiveTest : public StoreTest {
     return image.value_or(StateImage());
   }
   static std::uint64_t Print(StateImage image) {
-    return core::PrintOf(core::ClusterState(std::move(image)));
+    return core::HashOf(core::ClusterState(std::move(image)));
   }
   std::vector<JournalEntry> EntriesFrom(Version from) {
     std::vector<JournalEntry> entries;

@@ -2,8 +2,8 @@
 
 // Values for tests of the translation to messages.
 //
-// Thread promise: plain values. Invariant: no field of a filled value has its default, and fields
-// of one value differ where their types allow it.
+// Invariant: no field of a filled value has its default, and fields of one value differ where their
+// types allow it.
 
 #include <memory>
 #include <string>

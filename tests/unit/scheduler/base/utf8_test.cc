@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace muster {
 namespace {
 
@@ -36,6 +38,20 @@ TEST(Utf8, TheFirstCharacterIsWholeOrOneStrayByte) {
   EXPECT_EQ(FirstCharacter("\xed\xa0\x80"), "\xed");
   EXPECT_EQ(DecodeCharacter("\xe6\xbc\xa2"), U'漢');
   EXPECT_EQ(DecodeCharacter("\xf0\x9f\x9a\x80"), U'\U0001f680');
+}
+
+TEST(EscapeControl, ControlCharactersAreEscapedAndUtf8Passes) {
+  EXPECT_EQ(EscapeControl(std::string("a\x1b[2Jb\0c\x7f\t\r\\", 12)),
+            "a\\x1b[2Jb\\x00c\\x7f\\t\\r\\\\");
+  EXPECT_EQ(EscapeControl("Grüße, 世界"), "Grüße, 世界");
+}
+
+TEST(EscapeControl, ControlsOfTwoBytesTurnedWritingAndStrayBytesAreEscaped) {
+  EXPECT_EQ(EscapeControl("a\xc2\x9b"
+                          "31m"),
+            "a\\xc2\\x9b31m");
+  EXPECT_EQ(EscapeControl("\xe2\x80\xae txt.exe"), "\\xe2\\x80\\xae txt.exe");
+  EXPECT_EQ(EscapeControl("cut \xe4\xb8"), "cut \\xe4\\xb8");
 }
 
 }  // namespace

@@ -10,13 +10,13 @@ namespace muster::core::testing {
 namespace {
 
 // Everything in it.
-std::uint64_t PrintOf(const Snapshot& snapshot) {
-  Fingerprint print;
-  print.Add(snapshot);
+std::uint64_t HashOf(const Snapshot& snapshot) {
+  Fingerprint hash;
+  hash.Add(snapshot);
   for (const NodeSnapshot& node : snapshot.nodes) {
-    print.Add(*node.machine);
+    hash.Add(*node.machine);
   }
-  return print.value();
+  return hash.value();
 }
 
 }  // namespace
@@ -27,7 +27,7 @@ Plan History::MakePlanTwice() {
       BuildSnapshot(state_, now_, follows ? &*last_plan_ : nullptr, config_.network);
   const std::shared_ptr<const Snapshot> kept =
       snapshots_.Build(state_, now_, follows ? &*last_plan_ : nullptr, config_.network);
-  if (PrintOf(*kept) != PrintOf(*snapshot)) {
+  if (HashOf(*kept) != HashOf(*snapshot)) {
     Fail("a snapshot brought up to date is not the one made anew");
   }
   Plan plan = MakePlan(*snapshot, config_);

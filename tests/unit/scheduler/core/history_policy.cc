@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/model/value/period_text.h"
+#include "scheduler/base/text/time_text.h"
 #include "tests/unit/scheduler/core/history.h"
 
 namespace muster::core::testing {

@@ -21,7 +21,7 @@
 
 namespace muster::core::testing {
 
-// So many seconds after it began; the epoch stands for "never".
+// That many seconds after it began; the epoch stands for "never".
 inline Time After(std::int64_t seconds) {
   return At(1'000'000 + seconds);
 }
@@ -47,7 +47,7 @@ class Playing {
     }
   }
 
-  // `runs`: it ends so many seconds after its start.
+  // `runs`: it ends that many seconds after its start.
   void Submit(const ResourceRequest& request, std::int64_t seconds, std::int64_t runs = 0) {
     WaitingJob job;
     job.id = JobId(records_.size() + 1);
@@ -136,7 +136,7 @@ class Playing {
     }
   }
 
-  // The places that were kept are lost, as when the controller begins anew.
+  // The places that were kept are lost, as when the controller starts again.
   void ForgetPlaces() { snapshot_.promised.clear(); }
 
   [[nodiscard]] const Plan& plan() const { return plan_; }

@@ -36,7 +36,7 @@ std::string PolicyWorld::Refused(JobSpec spec) {
   return std::string(transition.status.message());
 }
 
-std::string PolicyWorld::Standing(JobId job) const {
+std::string PolicyWorld::StatusOf(JobId job) const {
   const Job* live = state.FindJob(job);
   if (live == nullptr || live->attempt.has_value()) {
     return live == nullptr ? "gone" : "running";

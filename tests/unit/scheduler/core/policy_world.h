@@ -26,7 +26,7 @@ class PolicyWorld : public World {
   // Why the submission is refused.
   std::string Refused(JobSpec spec);
   // "Running", or why the job waits: "QOSGrpCpuLimit: the sentence".
-  std::string Standing(JobId job) const;
+  std::string StatusOf(JobId job) const;
   JobId Run(ResourceRequest request, const std::string& qos = "", const std::string& account = "",
             const std::string& partition = "", int minutes = 0);
   void End(JobId job);

@@ -2,8 +2,8 @@
 
 // Account trees for the tests of fair share: written by hand, and by chance.
 //
-// Header-only; values only. Thread promise: plain functions. Invariant: usage is in whole
-// billing-seconds, shares of -1 are "parent".
+// Header-only; values only. Invariant: usage is in whole billing-seconds, shares of -1 are
+// "parent".
 
 #include <rapidcheck.h>
 

@@ -130,8 +130,10 @@ TEST(ConfigFile, DurationsHaveAUnitAndDoNotOverflow) {
   EXPECT_EQ(read("\"5m\""), 300'000);
   EXPECT_EQ(read("\"2h\""), 7'200'000);
   EXPECT_EQ(read("\"7d\""), 604'800'000);
-  for (const char* bad : {"\"\"", "\"30\"", "\"s\"", "\"-1s\"", "\"1.5h\"", "30", "\"5 parsecs\"",
-                          "\"9223372036854775807d\""}) {
+  EXPECT_EQ(read("\"1.5h\""), 5'400'000);
+  EXPECT_EQ(read("\"1h30m\""), 5'400'000);
+  for (const char* bad : {"\"\"", "\"30\"", "\"s\"", "\"-1s\"", "\"0.0001s\"", "\"1:00\"", "30",
+                          "\"5 parsecs\"", "\"9223372036854775807d\""}) {
     EXPECT_EQ(read(bad), -1) << bad;
   }
 }

@@ -104,7 +104,7 @@ TEST_F(EventLoopTest, AReusedDescriptorNumberDoesNotGetTheOldOnesEvents) {
   Pipe old = MakePipe();
   const int number = old.reader.get();
   std::vector<std::string> calls;
-  // Both pipes are ready in one turn; whichever comes first replaces the descriptor under the
+  // Both pipes are ready in one round; whichever comes first replaces the descriptor under the
   // second number.
   const auto replace = [&](uint32_t) {
     calls.emplace_back("first");

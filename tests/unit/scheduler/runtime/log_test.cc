@@ -8,7 +8,6 @@
 #include <thread>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/unique_fd.h"
@@ -58,20 +57,6 @@ TEST(Log, ANewlineInAMessageCannotForgeALine) {
     log.Info("jobs", "name: x\n2026-03-14T09:26:53.589Z info  agent: all is well");
   });
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
-}
-
-TEST(Log, ControlCharactersAreEscapedAndUtf8Passes) {
-  EXPECT_EQ(EscapeControl(std::string("a\x1b[2Jb\0c\x7f\t\r\\", 12)),
-            "a\\x1b[2Jb\\x00c\\x7f\\t\\r\\\\");
-  EXPECT_EQ(EscapeControl("Grüße, 世界"), "Grüße, 世界");
-}
-
-TEST(Log, ControlsOfTwoBytesTurnedWritingAndStrayBytesAreEscaped) {
-  EXPECT_EQ(EscapeControl("a\xc2\x9b"
-                          "31m"),
-            "a\\xc2\\x9b31m");
-  EXPECT_EQ(EscapeControl("\xe2\x80\xae txt.exe"), "\\xe2\\x80\\xae txt.exe");
-  EXPECT_EQ(EscapeControl("cut \xe4\xb8"), "cut \\xe4\\xb8");
 }
 
 TEST(Log, AMessageIsCutAtEightKibibytes) {

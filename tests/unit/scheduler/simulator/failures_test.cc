@@ -37,7 +37,7 @@ class Failures : public ::testing::Test {
     std::ofstream(directory_ / name, std::ios::trunc) << text;
     return directory_ / name;
   }
-  // Nodes n1, n2, … of so many threads.
+  // Nodes n1, n2, … of that many threads.
   static ClusterRun Alike(std::uint32_t nodes, std::uint32_t cpus) {
     ClusterRun run;
     NodeClass alike;

@@ -4,7 +4,6 @@
 // alone, to be compared with the real ones.
 //
 // Nothing of scheduler/core is used here, and nothing is remembered that could be worked out again.
-// Thread promise: pure functions.
 
 #include <cstdint>
 #include <map>

@@ -145,7 +145,7 @@ TEST_F(Resume, AClusterUnderTheLiveCodeGoesOnToTheSameBytesAndTheSameState) {
       const auto result = SimulateCluster(cluster, table);
       RC_ASSERT(result.ok());
       return std::tuple(result->schedule.jobs, result->schedule.longest_queue, result->cycles,
-                        result->preemptions, result->state_print, result->failures.useful,
+                        result->preemptions, result->state_hash, result->failures.useful,
                         result->failures.shared);
     });
   });

@@ -211,13 +211,13 @@ TEST(Captured, AmdsGpusAreTheDevicesOfRocmSmiAlone) {
 
 TEST(Captured, ReadsSyntheticStringsWithAndWithoutThreads) {
   const Machine full = Read("pack:2 numa:2 core:4 pu:2");
-  EXPECT_EQ(DescribeMachine(full), "2 packages, 4 NUMA nodes, 16 cores, 32 threads, 4.0 GiB");
+  EXPECT_EQ(DescribeMachine(full), "2 packages, 4 NUMA nodes, 16 cores, 32 threads, 4 GiB");
   EXPECT_FALSE(full.enforced);
   EXPECT_EQ(full.cores[0].cpus.ToList(), "0-1");
   EXPECT_EQ(full.cores[4].numa, 1U);
   EXPECT_TRUE(Remarks(full, "names no memory"));
   const Machine attached = Read("pack:2 [numa] core:8");
-  EXPECT_EQ(DescribeMachine(attached), "2 packages, 2 NUMA nodes, 16 cores, 16 threads, 2.0 GiB");
+  EXPECT_EQ(DescribeMachine(attached), "2 packages, 2 NUMA nodes, 16 cores, 16 threads, 2 GiB");
   EXPECT_EQ(attached.why_not_enforced, "the agent plays pack:2 [numa] core:8");
 }
 

@@ -35,7 +35,7 @@ TEST(MemoryCapacity, MeminfoWinsOverNodesThatReadLow) {
   EXPECT_EQ(machine.numa_nodes[1].memory, kGibibyte * 20);
   ASSERT_EQ(machine.remarks.size(), 1U);
   EXPECT_EQ(machine.remarks[0],
-            "the NUMA nodes say 6.0 GiB of memory, /proc/meminfo 60.0 GiB: the latter is used");
+            "the NUMA nodes say 6 GiB of memory, /proc/meminfo 60 GiB: the latter is used");
 }
 
 TEST(MemoryCapacity, TheControlGroupsLimitBindsNodesToo) {

@@ -74,13 +74,13 @@ TEST(JournalTest, RefusesWhatIsNotAJournal) {
   EXPECT_TRUE(absl::IsDataLoss(AttemptJournalReader(directory / "journal").ReadNew().status()));
 }
 
-TEST(JournalTest, RingsADoorbellOfAnyPathLengthAndDoesNotMindItsAbsence) {
+TEST(JournalTest, NotifiesASocketOfAnyPathLengthAndDoesNotMindItsAbsence) {
   const TempDirectory directory;
   const std::string deep = directory / std::string(150, 'd');
   ASSERT_EQ(mkdir(deep.c_str(), 0700), 0);
-  RingDoorbell(deep + "/doorbell", "3.1");
+  NotifyAgent(deep + "/doorbell", "3.1");
   const UniqueFd bell = BindUnix(deep + "/doorbell", SOCK_DGRAM | SOCK_NONBLOCK).value();
-  RingDoorbell(deep + "/doorbell", "3.1");
+  NotifyAgent(deep + "/doorbell", "3.1");
   std::array<char, 16> buffer = {};
   EXPECT_EQ(recv(bell.get(), buffer.data(), buffer.size(), 0), 3);
   EXPECT_STREQ(buffer.data(), "3.1");

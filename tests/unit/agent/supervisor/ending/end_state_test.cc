@@ -87,8 +87,8 @@ TEST(EndState, WantOfMemoryExplainsAFailureAndNothingElse) {
 
 TEST(EndState, TheFirstFaultOfTheNodeIsTold) {
   EndState state;
-  state.BlameNode("prolog /etc/p: exit code 1");
-  state.BlameNode("epilog /etc/e: exit code 2");
+  state.RecordNodeFault("prolog /etc/p: exit code 1");
+  state.RecordNodeFault("epilog /etc/e: exit code 2");
   EXPECT_EQ(ReportOf(state).node_fault, "prolog /etc/p: exit code 1");
 }
 

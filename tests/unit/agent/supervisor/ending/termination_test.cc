@@ -121,7 +121,7 @@ TEST_F(TerminationTest, LeavesWhatAStepLeftWhileACheckpointIsCopied) {
   Run("touch ready; exec sleep 1000");
   copying_ = true;
   end_.EndByItself();
-  termination_.EndLeftovers(seconds(1));
+  termination_.EndOrphans(seconds(1));
   Turn(milliseconds(300));
   EXPECT_EQ(Ended(), std::nullopt);
   copying_ = false;
@@ -133,7 +133,7 @@ TEST_F(TerminationTest, DoesNotTouchTheSitesEpilog) {
   Run("touch ready; exec sleep 1000");
   end_.EndByItself();
   end_.SetEpilog(true);
-  termination_.EndLeftovers(Duration(0));
+  termination_.EndOrphans(Duration(0));
   termination_.Kill();
   Turn(milliseconds(200));
   EXPECT_EQ(Ended(), std::nullopt);

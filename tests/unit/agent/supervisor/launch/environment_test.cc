@@ -7,8 +7,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/supervisor/attempt/rendezvous.h"
-#include "agent/supervisor/launch/hostlist.h"
 #include "agent/supervisor/launch/launch.h"
+#include "scheduler/base/text/host_list.h"
 #include "scheduler/model/value/output_pattern.h"
 
 namespace muster::agent {
@@ -396,16 +396,6 @@ TEST(EnvironmentTest, AStepOnOneNodeSaysItsNodesUnlessItIsOneRankWithoutMpi) {
   EXPECT_EQ(says(), 0) << "Open MPI would look for a PMI";
   order.launch.program.mpi = MpiFlavour::kPmix;
   EXPECT_EQ(says(), 1);
-}
-
-TEST(HostlistTest, WritesRangesAsSlurmDoes) {
-  EXPECT_EQ(CompressHostlist({"node1", "node2", "node3", "node7"}), "node[1-3,7]");
-  EXPECT_EQ(CompressHostlist({"node1"}), "node1");
-  EXPECT_EQ(CompressHostlist({"n09", "n10", "n11", "login"}), "n[09-11],login");
-  EXPECT_EQ(CompressHostlist({"a1", "b1", "a2"}), "a[1-2],b1");
-  EXPECT_EQ(CompressHostlist({"n1", "n01"}), "n1,n01");
-  EXPECT_EQ(CompressHostlist({}), "");
-  EXPECT_EQ(CompressCounts({2, 2, 1}), "2(x2),1");
 }
 
 TEST(OutputPathTest, ExpandsItsPatterns) {

@@ -139,7 +139,7 @@ class DeviceFilterTest : public CgroupTest {
     if (!IsSkipped() && !can.ok()) {
       GTEST_SKIP() << "SKIPPED: devices are not restricted here: " << can.message();
     }
-    order_.limits.set.held = {"devices"};
+    order_.limits.held = {"devices"};
     order_.limits.devices = {{1, 5, 5, {0}}};
   }
   SupervisorOrder order_;

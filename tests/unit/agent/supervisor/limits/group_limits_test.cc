@@ -32,7 +32,7 @@ NodeAllocation Part() {
 
 NodeLimits Node(const std::vector<std::string>& held) {
   NodeLimits limits;
-  limits.set.held = held;
+  limits.held = held;
   limits.pids = 100;
   return limits;
 }

@@ -38,7 +38,7 @@ class SuspensionTest : public ::testing::Test {
     order.resume = resume;
     return order;
   }
-  // Turns the loop until there are so many reports, and returns them.
+  // Runs the loop until there are that many reports, and returns them.
   std::vector<RunSuspended> Reports(std::size_t number) {
     for (int i = 0; i < 1000 && reports_.size() < number; ++i) {
       loop_->RunAfter(milliseconds(5), [this] { loop_->Stop(); });

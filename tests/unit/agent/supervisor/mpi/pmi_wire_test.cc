@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// One rank of two, and what its supervisor was told of it.
+// One rank of two, and what its supervisor knows of it.
 class Rank {
  public:
   PmiStore store;

@@ -89,7 +89,7 @@ TEST_F(InnerRanksTest, WhatItsUserSaysOfBindingStands) {
   EXPECT_EQ(RunToEnd().status.code, 0) << Output();
   ASSERT_THAT(Inner(), SizeIs(cpus_.size()));
   EXPECT_EQ(Inner()[0].cpus.Count(), cpus_.size());
-  EXPECT_THAT(Inner()[0].text, HasSubstr("told how to bind"));
+  EXPECT_THAT(Inner()[0].text, HasSubstr("was given a binding"));
 }
 
 TEST_F(InnerRanksTest, OneThatTalksNonsenseOrIsNotOfTheJobIsNotListenedTo) {
@@ -132,7 +132,7 @@ TEST(LauncherEnvironmentTest, HydraIsToldTheThreadsOfEachRank) {
   node.ranks[0].cpus = CpuSet::Of({0, 8});
   node.ranks[1].cpus = CpuSet::Of({1, 9});
   EXPECT_EQ(HydraBinding(node), "user:0+8,1+9");
-  // Of so many characters Hydra would write behind what it has taken for them.
+  // With this many characters Hydra would write after what it has taken for them.
   node.ranks[1].cpus = CpuSet::Of({10, 11, 12, 13, 14, 15, 16, 100});
   EXPECT_EQ(HydraBinding(node), "user:0+8,010+11+12+13+14+15+16+100");
 }

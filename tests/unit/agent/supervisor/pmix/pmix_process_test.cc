@@ -111,7 +111,7 @@ TEST_F(PmixProcessTest, WhatWasSaidIsKnownOnceItWasHeard) {
   ASSERT_TRUE(Begin(Config("good")).ok());
   for (int tries = 0; tries < 2000 && connected_.empty(); ++tries) {
     usleep(5'000);
-    step_->Hear();  // without a turn of the loop
+    step_->Hear();  // without a round of the loop
   }
   EXPECT_THAT(connected_, ElementsAre(0U));
 }

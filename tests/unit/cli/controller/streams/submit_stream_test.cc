@@ -35,6 +35,7 @@ class ManyController final : public wire::Controller::Service {
       {
         const MutexLock lock(&mutex_);
         tokens_.push_back(request.token());
+        refuse_misfit_.push_back(request.refuse_misfit());
         if (tokens_.size() == end_after_) {
           return {grpc::StatusCode::UNAVAILABLE, "restarting"};
         }
@@ -50,7 +51,7 @@ class ManyController final : public wire::Controller::Service {
     return grpc::Status::OK;
   }
 
-  // It goes away instead of the answer to so many submissions; 0: never.
+  // It goes away instead of the answer to that many submissions; 0: never.
   void EndAfter(std::size_t submissions) {
     const MutexLock lock(&mutex_);
     end_after_ = submissions;
@@ -59,11 +60,16 @@ class ManyController final : public wire::Controller::Service {
     const MutexLock lock(&mutex_);
     return tokens_;
   }
+  std::vector<bool> refuse_misfit() {
+    const MutexLock lock(&mutex_);
+    return refuse_misfit_;
+  }
 
  private:
   Mutex mutex_;
   std::size_t end_after_ ABSL_GUARDED_BY(mutex_) = 0;
   std::vector<std::string> tokens_ ABSL_GUARDED_BY(mutex_);
+  std::vector<bool> refuse_misfit_ ABSL_GUARDED_BY(mutex_);
 };
 
 class SubmitStreamTest : public ::testing::Test {
@@ -79,25 +85,21 @@ class SubmitStreamTest : public ::testing::Test {
 
   // Submits jobs of these names; what was answered stands in answers_.
   absl::Status Submit(const std::vector<std::string>& names) {
-    std::vector<std::string> tokens;
-    std::vector<JobSpec> specs(names.size());
+    std::vector<SubmitJob> submissions(names.size());
     for (std::size_t i = 0; i < names.size(); ++i) {
-      tokens.push_back(std::to_string(i));
-      specs[i].name = names[i];
+      submissions[i].token = std::to_string(i);
+      submissions[i].spec.name = names[i];
     }
-    const Program program{};
-    const std::vector<Component> components;
-    return SubmitAll(
-        address_, names.size(),
-        [&](std::size_t i) {
-          return StreamedSubmission{&tokens[i], &specs[i], &program, &components};
-        },
-        [this](const absl::StatusOr<JobId>& answer) {
-          answers_.push_back(answer.ok() ? std::to_string(answer->value())
-                                         : std::string(answer.status().message()));
-        },
-        {.changing = std::chrono::milliseconds(10'000),
-         .reading = std::chrono::milliseconds(10'000)});
+    return Submit(submissions);
+  }
+  absl::Status Submit(const std::vector<SubmitJob>& submissions) {
+    return SubmitAll(address_, submissions,
+                     [this](const absl::StatusOr<JobId>& answer) {
+                       answers_.push_back(answer.ok() ? std::to_string(answer->value())
+                                                      : std::string(answer.status().message()));
+                     },
+                     {.changing = std::chrono::milliseconds(10'000),
+                      .reading = std::chrono::milliseconds(10'000)});
   }
 
   const TempDirectory directory_;
@@ -108,14 +110,14 @@ class SubmitStreamTest : public ::testing::Test {
 };
 
 TEST_F(SubmitStreamTest, EachSubmissionHasAnAnswerOfItsOwnInTheirOrder) {
-  EXPECT_TRUE(Submit({"a", "bad", "c"}).ok());
+  EXPECT_TRUE(Submit(std::vector<std::string>{"a", "bad", "c"}).ok());
   EXPECT_THAT(answers_, ElementsAre("100", "bad name", "102"));
   EXPECT_THAT(controller_.tokens(), ElementsAre("0", "1", "2"));
 }
 
 TEST_F(SubmitStreamTest, WhatWasNotAnsweredIsSentAgainWithItsToken) {
   controller_.EndAfter(2);
-  const absl::Status status = Submit({"a", "b", "c"});
+  const absl::Status status = Submit(std::vector<std::string>{"a", "b", "c"});
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_THAT(answers_, ElementsAre("100", "101", "102"));
   const std::vector<std::string> tokens = controller_.tokens();
@@ -123,8 +125,16 @@ TEST_F(SubmitStreamTest, WhatWasNotAnsweredIsSentAgainWithItsToken) {
   EXPECT_EQ(tokens.back(), "2");
 }
 
+TEST_F(SubmitStreamTest, ASubmissionCarriesAllThatASingleOneDoes) {
+  std::vector<SubmitJob> submissions(2);
+  submissions[0].token = "0";
+  submissions[1] = {.token = "1", .spec = {}, .program = {}, .refuse_misfit = true};
+  EXPECT_TRUE(Submit(submissions).ok());
+  EXPECT_EQ(controller_.refuse_misfit(), (std::vector<bool>{false, true}));
+}
+
 TEST_F(SubmitStreamTest, NothingToSubmitIsDoneAtOnce) {
-  EXPECT_TRUE(Submit({}).ok());
+  EXPECT_TRUE(Submit(std::vector<SubmitJob>()).ok());
   EXPECT_TRUE(answers_.empty());
 }
 

@@ -21,24 +21,10 @@ TEST(Moments, AreIsoUnlessTheEnvironmentSaysOtherwise) {
   EXPECT_EQ(Clockface(Environment({"SLURM_TIME_FORMAT=%s"})).Text(kThen, ""), "1927857906");
 }
 
-TEST(Durations, HaveDaysOnlyWhereTheyLastOne) {
-  EXPECT_EQ(ShortDuration(seconds(7)), "0:07");
-  EXPECT_EQ(ShortDuration(hours(26) + minutes(3)), "1-02:03:00");
-  EXPECT_EQ(LongDuration(seconds(7)), "00:00:07");
-  EXPECT_EQ(LongDuration(hours(26) + minutes(3)), "1-02:03:00");
-}
-
 TEST(Durations, OfProcessorsHaveThousandthsBelowAnHour) {
   EXPECT_EQ(CpuDuration(Duration(39)), "00:00.039");
   EXPECT_EQ(CpuDuration(Duration(0)), "00:00:00");
   EXPECT_EQ(CpuDuration(minutes(61)), "01:01:00");
-}
-
-TEST(Memory, IsExactInItsLargestUnit) {
-  EXPECT_EQ(MemoryText(kMebibyte * 100), "100M");
-  EXPECT_EQ(MemoryText(kMebibyte * 1536), "1536M");
-  EXPECT_EQ(MemoryText(kGibibyte * 3), "3G");
-  EXPECT_EQ(MemoryText(Bytes()), "0");
 }
 
 TEST(Tres, NamesOnlyWhatThereIs) {

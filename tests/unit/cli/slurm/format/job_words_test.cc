@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/parse/time_limit.h"
+#include "scheduler/base/text/duration_text.h"
 
 namespace muster::cli::slurm {
 namespace {

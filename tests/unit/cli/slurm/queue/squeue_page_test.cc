@@ -95,7 +95,7 @@ std::vector<JobView> Recorded() {
   return {train, infer, sweep};
 }
 
-// Slurm's answer to the same, after so many seconds.
+// Slurm's answer to the same, after that many seconds.
 std::string OursOf(const std::string& command, const std::vector<JobView>& jobs, int after = 10) {
   const absl::StatusOr<Words> words =
       ReadWords(SqueueRows(), Operands::kAnywhere, recorded::WordsOf(command));

@@ -6,10 +6,12 @@
 #include <functional>
 #include <future>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
-#include "proto/controller.pb.h"
 #include "proto/convert/client_service.h"
+#include "proto/convert/methods.h"
 #include "tests/unit/daemon/controller/controller_rig.h"
 
 namespace muster::daemon {
@@ -17,15 +19,15 @@ namespace {
 
 class PageHandlerTest : public testing::ControllerTest {
  protected:
-  // What the method answers; its reply, when it is good, is in `reply`.
-  template <class Reply>
-  grpc::Status Answer(const char* method, const std::function<void(const AnyCall&)>& serve,
-                      Reply* reply) {
+  // What is answered to a call of the method; its reply, when it is good, is in `reply`.
+  template <ClientRequest Request>
+  grpc::Status Answer(const std::function<void(const Call<Request>&)>& serve,
+                      typename Request::Reply* reply) {
     grpc::CallbackServerContext context;
     const grpc::testing::DefaultReactorTestPeer peer(&context);
     grpc::ByteBuffer bytes;
-    serve(AnyCall{gate_, Caller{Role::kOwner, User{1000, 1000, "someone"}}, ClientMethod(method),
-                  peer.reactor(), &bytes});
+    serve({{gate_, Caller{Role::kOwner, User{1000, 1000, "someone"}},
+            ClientMethod(Request::kMethod), peer.reactor(), &bytes}});
     const auto until = std::chrono::steady_clock::now() + testing::kPatience;
     while (!peer.test_status_set() && std::chrono::steady_clock::now() < until) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -33,7 +35,8 @@ class PageHandlerTest : public testing::ControllerTest {
     if (peer.test_status_set() && peer.test_status().ok()) {
       grpc::Slice slice;
       EXPECT_TRUE(bytes.DumpToSingleSlice(&slice).ok());
-      EXPECT_TRUE(reply->ParseFromArray(slice.begin(), static_cast<int>(slice.size())));
+      const std::string_view text(reinterpret_cast<const char*>(slice.begin()), slice.size());
+      EXPECT_TRUE(ReadReply<Request>(text, reply).ok());
     }
     return peer.test_status();
   }
@@ -44,13 +47,10 @@ class PageHandlerTest : public testing::ControllerTest {
 };
 
 TEST_F(PageHandlerTest, ACurveIsWhatNodesReported) {
-  PageHandler page(*controller_, usage_);
-  wire::ShowCurveRequest request;
-  request.mutable_job()->set_job(1);
-  wire::ShowCurveReply reply;
-  const auto ask = [&](const AnyCall& call) { page.ShowCurve(call, request.SerializeAsString()); };
-  const grpc::Status none =
-      Answer("ShowCurve", ask, &reply);
+  ShowCurve asked{{JobId(1)}};
+  std::vector<JobCurve> curves;
+  const auto ask = [&](const Call<ShowCurve>& call) { AnswerShowCurve(usage_, call, asked); };
+  const grpc::Status none = Answer<ShowCurve>(ask, &curves);
   EXPECT_EQ(none.error_code(), grpc::StatusCode::NOT_FOUND);
   const NodeId node = Register();
   const JobId job = Submit("0123456789abcdef0123456789abcdef");
@@ -64,12 +64,12 @@ TEST_F(PageHandlerTest, ACurveIsWhatNodesReported) {
     return [&](const absl::Status&) { looked.set_value(); };
   });
   looked.get_future().wait();
-  request.mutable_job()->set_job(job.value());
-  EXPECT_TRUE(Answer("ShowCurve", ask, &reply).ok());
-  ASSERT_EQ(reply.curves_size(), 1);
+  asked.job.job = job;
+  EXPECT_TRUE(Answer<ShowCurve>(ask, &curves).ok());
+  ASSERT_EQ(curves.size(), 1U);
   double seconds = 0;
-  for (const wire::CurvePoint& point : reply.curves(0).points()) {
-    seconds += point.cpus() * static_cast<double>(point.span()) / 1000;
+  for (const CurvePoint& point : curves[0].points) {
+    seconds += point.cpus * static_cast<double>(point.span.count()) / 1000;
   }
   EXPECT_NEAR(seconds, 5, 0.1);
 }
@@ -93,19 +93,18 @@ TEST_F(PageHandlerTest, ThePlanNamesWhoIsPromisedWhichNodes) {
   wide.program.script = "#!/bin/sh\n";
   wide.program.argv = {"wide"};
   ASSERT_TRUE(Take(wide).second.ok());
-  PageHandler page(*controller_, usage_);
-  wire::ShowPlanReply reply;
+  PlannedStarts planned;
+  const auto ask = [&](const Call<ShowPlan>& call) { AnswerShowPlan(*controller_, call); };
   const auto until = std::chrono::steady_clock::now() + testing::kPatience;
-  while (reply.jobs_size() == 0 && std::chrono::steady_clock::now() < until) {
-    reply.Clear();
-    ASSERT_TRUE(
-        Answer("ShowPlan", [&](const AnyCall& call) { page.ShowPlan(call); }, &reply).ok());
+  while (planned.jobs.empty() && std::chrono::steady_clock::now() < until) {
+    ASSERT_TRUE(Answer<ShowPlan>(ask, &planned).ok());
   }
-  ASSERT_EQ(reply.jobs_size(), 1);
-  EXPECT_EQ(reply.jobs(0).name(), "wide");
-  EXPECT_THAT(reply.jobs(0).nodes(), ::testing::ElementsAre("node1"));
-  EXPECT_GT(reply.jobs(0).start(), reply.time());
-  EXPECT_EQ(reply.jobs(0).end() - reply.jobs(0).start(), 300'000);
+  ASSERT_EQ(planned.jobs.size(), 1U);
+  const PlannedJob& promised = planned.jobs.front();
+  EXPECT_EQ(promised.name, "wide");
+  EXPECT_THAT(promised.nodes, ::testing::ElementsAre("node1"));
+  EXPECT_GT(promised.start, planned.time);
+  EXPECT_EQ(promised.end - promised.start, std::chrono::minutes(5));
 }
 
 }  // namespace

@@ -23,14 +23,14 @@ AttemptStarted Started(std::uint64_t job, std::int64_t time) {
 }
 
 TEST(PromiseTable, AStartIsHeldAgainstItsFirstAndItsLastPromise) {
-  PromiseTable ledger;
-  ledger.Plan(Promises(1, 100), At(0));
-  ledger.Plan(Promises(1, 140), At(50));
-  ledger.Plan(Promises(2, 60), At(50));
-  ledger.Apply(Started(2, 40));
-  ledger.Apply(Started(1, 141));
-  ledger.Apply(Started(3, 141));  // nobody had promised it anything
-  const PromiseReport report = ledger.Report();
+  PromiseTable table;
+  table.Plan(Promises(1, 100), At(0));
+  table.Plan(Promises(1, 140), At(50));
+  table.Plan(Promises(2, 60), At(50));
+  table.Apply(Started(2, 40));
+  table.Apply(Started(1, 141));
+  table.Apply(Started(3, 141));  // nobody had promised it anything
+  const PromiseReport report = table.Report();
   EXPECT_EQ(report.starts, 2U);
   EXPECT_EQ(report.first.held, 1U);
   EXPECT_EQ(report.last.held, 2U) << "a second late is in time";
@@ -42,22 +42,22 @@ TEST(PromiseTable, AStartIsHeldAgainstItsFirstAndItsLastPromise) {
 }
 
 TEST(PromiseTable, AJobThatEndsWithoutAStartCountsNot) {
-  PromiseTable ledger;
-  ledger.Plan(Promises(1, 100), At(0));
+  PromiseTable table;
+  table.Plan(Promises(1, 100), At(0));
   JobEnded end;
   end.job = JobId(1);
-  ledger.Apply(end);
-  ledger.Apply(Started(1, 10));
-  EXPECT_EQ(ledger.Report().starts, 0U);
-  EXPECT_FALSE(ledger.Report().worst.valid());
+  table.Apply(end);
+  table.Apply(Started(1, 10));
+  EXPECT_EQ(table.Report().starts, 0U);
+  EXPECT_FALSE(table.Report().worst.valid());
 }
 
 TEST(PromiseTable, TheLatestStartThatTheJournalSaysIsAPromise) {
-  PromiseTable ledger;
-  ledger.Apply(StartPromised{JobId(1), At(100), At(0)});
-  ledger.Apply(StartPromised{JobId(1), At(80), At(50)});  // made tighter with age
-  ledger.Apply(Started(1, 90));
-  const PromiseReport report = ledger.Report();
+  PromiseTable table;
+  table.Apply(StartPromised{JobId(1), At(100), At(0)});
+  table.Apply(StartPromised{JobId(1), At(80), At(50)});  // made tighter with age
+  table.Apply(Started(1, 90));
+  const PromiseReport report = table.Report();
   EXPECT_EQ(report.starts, 1U);
   EXPECT_EQ(report.first.held, 1U);
   EXPECT_EQ(report.last.held, 0U);

@@ -92,18 +92,18 @@ TEST(Watchdog, TellsOnceAfterMoreThanTwoPlans) {
   OverlookedJob later = first;
   later.since = testing::At(200);
   Watchdog watchdog;
-  EXPECT_TRUE(watchdog.Heed({first}).empty());
-  EXPECT_TRUE(watchdog.Heed({later}).empty());
+  EXPECT_TRUE(watchdog.ReportOverlooked({first}).empty());
+  EXPECT_TRUE(watchdog.ReportOverlooked({later}).empty());
   EXPECT_TRUE(watchdog.alerts().empty());
-  const auto alerts = watchdog.Heed({later});
+  const auto alerts = watchdog.ReportOverlooked({later});
   ASSERT_EQ(alerts.size(), 1U);
   EXPECT_EQ(alerts[0].job, JobId(7));
   EXPECT_EQ(alerts[0].since, testing::At(100));
-  EXPECT_TRUE(watchdog.Heed({later}).empty());
+  EXPECT_TRUE(watchdog.ReportOverlooked({later}).empty());
   EXPECT_EQ(watchdog.alerts().size(), 1U);
-  EXPECT_TRUE(watchdog.Heed({}).empty());
+  EXPECT_TRUE(watchdog.ReportOverlooked({}).empty());
   EXPECT_TRUE(watchdog.alerts().empty());
-  EXPECT_TRUE(watchdog.Heed({later}).empty());
+  EXPECT_TRUE(watchdog.ReportOverlooked({later}).empty());
 }
 
 }  // namespace

@@ -12,9 +12,9 @@ using testing::Only;
 using testing::Tasks;
 using testing::World;
 
-class JobTurnsTest : public ::testing::Test {
+class JobHandlersTest : public ::testing::Test {
  protected:
-  JobTurnsTest() { node = world.AddNode("n1"); }
+  JobHandlersTest() { node = world.AddNode("n1"); }
 
   absl::Status Requeue(JobId job) {
     return world.Take(RequeueJob{job, std::nullopt, world.ada}).status;
@@ -38,7 +38,7 @@ class JobTurnsTest : public ::testing::Test {
   NodeId node;
 };
 
-TEST_F(JobTurnsTest, ARequeuedJobEndsItsAttemptAndWaitsAgain) {
+TEST_F(JobHandlersTest, ARequeuedJobEndsItsAttemptAndWaitsAgain) {
   const JobId job = world.Submit(Tasks(1));
   world.Schedule();
   world.TellStarted(node, job);
@@ -53,7 +53,7 @@ TEST_F(JobTurnsTest, ARequeuedJobEndsItsAttemptAndWaitsAgain) {
   EXPECT_EQ(world.state.FindJob(job)->attempt->number, AttemptNumber(2));
 }
 
-TEST_F(JobTurnsTest, AJobThatIsRequeuedTooOftenIsHeldAndItsOwnerReleasesIt) {
+TEST_F(JobHandlersTest, AJobThatIsRequeuedTooOftenIsHeldAndItsOwnerReleasesIt) {
   world.config.requeues_max = 2;
   const JobId job = world.Submit(Tasks(1));
   RunAndRequeue(job);
@@ -67,7 +67,7 @@ TEST_F(JobTurnsTest, AJobThatIsRequeuedTooOftenIsHeldAndItsOwnerReleasesIt) {
   EXPECT_EQ(world.StateOf(job), JobState::kConfiguring);
 }
 
-TEST_F(JobTurnsTest, ACancellationWinsOverARequeue) {
+TEST_F(JobHandlersTest, ACancellationWinsOverARequeue) {
   const JobId job = world.Submit(Tasks(1));
   world.Schedule();
   world.TellStarted(node, job);
@@ -77,7 +77,7 @@ TEST_F(JobTurnsTest, ACancellationWinsOverARequeue) {
   EXPECT_EQ(world.EndOf(job)->state, JobState::kCancelled);
 }
 
-TEST_F(JobTurnsTest, WhatCannotBeRequeuedIsRefusedWithTheReason) {
+TEST_F(JobHandlersTest, WhatCannotBeRequeuedIsRefusedWithTheReason) {
   const JobId waiting = world.Submit(Tasks(1));
   EXPECT_EQ(Requeue(waiting).code(), absl::StatusCode::kFailedPrecondition);
   JobSpec no = world.Spec(Tasks(1));
@@ -93,7 +93,7 @@ TEST_F(JobTurnsTest, WhatCannotBeRequeuedIsRefusedWithTheReason) {
 }
 
 // A script that asks to be run again with an exit code.
-class RequeueExitTest : public JobTurnsTest {
+class RequeueExitTest : public JobHandlersTest {
  protected:
   [[nodiscard]] JobId Submit(Choice requeue, std::uint32_t code) {
     JobSpec spec = world.Spec(Tasks(1));
@@ -176,7 +176,7 @@ TEST_F(RequeueExitTest, WithNoRequeueTheCodeIsRefused) {
             "--requeue-exit: --no-requeue excludes it; leave one out");
 }
 
-TEST_F(JobTurnsTest, ANodeThatFailsRequeuesAJobThatSaysSo) {
+TEST_F(JobHandlersTest, ANodeThatFailsRequeuesAJobThatSaysSo) {
   JobSpec spec = world.Spec(Tasks(1));
   spec.requeue = Choice::kYes;
   const JobId again = world.Submit(spec);
@@ -192,7 +192,7 @@ TEST_F(JobTurnsTest, ANodeThatFailsRequeuesAJobThatSaysSo) {
   EXPECT_EQ(world.EndOf(once)->state, JobState::kNodeFail);
 }
 
-TEST_F(JobTurnsTest, AKilledSupervisorRequeuesAJobThatSaysSo) {
+TEST_F(JobHandlersTest, AKilledSupervisorRequeuesAJobThatSaysSo) {
   JobSpec spec = world.Spec(Tasks(1));
   spec.requeue = Choice::kYes;
   const JobId again = world.Submit(spec);
@@ -209,7 +209,7 @@ TEST_F(JobTurnsTest, AKilledSupervisorRequeuesAJobThatSaysSo) {
   EXPECT_TRUE(world.EndOf(cancelled).has_value());
 }
 
-TEST_F(JobTurnsTest, OnlyTheOperatorReleasesWhatTheOperatorHolds) {
+TEST_F(JobHandlersTest, OnlyTheOperatorReleasesWhatTheOperatorHolds) {
   const JobId job = world.Submit(Tasks(1));
   const User root{0, 0, "root"};
   ASSERT_TRUE(world.Take(HoldJob{job, std::nullopt, true, root}).status.ok());
@@ -221,7 +221,7 @@ TEST_F(JobTurnsTest, OnlyTheOperatorReleasesWhatTheOperatorHolds) {
   EXPECT_EQ(world.ReasonFor(job).kind, ReasonKind::kNone);
 }
 
-TEST_F(JobTurnsTest, ADeadlineThatCannotBeMetEndsTheJobUnstarted) {
+TEST_F(JobHandlersTest, ADeadlineThatCannotBeMetEndsTheJobUnstarted) {
   JobSpec spec = world.Spec(Tasks(1));
   spec.time_limit = std::chrono::seconds(100);
   spec.deadline = world.now + std::chrono::seconds(150);
@@ -237,7 +237,7 @@ TEST_F(JobTurnsTest, ADeadlineThatCannotBeMetEndsTheJobUnstarted) {
   EXPECT_FALSE(world.Take(SubmitJob{"late", spec, testing::Script()}).status.ok());
 }
 
-TEST_F(JobTurnsTest, AJobThatRunsIntoItsDeadlineEndsAsDeadline) {
+TEST_F(JobHandlersTest, AJobThatRunsIntoItsDeadlineEndsAsDeadline) {
   JobSpec spec = world.Spec(Tasks(1));
   spec.deadline = world.now + std::chrono::seconds(150);
   const JobId job = world.Submit(spec);
@@ -248,7 +248,7 @@ TEST_F(JobTurnsTest, AJobThatRunsIntoItsDeadlineEndsAsDeadline) {
   EXPECT_EQ(world.EndOf(job)->state, JobState::kDeadline);
 }
 
-TEST_F(JobTurnsTest, AnUpdateChangesOneJobOfAnArrayOrAll) {
+TEST_F(JobHandlersTest, AnUpdateChangesOneJobOfAnArrayOrAll) {
   JobSpec spec = world.Spec(Tasks(1));
   spec.array = ArraySpec{{ArrayRange{0, 2, 1}}, 0};
   const JobId array = world.Submit(spec);
@@ -262,7 +262,7 @@ TEST_F(JobTurnsTest, AnUpdateChangesOneJobOfAnArrayOrAll) {
   EXPECT_EQ(world.state.FindJob(array)->spec->time_limit, std::chrono::minutes(3));
 }
 
-TEST_F(JobTurnsTest, AStartedJobTakesANameACommentAndATimeLimitOnly) {
+TEST_F(JobHandlersTest, AStartedJobTakesANameACommentAndATimeLimitOnly) {
   const JobId job = world.Submit(Tasks(1));
   world.Schedule();
   JobUpdate changes;
@@ -275,7 +275,7 @@ TEST_F(JobTurnsTest, AStartedJobTakesANameACommentAndATimeLimitOnly) {
   EXPECT_EQ(Update(job, changes, world.bob).code(), absl::StatusCode::kPermissionDenied);
 }
 
-TEST_F(JobTurnsTest, AnUpdatedDependencyIsWaitedForAndCyclesAreRefused) {
+TEST_F(JobHandlersTest, AnUpdatedDependencyIsWaitedForAndCyclesAreRefused) {
   const JobId first = world.Submit(Tasks(1));
   const JobId second = world.Submit(Tasks(1));
   JobUpdate changes;
@@ -291,7 +291,7 @@ TEST_F(JobTurnsTest, AnUpdatedDependencyIsWaitedForAndCyclesAreRefused) {
   EXPECT_EQ(world.ReasonFor(first).kind, ReasonKind::kNone);
 }
 
-TEST_F(JobTurnsTest, ARenamedJobLeavesItsNamesakes) {
+TEST_F(JobHandlersTest, ARenamedJobLeavesItsNamesakes) {
   JobSpec spec = world.Spec(Tasks(1));
   spec.dependency.terms = {{DependencyKind::kSingleton, JobId(), std::nullopt, Duration(0)}};
   const JobId first = world.Submit(spec);
@@ -302,7 +302,7 @@ TEST_F(JobTurnsTest, ARenamedJobLeavesItsNamesakes) {
   EXPECT_EQ(world.ReasonFor(second).kind, ReasonKind::kNone);
 }
 
-TEST_F(JobTurnsTest, LicencesAreHeldFromTheStartToTheEnd) {
+TEST_F(JobHandlersTest, LicencesAreHeldFromTheStartToTheEnd) {
   world.config.licenses = {{"ansys", 3}};
   JobSpec spec = world.Spec(Tasks(1));
   spec.licenses = {{"ansys", 2}};
@@ -322,7 +322,7 @@ TEST_F(JobTurnsTest, LicencesAreHeldFromTheStartToTheEnd) {
   EXPECT_FALSE(world.Take(SubmitJob{"none", spec, testing::Script()}).status.ok());
 }
 
-TEST_F(JobTurnsTest, APlanThatHandsOutTooManyLicencesIsNotTaken) {
+TEST_F(JobHandlersTest, APlanThatHandsOutTooManyLicencesIsNotTaken) {
   world.config.licenses = {{"ansys", 2}};
   JobSpec spec = world.Spec(Tasks(1));
   spec.licenses = {{"ansys", 2}};

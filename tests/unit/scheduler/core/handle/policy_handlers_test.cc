@@ -12,7 +12,7 @@ namespace {
 using ::testing::HasSubstr;
 using testing::PolicyWorld;
 
-TEST(PolicyTurns, AnObjectIsAddedChangedAndDeletedWithItsHistory) {
+TEST(PolicyHandlers, AnObjectIsAddedChangedAndDeletedWithItsHistory) {
   PolicyWorld world;
   world.Add(PolicyKind::kQos, "high", {{"Priority", "100"}});
   world.Set(PolicyKind::kQos, "high", {{"MaxTRESPerUser", "cpu=64"}, {"Priority", "50"}});
@@ -23,7 +23,7 @@ TEST(PolicyTurns, AnObjectIsAddedChangedAndDeletedWithItsHistory) {
             "added Priority=100; Priority=50 (was 100), MaxTRESPerUser=cpu=64; deleted");
 }
 
-TEST(PolicyTurns, WhatChangesNothingMakesNoEvent) {
+TEST(PolicyHandlers, WhatChangesNothingMakesNoEvent) {
   PolicyWorld world;
   world.Add(PolicyKind::kQos, "high", {{"Priority", "100"}});
   const std::size_t before = world.events.size();
@@ -31,7 +31,7 @@ TEST(PolicyTurns, WhatChangesNothingMakesNoEvent) {
   EXPECT_EQ(world.events.size(), before);
 }
 
-TEST(PolicyTurns, NonsenseIsRefusedInOneLineThatSaysWhere) {
+TEST(PolicyHandlers, NonsenseIsRefusedInOneLineThatSaysWhere) {
   PolicyWorld world;
   world.Add(PolicyKind::kQos, "low", {});
   world.Add(PolicyKind::kAccount, "physics", {});
@@ -72,7 +72,7 @@ TEST(PolicyTurns, NonsenseIsRefusedInOneLineThatSaysWhere) {
   EXPECT_THAT(refused(Kind::kQos, "a b", {}), HasSubstr("is not a name"));
 }
 
-TEST(PolicyTurns, WhatIsNeededIsNotDeleted) {
+TEST(PolicyHandlers, WhatIsNeededIsNotDeleted) {
   PolicyWorld world;
   world.Add(PolicyKind::kQos, "low", {});
   world.Add(PolicyKind::kQos, "high", {{"Preempt", "low"}});
@@ -98,7 +98,7 @@ PolicyObject Object(PolicyKind kind, const std::string& name,
   return object;
 }
 
-TEST(PolicyTurns, AnotherHalfLifeInTheConfigurationIsAnEventOfItsOwn) {
+TEST(PolicyHandlers, AnotherHalfLifeInTheConfigurationIsAnEventOfItsOwn) {
   PolicyWorld world;
   world.config.priority.half_life = std::chrono::hours(5);
   const Transition transition = world.Take(ConfigurePolicy{{}, world.ada, "m.toml"});
@@ -108,7 +108,7 @@ TEST(PolicyTurns, AnotherHalfLifeInTheConfigurationIsAnEventOfItsOwn) {
   EXPECT_TRUE(world.Take(ConfigurePolicy{{}, world.ada, "m.toml"}).events.empty());
 }
 
-TEST(PolicyTurns, TheConfigurationSetsWhatItNamesAndDropsWhatItNamedBefore) {
+TEST(PolicyHandlers, TheConfigurationSetsWhatItNamesAndDropsWhatItNamedBefore) {
   PolicyWorld world;
   world.Add(PolicyKind::kQos, "live", {});
   const PolicyObject high = Object(PolicyKind::kQos, "high", {{"Priority", "9"}});
@@ -123,7 +123,7 @@ TEST(PolicyTurns, TheConfigurationSetsWhatItNamesAndDropsWhatItNamedBefore) {
   EXPECT_NE(FindQos(site, "live"), nullptr);
 }
 
-TEST(PolicyTurns, AConfigurationWithOneMistakeChangesNothing) {
+TEST(PolicyHandlers, AConfigurationWithOneMistakeChangesNothing) {
   PolicyWorld world;
   const Transition transition = world.Take(ConfigurePolicy{
       {Object(PolicyKind::kQos, "good"), Object(PolicyKind::kPartition, "p", {{"QoS", "bad"}})},
@@ -133,7 +133,7 @@ TEST(PolicyTurns, AConfigurationWithOneMistakeChangesNothing) {
   EXPECT_FALSE(world.state.policy().active());
 }
 
-TEST(PolicyTurns, AReservationByCountGetsNodesThatAreFreeOfJobsAndReservations) {
+TEST(PolicyHandlers, AReservationByCountGetsNodesThatAreFreeOfJobsAndReservations) {
   PolicyWorld world;
   for (const char* name : {"n1", "n2", "n3"}) {
     world.AddNode(name);

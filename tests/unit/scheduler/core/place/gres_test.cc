@@ -110,10 +110,9 @@ TEST_F(GresTest, AWholeNodeHoldsAllOfIt) {
 }
 
 TEST_F(GresTest, ALimitCountsIt) {
-  EXPECT_EQ(TresText(*ParseTres("gres/scratch=3,cpu=4")), "cpu=4,gres/scratch=3");
   Qos qos;
   qos.name = "small";
-  qos.limits.max_tres_per_job = *ParseTres("gres/scratch=2");
+  qos.limits.max_tres_per_job = {{TresKind::kGres, "scratch", 2}};
   SitePolicy site;
   Put(site, qos);
   JobSpec spec = Normalise(world.Spec(Asks("scratch:3")), SchedulerConfig()).value();

@@ -62,9 +62,9 @@ TEST(Locality, TheWeakestLinkIsTheMachinesOwnOrItsNumaKind) {
   machine.gpu_links = {{0, 1, LinkKind::kNvLink, 4, 100'000}};
   EXPECT_EQ(WeakestLink(machine, {1, 0})->bandwidth, 100'000U);
   const GpuLinkTable table(machine);
-  EXPECT_EQ(table.Weakest({1, 0}), LinkQuality(machine.gpu_links[0]));
-  EXPECT_LT(table.Weakest({1, 2}), table.Weakest({2, 3}));
-  EXPECT_EQ(table.Weakest({3}), kNoLink);
+  EXPECT_EQ(table.Quality(1, 0), LinkQuality(machine.gpu_links[0]));
+  EXPECT_LT(table.Quality(1, 2), table.Quality(2, 3));
+  EXPECT_EQ(table.Quality(3, 3), kNoLink);
 }
 
 TEST(NetworkSpan, ASpanIsTheLowestSwitchAboveAllNodes) {

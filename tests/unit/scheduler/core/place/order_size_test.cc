@@ -19,7 +19,7 @@ using testing::Shape;
 using testing::Tasks;
 using testing::World;
 
-// So many ranks on the node, each on the same two threads.
+// `count` ranks on the node, each on the same two threads.
 NodeAllocation Ranks(NodeId node, std::uint32_t first, std::uint32_t count) {
   NodeAllocation part;
   part.node = node;
@@ -56,7 +56,8 @@ TEST_F(OrderSizeTest, AStartWhoseOrderNoAgentTakesIsHeldWithTheReason) {
   EXPECT_TRUE(world_.state.FindJob(large)->held);
   EXPECT_EQ(ReasonOf(large).kind, ReasonKind::kJobLaunchFailure);
   EXPECT_EQ(std::string(Name(ReasonOf(large).kind)), "JobLaunchFailure");
-  EXPECT_THAT(ToSentence(ReasonOf(large)), HasSubstr("more tasks than an order to a node can hold"));
+  EXPECT_THAT(ToSentence(ReasonOf(large)),
+              HasSubstr("more tasks than an order to a node can hold"));
   world_.Schedule();
   EXPECT_TRUE(world_.state.FindJob(other)->attempt.has_value());
   EXPECT_TRUE(world_.Take(HoldJob{large, std::nullopt, false, world_.ada}).status.ok());

@@ -23,7 +23,7 @@ using testing::Tasks;
 // Two sockets (as NUMA nodes) of four cores with two threads each: threads 0-7 and 8-15.
 const Shape kTwoSockets{.numa = 2, .cores = 4, .threads = 2};
 
-// The placement of a job that waits alone for so many such nodes.
+// The placement of a job that waits alone for that many such nodes.
 Allocation Placed(const ResourceRequest& request, const Shape& shape = kTwoSockets,
                   std::uint32_t nodes = 2, std::shared_ptr<const Network> network = nullptr) {
   Snapshot snapshot;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "scheduler/core/plan/queue/queue_order.h"
+#include "scheduler/core/plan/queue/waiting_jobs.h"
 #include "tests/unit/scheduler/core/builders.h"
 
 namespace muster::core {

@@ -33,21 +33,21 @@ TEST_F(LimitsTest, AGroupLimitSaysWhoHoldsWhatAndWhenItIsFree) {
   world_.Add(PolicyKind::kQos, "high", {{"GrpTRES", "cpu=6"}});
   const JobId first = world_.Run(Tasks(4), "high", "", "", 60);
   const JobId second = world_.Run(Tasks(3), "high", "", "", 60);
-  EXPECT_EQ(world_.Standing(first), "running");
-  EXPECT_EQ(world_.Standing(second),
+  EXPECT_EQ(world_.StatusOf(first), "running");
+  EXPECT_EQ(world_.StatusOf(second),
             "QOSGrpCpuLimit: qos high cpu: 4 of 6 in use, it needs 3; held by job 1; free at "
             "1970-01-01T01:16:40Z at the latest");
-  EXPECT_EQ(world_.Standing(world_.Run(Tasks(2), "high", "", "", 60)), "running");
+  EXPECT_EQ(world_.StatusOf(world_.Run(Tasks(2), "high", "", "", 60)), "running");
   world_.End(first);
   world_.Schedule();
-  EXPECT_EQ(world_.Standing(second), "running");
+  EXPECT_EQ(world_.StatusOf(second), "running");
 }
 
 TEST_F(LimitsTest, AJobThatALimitHoldsKeepsNobodyElseWaiting) {
   world_.Add(PolicyKind::kQos, "small", {{"MaxJobsPerUser", "0"}});
   const JobId held = world_.Run(Tasks(1), "small");
-  EXPECT_THAT(world_.Standing(held), StartsWith("QOSMaxJobsPerUserLimit: "));
-  EXPECT_EQ(world_.Standing(world_.Run(Tasks(1))), "running");
+  EXPECT_THAT(world_.StatusOf(held), StartsWith("QOSMaxJobsPerUserLimit: "));
+  EXPECT_EQ(world_.StatusOf(world_.Run(Tasks(1))), "running");
 }
 
 TEST_F(LimitsTest, AnAccountCountsAllBelowIt) {
@@ -56,7 +56,7 @@ TEST_F(LimitsTest, AnAccountCountsAllBelowIt) {
   world_.Add(PolicyKind::kAccount, "optics", {{"Parent", "physics"}});
   world_.Run(Tasks(3), "", "theory", "", 10);
   const JobId other = world_.Run(Tasks(3), "", "optics", "", 10);
-  EXPECT_THAT(world_.Standing(other),
+  EXPECT_THAT(world_.StatusOf(other),
               StartsWith("AssocGrpCpuLimit: account physics cpu: 3 of 5 in use, it needs 3"));
 }
 
@@ -65,21 +65,21 @@ TEST_F(LimitsTest, TheNearestMaxOfAnAssociationCounts) {
   world_.Add(PolicyKind::kAssociation, "physics/ada", {{"MaxJobs", "2"}});
   world_.Run(Tasks(1), "", "physics");
   world_.Run(Tasks(1), "", "physics");
-  EXPECT_THAT(world_.Standing(world_.Run(Tasks(1), "", "physics")),
+  EXPECT_THAT(world_.StatusOf(world_.Run(Tasks(1), "", "physics")),
               StartsWith("AssocMaxJobsLimit: user ada in account physics jobs: 2 of 2 in use"));
   world_.Set(PolicyKind::kAssociation, "physics/ada", {{"MaxJobs", "-1"}});
   world_.Schedule();
-  EXPECT_THAT(world_.Standing(JobId(3)), StartsWith("AssocMaxJobsLimit: "));
+  EXPECT_THAT(world_.StatusOf(JobId(3)), StartsWith("AssocMaxJobsLimit: "));
 }
 
 TEST_F(LimitsTest, GpusAreCountedByTheirType) {
   world_.Add(PolicyKind::kQos, "normal", {{"MaxTRESPerUser", "gres/gpu:a100=1,gres/gpu=3"}});
   ResourceRequest request = Tasks(1);
   request.gpus_per_node.count = 2;
-  EXPECT_THAT(world_.Standing(world_.Run(request)),
+  EXPECT_THAT(world_.StatusOf(world_.Run(request)),
               StartsWith("QOSMaxGRESPerUser: qos normal of user ada gres/gpu:a100: at most 1"));
   request.gpus_per_node.count = 1;
-  EXPECT_EQ(world_.Standing(world_.Run(request)), "running");
+  EXPECT_EQ(world_.StatusOf(world_.Run(request)), "running");
 }
 
 TEST_F(LimitsTest, AllBrokenLimitsAreTold) {
@@ -107,22 +107,22 @@ TEST_F(LimitsTest, ABudgetCountsWhatWasUsedAndWhatIsPromised) {
   world_.Add(PolicyKind::kAccount, "physics", {{"GrpTRESMins", "cpu=100"}});
   const JobId first = world_.Run(Tasks(2), "", "physics", "", 30);   // promises 60
   const JobId second = world_.Run(Tasks(2), "", "physics", "", 30);  // 60 more are too many
-  EXPECT_THAT(world_.Standing(second),
+  EXPECT_THAT(world_.StatusOf(second),
               StartsWith("AssocGrpTRESMinutes: account physics cpu: 60 minutes of 100 minutes in "
                          "use, it needs 60 minutes"));
   world_.now += std::chrono::minutes(10);
   world_.End(first);  // used 20
   world_.Schedule();
-  EXPECT_EQ(world_.Standing(second), "running");
-  EXPECT_THAT(world_.Standing(world_.Run(Tasks(1), "", "physics")),
+  EXPECT_EQ(world_.StatusOf(second), "running");
+  EXPECT_THAT(world_.StatusOf(world_.Run(Tasks(1), "", "physics")),
               HasSubstr("a job without --time cannot promise its use"));
   world_.now += std::chrono::minutes(30);
   world_.End(second);  // 80 used
   const JobId third = world_.Run(Tasks(2), "", "physics", "", 30);
-  EXPECT_THAT(world_.Standing(third), HasSubstr("80 minutes of 100 minutes in use"));
+  EXPECT_THAT(world_.StatusOf(third), HasSubstr("80 minutes of 100 minutes in use"));
   world_.Set(PolicyKind::kAccount, "physics", {{"RawUsage", "0"}});
   world_.Schedule();
-  EXPECT_EQ(world_.Standing(third), "running");
+  EXPECT_EQ(world_.StatusOf(third), "running");
 }
 
 TEST_F(LimitsTest, SubmitLimitsRefuseAtSubmission) {
@@ -176,11 +176,11 @@ TEST_F(LimitsTest, APlanMadeBeforeALimitIsNotTakenAfterIt) {
 TEST_F(LimitsTest, APartitionsQosCountsItsJobsWhateverTheirOwn) {
   world_.Add(PolicyKind::kQos, "part", {{"GrpJobs", "1"}});
   world_.Add(PolicyKind::kPartition, "p", {{"QoS", "part"}, {"Default", "yes"}});
-  EXPECT_EQ(world_.Standing(world_.Run(Tasks(1))), "running");
-  EXPECT_THAT(world_.Standing(world_.Run(Tasks(1))), StartsWith("QOSGrpJobsLimit: qos part"));
+  EXPECT_EQ(world_.StatusOf(world_.Run(Tasks(1))), "running");
+  EXPECT_THAT(world_.StatusOf(world_.Run(Tasks(1))), StartsWith("QOSGrpJobsLimit: qos part"));
 }
 
-// What is in use, by looking at every job: written apart from the ledger.
+// What is in use, by looking at every job: written apart from the table.
 struct InUse {
   std::map<std::string, std::uint64_t> jobs;
   std::map<std::string, std::uint64_t> cpus;

@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "scheduler/base/text/time_text.h"
 #include "scheduler/core/explain/counterfactual.h"
 #include "scheduler/core/handle/verify.h"
-#include "scheduler/model/value/period_text.h"
 #include "tests/unit/scheduler/core/policy_world.h"
 
 namespace muster::core {
@@ -38,7 +38,7 @@ class PolicyFilterTest : public ::testing::Test {
 
 TEST_F(PolicyFilterTest, WithoutRulesThereIsOnePartitionOfAllNodes) {
   const JobId job = world_.Run(Tasks(4), "", "anything", "main");
-  EXPECT_EQ(world_.Standing(job), "running");
+  EXPECT_EQ(world_.StatusOf(job), "running");
   EXPECT_EQ(world_.state.FindJob(job)->spec->partition, "");
   JobSpec spec = world_.Spec(Tasks(1));
   spec.partition = "gpu";
@@ -54,7 +54,7 @@ TEST_F(PolicyFilterTest, AJobGetsNodesOfItsPartitionOnly) {
   const JobId job = world_.Run(Tasks(1));
   EXPECT_EQ(NodesOf(job), "n3");
   EXPECT_EQ(world_.state.FindJob(job)->attempt->partition, "small");
-  EXPECT_THAT(world_.Standing(world_.Run(Tasks(8), "", "", "small")),
+  EXPECT_THAT(world_.StatusOf(world_.Run(Tasks(8), "", "", "small")),
               StartsWith("BadConstraints: "));
   EXPECT_EQ(NodesOf(world_.Run(Tasks(8), "", "", "wide")), "n1,n2");
 }
@@ -64,7 +64,7 @@ TEST_F(PolicyFilterTest, OfSeveralPartitionsTheFirstThatFitsIsTaken) {
   world_.Add(PolicyKind::kPartition, "b", {{"Nodes", "n2"}});
   EXPECT_EQ(NodesOf(world_.Run(Tasks(3), "", "", "a,b")), "n1");
   EXPECT_EQ(NodesOf(world_.Run(Tasks(3), "", "", "a,b")), "n2");
-  EXPECT_THAT(world_.Standing(world_.Run(Tasks(3), "", "", "a,b")), StartsWith("Resources: "));
+  EXPECT_THAT(world_.StatusOf(world_.Run(Tasks(3), "", "", "a,b")), StartsWith("Resources: "));
 }
 
 TEST_F(PolicyFilterTest, AnotherPartitionIsSuggestedWhereTheJobWouldStartSooner) {
@@ -89,9 +89,9 @@ TEST_F(PolicyFilterTest, AHeadThatWaitsInOnePartitionKeepsNobodyInAnotherWaiting
   const JobId head = world_.Run(Tasks(4), "", "", "a");
   const JobId behind = world_.Run(Tasks(1), "", "", "a");
   const JobId elsewhere = world_.Run(Tasks(1), "", "", "b");
-  EXPECT_THAT(world_.Standing(head), StartsWith("Resources: "));
-  EXPECT_EQ(world_.Standing(behind), "Priority: 1 job before it, first job 2");
-  EXPECT_EQ(world_.Standing(elsewhere), "running");
+  EXPECT_THAT(world_.StatusOf(head), StartsWith("Resources: "));
+  EXPECT_EQ(world_.StatusOf(behind), "Priority: 1 job before it, first job 2");
+  EXPECT_EQ(world_.StatusOf(elsewhere), "running");
 }
 
 TEST_F(PolicyFilterTest, APartitionSaysHowLongHowWideAndWho) {
@@ -100,11 +100,11 @@ TEST_F(PolicyFilterTest, APartitionSaysHowLongHowWideAndWho) {
              {{"MaxTime", "60"}, {"DefaultTime", "10"}, {"MaxNodes", "2"}, {"DenyQos", "high"}});
   const JobId default_time = world_.Run(Tasks(1), "", "", "p");
   EXPECT_EQ(world_.state.FindJob(default_time)->spec->time_limit, std::chrono::minutes(10));
-  EXPECT_EQ(world_.Standing(world_.Run(Tasks(1), "", "", "p", 90)),
+  EXPECT_EQ(world_.StatusOf(world_.Run(Tasks(1), "", "", "p", 90)),
             "PartitionTimeLimit: partition p allows 1:00:00, it asks 1:30:00");
   ResourceRequest wide = Tasks(3);
   wide.min_nodes = 3;
-  EXPECT_EQ(world_.Standing(world_.Run(wide, "", "", "p", 10)),
+  EXPECT_EQ(world_.StatusOf(world_.Run(wide, "", "", "p", 10)),
             "PartitionNodeLimit: partition p gives at most 2 nodes to a job, it needs 3");
   JobSpec spec = world_.Spec(Tasks(1));
   spec.partition = "p";
@@ -115,19 +115,19 @@ TEST_F(PolicyFilterTest, APartitionSaysHowLongHowWideAndWho) {
 TEST_F(PolicyFilterTest, AClosedPartitionStartsOrTakesNothing) {
   world_.Add(PolicyKind::kPartition, "p", {{"State", "DOWN"}});
   const JobId job = world_.Run(Tasks(1), "", "", "p");
-  EXPECT_EQ(world_.Standing(job), "PartitionDown: partition p is down");
+  EXPECT_EQ(world_.StatusOf(job), "PartitionDown: partition p is down");
   world_.Set(PolicyKind::kPartition, "p", {{"State", "DRAIN"}});
   JobSpec spec = world_.Spec(Tasks(1));
   spec.partition = "p";
   EXPECT_THAT(world_.Refused(spec), HasSubstr("p takes no submissions: it is drained"));
   world_.Schedule();
-  EXPECT_EQ(world_.Standing(job), "running");
+  EXPECT_EQ(world_.StatusOf(job), "running");
 }
 
 TEST_F(PolicyFilterTest, AnExclusivePartitionGivesWholeNodes) {
   world_.Add(PolicyKind::kPartition, "p", {{"Nodes", "n1"}, {"Exclusive", "yes"}});
-  EXPECT_EQ(world_.Standing(world_.Run(Tasks(1), "", "", "p")), "running");
-  EXPECT_THAT(world_.Standing(world_.Run(Tasks(1), "", "", "p")), StartsWith("Resources: "));
+  EXPECT_EQ(world_.StatusOf(world_.Run(Tasks(1), "", "", "p")), "running");
+  EXPECT_THAT(world_.StatusOf(world_.Run(Tasks(1), "", "", "p")), StartsWith("Resources: "));
 }
 
 TEST_F(PolicyFilterTest, OnlyMembersUseAnAccountOnceThereAreMembers) {
@@ -150,7 +150,7 @@ TEST_F(PolicyFilterTest, NodesOfAnActiveReservationAreForThoseWhoNameIt) {
       {{"StartTime", Moment(-10)}, {"Duration", "60"}, {"Nodes", "n[1-2]"}, {"Users", "bob"}});
   EXPECT_EQ(NodesOf(world_.Run(Tasks(1))), "n3");
   const JobId other = world_.Run(Tasks(8));
-  EXPECT_THAT(world_.Standing(other),
+  EXPECT_THAT(world_.StatusOf(other),
               StartsWith("Reservation: reservation exam, until " + Moment(50)));
   JobSpec spec = world_.Spec(Tasks(8));
   spec.reservation = "exam";
@@ -162,23 +162,23 @@ TEST_F(PolicyFilterTest, NodesOfAnActiveReservationAreForThoseWhoNameIt) {
   const JobId too_long = world_.Submit(spec);
   world_.Schedule();
   EXPECT_EQ(NodesOf(own), "n1,n2");
-  EXPECT_THAT(world_.Standing(too_long), HasSubstr("exam is too short for the job's --time"));
+  EXPECT_THAT(world_.StatusOf(too_long), HasSubstr("exam is too short for the job's --time"));
 }
 
 TEST_F(PolicyFilterTest, NoJobStartsThatWouldRunIntoMaintenance) {
   world_.Add(PolicyKind::kReservation, "upgrade",
              {{"StartTime", Moment(30)}, {"Duration", "60"}, {"Nodes", "ALL"}, {"Flags", "MAINT"}});
   const JobId long_job = world_.Run(Tasks(1), "", "", "", 45);
-  EXPECT_EQ(world_.Standing(long_job),
+  EXPECT_EQ(world_.StatusOf(long_job),
             "Reservation: reservation upgrade begins at " + Moment(30) +
                 "; the job would still run by then: a shorter --time fits before it");
-  EXPECT_EQ(world_.Standing(world_.Run(Tasks(1), "", "", "", 30)), "running");
-  EXPECT_THAT(world_.Standing(world_.Run(Tasks(1))), StartsWith("Reservation: "));
+  EXPECT_EQ(world_.StatusOf(world_.Run(Tasks(1), "", "", "", 30)), "running");
+  EXPECT_THAT(world_.StatusOf(world_.Run(Tasks(1))), StartsWith("Reservation: "));
   const Plan plan = world_.MakePlanNow();
   EXPECT_EQ(plan.wake, world_.now + std::chrono::minutes(30));
   world_.now += std::chrono::minutes(90);
   world_.Schedule();
-  EXPECT_EQ(world_.Standing(long_job), "running");
+  EXPECT_EQ(world_.StatusOf(long_job), "running");
 }
 
 TEST_F(PolicyFilterTest, ADailyReservationComesBack) {
@@ -186,8 +186,8 @@ TEST_F(PolicyFilterTest, ADailyReservationComesBack) {
       PolicyKind::kReservation, "night",
       {{"StartTime", Moment(0)}, {"Duration", "60"}, {"Nodes", "ALL"}, {"Flags", "MAINT,DAILY"}});
   world_.now += std::chrono::hours(23);
-  EXPECT_EQ(world_.Standing(world_.Run(Tasks(1), "", "", "", 60)), "running");
-  EXPECT_THAT(world_.Standing(world_.Run(Tasks(1), "", "", "", 61)), StartsWith("Reservation: "));
+  EXPECT_EQ(world_.StatusOf(world_.Run(Tasks(1), "", "", "", 60)), "running");
+  EXPECT_THAT(world_.StatusOf(world_.Run(Tasks(1), "", "", "", 61)), StartsWith("Reservation: "));
 }
 
 TEST_F(PolicyFilterTest, APlanMadeBeforeAReservationIsNotTakenAfterIt) {

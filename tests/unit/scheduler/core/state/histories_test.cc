@@ -7,7 +7,7 @@
 #include "scheduler/core/plan/snapshot_builder.h"
 #include "scheduler/core/state/actions.h"
 #include "scheduler/core/state/invariants.h"
-#include "scheduler/core/state/state_print.h"
+#include "scheduler/core/state/state_hash.h"
 #include "tests/unit/scheduler/core/history.h"
 
 namespace muster::core {
@@ -19,7 +19,7 @@ constexpr std::uint64_t kSeeds = 240;
 constexpr int kTurns = 320;
 
 void ExpectSameDecisions(const ClusterState& a, const ClusterState& b, const History& history) {
-  EXPECT_EQ(PrintOf(a), PrintOf(b));
+  EXPECT_EQ(HashOf(a), HashOf(b));
   EXPECT_EQ(a.policy().site(), b.policy().site());
   EXPECT_TRUE(a.policy().snapshot().usage == b.policy().snapshot().usage);
   EXPECT_EQ(a.usage().TakeSnapshot().used, b.usage().TakeSnapshot().used);

@@ -41,7 +41,7 @@ TEST(Reason, WritesMemoryInTheUnitThatFits) {
   const std::uint64_t mib = kMebibyte.value();
   EXPECT_EQ(memory(3 * 1024 * mib, 512 * mib), "short of 3 GiB (has 512 MiB)");
   EXPECT_EQ(memory(1536 * mib, 7), "short of 1.5 GiB (has 7 B)");
-  EXPECT_EQ(memory(UINT64_MAX, 0), "short of 17179869183.9 GiB (has 0 B)");
+  EXPECT_EQ(memory(UINT64_MAX, 0), "short of 16777215.9 TiB (has 0 B)");
 }
 
 TEST(Reason, CountsTheJobsBeforeIt) {

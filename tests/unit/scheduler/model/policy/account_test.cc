@@ -13,13 +13,13 @@ namespace muster {
 namespace {
 
 template <class T>
-std::uint64_t PrintOf(const T& value) {
+std::uint64_t HashOf(const T& value) {
   return Fingerprint().Add(value).value();
 }
 
 TEST(Account, EveryFieldOfATreeIsSeen) {
   const Account account;
-  std::set<std::uint64_t> prints = {PrintOf(account)};
+  std::set<std::uint64_t> hashes = {HashOf(account)};
   for (const Account& other :
        {Account{.name = "a", .parent = kRootAccount, .shares = ShareCount(1), .usage = {}},
         Account{.name = "", .parent = "a", .shares = ShareCount(1), .usage = {}},
@@ -36,15 +36,14 @@ TEST(Account, EveryFieldOfATreeIsSeen) {
         .parent = kRootAccount,
         .shares = ShareCount(1),
         .usage = {.period = 0, .high = 0, .low = 1}}}) {
-    EXPECT_TRUE(prints.insert(PrintOf(other)).second);
+    EXPECT_TRUE(hashes.insert(HashOf(other)).second);
     EXPECT_NE(other, account);
   }
-  EXPECT_NE(
-      PrintOf(Association{.user = "u", .account = "a", .shares = ShareCount(1), .usage = {}}),
-      PrintOf(Association{.user = "a", .account = "u", .shares = ShareCount(1), .usage = {}}));
+  EXPECT_NE(HashOf(Association{.user = "u", .account = "a", .shares = ShareCount(1), .usage = {}}),
+            HashOf(Association{.user = "a", .account = "u", .shares = ShareCount(1), .usage = {}}));
   AccountTree tree;
   tree.accounts.push_back(account);
-  EXPECT_NE(PrintOf(tree), PrintOf(AccountTree()));
+  EXPECT_NE(HashOf(tree), HashOf(AccountTree()));
 }
 
 TEST(Account, ParentSharesAreNoNumberOfShares) {

@@ -3,9 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "scheduler/model/value/host_list.h"
-#include "scheduler/model/value/period_text.h"
-
 namespace muster {
 namespace {
 
@@ -135,44 +132,6 @@ TEST(PolicyText, AChangeTellsWhatWas) {
   const PolicyObject after = With(PolicyKind::kQos, {{"MaxJobs", "4"}, {"Priority", "1"}});
   EXPECT_EQ(DescribeChange(before, after),
             "Priority=1, GrpTRES= (was cpu=8), MaxJobsPerUser=4 (was 2)");
-}
-
-TEST(PeriodText, ReadsBothForms) {
-  const auto seconds = [](const char* text) {
-    return std::chrono::duration_cast<std::chrono::seconds>(ParsePeriod(text).value()).count();
-  };
-  EXPECT_EQ(seconds("30"), 1800);
-  EXPECT_EQ(seconds("1:30"), 90);
-  EXPECT_EQ(seconds("1:00:00"), 3600);
-  EXPECT_EQ(seconds("2-12"), 60 * 3600);
-  EXPECT_EQ(seconds("2-00:00:01"), 172801);
-  EXPECT_EQ(seconds("90s"), 90);
-  EXPECT_EQ(seconds("7d"), 604800);
-  for (const char* bad : {"", "x", "1:2:3:4", "-5", "9999999999999", "1-", "5 m", "1.5h"}) {
-    EXPECT_FALSE(ParsePeriod(bad).ok()) << bad;
-  }
-  for (const char* text : {"0:01:30", "23:59:59", "7-00:00:00"}) {
-    EXPECT_EQ(PeriodText(ParsePeriod(text).value()), text);
-  }
-}
-
-TEST(PeriodText, MomentsAreUtcAndExact) {
-  EXPECT_EQ(MomentText(ParseMoment("2030-01-31T08:00Z").value()), "2030-01-31T08:00:00Z");
-  for (const char* bad : {"2030-02-31T08:00Z", "2030-01-31T08:00", "2030-01-31T24:00Z", "now",
-                          "2030-01-31T08:00Zx", "1969-01-01T00:00Z"}) {
-    EXPECT_FALSE(ParseMoment(bad).ok()) << bad;
-  }
-}
-
-TEST(HostList, ExpandsBracketsWithTheirZeros) {
-  EXPECT_THAT(NodeNames("n[01-03,7],login,n2").value(),
-              ElementsAre("n01", "n02", "n03", "n7", "login", "n2"));
-  EXPECT_THAT(NodeNames("a,a,a").value(), ElementsAre("a"));
-  EXPECT_THAT(NodeNames("n[1-2][3]").value(), ElementsAre("n13", "n23"));
-  for (const char* bad :
-       {"", "n[1-", "n[3-1]", "a b", "n[]", "n[1-99999999]", ",", "n[1-60000],m[1-60000]"}) {
-    EXPECT_FALSE(NodeNames(bad).ok()) << bad;
-  }
 }
 
 Time Hours(int hours) {

@@ -96,7 +96,7 @@ TEST_F(SealedStreamTest, AStreamThatIsPlayedAgainIsRefused) {
 TEST_F(SealedStreamTest, WhoHasNoTokenIsRefused) {
   std::string plain;
   EXPECT_THAT(std::string(answer_.Take(preface_ + Said("x"), {kOther}, &seen_, &plain).message()),
-              HasSubstr("nobody who has this step's token"));
+              HasSubstr("the peer does not have this step's token"));
 }
 
 TEST_F(SealedStreamTest, WhatIsNoSealedStreamIsRefusedAndLittleIsKept) {

@@ -127,7 +127,7 @@ TEST_F(ClusterSimulationTest, EveryScheduleIsLegalAndComesOutTheSameAgain) {
     const auto second = SimulateCluster(run, again);
     RC_ASSERT(second.ok());
     RC_ASSERT(rows.table == again.table);
-    RC_ASSERT(result->state_print == second->state_print);
+    RC_ASSERT(result->state_hash == second->state_hash);
   });
   EXPECT_TRUE(holds);
 }

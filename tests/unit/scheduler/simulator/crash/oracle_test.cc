@@ -1,4 +1,4 @@
-// The witness must be able to see each promise broken; a simulation that passes means nothing
+// The oracle must be able to see each promise broken; a simulation that passes means nothing
 // otherwise.
 #include "scheduler/simulator/crash/oracle.h"
 
@@ -30,56 +30,56 @@ JournalEntry Ended(std::uint64_t version, std::uint64_t job) {
 }
 
 TEST(Oracle, AcceptsALifeInOrder) {
-  Oracle witness;
-  witness.Acknowledged("a", JobId(1));
-  witness.Acknowledged("a", JobId(1));
-  witness.Began(On("node1", 1, 1, 0));
-  witness.Began(On("node2", 1, 1, 0));
-  witness.Ended("node1", JobId(1), AttemptNumber(1), Time(Duration(5)));
-  witness.Ended("node2", JobId(1), AttemptNumber(1), Time(Duration(6)));
-  witness.CheckJournal({Submitted(1, 1, "a"), Ended(2, 1)}, true);
-  EXPECT_FALSE(witness.broken().has_value()) << *witness.broken();
+  Oracle oracle;
+  oracle.Acknowledged("a", JobId(1));
+  oracle.Acknowledged("a", JobId(1));
+  oracle.Began(On("node1", 1, 1, 0));
+  oracle.Began(On("node2", 1, 1, 0));
+  oracle.Ended("node1", JobId(1), AttemptNumber(1), Time(Duration(5)));
+  oracle.Ended("node2", JobId(1), AttemptNumber(1), Time(Duration(6)));
+  oracle.CheckJournal({Submitted(1, 1, "a"), Ended(2, 1)}, true);
+  EXPECT_FALSE(oracle.broken().has_value()) << *oracle.broken();
 }
 
 TEST(Oracle, SeesTwoAttemptsOfAJobOverlap) {
-  Oracle witness;
-  witness.Began(On("node1", 1, 1, 0));
-  witness.Began(On("node2", 1, 2, 0));
-  EXPECT_THAT(witness.broken().value_or(""), HasSubstr("promise 3"));
+  Oracle oracle;
+  oracle.Began(On("node1", 1, 1, 0));
+  oracle.Began(On("node2", 1, 2, 0));
+  EXPECT_THAT(oracle.broken().value_or(""), HasSubstr("promise 3"));
 }
 
 TEST(Oracle, SeesAnAttemptStartedTwice) {
-  Oracle witness;
-  witness.Began(On("node1", 1, 1, 0));
-  witness.Ended("node1", JobId(1), AttemptNumber(1), Time(Duration(5)));
-  witness.Began(On("node1", 1, 1, 0));
-  EXPECT_THAT(witness.broken().value_or(""), HasSubstr("promise 3"));
+  Oracle oracle;
+  oracle.Began(On("node1", 1, 1, 0));
+  oracle.Ended("node1", JobId(1), AttemptNumber(1), Time(Duration(5)));
+  oracle.Began(On("node1", 1, 1, 0));
+  EXPECT_THAT(oracle.broken().value_or(""), HasSubstr("promise 3"));
 }
 
 TEST(Oracle, SeesAFrozenJobsThreadTakenOnlyOnceItRunsAgain) {
-  Oracle witness;
-  witness.Began(On("node1", 1, 1, 0));
-  witness.Frozen("node1", JobId(1), AttemptNumber(1));
-  witness.Began(On("node1", 2, 1, 0));
-  EXPECT_FALSE(witness.broken().has_value()) << *witness.broken();
-  witness.Thawed("node1", JobId(1), AttemptNumber(1));
-  EXPECT_THAT(witness.broken().value_or(""), HasSubstr("promise 2"));
+  Oracle oracle;
+  oracle.Began(On("node1", 1, 1, 0));
+  oracle.Frozen("node1", JobId(1), AttemptNumber(1));
+  oracle.Began(On("node1", 2, 1, 0));
+  EXPECT_FALSE(oracle.broken().has_value()) << *oracle.broken();
+  oracle.Thawed("node1", JobId(1), AttemptNumber(1));
+  EXPECT_THAT(oracle.broken().value_or(""), HasSubstr("promise 2"));
 }
 
 TEST(Oracle, SeesTwoJobsOnOneThread) {
-  Oracle witness;
-  witness.Began(On("node1", 1, 1, 0));
-  witness.Began(On("node1", 2, 1, 1));
-  EXPECT_FALSE(witness.broken().has_value());
-  witness.Began(On("node1", 3, 1, 1));
-  EXPECT_THAT(witness.broken().value_or(""), HasSubstr("promise 2"));
+  Oracle oracle;
+  oracle.Began(On("node1", 1, 1, 0));
+  oracle.Began(On("node1", 2, 1, 1));
+  EXPECT_FALSE(oracle.broken().has_value());
+  oracle.Began(On("node1", 3, 1, 1));
+  EXPECT_THAT(oracle.broken().value_or(""), HasSubstr("promise 2"));
 }
 
 TEST(Oracle, SeesALostSubmission) {
-  Oracle witness;
-  witness.Acknowledged("a", JobId(1));
-  witness.CheckJournal({Submitted(1, 1, "b")}, false);
-  EXPECT_THAT(witness.broken().value_or(""), HasSubstr("promise 1"));
+  Oracle oracle;
+  oracle.Acknowledged("a", JobId(1));
+  oracle.CheckJournal({Submitted(1, 1, "b")}, false);
+  EXPECT_THAT(oracle.broken().value_or(""), HasSubstr("promise 1"));
 }
 
 TEST(Oracle, SeesARetryThatHadTwoEffects) {
@@ -104,10 +104,10 @@ TEST(Oracle, SeesAJobThatEndsTwiceOrNever) {
 }
 
 TEST(Oracle, SeesWhatStillRunsWhenAllIsOver) {
-  Oracle witness;
-  witness.Began(On("node1", 1, 1, 0));
-  witness.CheckJournal({Submitted(1, 1, "a"), Ended(2, 1)}, true);
-  EXPECT_THAT(witness.broken().value_or(""), HasSubstr("still runs"));
+  Oracle oracle;
+  oracle.Began(On("node1", 1, 1, 0));
+  oracle.CheckJournal({Submitted(1, 1, "a"), Ended(2, 1)}, true);
+  EXPECT_THAT(oracle.broken().value_or(""), HasSubstr("still runs"));
 }
 
 }  // namespace

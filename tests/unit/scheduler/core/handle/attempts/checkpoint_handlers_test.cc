@@ -23,9 +23,9 @@ constexpr Duration Seconds(std::int64_t count) {
 }
 
 // A batch job on two nodes that runs since 1,000 s.
-class CheckpointTurns : public ::testing::Test {
+class CheckpointHandlers : public ::testing::Test {
  protected:
-  CheckpointTurns() {
+  CheckpointHandlers() {
     nodes_ = {world_.AddNode("n1"), world_.AddNode("n2")};
     job_ = world_.Submit(Spec());
     Run();
@@ -80,7 +80,7 @@ class CheckpointTurns : public ::testing::Test {
   std::uint64_t index_ = 0;
 };
 
-TEST_F(CheckpointTurns, AnAttemptStartsWithTheMtbfOfItsNodes) {
+TEST_F(CheckpointHandlers, AnAttemptStartsWithTheMtbfOfItsNodes) {
   // Nothing was seen: the prior's 50,000 hours, of two nodes.
   EXPECT_EQ(Now().advice.number, kFirstAdvice);
   EXPECT_EQ(Now().advice.mtbf, std::chrono::hours(25'000));
@@ -88,7 +88,7 @@ TEST_F(CheckpointTurns, AnAttemptStartsWithTheMtbfOfItsNodes) {
   EXPECT_EQ(Now().advice.notice, CheckpointNotice::kNone);
 }
 
-TEST_F(CheckpointTurns, DrainingANodeAsksWhatRunsThereForACheckpointAndEndsNothing) {
+TEST_F(CheckpointHandlers, DrainingANodeAsksWhatRunsThereForACheckpointAndEndsNothing) {
   const Transition transition = world_.Take(DrainNode{"n2", true, "new fans"});
   ASSERT_TRUE(transition.status.ok());
   EXPECT_EQ(Now().advice.number, kFirstAdvice + 1);
@@ -104,14 +104,14 @@ TEST_F(CheckpointTurns, DrainingANodeAsksWhatRunsThereForACheckpointAndEndsNothi
   EXPECT_EQ(Now().advice.number, kFirstAdvice + 2);
 }
 
-TEST_F(CheckpointTurns, WhatIsToldToEndIsAdvisedNoMore) {
+TEST_F(CheckpointHandlers, WhatIsToldToEndIsAdvisedNoMore) {
   world_.Take(RequeueJob{job_, std::nullopt, world_.ada});
   EXPECT_NE(Now().ending, EndCause::kNone);
   EXPECT_TRUE(Only<Advise>(world_.Take(DrainNode{"n2", true, "new fans"})).empty());
   EXPECT_EQ(Now().advice.number, kFirstAdvice);
 }
 
-TEST_F(CheckpointTurns, AdviceIsRepeatedToANodeThatComesBack) {
+TEST_F(CheckpointHandlers, AdviceIsRepeatedToANodeThatComesBack) {
   world_.Take(DrainNode{"n2", true, "new fans"});
   world_.Take(LoseAgent{nodes_[0]});
   Registration again = World::RegistrationOf("n1", {});
@@ -119,7 +119,7 @@ TEST_F(CheckpointTurns, AdviceIsRepeatedToANodeThatComesBack) {
   EXPECT_EQ(Only<Advise>(world_.Take(RegisterAgent{again})).size(), 1U);
 }
 
-TEST_F(CheckpointTurns, WhenItsNodesFailMoreOftenAnAttemptThatSavesIsAdvisedAnew) {
+TEST_F(CheckpointHandlers, WhenItsNodesFailMoreOftenAnAttemptThatSavesIsAdvisedAnew) {
   const JobId other = world_.Submit(Tasks(1));
   world_.Schedule();
   const NodeId node = world_.state.FindJob(other)->attempt->allocation.nodes[0].node;
@@ -134,7 +134,7 @@ TEST_F(CheckpointTurns, WhenItsNodesFailMoreOftenAnAttemptThatSavesIsAdvisedAnew
   EXPECT_TRUE(Only<Advise>(world_.Take(TickHealth{})).empty());
 }
 
-TEST_F(CheckpointTurns, WhenNodesAreLostMoreOftenItIsAdvisedAnew) {
+TEST_F(CheckpointHandlers, WhenNodesAreLostMoreOftenItIsAdvisedAnew) {
   Save(1, 1000, 1004);
   const JobId other = world_.Submit(Tasks(1));
   world_.Schedule();
@@ -147,7 +147,7 @@ TEST_F(CheckpointTurns, WhenNodesAreLostMoreOftenItIsAdvisedAnew) {
       << "one and a half in 50,000 h, of two nodes";
 }
 
-TEST_F(CheckpointTurns, AnUnansweredNoticeIsNotTakenBack) {
+TEST_F(CheckpointHandlers, AnUnansweredNoticeIsNotTakenBack) {
   world_.Take(DrainNode{"n2", true, "new fans"});
   Save(1, 1000, 1004);
   const JobId other = world_.Submit(Tasks(1));
@@ -161,7 +161,7 @@ TEST_F(CheckpointTurns, AnUnansweredNoticeIsNotTakenBack) {
 
 // --- The account ---
 
-TEST_F(CheckpointTurns, ARequeuedAttemptIsAccounted) {
+TEST_F(CheckpointHandlers, ARequeuedAttemptIsAccounted) {
   Save(2, 1100, 1104);
   world_.now = testing::At(1130);
   world_.Take(RequeueJob{job_, std::nullopt, world_.ada});
@@ -178,7 +178,7 @@ TEST_F(CheckpointTurns, ARequeuedAttemptIsAccounted) {
   EXPECT_EQ(world_.EndOf(job_).value().state, JobState::kCompleted);
 }
 
-TEST_F(CheckpointTurns, WithoutACheckpointAllIsLostAndByItselfNothing) {
+TEST_F(CheckpointHandlers, WithoutACheckpointAllIsLostAndByItselfNothing) {
   world_.now = testing::At(1130);
   Job job = Of();
   EXPECT_EQ(LostWork(job, world_.now), Duration(0));
@@ -195,7 +195,7 @@ TEST_F(CheckpointTurns, WithoutACheckpointAllIsLostAndByItselfNothing) {
   EXPECT_EQ(LostWork(job, world_.now), Seconds(100));
 }
 
-TEST_F(CheckpointTurns, OfSeveralNodesTheOneThatIsBehindCounts) {
+TEST_F(CheckpointHandlers, OfSeveralNodesTheOneThatIsBehindCounts) {
   Attempt attempt = Now();
   EXPECT_EQ(CheckpointsOf(attempt), CheckpointRecord());
   CheckpointRecord& first = attempt.runs[0].checkpoints;
@@ -211,7 +211,7 @@ TEST_F(CheckpointTurns, OfSeveralNodesTheOneThatIsBehindCounts) {
   EXPECT_EQ(CheckpointsOf(attempt), expected);
 }
 
-TEST_F(CheckpointTurns, ANodeThatMeasuredASignalOnlyHoldsNoOtherBack) {
+TEST_F(CheckpointHandlers, ANodeThatMeasuredASignalOnlyHoldsNoOtherBack) {
   CheckpointRecord record;
   record.count = 3;
   record.slow = Seconds(4);
@@ -228,7 +228,7 @@ TEST_F(CheckpointTurns, ANodeThatMeasuredASignalOnlyHoldsNoOtherBack) {
   EXPECT_EQ(Now().advice.slow, Seconds(7)) << "the next attempt knows";
 }
 
-TEST_F(CheckpointTurns, WhatWasLostIsNeverMoreThanWhatWasHeld) {
+TEST_F(CheckpointHandlers, WhatWasLostIsNeverMoreThanWhatWasHeld) {
   const Job base = Of();
   EXPECT_TRUE(rc::check([&] {
     Job job = base;
@@ -246,7 +246,7 @@ TEST_F(CheckpointTurns, WhatWasLostIsNeverMoreThanWhatWasHeld) {
 
 // --- Running again ---
 
-TEST_F(CheckpointTurns, ARequeueAfterACheckpointCountsAgainstNoLimit) {
+TEST_F(CheckpointHandlers, ARequeueAfterACheckpointCountsAgainstNoLimit) {
   Save(1, 1010, 1012);
   End(EndCause::kNodeRebooted);
   EXPECT_EQ(world_.StateOf(job_), JobState::kPending);
@@ -257,7 +257,7 @@ TEST_F(CheckpointTurns, ARequeueAfterACheckpointCountsAgainstNoLimit) {
   EXPECT_EQ(Of().requeues, 1U) << "without one it does";
 }
 
-TEST_F(CheckpointTurns, OneThatSavesAndIsLostAgainAndAgainIsNeverHeld) {
+TEST_F(CheckpointHandlers, OneThatSavesAndIsLostAgainAndAgainIsNeverHeld) {
   for (std::uint32_t i = 0; i < world_.config.requeues_max + 3; ++i) {
     Save(1, 1010, 1012);
     End(EndCause::kNodeRebooted);
@@ -266,7 +266,7 @@ TEST_F(CheckpointTurns, OneThatSavesAndIsLostAgainAndAgainIsNeverHeld) {
   }
 }
 
-TEST_F(CheckpointTurns, AtItsLimitAJobThatSavedWhenItWasToldRunsAgain) {
+TEST_F(CheckpointHandlers, AtItsLimitAJobThatSavedWhenItWasToldRunsAgain) {
   Save(3, 1010, 1012, kFirstAdvice + 1);
   End(EndCause::kTimeLimit);
   EXPECT_EQ(world_.StateOf(job_), JobState::kPending);

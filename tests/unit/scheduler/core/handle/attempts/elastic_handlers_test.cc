@@ -35,7 +35,7 @@ JobId GrowingOn(Cluster& cluster) {
 }
 
 // E1
-TEST(ElasticTurns, AJobGoesOnWithFewerNodesUntilNoneIsLeft) {
+TEST(ElasticHandlers, AJobGoesOnWithFewerNodesUntilNoneIsLeft) {
   Cluster cluster;
   std::vector<NodeId> nodes;
   for (int i = 0; i < 4; ++i) {
@@ -63,7 +63,7 @@ TEST(ElasticTurns, AJobGoesOnWithFewerNodesUntilNoneIsLeft) {
 }
 
 // E2
-TEST(ElasticTurns, ThreeNodesThatComeWithinFiveSecondsCostOneRestart) {
+TEST(ElasticHandlers, ThreeNodesThatComeWithinFiveSecondsCostOneRestart) {
   Cluster cluster;
   cluster.AddNode();
   const JobId job = cluster.Submit(1, 4, hours(10));
@@ -80,7 +80,7 @@ TEST(ElasticTurns, ThreeNodesThatComeWithinFiveSecondsCostOneRestart) {
 }
 
 // E4
-TEST(ElasticTurns, ANodeThatFallsSilentForAMinuteIsFencedWhenItReturns) {
+TEST(ElasticHandlers, ANodeThatFallsSilentForAMinuteIsFencedWhenItReturns) {
   Cluster cluster;
   for (int i = 0; i < 3; ++i) {
     cluster.AddNode();
@@ -100,7 +100,7 @@ TEST(ElasticTurns, ANodeThatFallsSilentForAMinuteIsFencedWhenItReturns) {
   EXPECT_TRUE(cluster.NeverOverlapped());
 }
 
-TEST(ElasticTurns, ANodeWhoseSilenceWasNoticedLateIsFencedFromItsLastSignOfLife) {
+TEST(ElasticHandlers, ANodeWhoseSilenceWasNoticedLateIsFencedFromItsLastSignOfLife) {
   Cluster cluster;
   for (int i = 0; i < 3; ++i) {
     cluster.AddNode();
@@ -115,7 +115,7 @@ TEST(ElasticTurns, ANodeWhoseSilenceWasNoticedLateIsFencedFromItsLastSignOfLife)
   EXPECT_TRUE(cluster.NeverOverlapped());
 }
 
-TEST(ElasticTurns, AnAgentThatStartsAgainCostsNothing) {
+TEST(ElasticHandlers, AnAgentThatStartsAgainCostsNothing) {
   Cluster cluster;
   cluster.AddNode();
   const NodeId second = cluster.AddNode();
@@ -129,7 +129,7 @@ TEST(ElasticTurns, AnAgentThatStartsAgainCostsNothing) {
   EXPECT_EQ(cluster.NodesOf(job), 2U);
 }
 
-TEST(ElasticTurns, AnAgentThatReturnsWhileTheJobLeavesItsNodesGoesAlong) {
+TEST(ElasticHandlers, AnAgentThatReturnsWhileTheJobLeavesItsNodesGoesAlong) {
   Cluster cluster;
   cluster.AddNode();
   const NodeId second = cluster.AddNode();
@@ -145,7 +145,7 @@ TEST(ElasticTurns, AnAgentThatReturnsWhileTheJobLeavesItsNodesGoesAlong) {
 }
 
 // E5
-TEST(ElasticTurns, CapacityThatComesAndGoesEveryMinuteCostsFewChanges) {
+TEST(ElasticHandlers, CapacityThatComesAndGoesEveryMinuteCostsFewChanges) {
   Cluster cluster;
   cluster.AddNode();
   const NodeId second = cluster.AddNode();
@@ -163,7 +163,7 @@ TEST(ElasticTurns, CapacityThatComesAndGoesEveryMinuteCostsFewChanges) {
 }
 
 // E6
-TEST(ElasticTurns, TheBillIsTheSumOfTheNodeSecondsOfAllMemberships) {
+TEST(ElasticHandlers, TheBillIsTheSumOfTheNodeSecondsOfAllMemberships) {
   Cluster cluster;
   cluster.world.config.priority.billing = {{"node", 1'000'000, 0}};
   cluster.world.config.priority.half_life = Duration(0);
@@ -206,7 +206,7 @@ TEST(ElasticTurns, TheBillIsTheSumOfTheNodeSecondsOfAllMemberships) {
 }
 
 // E8
-TEST(ElasticTurns, AJobWithOneSizeIsRigid) {
+TEST(ElasticHandlers, AJobWithOneSizeIsRigid) {
   Cluster cluster;
   for (int i = 0; i < 2; ++i) {
     cluster.AddNode();
@@ -236,7 +236,7 @@ JobId StartOnItsLeast(Cluster& cluster) {
   return job;
 }
 
-TEST(ElasticTurns, AJobWithTooFewNodesLeftWaitsForAReplacement) {
+TEST(ElasticHandlers, AJobWithTooFewNodesLeftWaitsForAReplacement) {
   Cluster cluster;
   const JobId job = StartOnItsLeast(cluster);
   ASSERT_EQ(cluster.NodesOf(job), 2U);
@@ -252,7 +252,7 @@ TEST(ElasticTurns, AJobWithTooFewNodesLeftWaitsForAReplacement) {
   EXPECT_TRUE(cluster.NeverOverlapped());
 }
 
-TEST(ElasticTurns, AJobThatFindsNoReplacementInTimeWaitsWithoutNodes) {
+TEST(ElasticHandlers, AJobThatFindsNoReplacementInTimeWaitsWithoutNodes) {
   Cluster cluster;
   const JobId job = StartOnItsLeast(cluster);
   const JobId other = cluster.SubmitPlain(1, minutes(1));
@@ -262,7 +262,7 @@ TEST(ElasticTurns, AJobThatFindsNoReplacementInTimeWaitsWithoutNodes) {
   EXPECT_TRUE(cluster.Runs(other)) << "what it cannot use is others'";
 }
 
-TEST(ElasticTurns, WaitingJobsHaveFreeNodesBeforeElasticOnesGrow) {
+TEST(ElasticHandlers, WaitingJobsHaveFreeNodesBeforeElasticOnesGrow) {
   Cluster cluster;
   for (int i = 0; i < 2; ++i) {
     cluster.AddNode();
@@ -282,7 +282,7 @@ TEST(ElasticTurns, WaitingJobsHaveFreeNodesBeforeElasticOnesGrow) {
   EXPECT_EQ(cluster.NodesOf(job), 2U);
 }
 
-TEST(ElasticTurns, NobodyTakesWhatAGrowingJobHasLeftForAMoment) {
+TEST(ElasticHandlers, NobodyTakesWhatAGrowingJobHasLeftForAMoment) {
   Cluster cluster;
   cluster.AddNode();
   const JobId job = cluster.Submit(1, 3, hours(10));
@@ -299,7 +299,7 @@ TEST(ElasticTurns, NobodyTakesWhatAGrowingJobHasLeftForAMoment) {
   EXPECT_EQ(cluster.world.StateOf(other), JobState::kPending);
 }
 
-TEST(ElasticTurns, AJobNearItsEndDoesNotGrow) {
+TEST(ElasticHandlers, AJobNearItsEndDoesNotGrow) {
   Cluster cluster;
   cluster.AddNode();
   const JobId job = cluster.Submit(1, 2, minutes(3));
@@ -309,7 +309,7 @@ TEST(ElasticTurns, AJobNearItsEndDoesNotGrow) {
   EXPECT_EQ(cluster.RestartsOf(job), 0U) << "half of what is left of 3 min is less than 120 s";
 }
 
-TEST(ElasticTurns, AChangeOfSizeLeavesTheRestOfTheTimeLimit) {
+TEST(ElasticHandlers, AChangeOfSizeLeavesTheRestOfTheTimeLimit) {
   Cluster cluster;
   cluster.AddNode();
   const JobId job = cluster.Submit(1, 2, hours(2));
@@ -322,7 +322,7 @@ TEST(ElasticTurns, AChangeOfSizeLeavesTheRestOfTheTimeLimit) {
   EXPECT_GE(left, hours(1) - minutes(2));
 }
 
-TEST(ElasticTurns, WhatItWasGivenAsItRanIsLeftToo) {
+TEST(ElasticHandlers, WhatItWasGivenAsItRanIsLeftToo) {
   Cluster cluster;
   cluster.AddNode();
   const JobId job = cluster.Submit(1, 2, hours(2));
@@ -339,7 +339,7 @@ TEST(ElasticTurns, WhatItWasGivenAsItRanIsLeftToo) {
   EXPECT_GE(left, hours(2) - minutes(2));
 }
 
-TEST(ElasticTurns, AJobThatEndsByItselfAsItGrowsHasEnded) {
+TEST(ElasticHandlers, AJobThatEndsByItselfAsItGrowsHasEnded) {
   Cluster cluster;
   const JobId job = GrowingOn(cluster);
   ASSERT_EQ(cluster.Its(job).ending, EndCause::kResized);
@@ -348,7 +348,7 @@ TEST(ElasticTurns, AJobThatEndsByItselfAsItGrowsHasEnded) {
   EXPECT_EQ(cluster.world.EndOf(job)->state, JobState::kCompleted);
 }
 
-TEST(ElasticTurns, AJobThatIsCancelledAsItGrowsIsCancelled) {
+TEST(ElasticHandlers, AJobThatIsCancelledAsItGrowsIsCancelled) {
   Cluster cluster;
   const JobId job = GrowingOn(cluster);
   cluster.Ask(CancelJob{job, std::nullopt, cluster.world.ada});
@@ -357,7 +357,7 @@ TEST(ElasticTurns, AJobThatIsCancelledAsItGrowsIsCancelled) {
   EXPECT_EQ(cluster.world.EndOf(job)->state, JobState::kCancelled);
 }
 
-TEST(ElasticTurns, AJobThatIsRequeuedAsItLosesANodeWaitsInItsPlace) {
+TEST(ElasticHandlers, AJobThatIsRequeuedAsItLosesANodeWaitsInItsPlace) {
   Cluster cluster;
   cluster.AddNode();
   const NodeId second = cluster.AddNode();
@@ -379,7 +379,7 @@ TEST(ElasticTurns, AJobThatIsRequeuedAsItLosesANodeWaitsInItsPlace) {
   EXPECT_EQ(cluster.world.StateOf(job), JobState::kPending);
 }
 
-TEST(ElasticTurns, AScriptThatFailsFailsItsJob) {
+TEST(ElasticHandlers, AScriptThatFailsFailsItsJob) {
   Cluster cluster;
   cluster.AddNode();
   cluster.AddNode();
@@ -391,7 +391,7 @@ TEST(ElasticTurns, AScriptThatFailsFailsItsJob) {
   EXPECT_EQ(cluster.world.EndOf(job)->state, JobState::kFailed);
 }
 
-TEST(ElasticTurns, AJobStartsOnFewerNodesWhereALimitIsAgainstMore) {
+TEST(ElasticHandlers, AJobStartsOnFewerNodesWhereALimitIsAgainstMore) {
   testing::PolicyWorld world;
   for (const char* name : {"n1", "n2", "n3"}) {
     world.AddNode(name);
@@ -415,7 +415,7 @@ TEST(ElasticTurns, AJobStartsOnFewerNodesWhereALimitIsAgainstMore) {
   EXPECT_EQ(plan.resizes.front().verdict, ResizeVerdict::kNoRoom) << "the limit is its room";
 }
 
-TEST(ElasticTurns, WhatCannotChangeItsSizeIsRefused) {
+TEST(ElasticHandlers, WhatCannotChangeItsSizeIsRefused) {
   World world;
   const auto refusal = [&](const std::function<void(JobSpec&)>& change) {
     JobSpec spec = world.Spec({});

@@ -8,10 +8,10 @@
 
 #include <chrono>
 
+#include "scheduler/base/text/time_text.h"
 #include "scheduler/core/policy/deadline.h"
 #include "scheduler/core/state/invariants.h"
 #include "scheduler/core/state/tables/attempt.h"
-#include "scheduler/model/value/period_text.h"
 #include "tests/unit/scheduler/core/policy_world.h"
 
 namespace muster::core {

@@ -23,11 +23,11 @@ using ::testing::SizeIs;
 
 constexpr std::uint64_t kGib = std::uint64_t{1} << 30;
 
-IoClaim Due(std::uint64_t job, std::int64_t at_risk, std::uint64_t bytes_per_second = 0) {
-  return IoClaim{JobId(job), false, true, at_risk, bytes_per_second};
+WriteClaim Due(std::uint64_t job, std::int64_t at_risk, std::uint64_t bytes_per_second = 0) {
+  return WriteClaim{JobId(job), false, true, at_risk, bytes_per_second};
 }
 
-TEST(IoTurns, ThoseWhoWouldLoseMostWriteFirst) {
+TEST(WriteSlots, ThoseWhoWouldLoseMostWriteFirst) {
   const CheckpointPolicy two{.writers = 2, .bandwidth = Bytes()};
   EXPECT_THAT(WritersNow({Due(1, 10), Due(2, 30), Due(3, 20)}, two),
               ElementsAre(JobId(2), JobId(3)));
@@ -35,20 +35,20 @@ TEST(IoTurns, ThoseWhoWouldLoseMostWriteFirst) {
               ElementsAre(JobId(1), JobId(2)));
 }
 
-TEST(IoTurns, WhoWritesGoesOnHoweverMuchOthersWouldLose) {
-  IoClaim writes = Due(9, 1);
+TEST(WriteSlots, WhoWritesGoesOnHoweverMuchOthersWouldLose) {
+  WriteClaim writes = Due(9, 1);
   writes.writing = true;
   EXPECT_THAT(WritersNow({Due(1, 1000), writes}, {.writers = 1, .bandwidth = Bytes()}),
               ElementsAre(JobId(9)));
 }
 
-TEST(IoTurns, WhoIsNotDueHasNoTurn) {
-  IoClaim later = Due(1, 1000);
+TEST(WriteSlots, WhoIsNotDueHasNoSlot) {
+  WriteClaim later = Due(1, 1000);
   later.due = false;
   EXPECT_THAT(WritersNow({later}, {.writers = 1, .bandwidth = Bytes()}), IsEmpty());
 }
 
-TEST(IoTurns, NobodyOvertakesAWideOneThatWaitsForBandwidth) {
+TEST(WriteSlots, NobodyOvertakesAWideOneThatWaitsForBandwidth) {
   const CheckpointPolicy policy{.writers = 0, .bandwidth = Bytes(10 * kGib)};
   EXPECT_THAT(WritersNow({Due(1, 30, 6 * kGib), Due(2, 20, 6 * kGib), Due(3, 10, kGib)}, policy),
               ElementsAre(JobId(1)));
@@ -56,20 +56,20 @@ TEST(IoTurns, NobodyOvertakesAWideOneThatWaitsForBandwidth) {
               ElementsAre(JobId(1), JobId(2)));
 }
 
-TEST(IoTurns, OneThatNeedsMoreThanThereIsWritesAlone) {
+TEST(WriteSlots, OneThatNeedsMoreThanThereIsWritesAlone) {
   EXPECT_THAT(WritersNow({Due(1, 30, 60 * kGib), Due(2, 20, kGib)},
                          {.writers = 0, .bandwidth = Bytes(10 * kGib)}),
               ElementsAre(JobId(1)));
 }
 
-TEST(IoTurns, BothLimitsHoldWhoeverAsks) {
+TEST(WriteSlots, BothLimitsHoldWhoeverAsks) {
   EXPECT_TRUE(rc::check([] {
     const CheckpointPolicy policy{.writers = *rc::gen::inRange<std::uint32_t>(0, 5),
                                   .bandwidth = Bytes(*rc::gen::inRange<std::uint64_t>(0, 30))};
-    std::vector<IoClaim> claims;
+    std::vector<WriteClaim> claims;
     const auto count = *rc::gen::inRange<std::uint64_t>(0, 12);
     for (std::uint64_t job = 1; job <= count; ++job) {
-      IoClaim claim =
+      WriteClaim claim =
           Due(job, *rc::gen::inRange<std::int64_t>(0, 50), *rc::gen::inRange<std::uint64_t>(0, 20));
       claim.due = *rc::gen::arbitrary<bool>();
       claims.push_back(claim);
@@ -77,21 +77,21 @@ TEST(IoTurns, BothLimitsHoldWhoeverAsks) {
     const std::vector<JobId> writers = WritersNow(claims, policy);
     std::uint64_t used = 0;
     for (const JobId id : writers) {
-      const IoClaim& claim = claims[id.value() - 1];
+      const WriteClaim& claim = claims[id.value() - 1];
       RC_ASSERT(claim.due);
       used += claim.bytes_per_second;
     }
     RC_ASSERT(std::set<JobId>(writers.begin(), writers.end()).size() == writers.size());
     RC_ASSERT(policy.writers == 0 || writers.size() <= policy.writers);
     RC_ASSERT(policy.bandwidth.zero() || writers.size() <= 1 || used <= policy.bandwidth.value());
-    const bool any_due =
-        std::any_of(claims.begin(), claims.end(), [](const IoClaim& claim) { return claim.due; });
+    const bool any_due = std::any_of(claims.begin(), claims.end(),
+                                     [](const WriteClaim& claim) { return claim.due; });
     RC_ASSERT(writers.empty() != any_due);  // somebody writes while anybody would
   }));
 }
 
 // Jobs of one node each that checkpoint every ten minutes, for ten seconds.
-class IoTurnsOfJobs : public ::testing::Test {
+class WriteSlotsOfJobs : public ::testing::Test {
  protected:
   static constexpr Duration kInterval = std::chrono::minutes(10);
   static constexpr Duration kCost = std::chrono::seconds(10);
@@ -120,7 +120,7 @@ class IoTurnsOfJobs : public ::testing::Test {
     world_.now += later;
     return world_.Take(TickHealth{});
   }
-  // Two whose checkpoints are due; it is the first one's turn.
+  // Two whose checkpoints are due; the first one has the slot.
   std::pair<JobId, JobId> TwoInTurn() {
     world_.config.checkpoint.writers = 1;
     const JobId first = Start(4);
@@ -129,71 +129,71 @@ class IoTurnsOfJobs : public ::testing::Test {
     Commit(second);
     Tick();
     Tick(kInterval);
-    EXPECT_EQ(TurnOf(first), CheckpointTurn::kYours);
+    EXPECT_EQ(SlotOf(first), WriteSlot::kYours);
     return {first, second};
   }
-  CheckpointTurn TurnOf(JobId job) const { return world_.state.FindJob(job)->attempt->advice.turn; }
+  WriteSlot SlotOf(JobId job) const { return world_.state.FindJob(job)->attempt->advice.slot; }
 
   testing::World world_;
   std::map<JobId, std::pair<NodeId, std::uint64_t>> jobs_;
 };
 
-TEST_F(IoTurnsOfJobs, WithoutLimitsEverybodyIsFree) {
+TEST_F(WriteSlotsOfJobs, WithoutLimitsEverybodyIsFree) {
   const JobId job = Start(1);
   Commit(job);
   EXPECT_THAT(Only<Advise>(Tick(kInterval)), IsEmpty());
-  EXPECT_EQ(TurnOf(job), CheckpointTurn::kFree);
+  EXPECT_EQ(SlotOf(job), WriteSlot::kFree);
 }
 
-TEST_F(IoTurnsOfJobs, TheOneWithMoreAtRiskGoesFirstAndTheOtherFollowsItsCommit) {
+TEST_F(WriteSlotsOfJobs, TheOneWithMoreAtRiskGoesFirstAndTheOtherFollowsItsCommit) {
   world_.config.checkpoint.writers = 1;
   const JobId small = Start(1);
   const JobId large = Start(4);
   Commit(small);
   Commit(large);
   EXPECT_THAT(Only<Advise>(Tick()), SizeIs(2));
-  EXPECT_EQ(TurnOf(small), CheckpointTurn::kWait);
-  EXPECT_EQ(TurnOf(large), CheckpointTurn::kWait);
+  EXPECT_EQ(SlotOf(small), WriteSlot::kWait);
+  EXPECT_EQ(SlotOf(large), WriteSlot::kWait);
   Tick(kInterval);
-  EXPECT_EQ(TurnOf(small), CheckpointTurn::kWait);
-  EXPECT_EQ(TurnOf(large), CheckpointTurn::kYours);
+  EXPECT_EQ(SlotOf(small), WriteSlot::kWait);
+  EXPECT_EQ(SlotOf(large), WriteSlot::kYours);
   EXPECT_THAT(Only<Advise>(Tick(kCost)), IsEmpty());
   Commit(large);
   Tick(std::chrono::seconds(1));
-  EXPECT_EQ(TurnOf(small), CheckpointTurn::kYours);
-  EXPECT_EQ(TurnOf(large), CheckpointTurn::kWait);
+  EXPECT_EQ(SlotOf(small), WriteSlot::kYours);
+  EXPECT_EQ(SlotOf(large), WriteSlot::kWait);
 }
 
-TEST_F(IoTurnsOfJobs, ATurnInWhichNothingIsWrittenEnds) {
+TEST_F(WriteSlotsOfJobs, ASlotInWhichNothingIsWrittenEnds) {
   const auto [first, second] = TwoInTurn();
   Tick(std::chrono::minutes(2));
-  EXPECT_EQ(TurnOf(first), CheckpointTurn::kWait);
-  EXPECT_EQ(TurnOf(second), CheckpointTurn::kYours);
+  EXPECT_EQ(SlotOf(first), WriteSlot::kWait);
+  EXPECT_EQ(SlotOf(second), WriteSlot::kYours);
   Tick(kCost);
   Commit(second);
   Tick(std::chrono::seconds(1));
-  EXPECT_EQ(TurnOf(first), CheckpointTurn::kYours);
+  EXPECT_EQ(SlotOf(first), WriteSlot::kYours);
 }
 
-TEST_F(IoTurnsOfJobs, AJobThatEndsGivesItsTurnToTheNext) {
+TEST_F(WriteSlotsOfJobs, AJobThatEndsGivesItsSlotToTheNext) {
   const auto [first, second] = TwoInTurn();
   world_.TellEnded(jobs_.at(first).first, first, jobs_.at(first).second + 1);
   Tick(std::chrono::seconds(1));
-  EXPECT_EQ(TurnOf(second), CheckpointTurn::kYours);
+  EXPECT_EQ(SlotOf(second), WriteSlot::kYours);
 }
 
-TEST_F(IoTurnsOfJobs, LimitsThatAreTakenAwaySetEverybodyFree) {
+TEST_F(WriteSlotsOfJobs, LimitsThatAreTakenAwaySetEverybodyFree) {
   world_.config.checkpoint.writers = 1;
   const JobId job = Start(1);
   Commit(job);
   Tick();
-  ASSERT_EQ(TurnOf(job), CheckpointTurn::kWait);
+  ASSERT_EQ(SlotOf(job), WriteSlot::kWait);
   world_.config.checkpoint.writers = 0;
   Tick();
-  EXPECT_EQ(TurnOf(job), CheckpointTurn::kFree);
+  EXPECT_EQ(SlotOf(job), WriteSlot::kFree);
 }
 
-TEST_F(IoTurnsOfJobs, WhoOwesAnAnswerToANoticeIsLeftAlone) {
+TEST_F(WriteSlotsOfJobs, WhoOwesAnAnswerToANoticeIsLeftAlone) {
   world_.config.checkpoint.writers = 1;
   const JobId job = Start(1);
   Commit(job);

@@ -16,9 +16,9 @@ using testing::World;
 constexpr std::uint64_t kGood = 88'000;
 constexpr std::uint64_t kSlow = 41'000;
 
-class HealthTurns : public ::testing::Test {
+class HealthHandlers : public ::testing::Test {
  protected:
-  HealthTurns() {
+  HealthHandlers() {
     world_.config.health.interval = std::chrono::hours(24);
     world_.config.health.samples = 4;
     for (const char* name : {"n1", "n2", "n3"}) {
@@ -67,7 +67,7 @@ class HealthTurns : public ::testing::Test {
   std::vector<NodeId> nodes_;
 };
 
-TEST_F(HealthTurns, ACheckIsOrderedMeasuredAndJudged) {
+TEST_F(HealthHandlers, ACheckIsOrderedMeasuredAndJudged) {
   const Transition asked = world_.Take(CheckNodeHealth{"n1", HealthKind::kBurnIn, false});
   EXPECT_EQ(asked.count, 1U) << "its number";
   EXPECT_EQ(Only<CheckHealth>(asked).size(), 1U);
@@ -83,13 +83,13 @@ TEST_F(HealthTurns, ACheckIsOrderedMeasuredAndJudged) {
   EXPECT_EQ(HealthWord(Of(nodes_[0])), "good");
 }
 
-TEST_F(HealthTurns, AReportThatNobodyWaitsForChangesNothing) {
+TEST_F(HealthHandlers, AReportThatNobodyWaitsForChangesNothing) {
   Check(nodes_[0], kGood);
   EXPECT_TRUE(Report(nodes_[0], kSlow).events.empty());
   EXPECT_FALSE(world_.Take(TakeHealthReport{NodeId(99), {}}).status.ok());
 }
 
-TEST_F(HealthTurns, ABusyNodeIsRefusedOrWaitedFor) {
+TEST_F(HealthHandlers, ABusyNodeIsRefusedOrWaitedFor) {
   const JobId job = world_.Submit(Tasks(12));
   world_.Schedule();
   const Transition refused = world_.Take(CheckNodeHealth{"n1", HealthKind::kQuick, false});
@@ -104,7 +104,7 @@ TEST_F(HealthTurns, ABusyNodeIsRefusedOrWaitedFor) {
   EXPECT_EQ(Of(nodes_[0]).cause, HealthCause::kAsked);
 }
 
-TEST_F(HealthTurns, ACheckThatYieldedIsNoVerdictAndIsTriedAgainForWhoWaits) {
+TEST_F(HealthHandlers, ACheckThatYieldedIsNoVerdictAndIsTriedAgainForWhoWaits) {
   world_.config.health.interval = Duration(0);
   world_.Take(CheckNodeHealth{"n1", HealthKind::kQuick, false});
   Report(nodes_[0], 0, HealthOutcome::kYielded);
@@ -125,7 +125,7 @@ TEST_F(HealthTurns, ACheckThatYieldedIsNoVerdictAndIsTriedAgainForWhoWaits) {
   EXPECT_FALSE(Of(nodes_[0]).wanted);
 }
 
-TEST_F(HealthTurns, NothingIsCheckedOrDrainedUnlessTheSettingsSay) {
+TEST_F(HealthHandlers, NothingIsCheckedOrDrainedUnlessTheSettingsSay) {
   world_.config.health.interval = Duration(0);
   EXPECT_TRUE(world_.Take(TickHealth{}).events.empty());
   Learn();
@@ -136,7 +136,7 @@ TEST_F(HealthTurns, NothingIsCheckedOrDrainedUnlessTheSettingsSay) {
   EXPECT_EQ(HealthWord(Of(nodes_[0])), "slow: memory bandwidth");
 }
 
-TEST_F(HealthTurns, ASlowNodeIsLookedAtAgainThenDrainedAndReadmittedWhenItPasses) {
+TEST_F(HealthHandlers, ASlowNodeIsLookedAtAgainThenDrainedAndReadmittedWhenItPasses) {
   Learn();
   Check(nodes_[0], kSlow);
   EXPECT_FALSE(At(nodes_[0]).drained) << "once proves nothing";
@@ -165,7 +165,7 @@ TEST_F(HealthTurns, ASlowNodeIsLookedAtAgainThenDrainedAndReadmittedWhenItPasses
   EXPECT_EQ(Of(nodes_[0]).slow, 0U);
 }
 
-TEST_F(HealthTurns, AGoodCheckBetweenClearsTheSuspicion) {
+TEST_F(HealthHandlers, AGoodCheckBetweenClearsTheSuspicion) {
   Learn();
   Check(nodes_[0], kSlow);
   Check(nodes_[0], kSlow);
@@ -175,7 +175,7 @@ TEST_F(HealthTurns, AGoodCheckBetweenClearsTheSuspicion) {
   EXPECT_EQ(Of(nodes_[0]).slow, 1U);
 }
 
-TEST_F(HealthTurns, AnOperatorsDrainIsNotTheHealthsToLift) {
+TEST_F(HealthHandlers, AnOperatorsDrainIsNotTheHealthsToLift) {
   Learn();
   world_.Take(DrainNode{"n1", true, "new fan"});
   Check(nodes_[0], kGood);
@@ -186,7 +186,7 @@ TEST_F(HealthTurns, AnOperatorsDrainIsNotTheHealthsToLift) {
   EXPECT_EQ(At(nodes_[0]).drain_reason, "new fan");
 }
 
-TEST_F(HealthTurns, WhoeverTakesADrainOverFromTheHealthKeepsIt) {
+TEST_F(HealthHandlers, WhoeverTakesADrainOverFromTheHealthKeepsIt) {
   Learn();
   for (int i = 0; i < 3; ++i) {
     Check(nodes_[0], kSlow);
@@ -197,7 +197,7 @@ TEST_F(HealthTurns, WhoeverTakesADrainOverFromTheHealthKeepsIt) {
   EXPECT_TRUE(At(nodes_[0]).drained);
 }
 
-TEST_F(HealthTurns, AClassIsNeverDrainedBeyondItsShare) {
+TEST_F(HealthHandlers, AClassIsNeverDrainedBeyondItsShare) {
   Learn();
   for (const NodeId node : nodes_) {
     for (int i = 0; i < 3; ++i) {
@@ -209,7 +209,7 @@ TEST_F(HealthTurns, AClassIsNeverDrainedBeyondItsShare) {
   EXPECT_EQ(HealthWord(Of(nodes_[1])), "slow: memory bandwidth");
 }
 
-TEST_F(HealthTurns, AComponentThatIsGoneIsAsBadAsOneThatIsSlow) {
+TEST_F(HealthHandlers, AComponentThatIsGoneIsAsBadAsOneThatIsSlow) {
   Learn();
   for (int i = 0; i < 3; ++i) {
     world_.Take(CheckNodeHealth{"n1", HealthKind::kQuick, false});
@@ -221,7 +221,7 @@ TEST_F(HealthTurns, AComponentThatIsGoneIsAsBadAsOneThatIsSlow) {
   EXPECT_THAT(At(nodes_[0]).drain_reason, HasSubstr("memory bandwidth 0 GB/s"));
 }
 
-TEST_F(HealthTurns, ADefectDrainsAtOnce) {
+TEST_F(HealthHandlers, ADefectDrainsAtOnce) {
   world_.Take(CheckNodeHealth{"n1", HealthKind::kQuick, false});
   HealthReport report;
   report.number = Of(nodes_[0]).number;
@@ -230,7 +230,7 @@ TEST_F(HealthTurns, ADefectDrainsAtOnce) {
   EXPECT_EQ(At(nodes_[0]).drain_reason, "health: uncorrected memory errors 1, must be 0");
 }
 
-TEST_F(HealthTurns, ANodeIsCheckedAtBootAndAfterAFailureAndThenOnSchedule) {
+TEST_F(HealthHandlers, ANodeIsCheckedAtBootAndAfterAFailureAndThenOnSchedule) {
   world_.config.health.at_once_percent = 100;
   EXPECT_EQ(Only<CheckHealth>(world_.Take(TickHealth{})).size(), 3U);
   EXPECT_EQ(Of(nodes_[0]).cause, HealthCause::kBoot);
@@ -257,7 +257,7 @@ TEST_F(HealthTurns, ANodeIsCheckedAtBootAndAfterAFailureAndThenOnSchedule) {
   EXPECT_EQ(Of(nodes_[1]).cause, HealthCause::kSchedule);
 }
 
-TEST_F(HealthTurns, TwoNodesOfOneHostAreNotCheckedTogether) {
+TEST_F(HealthHandlers, TwoNodesOfOneHostAreNotCheckedTogether) {
   World world;
   world.config.health.interval = std::chrono::hours(1);
   world.config.health.at_once_percent = 100;
@@ -269,7 +269,7 @@ TEST_F(HealthTurns, TwoNodesOfOneHostAreNotCheckedTogether) {
   EXPECT_EQ(Only<CheckHealth>(world.Take(TickHealth{})).size(), 1U);
 }
 
-TEST_F(HealthTurns, ANodeThatFailsJobsTooOftenIsDrained) {
+TEST_F(HealthHandlers, ANodeThatFailsJobsTooOftenIsDrained) {
   for (int i = 0; i < 8; ++i) {
     JobSpec spec = world_.Spec(Tasks(4));
     const JobId job = world_.Submit(spec);
@@ -290,14 +290,14 @@ TEST_F(HealthTurns, ANodeThatFailsJobsTooOftenIsDrained) {
   EXPECT_THAT(At(nodes_[0]).drain_reason, HasSubstr("health: fails jobs: 8 node failures"));
 }
 
-TEST_F(HealthTurns, ACheckThatIsNeverAnsweredIsGivenUp) {
+TEST_F(HealthHandlers, ACheckThatIsNeverAnsweredIsGivenUp) {
   world_.Take(CheckNodeHealth{"n1", HealthKind::kQuick, false});
   Later(std::chrono::minutes(11));
   world_.Take(TickHealth{});
   EXPECT_FALSE(Of(nodes_[0]).running);
 }
 
-TEST_F(HealthTurns, AnAgentThatComesBackIsToldOfItsCheckAgain) {
+TEST_F(HealthHandlers, AnAgentThatComesBackIsToldOfItsCheckAgain) {
   world_.Take(CheckNodeHealth{"n1", HealthKind::kQuick, false});
   world_.Take(LoseAgent{nodes_[0]});
   Registration registration = World::RegistrationOf("n1", {});

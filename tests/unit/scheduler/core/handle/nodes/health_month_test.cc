@@ -66,7 +66,7 @@ class Month {
     }
   }
 
-  // Component `which` of the node is so many times as slow from now on; 1: as it was.
+  // Component `which` of the node is `times` as slow from now on; 1: as it was.
   void Slow(std::uint32_t node, std::size_t which, double times) { slowed_[{node, which}] = times; }
 
   void Live(Duration time) {

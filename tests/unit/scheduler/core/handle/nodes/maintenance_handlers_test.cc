@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-#include "scheduler/model/value/period_text.h"
+#include "scheduler/base/text/time_text.h"
 #include "tests/unit/scheduler/core/policy_world.h"
 
 namespace muster::core {
@@ -16,9 +16,9 @@ using std::chrono::seconds;
 using testing::Only;
 
 // Two nodes; n2 is under maintenance from 30 min on for an hour.
-class MaintenanceTurns : public ::testing::Test {
+class MaintenanceHandlers : public ::testing::Test {
  protected:
-  MaintenanceTurns() {
+  MaintenanceHandlers() {
     world_.config.kill_grace = seconds(30);
     for (const char* name : {"n1", "n2"}) {
       world_.AddNode(name);
@@ -53,7 +53,7 @@ class MaintenanceTurns : public ::testing::Test {
   Time begin_ = kNoTime;
 };
 
-TEST_F(MaintenanceTurns, AJobThatMayRunAgainLeavesInTimeAndDoesSo) {
+TEST_F(MaintenanceHandlers, AJobThatMayRunAgainLeavesInTimeAndDoesSo) {
   const JobId job = Run("n2", Choice::kYes);
   const JobId elsewhere = Run("n1", Choice::kYes);
   Reserve("MAINT,IGNORE_JOBS");
@@ -75,7 +75,7 @@ TEST_F(MaintenanceTurns, AJobThatMayRunAgainLeavesInTimeAndDoesSo) {
   EXPECT_EQ(world_.StateOf(job), JobState::kConfiguring);
 }
 
-TEST_F(MaintenanceTurns, AnyOtherJobIsAskedForACheckpointOnceAndRunsOn) {
+TEST_F(MaintenanceHandlers, AnyOtherJobIsAskedForACheckpointOnceAndRunsOn) {
   const JobId job = Run("n2", Choice::kUnsaid);
   Reserve("MAINT,IGNORE_JOBS");
   EXPECT_EQ(Only<Advise>(Tick(begin_ - seconds(30))).size(), 1U);
@@ -84,7 +84,7 @@ TEST_F(MaintenanceTurns, AnyOtherJobIsAskedForACheckpointOnceAndRunsOn) {
   EXPECT_EQ(world_.StateOf(job), JobState::kRunning);
 }
 
-TEST_F(MaintenanceTurns, TheEarlierOfTwoCountsWhateverTheirNames) {
+TEST_F(MaintenanceHandlers, TheEarlierOfTwoCountsWhateverTheirNames) {
   const JobId job = Run("n2", Choice::kYes);
   Reserve("MAINT,IGNORE_JOBS");
   world_.Add(PolicyKind::kReservation, "aaa",
@@ -97,7 +97,7 @@ TEST_F(MaintenanceTurns, TheEarlierOfTwoCountsWhateverTheirNames) {
   EXPECT_EQ(Its(job).ending_text, "maintenance (reservation fans)");
 }
 
-TEST_F(MaintenanceTurns, AReservationForUsersEndsNothing) {
+TEST_F(MaintenanceHandlers, AReservationForUsersEndsNothing) {
   const JobId job = Run("n2", Choice::kYes);
   begin_ = world_.now + minutes(30);
   world_.Add(PolicyKind::kReservation, "exam",
@@ -110,7 +110,7 @@ TEST_F(MaintenanceTurns, AReservationForUsersEndsNothing) {
   EXPECT_EQ(Its(job).ending, EndCause::kNone);
 }
 
-TEST_F(MaintenanceTurns, AJobOfTheMaintenanceItselfStays) {
+TEST_F(MaintenanceHandlers, AJobOfTheMaintenanceItselfStays) {
   Reserve("MAINT");
   world_.Set(PolicyKind::kReservation, "fans", {{"Users", "ada"}});
   ResourceRequest request = testing::Tasks(1);

@@ -224,7 +224,7 @@ TEST(Segments, AreFoundWhereThereAreSomeAndNeverMoreNodesThanAreNeeded) {
         node.room = number(1, 4);
       }
     }
-    // The fewest segments with room: the roomiest nodes of each leaf, so many of each.
+    // The fewest segments with room: the roomiest nodes of each leaf, that many of each.
     std::uint32_t fewest = 0;
     const auto best_of = [&](auto&& self, std::size_t leaf, std::uint64_t tasks,
                              std::uint32_t nodes) -> void {

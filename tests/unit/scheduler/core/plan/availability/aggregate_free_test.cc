@@ -78,7 +78,7 @@ TEST(FreeInAll, FindsTheFirstTimeAtWhichTheSumIsThereForSoLong) {
   EXPECT_TRUE(holds);
 }
 
-// So many steps that they are kept in several blocks, against a row of seconds.
+// Enough steps that they are kept in several blocks, against a row of seconds.
 TEST(FreeInAll, ManyStepsAreAsFew) {
   static constexpr int kSeconds = 4000;
   const bool holds = rc::check([] {

@@ -26,7 +26,7 @@ class NodeQueryTest : public ::testing::Test {
     snapshot_.nodes[0].holdings.push_back(
         Holding{JobId(1), At(100), testing::Cpus("0-2"), Bytes(), {}});
   }
-  // Asks for so many tasks of one core for ten seconds.
+  // Asks for that many tasks of one core for ten seconds.
   NodeQuery Ask(std::uint32_t tasks) {
     nodes_.emplace(snapshot_);
     request_ = testing::Asks(Tasks(tasks));

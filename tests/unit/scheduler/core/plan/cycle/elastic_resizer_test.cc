@@ -42,7 +42,7 @@ class ElasticResizerTest : public ::testing::Test {
     cluster_.Play(minutes(1));
     EXPECT_EQ(cluster_.NodesOf(elastic_), 4U);
   }
-  // Whether the elastic job gives nodes to a job of so many that would wait for hours.
+  // Whether the elastic job gives nodes to a job of that many that would wait for hours.
   bool Gives(std::uint32_t nodes) {
     const JobId job = cluster_.SubmitPlain(nodes, hours(1));
     Resizing cycle(cluster_.world);

@@ -20,7 +20,7 @@ class HetJobStarterTest : public ::testing::Test {
       world_.AddNode(name);
     }
   }
-  // Two components, of so many nodes each.
+  // Two components, of that many nodes each.
   JobId Submit(std::uint32_t first, std::uint32_t second) {
     SubmitJob submit{"group", WholeNodes(world_, first), testing::Script()};
     submit.components.push_back(Component{WholeNodes(world_, second), Program()});

@@ -27,9 +27,9 @@ class QueuePriorityTest : public ::testing::Test {
     const auto snapshot = BuildSnapshot(world_.state, world_.now);
     std::vector<std::uint32_t> totals;
     std::vector<std::uint64_t> ids;
-    for (const QueueEntry& turn : QueuePriority(*snapshot, world_.config).Order(&totals)) {
-      for (std::uint32_t i = 0; i < turn.count; ++i) {
-        ids.push_back(ElementsOf(snapshot->waiting[turn.entry], turn.first + i).id.value());
+    for (const QueueEntry& queued : QueuePriority(*snapshot, world_.config).Order(&totals)) {
+      for (std::uint32_t i = 0; i < queued.count; ++i) {
+        ids.push_back(ElementsOf(snapshot->waiting[queued.entry], queued.first + i).id.value());
       }
     }
     return ids;

@@ -27,7 +27,7 @@ class PreemptionTest : public ::testing::Test {
   // A job that starts now and has run for so long when the test goes on.
   JobId RunFor(std::chrono::minutes time, std::uint32_t tasks, const std::string& qos = "low") {
     const JobId job = world_.Run(Tasks(tasks), qos);
-    EXPECT_EQ(world_.Standing(job), "running");
+    EXPECT_EQ(world_.StatusOf(job), "running");
     for (const NodeAllocation& part : world_.state.FindJob(job)->attempt->allocation.nodes) {
       world_.TellStarted(part.node, job);
     }
@@ -156,7 +156,7 @@ TEST_F(PreemptionTest, ThePreemptorStartsWhenItsVictimsAreGoneAndTheyRunAgain) {
   const Job& ending = *world_.state.FindJob(victim);
   world_.TellEnded(ending.attempt->allocation.nodes[0].node, victim, 2);
   world_.Schedule();
-  EXPECT_EQ(world_.Standing(job), "running");
+  EXPECT_EQ(world_.StatusOf(job), "running");
   const Job& again = *world_.state.FindJob(victim);
   EXPECT_EQ(again.state, JobState::kPending);
   EXPECT_EQ(again.requeues, 0U) << "to give way does not count";

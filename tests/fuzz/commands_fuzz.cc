@@ -1,0 +1,156 @@
+// What agents and users send, through conversion, validation and the scheduler's handlers: whatever
+// it is, it is refused or leaves a state whose invariants hold, of which a plan can be made, and
+// which converts back. Returns 1 when that does not hold.
+//
+// The input is a list of records: a kind, a length (2 bytes, little-endian), and a message.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "proto/convert/convert.h"
+#include "scheduler/core/handle/handle.h"
+#include "scheduler/core/plan/planner.h"
+#include "scheduler/core/plan/snapshot_builder.h"
+#include "scheduler/core/state/cluster_state.h"
+#include "scheduler/core/state/invariants.h"
+
+namespace muster::fuzz {
+namespace {
+
+constexpr std::size_t kHeadBytes = 3;
+constexpr std::size_t kRecordsMax = 24;
+
+class FuzzedCluster {
+ public:
+  FuzzedCluster() { Take(BeginEpoch{}); }
+
+  void TakeRecord(std::uint8_t kind, std::string_view message) {
+    switch (kind % 8) {
+      case 0:
+        return As<wire::Registration, Registration>(
+            message, [](Registration r) { return RegisterAgent{std::move(r)}; });
+      case 1:
+        return As<wire::JobSpec, JobSpec>(message, [this](JobSpec spec) {
+          spec.user = kUser;
+          SubmitJob submit;
+          submit.token = "token-" + std::to_string(++tokens_);
+          submit.spec = std::move(spec);
+          submit.program.script = "#!/bin/sh\n";
+          submit.program.work_dir = "/";
+          return submit;
+        });
+      case 2:
+        return As<wire::Report, Report>(message, [](Report report) {
+          return TakeReport{NodeId(1), std::move(report)};
+        });
+      case 3:
+        return As<wire::JobUpdate, JobUpdate>(message, [](JobUpdate changes) {
+          UpdateJob update;
+          update.job = JobId(1);
+          update.changes = std::move(changes);
+          update.by = kUser;
+          return update;
+        });
+      case 4:
+        return As<wire::StepSpec, StepSpec>(message, [this](StepSpec spec) {
+          StartStep start;
+          start.token = "token-" + std::to_string(++tokens_);
+          start.job = JobId(1);
+          start.spec = std::move(spec);
+          start.program.argv = {"true"};
+          start.program.work_dir = "/";
+          start.by = kUser;
+          return start;
+        });
+      case 5:
+        return As<wire::HealthReport, HealthReport>(message, [](HealthReport report) {
+          return TakeHealthReport{NodeId(1), std::move(report)};
+        });
+      case 6:
+        return As<wire::Program, Program>(message, [this](Program program) {
+          SubmitJob submit;
+          submit.token = "token-" + std::to_string(++tokens_);
+          submit.spec.user = kUser;
+          submit.program = std::move(program);
+          return submit;
+        });
+      default:
+        return RunCycle();
+    }
+  }
+  [[nodiscard]] bool holds() const { return holds_; }
+
+ private:
+  inline static const User kUser{.uid = 1000, .gid = 1000, .name = "user"};
+
+  template <class Wire, class Model, class MakeInput>
+  void As(std::string_view bytes, const MakeInput& make) {
+    Wire message;
+    Model value;
+    if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
+        !FromWire(message, &value).ok()) {
+      return;
+    }
+    Wire again;
+    Model same;
+    ToWire(value, &again);
+    if (!FromWire(again, &same).ok()) {
+      Broken("what was read cannot be written and read again");
+    }
+    Take(make(std::move(value)));
+  }
+
+  void Take(const Command& command) {
+    const core::Transition transition = core::Handle(state_, command, now_, config_);
+    if (!transition.status.ok() && (!transition.events.empty() || !transition.effects.empty())) {
+      Broken("a refused input has effects");
+    }
+    for (const Event& event : transition.events) {
+      state_.Apply(event);
+    }
+    if (const std::optional<std::string> broken = core::BrokenInvariant(state_)) {
+      Broken(*broken);
+    }
+  }
+
+  void RunCycle() {
+    now_ += std::chrono::seconds(1);
+    const auto snapshot = core::SnapshotBuilder().Build(state_, now_, nullptr, config_.network);
+    Take(TakePlan{core::MakePlan(*snapshot, config_)});
+  }
+
+  void Broken(const std::string& why) {
+    std::fprintf(stderr, "%s\n", why.c_str());
+    holds_ = false;
+  }
+
+  const SchedulerConfig config_;
+  core::ClusterState state_;
+  Time now_{std::chrono::seconds(1'000'000)};
+  int tokens_ = 0;
+  bool holds_ = true;
+};
+
+}  // namespace
+}  // namespace muster::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  std::string_view rest(reinterpret_cast<const char*>(data), size);
+  muster::fuzz::FuzzedCluster cluster;
+  for (std::size_t i = 0; i < muster::fuzz::kRecordsMax && rest.size() >= muster::fuzz::kHeadBytes;
+       ++i) {
+    const auto kind = static_cast<std::uint8_t>(rest[0]);
+    const std::size_t length = static_cast<std::size_t>(static_cast<unsigned char>(rest[1])) |
+                               static_cast<std::size_t>(static_cast<unsigned char>(rest[2])) << 8;
+    rest.remove_prefix(muster::fuzz::kHeadBytes);
+    const std::string_view message = rest.substr(0, length);
+    rest.remove_prefix(message.size());
+    cluster.TakeRecord(kind, message);
+  }
+  return cluster.holds() ? 0 : 1;
+}
