@@ -7,7 +7,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/node/discovered_features.h"
-#include "proto/convert/convert.h"
+#include "proto/convert/health.h"
+#include "proto/convert/job.h"
+#include "proto/convert/node.h"
+#include "proto/convert/order.h"
 #include "scheduler/base/status.h"
 #include "scheduler/model/settings/elastic_policy.h"
 #include "topology/gpu/libraries.h"

@@ -14,7 +14,7 @@
 #include "agent/supervisor/attempt/order_file.h"
 #include "agent/supervisor/attempt/sampled_usage.h"
 #include "agent/supervisor/scripts/lost_epilog.h"
-#include "proto/convert/convert.h"
+#include "proto/supervisor.pb.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/cgroup/cgroup_tree.h"
 #include "scheduler/runtime/file.h"

@@ -13,7 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/supervisor/attempt/control_packet.h"
 #include "agent/supervisor/user_space/unix_socket.h"
-#include "proto/convert/convert.h"
+#include "proto/convert/order.h"
 #include "scheduler/base/status.h"
 
 namespace muster::agent {

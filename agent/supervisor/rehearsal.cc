@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "agent/supervisor/attempt/order_file.h"
-#include "proto/convert/convert.h"
+#include "proto/convert/job.h"
 #include "scheduler/base/status.h"
 #include "scheduler/model/job/report.h"
 #include "scheduler/model/value/fields.h"

@@ -11,8 +11,9 @@
 #include "cli/controller/controllers.h"
 #include "cli/controller/reach.h"
 #include "proto/controller.grpc.pb.h"
-#include "proto/convert/convert.h"
+#include "proto/convert/job.h"
 #include "proto/convert/methods.h"
+#include "proto/convert/view.h"
 #include "scheduler/base/status.h"
 
 namespace muster::cli {

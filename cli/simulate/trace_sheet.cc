@@ -152,11 +152,13 @@ std::string PrintNodeList(const std::string& path, const sim::TraceNodes& list,
                {.title = "MEMORY", .right = true},
                {.title = "MODEL"}});
   for (const sim::TraceNodeClass& node : list.classes) {
-    table.Add({{absl::StrCat(node.nodes)},
-               {absl::StrCat(node.cpus)},
-               {absl::StrCat(node.gpus)},
-               {node.memory_mib == 0 ? "-" : BytesText(std::uint64_t{node.memory_mib} << 20U)},
-               {node.model.empty() ? "-" : node.model}});
+    table.Add(
+        {{absl::StrCat(node.nodes)},
+         {absl::StrCat(node.cpus)},
+         {absl::StrCat(node.gpus)},
+         {node.memory_mib == 0 ? "-"
+                               : BytesText(static_cast<std::uint64_t>(node.memory_mib) << 20U)},
+         {node.model.empty() ? "-" : node.model}});
   }
   return page + table.Print(style);
 }

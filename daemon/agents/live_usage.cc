@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "proto/convert/convert.h"
+#include "proto/convert/job.h"
 #include "scheduler/base/status.h"
 
 namespace muster::daemon {

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "proto/convert/convert.h"
+#include "proto/convert/health.h"
+#include "proto/convert/order.h"
 #include "scheduler/base/status.h"
 
 namespace muster::daemon {

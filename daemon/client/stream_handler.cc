@@ -7,8 +7,9 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/access/rpc.h"
 #include "daemon/client/submission.h"
-#include "proto/convert/convert.h"
+#include "proto/convert/job.h"
 #include "proto/convert/methods.h"
+#include "proto/convert/view.h"
 #include "scheduler/model/job/job_state.h"
 #include "scheduler/runtime/mutex.h"
 

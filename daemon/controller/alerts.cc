@@ -9,7 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "proto/convert/convert.h"
+#include "proto/convert/snapshot.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/file.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Model <-> the bytes of a message: what convert.h does, without the message.
+// Model <-> the bytes of a message: what `through_bytes` does, without the message.
 //
 // AppendWire never fails; ReadWire says which field holds what it should not.
 

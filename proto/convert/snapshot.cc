@@ -1,10 +1,11 @@
-// Snapshots and replay bundles: the machines travel once each, whoever has them.
+#include "proto/convert/snapshot.h"
+
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "proto/convert/codec.h"
-#include "proto/convert/convert.h"
 #include "proto/convert/through_bytes.h"
 
 namespace muster {
@@ -44,8 +45,8 @@ absl::Status FromWire(const wire::Snapshot& message, Snapshot* value) {
 void ToWire(const ReplayBundle& value, wire::ReplayBundle* message) {
   message->set_program(value.program);
   ToWire(value.snapshot, message->mutable_snapshot());
-  ToWire(value.config, message->mutable_config());
-  ToWire(value.plan, message->mutable_plan());
+  convert::WriteThroughBytes(value.config, message->mutable_config());
+  convert::WriteThroughBytes(value.plan, message->mutable_plan());
   for (const OverlookedJob& job : value.overlooked) {
     convert::WriteThroughBytes(job, message->add_overlooked());
   }
@@ -54,8 +55,8 @@ void ToWire(const ReplayBundle& value, wire::ReplayBundle* message) {
 absl::Status FromWire(const wire::ReplayBundle& message, ReplayBundle* value) {
   value->program = message.program();
   RETURN_IF_ERROR(FromWire(message.snapshot(), &value->snapshot));
-  RETURN_IF_ERROR(FromWire(message.config(), &value->config));
-  RETURN_IF_ERROR(FromWire(message.plan(), &value->plan));
+  RETURN_IF_ERROR(convert::ReadThroughBytes(message.config(), &value->config));
+  RETURN_IF_ERROR(convert::ReadThroughBytes(message.plan(), &value->plan));
   value->overlooked.clear();
   for (const wire::OverlookedJob& job : message.overlooked()) {
     RETURN_IF_ERROR(convert::ReadThroughBytes(job, &value->overlooked.emplace_back()));

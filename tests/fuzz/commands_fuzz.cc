@@ -12,12 +12,20 @@
 #include <string_view>
 #include <utility>
 
-#include "proto/convert/convert.h"
+#include "proto/convert/through_bytes.h"
+#include "proto/health.pb.h"
+#include "proto/job.pb.h"
+#include "proto/node.pb.h"
 #include "scheduler/core/handle/handle.h"
 #include "scheduler/core/plan/planner.h"
 #include "scheduler/core/plan/snapshot_builder.h"
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/core/state/invariants.h"
+#include "scheduler/model/job/job_spec.h"
+#include "scheduler/model/job/job_update.h"
+#include "scheduler/model/job/report.h"
+#include "scheduler/model/machine/health.h"
+#include "scheduler/model/machine/node.h"
 
 namespace muster::fuzz {
 namespace {
@@ -93,13 +101,13 @@ class FuzzedCluster {
     Wire message;
     Model value;
     if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
-        !FromWire(message, &value).ok()) {
+        !convert::ReadThroughBytes(message, &value).ok()) {
       return;
     }
     Wire again;
     Model same;
-    ToWire(value, &again);
-    if (!FromWire(again, &same).ok()) {
+    convert::WriteThroughBytes(value, &again);
+    if (!convert::ReadThroughBytes(again, &same).ok()) {
       Broken("what was read cannot be written and read again");
     }
     Take(make(std::move(value)));

@@ -12,7 +12,12 @@
 
 #include "agent/supervisor/attempt/journal.h"
 #include "agent/supervisor/attempt/order_file.h"
-#include "proto/convert/convert.h"
+#include "proto/convert/snapshot.h"
+#include "proto/convert/through_bytes.h"
+#include "proto/journal.pb.h"
+#include "proto/snapshot.pb.h"
+#include "scheduler/model/change/event.h"
+#include "scheduler/model/plan/replay_bundle.h"
 
 namespace muster::fuzz {
 namespace {
@@ -35,23 +40,40 @@ class BytesAsFile {
   bool made_ = false;
 };
 
+template <class Model, class Wire>
+void Write(const Model& value, Wire* message) {
+  if constexpr (requires { ToWire(value, message); }) {
+    ToWire(value, message);
+  } else {
+    convert::WriteThroughBytes(value, message);
+  }
+}
+template <class Wire, class Model>
+bool Read(const Wire& message, Model* value) {
+  if constexpr (requires { FromWire(message, value); }) {
+    return FromWire(message, value).ok();
+  } else {
+    return convert::ReadThroughBytes(message, value).ok();
+  }
+}
+
 // Read, written, and read again; and the second writing is the first.
 template <class Wire, class Model>
 bool ComesBack(std::string_view bytes) {
   Wire message;
   Model value;
   if (!message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
-      !FromWire(message, &value).ok()) {
+      !Read(message, &value)) {
     return true;
   }
   Wire first;
   Wire second;
   Model again;
-  ToWire(value, &first);
-  if (!FromWire(first, &again).ok()) {
+  Write(value, &first);
+  if (!Read(first, &again)) {
     return false;
   }
-  ToWire(again, &second);
+  Write(again, &second);
   return first.SerializeAsString() == second.SerializeAsString();
 }
 

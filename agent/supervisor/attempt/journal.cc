@@ -12,7 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/supervisor/user_space/unix_socket.h"
-#include "proto/convert/convert.h"
+#include "proto/convert/job.h"
 #include "scheduler/base/little_endian.h"
 #include "scheduler/base/status.h"
 

@@ -14,7 +14,7 @@ namespace muster {
 
 struct Amounts {
   std::uint64_t cpus = 0;
-  Bytes memory;
+  Bytes memory = Bytes();
   std::uint64_t gpus = 0;       // of which some part is held
   std::uint64_t gpu_share = 0;  // thousandths of GPUs
   Amounts& operator+=(const Amounts& more);

@@ -12,7 +12,8 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "proto/convert/convert.h"
+#include "proto/convert/through_bytes.h"
+#include "scheduler/model/machine/machine.h"
 #include "tests/bench/swarm/swarm_agent.h"
 #include "tests/bench/swarm/swarm_machine.h"
 
@@ -56,7 +57,8 @@ int Run(const Options& options) {
   SwarmClock clock;
   SwarmCounts counts;
   wire::Registration registration;
-  ToWire(MakeMachine(options.cores, options.gpus), registration.mutable_machine());
+  convert::WriteThroughBytes(MakeMachine(options.cores, options.gpus),
+                             registration.mutable_machine());
   registration.set_boot_id("swarm");
   std::vector<std::unique_ptr<SwarmAgent>> agents;
   const auto begin = std::chrono::steady_clock::now();

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "proto/convert/convert.h"
+#include "proto/convert/order.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/process.h"
 #include "tests/unit/agent/agent_process.h"

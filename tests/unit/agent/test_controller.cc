@@ -4,7 +4,8 @@
 
 #include <chrono>
 
-#include "proto/convert/convert.h"
+#include "proto/convert/job.h"
+#include "proto/convert/order.h"
 #include "proto/convert/order_purpose.h"
 
 namespace muster::agent {

@@ -8,7 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "proto/controller.grpc.pb.h"
-#include "proto/convert/convert.h"
+#include "proto/convert/through_bytes.h"
+#include "scheduler/model/view/view.h"
 #include "tests/unit/cli/program.h"
 #include "tests/unit/cli/render/samples.h"
 
@@ -42,7 +43,7 @@ class SampleController final : public wire::Controller::Service {
       return {grpc::StatusCode::NOT_FOUND,
               "job " + std::to_string(request->job().job()) + ": not found"};
     }
-    ToWire(samples::EndedDetail(), reply->add_jobs());
+    convert::WriteThroughBytes(samples::EndedDetail(), reply->add_jobs());
     return grpc::Status::OK;
   }
   grpc::Status Explain(grpc::ServerContext*, const wire::ExplainRequest* request,
@@ -50,7 +51,7 @@ class SampleController final : public wire::Controller::Service {
     if (request->job().job() != 12 || request->job().elements_size() != 1) {
       return {grpc::StatusCode::NOT_FOUND, "no such job"};
     }
-    ToWire(samples::QueueJobs()[3], reply->mutable_job());
+    convert::WriteThroughBytes(samples::QueueJobs()[3], reply->mutable_job());
     reply->set_summary("1 node: short of 3 cores (has 1)");
     wire::NodeAnswer* answer = reply->add_nodes();
     answer->set_node("node1");
@@ -63,7 +64,7 @@ class SampleController final : public wire::Controller::Service {
     if (!request->with_machine()) {
       node.machine = Machine();
     }
-    ToWire(node, reply->add_nodes());
+    convert::WriteThroughBytes(node, reply->add_nodes());
     return grpc::Status::OK;
   }
 
@@ -79,7 +80,7 @@ class SampleController final : public wire::Controller::Service {
  private:
   static void Add(const std::vector<JobView>& jobs, wire::ListJobsReply* reply) {
     for (const JobView& job : jobs) {
-      ToWire(job, reply->add_jobs());
+      convert::WriteThroughBytes(job, reply->add_jobs());
     }
   }
 

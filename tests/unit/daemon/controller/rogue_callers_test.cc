@@ -9,7 +9,11 @@
 #include <sstream>
 
 #include "daemon/serve/door_probe.h"
-#include "proto/convert/convert.h"
+#include "proto/agent.pb.h"
+#include "proto/controller.pb.h"
+#include "proto/convert/job.h"
+#include "proto/convert/through_bytes.h"
+#include "scheduler/model/job/job_spec.h"
 #include "tests/unit/daemon/controller/secured_rig.h"
 
 namespace muster::daemon::testing {
@@ -28,7 +32,7 @@ class RogueCallersTest : public SecuredTest {
     spec.request.tasks = 1;
     spec.request.min_nodes = 1;
     spec.request.max_nodes = 1;
-    ToWire(spec, request.mutable_spec());
+    convert::WriteThroughBytes(spec, request.mutable_spec());
     request.mutable_program()->set_script("#!/bin/sh\n");
     request.mutable_program()->set_work_dir("/");
     static int made = 0;

@@ -2,7 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "proto/convert/convert.h"
+#include "proto/agent.pb.h"
+#include "proto/controller.pb.h"
+#include "proto/convert/job.h"
+#include "proto/convert/through_bytes.h"
+#include "scheduler/model/job/job_spec.h"
 #include "tests/unit/daemon/controller/secured_rig.h"
 
 namespace muster::daemon::testing {
@@ -17,7 +21,7 @@ class UndeliveredTest : public SecuredTest {
     JobSpec spec;
     spec.name = name;
     spec.request.tasks = 2;
-    ToWire(spec, request.mutable_spec());
+    convert::WriteThroughBytes(spec, request.mutable_spec());
     request.mutable_program()->set_script("#!/bin/sh\n");
     request.mutable_program()->set_work_dir("/");
     request.set_token(name);

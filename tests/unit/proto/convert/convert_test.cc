@@ -1,13 +1,34 @@
-#include "proto/convert/convert.h"
-
 #include <gtest/gtest.h>
 
 #include <set>
 #include <string>
 
+#include "proto/controller.pb.h"
 #include "proto/convert/bytes.h"
 #include "proto/convert/codec.h"
+#include "proto/convert/through_bytes.h"
+#include "proto/health.pb.h"
+#include "proto/job.pb.h"
+#include "proto/journal.pb.h"
+#include "proto/machine.pb.h"
+#include "proto/node.pb.h"
+#include "proto/order.pb.h"
+#include "proto/plan.pb.h"
+#include "proto/policy.pb.h"
+#include "proto/view.pb.h"
+#include "scheduler/model/change/event.h"
+#include "scheduler/model/job/job_spec.h"
+#include "scheduler/model/job/job_update.h"
+#include "scheduler/model/job/order.h"
+#include "scheduler/model/job/report.h"
+#include "scheduler/model/machine/node.h"
+#include "scheduler/model/plan/plan.h"
+#include "scheduler/model/policy/account.h"
+#include "scheduler/model/policy/policy_usage.h"
+#include "scheduler/model/policy/policy_view.h"
+#include "scheduler/model/policy/priority.h"
 #include "scheduler/model/value/wire_size.h"
+#include "scheduler/model/view/view.h"
 #include "tests/unit/proto/convert/filler.h"
 
 namespace muster {
@@ -21,11 +42,11 @@ template <class T, class Wire>
 void ExpectRoundTrip() {
   const T value = Filled<T>();
   Wire message;
-  ToWire(value, &message);
+  convert::WriteThroughBytes(value, &message);
   Wire parsed;
   ASSERT_TRUE(parsed.ParseFromString(message.SerializeAsString()));
   T back{};
-  ASSERT_TRUE(FromWire(parsed, &back).ok()) << Wire::descriptor()->full_name();
+  ASSERT_TRUE(convert::ReadThroughBytes(parsed, &back).ok()) << Wire::descriptor()->full_name();
   EXPECT_EQ(back, value) << Wire::descriptor()->full_name() << ": " << message.ShortDebugString();
   EXPECT_EQ(static_cast<std::size_t>(Wire::descriptor()->field_count() -
                                      (Wire::descriptor()->real_oneof_decl_count() > 0
@@ -70,9 +91,9 @@ void ExpectEveryEventBack(std::index_sequence<I...>) {
     Filler().Fill(event);
     const JournalEntry entry{Version(7), event};
     wire::JournalEntry message;
-    ToWire(entry, &message);
+    convert::WriteThroughBytes(entry, &message);
     JournalEntry back;
-    ASSERT_TRUE(FromWire(message, &back).ok());
+    ASSERT_TRUE(convert::ReadThroughBytes(message, &back).ok());
     EXPECT_EQ(back, entry) << message.ShortDebugString();
   };
   (check(std::variant_alternative_t<I, Event>{}), ...);
@@ -85,7 +106,7 @@ TEST(ConvertTest, EveryAlternativeOfAnEventKeepsItsPlace) {
 TEST(ConvertTest, ADefaultOnTheWireIsZeroAndNotTheModelsInitialiser) {
   Program program;
   ASSERT_EQ(program.umask, 022U);
-  ASSERT_TRUE(FromWire(wire::Program(), &program).ok());
+  ASSERT_TRUE(convert::ReadThroughBytes(wire::Program(), &program).ok());
   EXPECT_EQ(program.umask, 0U);
 }
 
@@ -94,7 +115,7 @@ TEST(ConvertTest, AnUnknownEnumValueIsRefusedByName) {
   google::protobuf::Message& raw = message;
   raw.GetReflection()->SetEnumValue(&raw, wire::JobSpec::descriptor()->FindFieldByName("kind"), 99);
   JobSpec spec;
-  const absl::Status status = FromWire(message, &spec);
+  const absl::Status status = convert::ReadThroughBytes(message, &spec);
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_NE(status.message().find("kind"), std::string::npos) << status;
 }
@@ -103,14 +124,14 @@ TEST(ConvertTest, ABadCpuListIsRefused) {
   wire::NodeAllocation message;
   message.set_cpus("0-2,,4");
   NodeAllocation allocation;
-  EXPECT_FALSE(FromWire(message, &allocation).ok());
+  EXPECT_FALSE(convert::ReadThroughBytes(message, &allocation).ok());
 }
 
 // What core/place/order_size and model/job/program_check rely on.
 template <class T, class Wire>
 void ExpectCovered(const T& value) {
   Wire message;
-  ToWire(value, &message);
+  convert::WriteThroughBytes(value, &message);
   EXPECT_GE(WireBytes(value), message.ByteSizeLong()) << Wire::descriptor()->full_name();
 }
 
@@ -138,7 +159,7 @@ TEST(ConvertTest, TheBytesAreThoseOfTheMessage) {
   wire::JobView message;
   ASSERT_TRUE(message.ParseFromString(bytes));
   JobView back;
-  ASSERT_TRUE(FromWire(message, &back).ok());
+  ASSERT_TRUE(convert::ReadThroughBytes(message, &back).ok());
   EXPECT_EQ(back, value);
   JobView read;
   ASSERT_TRUE(ReadWire(message.SerializeAsString(), &read).ok());
@@ -171,13 +192,13 @@ TEST(ConvertTest, TextThatIsNotUtf8ArrivesRepaired) {
   Program program;
   program.work_dir = "/tmp/\xff";
   wire::Program message;
-  ToWire(program, &message);
+  convert::WriteThroughBytes(program, &message);
   EXPECT_EQ(message.work_dir(), "/tmp/\\xff");
 }
 
 TEST(ConvertTest, AnEmptyOneofIsRefused) {
   Report report;
-  EXPECT_FALSE(FromWire(wire::Report(), &report).ok());
+  EXPECT_FALSE(convert::ReadThroughBytes(wire::Report(), &report).ok());
 }
 
 }  // namespace

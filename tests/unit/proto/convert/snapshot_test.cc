@@ -1,10 +1,11 @@
+#include "proto/convert/snapshot.h"
+
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "proto/convert/convert.h"
 #include "scheduler/core/plan/planner.h"
 #include "tests/unit/scheduler/core/history.h"
 

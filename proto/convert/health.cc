@@ -1,0 +1,11 @@
+#include "proto/convert/health.h"
+
+#include "proto/convert/codec.h"
+#include "proto/convert/through_bytes.h"
+
+namespace muster {
+
+MUSTER_CONVERTED_THROUGH_BYTES(HealthOrder)
+MUSTER_CONVERTED_THROUGH_BYTES(HealthReport)
+
+}  // namespace muster

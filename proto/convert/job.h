@@ -1,0 +1,20 @@
+#pragma once
+
+// Model <-> wire: allocations, what supervisors report, and what was used.
+//
+// Invariants: see converted.h.
+
+#include "absl/status/status.h"
+#include "proto/convert/converted.h"
+#include "proto/job.pb.h"
+#include "scheduler/model/job/exit_status.h"
+#include "scheduler/model/job/report.h"
+#include "scheduler/model/machine/allocation.h"
+
+namespace muster {
+
+MUSTER_CONVERTED(Allocation)
+MUSTER_CONVERTED(Report)
+MUSTER_CONVERTED(Usage)
+
+}  // namespace muster

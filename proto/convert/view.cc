@@ -1,0 +1,10 @@
+#include "proto/convert/view.h"
+
+#include "proto/convert/codec.h"
+#include "proto/convert/through_bytes.h"
+
+namespace muster {
+
+MUSTER_CONVERTED_THROUGH_BYTES(JobView)
+
+}  // namespace muster
