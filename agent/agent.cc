@@ -7,7 +7,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/node/discovered_features.h"
-#include "proto/convert/health.h"
 #include "proto/convert/job.h"
 #include "proto/convert/node.h"
 #include "proto/convert/order.h"

@@ -47,9 +47,8 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   }
   RETURN_IF_ERROR(EnsurePrivateDirectory(config.state_dir));
   const std::string state = absl::StrCat(config.state_dir, "/controller");
-  const Scripts scripts = config.keep_scripts ? Scripts::kKept : Scripts::kErased;
-  ASSIGN_OR_RETURN(const std::unique_ptr<JobStore> store,
-                   JobStore::Open(StorePlace{state, config.store, config.cluster, scripts}));
+  const StorePlace place{state, config.store, config.cluster, config.scripts()};
+  ASSIGN_OR_RETURN(const std::unique_ptr<JobStore> store, JobStore::Open(place));
   ASSIGN_OR_RETURN(const std::unique_ptr<Accounting> accounting, Accounting::Open(*store));
   ASSIGN_OR_RETURN(JobSecrets secrets, OpenSecrets(*store, state + "/job.key"));
   ASSIGN_OR_RETURN(const std::unique_ptr<OrderSigner> signer,

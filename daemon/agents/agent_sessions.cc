@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/access/rpc.h"
 #include "daemon/agents/outgoing_queue.h"
-#include "proto/convert/health.h"
 #include "proto/convert/job.h"
 #include "proto/convert/node.h"
 #include "proto/convert/order_purpose.h"

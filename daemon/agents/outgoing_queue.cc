@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "proto/convert/health.h"
+#include "proto/convert/node.h"
 #include "proto/convert/order.h"
 #include "scheduler/base/status.h"
 

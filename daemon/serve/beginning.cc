@@ -68,7 +68,7 @@ std::unique_ptr<Housekeeping> KeepHouse(const DaemonConfig& config, JobStore& st
     return nullptr;
   }
   return std::make_unique<Housekeeping>(store, controller, clock, log, config.retention,
-                                        config.keep_scripts ? Scripts::kKept : Scripts::kErased);
+                                        config.scripts());
 }
 
 }  // namespace muster::daemon

@@ -45,6 +45,8 @@ struct DaemonConfig {
   [[nodiscard]] std::uint32_t least_uid() const {
     return tls.given() ? std::max(min_uid.value_or(kMinUidDefault), 1U) : 0;
   }
+  // Of jobs that have ended.
+  [[nodiscard]] Scripts scripts() const { return keep_scripts ? Scripts::kKept : Scripts::kErased; }
   static constexpr std::uint32_t kMinUidDefault = 1000;  // the first ordinary user of most systems
 };
 

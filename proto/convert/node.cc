@@ -5,6 +5,8 @@
 
 namespace muster {
 
+MUSTER_CONVERTED_THROUGH_BYTES(HealthOrder)
+MUSTER_CONVERTED_THROUGH_BYTES(HealthReport)
 MUSTER_CONVERTED_THROUGH_BYTES(Registration)
 
 }  // namespace muster

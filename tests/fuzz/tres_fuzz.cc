@@ -7,6 +7,7 @@
 #include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/time_text.h"
 #include "scheduler/model/policy/tres.h"
+#include "scheduler/model/value/time.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);

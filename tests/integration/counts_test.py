@@ -4,6 +4,7 @@ import collections
 import os
 import re
 import shutil
+import time
 import unittest
 
 from cluster import Cluster, WIDE
@@ -76,14 +77,23 @@ class CountsTest(unittest.TestCase):
         cluster.start()
         # The first ones prepare what the others use.
         self.run_jobs(cluster, 20)
-        before = {part: os.path.getsize(path) for part, path in traces.items()}
+        before = self.sizes_at_rest(traces)
         self.run_jobs(cluster, JOBS)
+        self.sizes_at_rest(traces)
         for part, bounds in BOUNDS.items():
             counts = counts_in(traces[part], before[part])
             found = {kind: counts[kind] / JOBS for kind in bounds}
             print(f"{part}: " + ", ".join(f"{kind} {count:.2f}" for kind, count in found.items()), flush=True)
             for kind, most in bounds.items():
                 self.assertLessEqual(found[kind], most, f"{part}: {kind} a job; {found}")
+
+    @staticmethod
+    def sizes_at_rest(paths):
+        """The sizes once nothing was written for a while: what ended jobs leave is cleared a little later."""
+        sizes = None
+        while sizes != (sizes := {part: os.path.getsize(path) for part, path in paths.items()}):
+            time.sleep(0.5)
+        return sizes
 
     @staticmethod
     def run_jobs(cluster, count):

@@ -3,7 +3,7 @@
 import json
 import unittest
 
-from cluster import Cluster, ClusterTest, wait_until
+from cluster import WIDE, Cluster, ClusterTest, wait_until
 
 
 class NodesTest(ClusterTest):
@@ -11,7 +11,7 @@ class NodesTest(ClusterTest):
 
     @classmethod
     def make(cls):
-        return Cluster(nodes=2).start()
+        return Cluster(nodes=2, topology=WIDE).start()
 
     def states(self):
         return {node["name"]: node["state"] for node in json.loads(self.cluster.must("nodes", "--json"))["nodes"]}

@@ -1,8 +1,6 @@
 #pragma once
 
 // What a job used over time.
-//
-// Thread promise: plain values.
 
 #include <string>
 #include <vector>

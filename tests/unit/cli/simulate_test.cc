@@ -244,7 +244,7 @@ TEST_F(Simulate, AClusterThatCannotBeIsRefusedInOneLine) {
   EXPECT_THAT(error({"--nodes", "2", "--cpus-per-node", "1", "--flat", "3"}),
               HasSubstr("--flat: is for identical processors"));
   EXPECT_THAT(error({"--nodes", "2", "--cpus-per-node", "1", "--policy", "sjf"}),
-              HasSubstr("one of muster, prompt, fcfs, easy, conservative"));
+              HasSubstr("one of muster, prompt, fairshare, fcfs, none, easy, conservative, hybrid"));
   const std::string file = directory_ / "cluster.toml";
   std::ofstream(file) << "[nodes.a]\ncpus = -2\n";
   EXPECT_THAT(error({"--cluster", file}), HasSubstr("cluster.toml:2: nodes.a.cpus"));

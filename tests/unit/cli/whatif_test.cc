@@ -100,7 +100,8 @@ TEST_F(Whatif, AChangeThatCannotBeIsOneLineAndNothingRuns) {
   EXPECT_THAT(Refusal("nodse=5"), HasSubstr("near it are nodes, "));
   EXPECT_THAT(Refusal("nodes.big.count-=2"), HasSubstr("gives none"));
   EXPECT_THAT(Refusal("nodes.big.count=0"), HasSubstr("nodes.big.count: 0 is outside 1 to"));
-  EXPECT_THAT(Refusal("policy.backfill=best"), HasSubstr("is not none, easy, conservative"));
+  EXPECT_THAT(Refusal("policy.backfill=best"),
+              HasSubstr("is no kind of backfilling: use one of none, easy, conservative, hybrid"));
   EXPECT_THAT(Refusal("policy=sjf"), HasSubstr("\"sjf\" is not a policy of a cluster"));
   EXPECT_THAT(Refusal("estimates=user-last-2"), HasSubstr("is for identical processors"));
   EXPECT_THAT(Refusal("partition.main.max_node=2"), HasSubstr("no such key of "));

@@ -75,7 +75,7 @@ TEST_F(WatchesTest, AJobWithoutProgressIsEnded) {
   const RunEnded end = RunToEnd();
   EXPECT_EQ(end.cause, EndCause::kHung);
   EXPECT_THAT(end.text, StartsWith("no progress for "));
-  EXPECT_THAT(end.text, HasSubstr("(limit 400 ms)"));
+  EXPECT_THAT(end.text, HasSubstr("(limit 0.4 s)"));
 }
 
 TEST_F(WatchesTest, AFileThatChangesIsProgress) {

@@ -6,6 +6,7 @@
 #include "proto/controller.pb.h"
 #include "proto/convert/bytes.h"
 #include "proto/convert/codec.h"
+#include "proto/convert/converted.h"
 #include "proto/convert/through_bytes.h"
 #include "proto/health.pb.h"
 #include "proto/job.pb.h"
@@ -32,6 +33,10 @@
 #include "tests/unit/proto/convert/filler.h"
 
 namespace muster {
+
+MUSTER_CONVERTED(Spent)
+MUSTER_CONVERTED_THROUGH_BYTES(Spent)
+
 namespace {
 
 using testing::Filled;
@@ -54,6 +59,15 @@ void ExpectRoundTrip() {
                                           : 0)),
             kFieldCount<T>)
       << Wire::descriptor()->full_name() << " has fields that the model lacks";
+}
+
+TEST(ConvertTest, ADeclaredPairGoesIntoItsMessageAndBack) {
+  const Spent spent = Filled<Spent>();
+  wire::Spent message;
+  ToWire(spent, &message);
+  Spent back;
+  ASSERT_TRUE(FromWire(message, &back).ok());
+  EXPECT_EQ(back, spent);
 }
 
 TEST(ConvertTest, EveryValueComesBackAsItWas) {

@@ -108,7 +108,7 @@ class HoldToTest : public testing::Test {
 TEST_F(HoldToTest, WhatWasWrittenAndReadBackIsHeldWithItsValue) {
   Make({"memory.max", "memory.swap.max", "memory.oom.group", "pids.max"});
   const LimitSet held =
-      HoldTo(group_.path(), AttemptLimits(Node({}), Part()), Node({"memory", "pids"}).set);
+      HoldTo(group_.path(), AttemptLimits(Node({}), Part()), Node({"memory", "pids"}));
   EXPECT_EQ(ToText(held), "memory 512 MiB, pids 100");
   EXPECT_EQ(Read("memory.max"), "536870912");
   EXPECT_EQ(Read("memory.swap.max"), "0");
@@ -127,14 +127,14 @@ TEST_F(HoldToTest, WhatTheNodeDoesNotPromiseIsNotTried) {
 
 TEST_F(HoldToTest, AKernelWithoutSwapAccountsIsNoObstacle) {
   Make({"memory.max", "memory.oom.group"});
-  EXPECT_EQ(ToText(HoldTo(group_.path(), AttemptLimits(Node({}), Part()), Node({"memory"}).set)),
+  EXPECT_EQ(ToText(HoldTo(group_.path(), AttemptLimits(Node({}), Part()), Node({"memory"}))),
             "memory 512 MiB");
 }
 
 TEST_F(HoldToTest, WhatTheKernelRefusesOrAltersIsSaid) {
   Make({"cpuset.cpus", "cpuset.cpus.effective", "pids.max"});
-  const LimitSet held = HoldTo(group_.path(), AttemptLimits(Node({}), Part()),
-                               Node({"cpuset", "memory", "pids"}).set);
+  const LimitSet held =
+      HoldTo(group_.path(), AttemptLimits(Node({}), Part()), Node({"cpuset", "memory", "pids"}));
   EXPECT_THAT(held.held, ElementsAre("pids 100"));
   ASSERT_EQ(held.missing.size(), 2U);
   EXPECT_EQ(held.missing[0].why, "cpuset.cpus.effective is \"\", not \"0-1,8-9\"");
