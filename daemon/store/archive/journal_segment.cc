@@ -181,16 +181,25 @@ absl::StatusOr<std::vector<Drops>> FindDroppedEntries(Database& store, Version l
   needed.push_back(last.value());  // it may be the newest, and then it says how far the journal is
   std::sort(needed.begin(), needed.end());
   Pieces pieces(last.Next());
-  // What live jobs needed when the journal began again the last time.
+  // What live jobs needed when the journal began again the last time, or what was left when that
+  // was cut off.
   Statement kept(store,
                  "SELECT version FROM journal WHERE version < ? AND kind <> 'policy_changed' "
                  "ORDER BY version");
   kept.Start(std::min(begins, last.Next()).value());
   ASSIGN_OR_RETURN(const std::vector<std::uint64_t> before, ReadNumbers(kept));
-  for (const std::uint64_t version : before) {
-    if (!std::binary_search(needed.begin(), needed.end(), version)) {
-      pieces.Add(version, version);
+  for (auto at = before.begin(); at != before.end();) {
+    const auto is_needed = [&](std::uint64_t version) {
+      return std::binary_search(needed.begin(), needed.end(), version);
+    };
+    auto end = at + 1;
+    if (!is_needed(*at)) {
+      while (end != before.end() && *end == *(end - 1) + 1 && !is_needed(*end)) {
+        ++end;
+      }
+      pieces.Add(*at, *(end - 1));
     }
+    at = end;
   }
   std::uint64_t from = begins.value();
   for (auto next = std::lower_bound(needed.begin(), needed.end(), from); next != needed.end();

@@ -319,6 +319,25 @@ TEST_F(JournalArchiveTest, NoJobGoesWithinTheHourInWhichItsClientMayAskAgain) {
   EXPECT_THAT(*drops, IsEmpty());
 }
 
+TEST_F(JournalArchiveTest, WhatWasLeftWhenDroppingWasCutOffGoesTheNextTime) {
+  std::vector<Event> events;
+  for (int i = 0; i < 1500; ++i) {
+    events.emplace_back(JobHeld{JobId(1), true, At(1)});
+  }
+  Commit(make_.Of(std::move(events)));
+  auto pieces = FindDroppedEntries(*reader_, Version(1400));
+  ASSERT_TRUE(pieces.ok()) << pieces.status();
+  pieces->resize(1);
+  Drop(pieces);
+  EXPECT_EQ(*ReadJournalBegins(*reader_), Version(1401));
+  EXPECT_EQ(Count("SELECT count(*) FROM journal"), 1500 - 512);
+  pieces = FindDroppedEntries(*reader_, Version(1450));
+  ASSERT_TRUE(pieces.ok()) << pieces.status();
+  EXPECT_LE(pieces->size(), 4U) << "in ranges, not one by one";
+  Drop(pieces);
+  EXPECT_EQ(Count("SELECT count(*) FROM journal"), 51);
+}
+
 TEST_F(JournalArchiveTest, ATableIsCopiedRowByRowAndSoIsAPartOfIt) {
   for (std::uint64_t job = 1; job <= 3; ++job) {
     Commit(make_.Of({Submitted(job, "")}));
