@@ -6,6 +6,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <set>
+#include <string>
 
 #include "daemon/store/archive/compressed_file.h"
 #include "daemon/store/archive/ended_jobs.h"
@@ -317,6 +319,24 @@ TEST_F(JournalArchiveTest, NoJobGoesWithinTheHourInWhichItsClientMayAskAgain) {
   const auto drops = FindDroppedJobs(*reader_, {Duration(1), 0, kHour}, At(2000));
   ASSERT_TRUE(drops.ok()) << drops.status();
   EXPECT_THAT(*drops, IsEmpty());
+}
+
+// Who adds a table decides here whether a state has rows of it: then CopyState copies them.
+TEST_F(JournalArchiveTest, EveryTableIsPartOfABeginningOrKnownNotToBe) {
+  const std::set<std::string> of_the_state = {"journal",  "submissions", "jobs",         "history",
+                                              "attempts", "steps",       "nodes",        "meta",
+                                              "policy",   "node_health", "node_failures"};
+  const std::set<std::string> of_entries = {"settings", "passes"};
+  const std::set<std::string> beside = {"programs", "health", "tunings", "job_notes"};
+  std::size_t known = 0;
+  for (const TableOf& table : Tables()) {
+    const auto is_in = [&table](const std::set<std::string>& names) {
+      return names.contains(table.name);
+    };
+    EXPECT_EQ(is_in(of_the_state) + is_in(of_entries) + is_in(beside), 1) << table.name;
+    ++known;
+  }
+  EXPECT_EQ(known, of_the_state.size() + of_entries.size() + beside.size());
 }
 
 TEST_F(JournalArchiveTest, WhatWasLeftWhenDroppingWasCutOffGoesTheNextTime) {
