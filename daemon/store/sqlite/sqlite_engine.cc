@@ -2,6 +2,8 @@
 
 #include <sqlite3.h>
 
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -11,7 +13,7 @@
 namespace muster::daemon {
 namespace {
 
-// Reads every page once: damage is found at start and not in the middle of a job's life.
+// Reads every page once: damage is found then, and not when a job needs the page.
 absl::Status CheckUndamaged(Database& database) {
   Statement check(database, "PRAGMA quick_check(1)");
   ASSIGN_OR_RETURN(const bool row, check.Next());
@@ -43,15 +45,39 @@ absl::Status Configure(Database& database) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<SqliteEngine>> SqliteEngine::Open(const std::string& directory) {
+absl::StatusOr<std::unique_ptr<SqliteEngine>> SqliteEngine::Open(const std::string& directory,
+                                                                 std::uint64_t checked_first) {
   const std::string path = directory + "/state.db";
   ASSIGN_OR_RETURN(std::unique_ptr<SqliteDatabase> writer,
                    SqliteDatabase::Open(path, SqliteDatabase::Mode::kReadWrite));
-  RETURN_IF_ERROR(CheckUndamaged(*writer));
+  std::error_code unknown;
+  const bool is_large = std::filesystem::file_size(path, unknown) > checked_first && !unknown;
+  RETURN_IF_ERROR(is_large ? absl::OkStatus() : CheckUndamaged(*writer));
   RETURN_IF_ERROR(CheckSchema(*writer));
   RETURN_IF_ERROR(Configure(*writer));
   RETURN_IF_ERROR(Migrate(*writer));
-  return std::unique_ptr<SqliteEngine>(new SqliteEngine(std::move(writer)));
+  std::unique_ptr<SqliteEngine> engine(new SqliteEngine(std::move(writer)));
+  RETURN_IF_ERROR(is_large ? engine->CheckBeside() : absl::OkStatus());
+  return engine;
+}
+
+SqliteEngine::~SqliteEngine() {
+  if (checker_.joinable()) {
+    sqlite3_interrupt(checked_->handle());
+    checker_.join();
+  }
+}
+
+absl::Status SqliteEngine::CheckBeside() {
+  ASSIGN_OR_RETURN(checked_,
+                   SqliteDatabase::Open(writer_->path(), SqliteDatabase::Mode::kReadOnly));
+  checker_ = std::thread([this] {
+    if (absl::Status found = CheckUndamaged(*checked_); absl::IsDataLoss(found)) {
+      damage_ = std::move(found);
+      damaged_ = true;
+    }
+  });
+  return absl::OkStatus();
 }
 
 SqliteEngine::SqliteEngine(std::unique_ptr<SqliteDatabase> writer) : writer_(std::move(writer)) {

@@ -4,7 +4,12 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <limits>
+#include <string>
+#include <thread>
 #include <utility>
 
 #include "daemon/store/database/database.h"
@@ -98,6 +103,55 @@ TEST_F(SqliteTest, AReadOnlyDatabaseIsUnavailableForWriting) {
   auto reader = SqliteDatabase::Open(path_, SqliteDatabase::Mode::kReadOnly);
   ASSERT_TRUE(reader.ok());
   EXPECT_TRUE(absl::IsUnavailable((*reader)->Execute("INSERT INTO t VALUES (1, 1)")));
+}
+
+// A store's file of many pages, one of them overwritten.
+std::string DamagedStore(const TempDirectory& directory) {
+  {
+    auto engine = SqliteEngine::Open(directory.path());
+    EXPECT_TRUE(engine.ok()) << engine.status();
+    Statement put((*engine)->writer(), "INSERT INTO tunings VALUES (?, '', '', '', 1, ?, 1)");
+    for (int i = 0; i < 2000; ++i) {
+      EXPECT_TRUE(put.Run(std::to_string(i), std::string(200, 'x')).ok());
+    }
+    EXPECT_TRUE((*engine)->writer().Execute("PRAGMA wal_checkpoint(TRUNCATE)").ok());
+  }
+  const std::string path = directory / "state.db";
+  std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+  file.seekp(static_cast<std::streamoff>(std::filesystem::file_size(path) / 2 / 4096 * 4096));
+  file << std::string(4096, '\xff');
+  return path;
+}
+
+TEST(SqliteEngine, ADamagedFileIsRefusedAtStart) {
+  const TempDirectory directory;
+  DamagedStore(directory);
+  const absl::Status refused = SqliteEngine::Open(directory.path()).status();
+  EXPECT_TRUE(absl::IsDataLoss(refused)) << refused;
+}
+
+TEST(SqliteEngine, ALargeFileIsCheckedBesideItsUseAndNothingIsWrittenOnceDamageIsFound) {
+  const TempDirectory directory;
+  DamagedStore(directory);
+  auto engine = SqliteEngine::Open(directory.path(), /*checked_first=*/0);
+  ASSERT_TRUE(engine.ok()) << engine.status();
+  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while ((*engine)->Fence().ok() && std::chrono::steady_clock::now() < give_up) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  EXPECT_TRUE(absl::IsDataLoss((*engine)->Fence())) << (*engine)->Fence();
+}
+
+TEST(SqliteEngine, ALargeFileThatIsWholeIsUsedAtOnceAndClosedInTheMiddleOfItsCheck) {
+  const TempDirectory directory;
+  ASSERT_TRUE(SqliteEngine::Open(directory.path()).ok());
+  for (int i = 0; i < 20; ++i) {
+    auto engine = SqliteEngine::Open(directory.path(), /*checked_first=*/0);
+    ASSERT_TRUE(engine.ok()) << engine.status();
+    EXPECT_TRUE((*engine)->Fence().ok());
+    EXPECT_TRUE((*engine)->writer().Execute("INSERT INTO meta VALUES ('x', 1)").ok());
+    EXPECT_TRUE((*engine)->writer().Execute("DELETE FROM meta WHERE key = 'x'").ok());
+  }
 }
 
 }  // namespace
