@@ -37,6 +37,25 @@ bool IsAsAsked(const Node& node, const DrainNode& command) {
            node.drain_deadline == command.deadline));
 }
 
+// Has jobs leave the node as its deadline comes, but those that were told before.
+void HaveJobsLeave(const ClusterState& state, const Node& node, Time now,
+                   const SchedulerConfig& config, std::set<JobId>& told, Transition& transition) {
+  const std::string why = absl::StrCat("drain of node ", node.name, " (", node.drain_reason, ")");
+  for (const JobId id : state.JobsOn(node.id)) {
+    const Job& job = *state.FindJob(id);
+    if (!job.attempt.has_value() || told.contains(id) ||
+        !IsToLeaveSoon(state, job, node.drain_deadline, now, config)) {
+      continue;
+    }
+    if (now >= node.drain_deadline && !RunsOnElsewhere(job)) {
+      EndAttempt(job, {EndCause::kCancelled, why}, now, transition);
+      told.insert(id);
+    } else if (HaveLeave(job, why, now, transition)) {
+      told.insert(id);
+    }
+  }
+}
+
 }  // namespace
 
 Transition On(const ClusterState& state, const DrainNode& command, Time now,
@@ -70,31 +89,11 @@ void KeepDrainTimes(const ClusterState& state, Time now, const SchedulerConfig& 
                     Transition& transition) {
   std::set<JobId> told;
   for (const auto& [id, node] : state.nodes()) {
-    if (!node.drained) {
-      continue;
-    }
     if (node.drain_until != kNoTime && now >= node.drain_until) {
       transition.events.emplace_back(NodeDrained{id, false, "", now});
       transition.effects.emplace_back(Replan{});
-      continue;
-    }
-    if (node.drain_deadline == kNoTime) {
-      continue;
-    }
-    const std::string why = absl::StrCat("drain of node ", node.name, " (", node.drain_reason, ")");
-    for (const JobId job_id : state.JobsOn(id)) {
-      const Job& job = *state.FindJob(job_id);
-      if (!job.attempt.has_value() || job.attempt->ending != EndCause::kNone ||
-          told.contains(job_id)) {
-        continue;
-      }
-      if (now >= node.drain_deadline && !RunsOnElsewhere(job)) {
-        EndAttempt(job, {EndCause::kCancelled, why}, now, transition);
-        told.insert(job_id);
-      } else if (IsToLeaveSoon(state, job, node.drain_deadline, now, config) &&
-                 HaveLeave(job, why, now, transition)) {
-        told.insert(job_id);
-      }
+    } else if (node.drain_deadline != kNoTime) {
+      HaveJobsLeave(state, node, now, config, told, transition);
     }
   }
 }
