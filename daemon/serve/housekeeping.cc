@@ -8,6 +8,7 @@
 #include "daemon/leading/await.h"
 #include "daemon/store/archive/journal_segment.h"
 #include "daemon/store/rows/journal.h"
+#include "daemon/store/rows/meta_rows.h"
 #include "daemon/store/state_reader.h"
 #include "scheduler/base/status.h"
 
@@ -60,17 +61,14 @@ void Housekeeping::Run() {
 }
 
 absl::Status Housekeeping::LookOnce() {
-  ASSIGN_OR_RETURN(const std::int64_t whole, [this]() -> absl::StatusOr<std::int64_t> {
-    ASSIGN_OR_RETURN(const std::unique_ptr<Database> reader, store_.OpenReader());
-    return reader->ReadInteger("SELECT value FROM meta WHERE key = 'whole_entries'");
-  }());
+  ASSIGN_OR_RETURN(const std::unique_ptr<Database> reader, store_.OpenReader());
+  ASSIGN_OR_RETURN(const std::int64_t whole, ReadMeta(*reader, "whole_entries"));
   if (whole > 0) {
     return absl::OkStatus();  // secrets are still taken out of old entries
   }
   const std::string directory =
       retention_.archive.empty() ? store_.directory() + "/archive" : retention_.archive;
   ASSIGN_OR_RETURN(const JournalArchive archive, JournalArchive::Open(directory));
-  ASSIGN_OR_RETURN(const std::unique_ptr<Database> reader, store_.OpenReader());
   RETURN_IF_ERROR(BeginAgain(archive, *reader));
   if (retention_.jobs.all()) {
     return absl::OkStatus();

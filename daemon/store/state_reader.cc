@@ -10,6 +10,7 @@
 #include "daemon/store/database/blob.h"
 #include "daemon/store/rows/health_rows.h"
 #include "daemon/store/rows/journal.h"
+#include "daemon/store/rows/meta_rows.h"
 #include "daemon/store/target_history.h"
 #include "scheduler/base/status.h"
 #include "scheduler/model/job/array.h"
@@ -308,22 +309,18 @@ absl::StatusOr<StateImage> ReadState(Database& database) {
 absl::StatusOr<StateImage> ReadStateWithin(Database& database) {
   StateImage image;
   ASSIGN_OR_RETURN(image.version, ReadVersion(database));
-  ASSIGN_OR_RETURN(const std::int64_t epoch,
-                   database.ReadInteger("SELECT value FROM meta WHERE key = 'epoch'"));
+  ASSIGN_OR_RETURN(const std::int64_t epoch, ReadMeta(database, "epoch"));
   image.epoch = Epoch(static_cast<std::uint64_t>(epoch));
-  ASSIGN_OR_RETURN(const std::int64_t half_life,
-                   database.ReadInteger("SELECT value FROM meta WHERE key = 'half_life'"));
+  ASSIGN_OR_RETURN(const std::int64_t half_life, ReadMeta(database, "half_life"));
   image.half_life = Duration(half_life);
   ASSIGN_OR_RETURN(const std::int64_t last_job,
                    database.ReadInteger(
                        "SELECT first + count - 1 FROM submissions ORDER BY first DESC LIMIT 1"));
-  ASSIGN_OR_RETURN(const std::int64_t unknown,
-                   database.ReadInteger("SELECT value FROM meta WHERE key = 'next_job'"));
+  ASSIGN_OR_RETURN(const std::int64_t unknown, ReadMeta(database, "next_job"));
   image.next_job = std::max(JobId(static_cast<std::uint64_t>(last_job)).Next(),
                             JobId(static_cast<std::uint64_t>(unknown)));
   ASSIGN_OR_RETURN(const std::int64_t last_node, database.ReadInteger("SELECT max(id) FROM nodes"));
-  ASSIGN_OR_RETURN(const std::int64_t next_node,
-                   database.ReadInteger("SELECT value FROM meta WHERE key = 'next_node'"));
+  ASSIGN_OR_RETURN(const std::int64_t next_node, ReadMeta(database, "next_node"));
   image.next_node = std::max(NodeId(static_cast<std::uint32_t>(last_node)).Next(),
                              NodeId(static_cast<std::uint32_t>(next_node)));
   ASSIGN_OR_RETURN(image.nodes, ReadNodes(database));

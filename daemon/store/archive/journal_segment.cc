@@ -10,6 +10,7 @@
 #include "daemon/store/database/schema.h"
 #include "daemon/store/database/table_rows.h"
 #include "daemon/store/rows/journal.h"
+#include "daemon/store/rows/meta_rows.h"
 #include "daemon/store/state_reader.h"
 #include "scheduler/base/status.h"
 
@@ -56,13 +57,6 @@ absl::Status CopyHistory(Database& store, Database& file, const StateImage& imag
                    " OR job IN (SELECT id FROM history WHERE submission IN ", listed, "))"),
       {NumberList(targets), NumberList(targets)}};
   return CopyTable(store, file, TableNamed("attempts"), attempts).status();
-}
-
-absl::Status PutMeta(Database& file, const char* key, std::uint64_t value) {
-  Statement put(file,
-                "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET "
-                "value = excluded.value");
-  return put.Run(key, value);
 }
 
 // The entry as one row says it.
@@ -133,8 +127,9 @@ absl::StatusOr<Version> CopyState(Database& store, Database& file) {
       {static_cast<std::int64_t>(image.version.value())}};
   RETURN_IF_ERROR(CopyTable(store, file, TableNamed("journal"), needed).status());
   RETURN_IF_ERROR(file.Execute("UPDATE steps SET secret = NULL"));
-  RETURN_IF_ERROR(PutMeta(file, "next_job", image.next_job.value()));
-  RETURN_IF_ERROR(PutMeta(file, "journal_begins", image.version.Next().value()));
+  RETURN_IF_ERROR(PutMeta(file, "next_job", static_cast<std::int64_t>(image.next_job.value())));
+  RETURN_IF_ERROR(
+      PutMeta(file, "journal_begins", static_cast<std::int64_t>(image.version.Next().value())));
   RETURN_IF_ERROR(writing.Commit());
   return image.version;
 }

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/store/database/blob.h"
+#include "daemon/store/rows/meta_rows.h"
 #include "daemon/store/rows/program_secret.h"
 #include "scheduler/base/status.h"
 
@@ -167,8 +168,7 @@ std::optional<std::int64_t> TimeColumn(Time time) {
 }
 
 absl::StatusOr<Version> ReadJournalBegins(Database& database) {
-  ASSIGN_OR_RETURN(const std::int64_t begins,
-                   database.ReadInteger("SELECT value FROM meta WHERE key = 'journal_begins'"));
+  ASSIGN_OR_RETURN(const std::int64_t begins, ReadMeta(database, "journal_begins"));
   return Version(std::max<std::uint64_t>(static_cast<std::uint64_t>(begins), 1));
 }
 

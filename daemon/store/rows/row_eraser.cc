@@ -5,16 +5,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/store/rows/meta_rows.h"
 #include "scheduler/base/status.h"
 #include "scheduler/model/view/view.h"
 
 namespace muster::daemon {
 namespace {
-
-// Every writer raises a number, so that it never falls.
-constexpr const char* kRaise =
-    "INSERT INTO meta VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = "
-    "CASE WHEN excluded.value > meta.value THEN excluded.value ELSE meta.value END";
 
 std::string ListOf(const std::vector<JobId>& ids) {
   std::vector<std::uint64_t> numbers;
@@ -53,10 +49,9 @@ absl::Status EraseJobs(Database& database, const std::vector<JobId>& jobs) {
 absl::Status EraseSubmissions(Database& database, const std::vector<JobId>& submissions) {
   Statement newest(database, "SELECT first + count FROM submissions ORDER BY first DESC LIMIT 1");
   ASSIGN_OR_RETURN(const bool found, newest.Next());
-  const std::uint64_t next_job = found ? newest.Unsigned(0) : 0;
+  const std::int64_t next_job = found ? newest.Integer(0) : 0;
   newest.Reset();
-  Statement raise(database, kRaise);
-  RETURN_IF_ERROR(raise.Run("next_job", next_job));
+  RETURN_IF_ERROR(RaiseMeta(database, "next_job", next_job));
   const std::string ids = ListOf(submissions);
   for (const char* rows : {"programs WHERE submission", "submissions WHERE first"}) {
     Statement erase(database, absl::StrCat("DELETE FROM ", rows, " IN (", database.numbers(), ")"));
@@ -68,8 +63,7 @@ absl::Status EraseSubmissions(Database& database, const std::vector<JobId>& subm
 }  // namespace
 
 absl::Status EraseNode(Database& database, NodeId node) {
-  Statement raise(database, kRaise);
-  RETURN_IF_ERROR(raise.Run("next_node", std::uint64_t{node.Next().value()}));
+  RETURN_IF_ERROR(RaiseMeta(database, "next_node", node.Next().value()));
   for (const char* rows : {"nodes WHERE id", "node_health WHERE node", "node_failures WHERE node",
                            "health WHERE node"}) {
     Statement erase(database, absl::StrCat("DELETE FROM ", rows, " = ?"));
@@ -80,8 +74,8 @@ absl::Status EraseNode(Database& database, NodeId node) {
 
 absl::Status EraseRows(Database& database, const Drops& drops) {
   if (drops.journal_begins.valid()) {
-    Statement raise(database, kRaise);
-    RETURN_IF_ERROR(raise.Run("journal_begins", drops.journal_begins.value()));
+    RETURN_IF_ERROR(RaiseMeta(database, "journal_begins",
+                              static_cast<std::int64_t>(drops.journal_begins.value())));
   }
   RETURN_IF_ERROR(EraseEntries(database, drops));
   RETURN_IF_ERROR(drops.jobs.empty() ? absl::OkStatus() : EraseJobs(database, drops.jobs));

@@ -10,6 +10,7 @@
 #include "daemon/store/database/blob.h"
 #include "daemon/store/rows/health_rows.h"
 #include "daemon/store/rows/journal.h"
+#include "daemon/store/rows/meta_rows.h"
 #include "daemon/store/rows/row_eraser.h"
 #include "scheduler/base/status.h"
 #include "scheduler/model/job/array.h"
@@ -145,17 +146,18 @@ absl::Status RowWriter::InsertEntry(const JournalEntry& entry) {
 
 absl::Status RowWriter::WriteEvent(const Event& event) {
   if (const auto* began = std::get_if<EpochBegan>(&event)) {
-    RETURN_IF_ERROR(put_meta_.Run("half_life", std::int64_t{began->half_life.count()}));
-    return put_meta_.Run("epoch", began->epoch.value());
+    RETURN_IF_ERROR(PutMeta(database_, "half_life", began->half_life.count()));
+    return PutMeta(database_, "epoch", static_cast<std::int64_t>(began->epoch.value()));
   }
   if (const auto* set = std::get_if<HalfLifeSet>(&event)) {
-    return put_meta_.Run("half_life", std::int64_t{set->half_life.count()});
+    return PutMeta(database_, "half_life", set->half_life.count());
   }
   if (const auto* policy = std::get_if<PolicyChanged>(&event)) {
     return WritePolicy(*policy);
   }
   if (const auto* unknown = std::get_if<AttemptQuarantined>(&event)) {
-    return raise_meta_.Run("next_job", unknown->attempt.job.Next().value());
+    return RaiseMeta(database_, "next_job",
+                     static_cast<std::int64_t>(unknown->attempt.job.Next().value()));
   }
   if (const auto* checked = std::get_if<HealthChecked>(&event)) {
     return WriteCheck(*checked);

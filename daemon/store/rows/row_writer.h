@@ -98,14 +98,6 @@ class RowWriter {
                        "ON CONFLICT (node, number) DO UPDATE SET payload = excluded.payload"};
   Statement forget_checks_{database_, "DELETE FROM health WHERE node = ? AND number <= ?"};
   Statement delete_policy_{database_, "DELETE FROM policy WHERE kind = ? AND name = ?"};
-  Statement put_meta_{database_,
-                      "INSERT INTO meta VALUES (?, ?) "
-                      "ON CONFLICT (key) DO UPDATE SET value = excluded.value"};
-  Statement raise_meta_{
-      database_,
-      "INSERT INTO meta VALUES (?, ?) "
-      "ON CONFLICT (key) DO UPDATE SET value = CASE WHEN excluded.value > meta.value "
-      "THEN excluded.value ELSE meta.value END"};
 };
 
 }  // namespace muster::daemon
