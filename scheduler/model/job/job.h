@@ -49,6 +49,7 @@ struct NodeRun {
   std::vector<RankBinding> bindings;
   std::uint32_t suspension = 0;  // the last of Attempt::suspension that it has carried out
   CheckpointRecord checkpoints;
+  std::string image = {};  // of its container, as RunStarted says
   static constexpr auto Fields(auto list) {
     return list(Field{"phase", &NodeRun::phase}, Field{"reported", &NodeRun::reported},
                 Field{"started", &NodeRun::started}, Field{"ended", &NodeRun::ended},
@@ -56,7 +57,7 @@ struct NodeRun {
                 Field{"usage", &NodeRun::usage}, Field{"text", &NodeRun::text},
                 Field{"limits", &NodeRun::limits}, Field{"bindings", &NodeRun::bindings},
                 Field{"suspension", &NodeRun::suspension},
-                Field{"checkpoints", &NodeRun::checkpoints});
+                Field{"checkpoints", &NodeRun::checkpoints}, Field{"image", &NodeRun::image});
   }
   friend bool operator==(const NodeRun&, const NodeRun&) = default;
 };

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "scheduler/model/job/container.h"
 #include "scheduler/model/job/dependency.h"
 #include "scheduler/model/job/feature_expression.h"
 #include "scheduler/model/job/license.h"
@@ -221,6 +222,7 @@ struct JobSpec {
   Constraint prefer;     // --prefer: features that its nodes have where that delays nothing
   std::uint32_t priority = 0;           // as an operator fixed it; 0: it is reckoned
   std::vector<ChangedPath> paths = {};  // in the place of its program's; each option once
+  ContainerSpec container = {};         // its script runs in, and steps that name none
   static constexpr auto Fields(auto list) {
     return list(
         Field{"kind", &JobSpec::kind}, Field{"name", &JobSpec::name}, Field{"user", &JobSpec::user},
@@ -239,7 +241,8 @@ struct JobSpec {
         Field{"progress_timeout", &JobSpec::progress_timeout}, Field{"warning", &JobSpec::warning},
         Field{"checkpoint_with", &JobSpec::checkpoint_with}, Field{"recorded", &JobSpec::recorded},
         Field{"time_min", &JobSpec::time_min}, Field{"prefer", &JobSpec::prefer},
-        Field{"priority", &JobSpec::priority}, Field{"paths", &JobSpec::paths});
+        Field{"priority", &JobSpec::priority}, Field{"paths", &JobSpec::paths},
+        Field{"container", &JobSpec::container});
   }
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
@@ -299,16 +302,17 @@ struct Program {
   TerminalSize terminal;      // of rank 0 (--pty)
   std::string progress_path;  // pattern: the file whose change is progress; empty: the job's own
   std::vector<ProcessLimit> limits = {};  // --propagate
+  ContainerSpec container = {};           // of a step; without one it has the job's
   static constexpr auto Fields(auto list) {
-    return list(Field{"script", &Program::script}, Field{"argv", &Program::argv},
-                Field{"environment", &Program::environment}, Field{"work_dir", &Program::work_dir},
-                Field{"stdin_path", &Program::stdin_path},
-                Field{"stdout_path", &Program::stdout_path},
-                Field{"stderr_path", &Program::stderr_path},
-                Field{"append_output", &Program::append_output}, Field{"umask", &Program::umask},
-                Field{"io", &Program::io}, Field{"mpi", &Program::mpi},
-                Field{"terminal", &Program::terminal},
-                Field{"progress_path", &Program::progress_path}, Field{"limits", &Program::limits});
+    return list(
+        Field{"script", &Program::script}, Field{"argv", &Program::argv},
+        Field{"environment", &Program::environment}, Field{"work_dir", &Program::work_dir},
+        Field{"stdin_path", &Program::stdin_path}, Field{"stdout_path", &Program::stdout_path},
+        Field{"stderr_path", &Program::stderr_path},
+        Field{"append_output", &Program::append_output}, Field{"umask", &Program::umask},
+        Field{"io", &Program::io}, Field{"mpi", &Program::mpi},
+        Field{"terminal", &Program::terminal}, Field{"progress_path", &Program::progress_path},
+        Field{"limits", &Program::limits}, Field{"container", &Program::container});
   }
   friend bool operator==(const Program&, const Program&) = default;
 };

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
+#include "scheduler/model/job/container.h"
 #include "scheduler/model/job/job_text.h"
 #include "scheduler/model/job/order_limits.h"
 #include "scheduler/model/job/step_io.h"
@@ -79,6 +80,7 @@ absl::Status CheckProgram(JobKind kind, const Program& program) {
         kProgramBytesMax, " are allowed: move data into a file, or use --export=NONE"));
   }
   RETURN_IF_ERROR(CheckEnvironment(program.environment));
+  RETURN_IF_ERROR(CheckContainer(program.container));
   return program.io == StepIo() ? absl::OkStatus() : CheckStepIo(program.io);
 }
 

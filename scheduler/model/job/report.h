@@ -25,11 +25,12 @@ namespace muster {
 // started).
 struct RunStarted {
   Time time = kNoTime;
-  std::uint32_t pid = 0;  // the supervisor's
-  std::string limits;     // "enforced", or "not enforced (why)"
+  std::uint32_t pid = 0;   // the supervisor's
+  std::string limits;      // "enforced", or "not enforced (why)"
+  std::string image = {};  // of its container: "sha256:…", or a file's mark; empty: it has none
   static constexpr auto Fields(auto list) {
     return list(Field{"time", &RunStarted::time}, Field{"pid", &RunStarted::pid},
-                Field{"limits", &RunStarted::limits});
+                Field{"limits", &RunStarted::limits}, Field{"image", &RunStarted::image});
   }
   friend bool operator==(const RunStarted&, const RunStarted&) = default;
 };

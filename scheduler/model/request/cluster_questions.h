@@ -17,6 +17,7 @@
 #include "scheduler/model/policy/policy.h"
 #include "scheduler/model/policy/policy_view.h"
 #include "scheduler/model/value/fields.h"
+#include "scheduler/model/value/ids.h"
 #include "scheduler/model/value/time.h"
 #include "scheduler/model/view/shares.h"
 #include "scheduler/model/view/view.h"
@@ -32,6 +33,7 @@ struct ClusterStatus {
   std::uint32_t jobs_pending = 0;
   std::uint32_t jobs_running = 0;
   std::vector<LicenseState> licenses;  // sorted by name
+  std::vector<Warning> warnings;       // of the controller itself
   static constexpr auto Fields(auto list) {
     return list(Field{"cluster", &ClusterStatus::cluster},
                 Field{"version", &ClusterStatus::version}, Field{"epoch", &ClusterStatus::epoch},
@@ -39,7 +41,8 @@ struct ClusterStatus {
                 Field{"nodes_connected", &ClusterStatus::nodes_connected},
                 Field{"jobs_pending", &ClusterStatus::jobs_pending},
                 Field{"jobs_running", &ClusterStatus::jobs_running},
-                Field{"licenses", &ClusterStatus::licenses});
+                Field{"licenses", &ClusterStatus::licenses},
+                Field{"warnings", &ClusterStatus::warnings});
   }
 };
 
@@ -185,6 +188,56 @@ struct RevokeToken {
   static constexpr auto Fields(auto list) { return list(Field{"id", &RevokeToken::id}); }
 };
 
+// A file of the controller's archive.
+struct ArchiveFile {
+  std::string name;
+  std::string kind;         // jobs, journal, or beginning: a state that the journal may begin with
+  std::uint64_t first = 0;  // journal: its entries; beginning: the last entry before it
+  std::uint64_t last = 0;
+  Time from = kNoTime;  // jobs: when the first of them ended; beginning: when it was taken
+  Time to = kNoTime;
+  std::uint64_t jobs = 0;
+  Bytes size;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"name", &ArchiveFile::name}, Field{"kind", &ArchiveFile::kind},
+                Field{"first", &ArchiveFile::first}, Field{"last", &ArchiveFile::last},
+                Field{"from", &ArchiveFile::from}, Field{"to", &ArchiveFile::to},
+                Field{"jobs", &ArchiveFile::jobs}, Field{"size", &ArchiveFile::size});
+  }
+  friend bool operator==(const ArchiveFile&, const ArchiveFile&) = default;
+};
+
+struct ListArchive {
+  static constexpr const char* kMethod = "ListArchive";
+  using Reply = std::vector<ArchiveFile>;  // by kind, the oldest first
+  static constexpr auto Fields(auto list) { return list(); }
+};
+
+struct LoadedJobs {
+  std::uint64_t loaded = 0;
+  std::uint64_t present = 0;  // that were there already
+  JobId last{0};              // there may be more after it; 0: there are none
+  static constexpr auto Fields(auto list) {
+    return list(Field{"loaded", &LoadedJobs::loaded}, Field{"present", &LoadedJobs::present},
+                Field{"last", &LoadedJobs::last});
+  }
+};
+
+// Has ended jobs of a file come back into the accounting for a while, some thousands at a time.
+struct LoadArchive {
+  std::string file;  // its name in the archive
+  Duration keep{0};
+  JobId after{0};  // those with greater ids
+
+  static constexpr const char* kMethod = "LoadArchive";
+  static constexpr bool kNow = true;
+  using Reply = LoadedJobs;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"file", &LoadArchive::file}, Field{"keep", &LoadArchive::keep},
+                Field{"after", &LoadArchive::after});
+  }
+};
+
 #define MUSTER_CLUSTER_QUESTIONS(X) \
   X(Ping)                           \
   X(ListNodes)                      \
@@ -196,6 +249,8 @@ struct RevokeToken {
   X(ListShares)                     \
   X(CreateToken)                    \
   X(ListTokens)                     \
-  X(RevokeToken)
+  X(RevokeToken)                    \
+  X(ListArchive)                    \
+  X(LoadArchive)
 
 }  // namespace muster

@@ -7,6 +7,7 @@
 // method.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "scheduler/model/value/fields.h"
 #include "scheduler/model/value/ids.h"
 #include "scheduler/model/value/time.h"
+#include "scheduler/model/value/units.h"
 #include "scheduler/model/view/curve.h"
 #include "scheduler/model/view/explanation.h"
 #include "scheduler/model/view/view.h"
@@ -146,6 +148,102 @@ struct ShowPlan {
   static constexpr auto Fields(auto list) { return list(); }
 };
 
+// What a job, or a rank of a step, has printed into its file. Of another job than the caller's it
+// is refused, but to operators.
+struct OutputPiece {
+  std::string data;
+  std::uint64_t offset = 0;  // where it begins in the file
+  std::uint64_t size = 0;    // of the file
+  std::string file;          // which one it is, for the next question
+  bool anew = false;         // the file was cut or is another: what was read of it is gone
+  Time modified = kNoTime;   // when it was written to last
+  std::string path;
+  std::string node;    // where it was read
+  std::string state;   // of the job, or of the step
+  std::string waits;   // it has not started: why; nothing was read then
+  bool ended = false;  // before the file was read: nothing more comes after `size`
+  Time started = kNoTime;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"data", &OutputPiece::data}, Field{"offset", &OutputPiece::offset},
+                Field{"size", &OutputPiece::size}, Field{"file", &OutputPiece::file},
+                Field{"anew", &OutputPiece::anew}, Field{"modified", &OutputPiece::modified},
+                Field{"path", &OutputPiece::path}, Field{"node", &OutputPiece::node},
+                Field{"state", &OutputPiece::state}, Field{"waits", &OutputPiece::waits},
+                Field{"ended", &OutputPiece::ended}, Field{"started", &OutputPiece::started});
+  }
+  friend bool operator==(const OutputPiece&, const OutputPiece&) = default;
+};
+struct ReadOutput {
+  JobId job;
+  std::optional<std::uint32_t> array_index = {};
+  std::optional<StepId> step = {};         // unset: the script, or the ranks of a job without one
+  std::optional<std::uint32_t> rank = {};  // unset: the first
+  bool error = false;                      // standard error's file
+  std::uint64_t offset = 0;
+  std::string file = {};    // as the last answer named it: of another one it begins at 0
+  std::uint32_t tail = 0;   // begin with the last lines, so many, and not at `offset`
+  std::uint32_t limit = 0;  // bytes at most; 0: as many as one answer holds
+
+  static constexpr const char* kMethod = "ReadOutput";
+  static constexpr bool kNow = true;
+  using Reply = OutputPiece;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &ReadOutput::job}, Field{"array_index", &ReadOutput::array_index},
+                Field{"step", &ReadOutput::step}, Field{"rank", &ReadOutput::rank},
+                Field{"error", &ReadOutput::error}, Field{"offset", &ReadOutput::offset},
+                Field{"file", &ReadOutput::file}, Field{"tail", &ReadOutput::tail},
+                Field{"limit", &ReadOutput::limit});
+  }
+};
+
+// What the processes of one rank, or of the batch script, do just now.
+struct RankUse {
+  std::string node;
+  StepId step;  // 0: the batch script
+  std::uint32_t rank = 0;
+  std::uint32_t pid = 0;  // of the first of them
+  std::string command;    // its name
+  std::string state;      // its state, as the kernel's letter has it
+  std::uint32_t processes = 0;
+  std::uint32_t threads = 0;
+  std::string cpus;               // on which its first process may run
+  Duration cpu_time{0};           // so far, of those that live
+  Bytes memory;                   // resident
+  Time time = kNoTime;            // when it was read
+  std::vector<std::string> gpus;  // its own, by UUID
+  std::int32_t gpu_busy = -1;     // percent, of the busiest of them; -1: not metered
+  Bytes gpu_memory;               // in use on all of them, by whomever
+  static constexpr auto Fields(auto list) {
+    return list(Field{"node", &RankUse::node}, Field{"step", &RankUse::step},
+                Field{"rank", &RankUse::rank}, Field{"pid", &RankUse::pid},
+                Field{"command", &RankUse::command}, Field{"state", &RankUse::state},
+                Field{"processes", &RankUse::processes}, Field{"threads", &RankUse::threads},
+                Field{"cpus", &RankUse::cpus}, Field{"cpu_time", &RankUse::cpu_time},
+                Field{"memory", &RankUse::memory}, Field{"time", &RankUse::time},
+                Field{"gpus", &RankUse::gpus}, Field{"gpu_busy", &RankUse::gpu_busy},
+                Field{"gpu_memory", &RankUse::gpu_memory});
+  }
+  friend bool operator==(const RankUse&, const RankUse&) = default;
+};
+struct RankTable {
+  std::vector<RankUse> ranks;       // by node, step and rank
+  std::vector<std::string> silent;  // nodes that did not answer
+  static constexpr auto Fields(auto list) {
+    return list(Field{"ranks", &RankTable::ranks}, Field{"silent", &RankTable::silent});
+  }
+};
+struct ListRanks {
+  JobId job;
+  std::optional<std::uint32_t> array_index = {};
+
+  static constexpr const char* kMethod = "ListRanks";
+  static constexpr bool kNow = true;
+  using Reply = RankTable;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"job", &ListRanks::job}, Field{"array_index", &ListRanks::array_index});
+  }
+};
+
 #define MUSTER_JOB_QUESTIONS(X) \
   X(ListJobs)                   \
   X(ListHistory)                \
@@ -154,6 +252,8 @@ struct ShowPlan {
   X(ExplainJob)                 \
   X(TestSubmit)                 \
   X(ShowCurve)                  \
-  X(ShowPlan)
+  X(ShowPlan)                   \
+  X(ReadOutput)                 \
+  X(ListRanks)
 
 }  // namespace muster

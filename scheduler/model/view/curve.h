@@ -1,6 +1,6 @@
 #pragma once
 
-// What a job used over time.
+// What a job used over time, and what its programs said.
 
 #include <string>
 #include <vector>
@@ -29,13 +29,39 @@ struct CurvePoint {
   }
 };
 
+// What the job's programs said in a span of time (muster report).
+struct ReportedPoint {
+  Time start = kNoTime;
+  Duration span{0};
+  double last = 0;
+  double low = 0;
+  double high = 0;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"start", &ReportedPoint::start}, Field{"span", &ReportedPoint::span},
+                Field{"last", &ReportedPoint::last}, Field{"low", &ReportedPoint::low},
+                Field{"high", &ReportedPoint::high});
+  }
+};
+
+struct ReportedCurve {
+  std::string name;  // "loss"
+  double last = 0;   // which may be no number
+  Time time = kNoTime;
+  std::vector<ReportedPoint> points;  // as those of JobCurve; numbers all of them
+  static constexpr auto Fields(auto list) {
+    return list(Field{"name", &ReportedCurve::name}, Field{"last", &ReportedCurve::last},
+                Field{"time", &ReportedCurve::time}, Field{"points", &ReportedCurve::points});
+  }
+};
+
 struct JobCurve {
   JobId job;
   std::string label;
   std::vector<CurvePoint> points;  // by time, without overlap; older ones have longer spans
+  std::vector<ReportedCurve> reported = {};  // by name; for those who may see the job
   static constexpr auto Fields(auto list) {
     return list(Field{"job", &JobCurve::job}, Field{"label", &JobCurve::label},
-                Field{"points", &JobCurve::points});
+                Field{"points", &JobCurve::points}, Field{"reported", &JobCurve::reported});
   }
 };
 

@@ -6,6 +6,7 @@
 // Names are a contract: further ones may be added, none renamed.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,19 @@ struct ReasonView {
                 Field{"never", &ReasonView::never});
   }
   friend bool operator==(const ReasonView&, const ReasonView&) = default;
+};
+
+// What is wrong with a job, a node or the controller as it runs, by a rule of alerts. It is seen
+// and forgotten: nothing of it is in the journal.
+struct Warning {
+  std::string rule;      // "GpuIdle"
+  std::string text;      // one sentence with the numbers
+  Time since = kNoTime;  // since when it is so
+  static constexpr auto Fields(auto list) {
+    return list(Field{"rule", &Warning::rule}, Field{"text", &Warning::text},
+                Field{"since", &Warning::since});
+  }
+  friend bool operator==(const Warning&, const Warning&) = default;
 };
 
 // A job in one line: queue and history.
@@ -86,6 +100,7 @@ struct JobView {
   Bytes memory_per_node;  // as asked, or as it follows from the defaults
   Bytes memory_per_cpu;
   std::uint32_t array_throttle = 0;  // how many elements may run at once; 0: all
+  std::vector<Warning> warnings;     // of a job that runs; for those who may see the job
   static constexpr auto Fields(auto list) {
     return list(
         Field{"id", &JobView::id}, Field{"label", &JobView::label},
@@ -114,7 +129,7 @@ struct JobView {
         Field{"node_count", &JobView::node_count}, Field{"cpus_per_task", &JobView::cpus_per_task},
         Field{"memory_per_node", &JobView::memory_per_node},
         Field{"memory_per_cpu", &JobView::memory_per_cpu},
-        Field{"array_throttle", &JobView::array_throttle});
+        Field{"array_throttle", &JobView::array_throttle}, Field{"warnings", &JobView::warnings});
   }
   friend bool operator==(const JobView&, const JobView&) = default;
 };
@@ -163,6 +178,7 @@ struct AttemptView {
   Duration suspended{0};         // of its time, which is not charged
   CheckpointRecord checkpoints;  // of all its nodes together
   Duration lost{0};              // work that had to be done again
+  std::string image = {};        // of its container, as its first node says
   static constexpr auto Fields(auto list) {
     return list(Field{"number", &AttemptView::number}, Field{"nodes", &AttemptView::nodes},
                 Field{"start_time", &AttemptView::start_time},
@@ -172,7 +188,8 @@ struct AttemptView {
                 Field{"limits", &AttemptView::limits}, Field{"usage", &AttemptView::usage},
                 Field{"ranks", &AttemptView::ranks}, Field{"billing", &AttemptView::billing},
                 Field{"suspended", &AttemptView::suspended},
-                Field{"checkpoints", &AttemptView::checkpoints}, Field{"lost", &AttemptView::lost});
+                Field{"checkpoints", &AttemptView::checkpoints}, Field{"lost", &AttemptView::lost},
+                Field{"image", &AttemptView::image});
   }
   friend bool operator==(const AttemptView&, const AttemptView&) = default;
 };
@@ -238,6 +255,26 @@ inline constexpr JobNoteKind kJobNotes[] = {{"AdminComment", true},     {"Commen
                                             {"DerivedExitCode", false}, {"Extra", false},
                                             {"SystemComment", true},    {"WCKey", false}};
 
+// The container of a job.
+struct ContainerView {
+  std::string image;                     // as it was asked for
+  std::string digest = {};               // of what ran, once it has run
+  std::vector<std::string> mounts = {};  // "SRC:DST:ro"
+  std::string work_dir = {};
+  std::string name = {};
+  std::string save = {};
+  bool writable = false;
+  bool remap_root = false;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"image", &ContainerView::image}, Field{"digest", &ContainerView::digest},
+                Field{"mounts", &ContainerView::mounts},
+                Field{"work_dir", &ContainerView::work_dir}, Field{"name", &ContainerView::name},
+                Field{"save", &ContainerView::save}, Field{"writable", &ContainerView::writable},
+                Field{"remap_root", &ContainerView::remap_root});
+  }
+  friend bool operator==(const ContainerView&, const ContainerView&) = default;
+};
+
 // A job in full: show.
 struct JobDetail {
   JobView job;
@@ -262,6 +299,7 @@ struct JobDetail {
   std::string submit_host = {};            // where it was submitted; as the submitter said
   std::string script = {};                 // only when asked for, and of the caller's own
   std::vector<JobNote> notes = {};
+  std::optional<ContainerView> container = {};  // of its script, or of its ranks
   static constexpr auto Fields(auto list) {
     return list(
         Field{"job", &JobDetail::job}, Field{"request", &JobDetail::request},
@@ -275,7 +313,8 @@ struct JobDetail {
         Field{"batch", &JobDetail::batch}, Field{"requeue", &JobDetail::requeue},
         Field{"time_min", &JobDetail::time_min}, Field{"prefer", &JobDetail::prefer},
         Field{"gres", &JobDetail::gres}, Field{"submit_host", &JobDetail::submit_host},
-        Field{"script", &JobDetail::script}, Field{"notes", &JobDetail::notes});
+        Field{"script", &JobDetail::script}, Field{"notes", &JobDetail::notes},
+        Field{"container", &JobDetail::container});
   }
   friend bool operator==(const JobDetail&, const JobDetail&) = default;
 };
@@ -339,6 +378,7 @@ struct NodeView {
   std::string health;  // "good", "slow: memory bandwidth", …; empty: never checked
   GresList gres = {};  // countable things
   GresList gres_taken = {};
+  std::vector<Warning> warnings = {};
   static constexpr auto Fields(auto list) {
     return list(Field{"id", &NodeView::id}, Field{"name", &NodeView::name},
                 Field{"hostname", &NodeView::hostname}, Field{"state", &NodeView::state},
@@ -350,7 +390,8 @@ struct NodeView {
                 Field{"holders", &NodeView::holders}, Field{"features", &NodeView::features},
                 Field{"weight", &NodeView::weight}, Field{"limits", &NodeView::limits},
                 Field{"health", &NodeView::health}, Field{"gres", &NodeView::gres},
-                Field{"gres_taken", &NodeView::gres_taken});
+                Field{"gres_taken", &NodeView::gres_taken},
+                Field{"warnings", &NodeView::warnings});
   }
   friend bool operator==(const NodeView&, const NodeView&) = default;
 };
