@@ -101,11 +101,28 @@ void CloseAllBut(int one, int other) {
   close_range(high + 1, ~0U, 0);
 }
 
-[[noreturn]] void RunChild(const JobUser& user, int socket, int kept, pid_t parent,
+// The user, looked up where nobody has done it yet.
+absl::StatusOr<JobUser> Found(const JobUser& user) {
+  if (!user.to_find) {
+    return user;
+  }
+  ASSIGN_OR_RETURN(const std::optional<JobUser> found,
+                   FindJobUser(User{user.uid, user.gid, user.name}));
+  return found.has_value() ? absl::StatusOr<JobUser>(*found)
+                           : absl::InternalError("there is no user to become");
+}
+
+[[noreturn]] void RunChild(const JobUser& named, int socket, int kept, pid_t parent,
                            const UserWork& work) {
   ResetSignals();
   DieWithParent(parent);
   CloseAllBut(socket, kept);
+  const absl::StatusOr<JobUser> found = Found(named);
+  if (!found.ok()) {
+    SendAnswer(socket, found.status());
+    _exit(1);
+  }
+  const JobUser& user = *found;
   if (!BecomeForGood(user)) {
     SendAnswer(socket, absl::ErrnoToStatus(errno, absl::StrCat("cannot become user ", user.name)));
     _exit(1);

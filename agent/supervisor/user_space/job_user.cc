@@ -75,6 +75,18 @@ absl::StatusOr<std::optional<JobUser>> FindJobUser(const User& user) {
   return job_user;
 }
 
+std::optional<JobUser> UserToFind(const User& user) {
+  if (geteuid() != 0 || user.uid == 0) {
+    return std::nullopt;
+  }
+  JobUser job_user;
+  job_user.uid = user.uid;
+  job_user.gid = user.gid;
+  job_user.name = user.name;
+  job_user.to_find = true;
+  return job_user;
+}
+
 bool BecomeForGood(const JobUser& user) {
   uid_t real = 0;
   uid_t effective = 0;

@@ -35,11 +35,16 @@ struct JobUser {
   std::vector<gid_t> groups;
   std::string name;
   SessionTraits session = {};
+  bool to_find = false;  // groups and name are as FindJobUser says, which the child asks itself
 };
 
 // As whom a job of `user` runs; nothing: as we do, because we are not root, or it is root's. A user
 // whom this node does not know, or knows by another number, is an error.
 absl::StatusOr<std::optional<JobUser>> FindJobUser(const User& user);
+
+// The same for a child alone (as_user.h), which looks the user up: a name server that hangs holds
+// up no other.
+std::optional<JobUser> UserToFind(const User& user);
 
 // Makes this process that user's for good, within the limits of his session, with no way back or
 // up, not even by a set-user-ID program. Async-signal-safe, for the child between fork and exec;

@@ -107,6 +107,17 @@ TEST_F(AsUserTest, TheChildHasTheUsersIdentityAndNothingElse) {
   EXPECT_THAT(text, HasSubstr("SigBlk:\t0000000000000000\n"));
 }
 
+TEST_F(AsUserTest, AUserWhoIsYetToBeFoundIsLookedUpByTheChild) {
+  const User named{user_.uid, 0, "nobody"};
+  user_ = *UserToFind(named);
+  EXPECT_THAT(Read("/proc/self/status").value(),
+              HasSubstr(absl::StrCat("Uid:\t", named.uid, "\t", named.uid)));
+  user_ = *UserToFind(User{named.uid, 0, "somebody"});
+  EXPECT_THAT(std::string(Read("/proc/self/status").status().message()),
+              HasSubstr("is nobody here, and somebody to the controller"));
+  EXPECT_FALSE(UserToFind(User{0, 0, "root"}).has_value()) << "root's is done as we are";
+}
+
 TEST_F(AsUserTest, NoneOfOurDescriptorsReachesTheChild) {
   const UniqueFd secret(open("/etc/hostname", O_RDONLY));  // not even close-on-exec
   const absl::StatusOr<Brought> brought = RunAsUser(&user_, kLong, []() -> absl::StatusOr<Brought> {
