@@ -28,6 +28,51 @@ const NodeAllocation* PartOf(const Allocation& allocation, NodeId node) {
   return found == allocation.nodes.end() ? nullptr : &*found;
 }
 
+// How busy the GPUs of that part of the node are.
+void AddGpuUse(const Machine& machine, const NodeAllocation& part, topology::GpuMeter* meter,
+               wire::ProcessAnswer* answer) {
+  if (meter == nullptr || part.gpus.empty()) {
+    return;
+  }
+  for (const topology::GpuReading& reading : meter->Read()) {
+    const bool ours = std::any_of(part.gpus.begin(), part.gpus.end(), [&](const GpuGrant& grant) {
+      return grant.gpu < machine.gpus.size() && machine.gpus[grant.gpu].uuid == reading.uuid;
+    });
+    if (ours) {
+      wire::GpuUse& gpu = *answer->add_gpus();
+      gpu.set_uuid(reading.uuid);
+      gpu.set_busy(reading.busy_percent.has_value() ? static_cast<int>(*reading.busy_percent) : -1);
+      gpu.set_memory(reading.memory_used.value());
+    }
+  }
+}
+
+QuestionDesk::Sources QuestionSources(const Agent::Config& config, const Attempts& attempts,
+                                      ControllerLink& link) {
+  QuestionDesk::Sources sources;
+  sources.may_read_as = [&config](std::uint32_t uid) { return MayRunJobsOf(uid, config.users); };
+  sources.cgroup_of = [&attempts](const AttemptKey& key) -> absl::StatusOr<std::string> {
+    const std::map<AttemptKey, RunningAttempt> running = attempts.Running();
+    const auto found = running.find(key);
+    return found == running.end()
+               ? absl::StatusOr<std::string>(absl::NotFoundError("nothing of the job runs there"))
+               : found->second.cgroup;
+  };
+  sources.add_gpus = [&config, &attempts](const AttemptKey& key, wire::ProcessAnswer* answer) {
+    const std::map<AttemptKey, RunningAttempt> running = attempts.Running();
+    const auto found = running.find(key);
+    if (found != running.end() && found->second.part != nullptr) {
+      AddGpuUse(config.machine, *found->second.part, config.sources.gpus, answer);
+    }
+  };
+  sources.send = [&link](const wire::NodeQuestionReply& answer) {
+    wire::AgentMessage message;
+    *message.mutable_answer() = answer;
+    link.Send(message);  // what is not taken, the controller does not wait for
+  };
+  return sources;
+}
+
 }  // namespace
 
 Agent::Agent(EventLoop& loop, const Clock& clock, const Logger& log, StateDirectory& state,
@@ -41,6 +86,7 @@ Agent::Agent(EventLoop& loop, const Clock& clock, const Logger& log, StateDirect
       outbox_(state, log, [this](const Report& report) { return SendReport(report); }),
       attempts_(loop, clock, log, state, config_.attempts,
                 [this](const AttemptKey& key) { News(key); }),
+      desk_(loop, clock, QuestionSources(config_, attempts_, link_)),
       sampler_(config_.machine, state, config_.sources),
       health_(loop, clock, log, config_.health,
               [this](const HealthReport&) {
@@ -203,6 +249,15 @@ absl::Status Agent::Execute(const wire::ControllerMessage& message) {
   if (message.has_health()) {
     return CheckHealth(message.health());
   }
+  if (message.has_question()) {
+    const wire::NodeQuestion& question = message.question();
+    RETURN_IF_ERROR(Admit({.cluster = nullptr,
+                           .node = NodeId(question.node()),
+                           .epoch = Epoch(question.epoch()),
+                           .expiry = kNoTime}));
+    desk_.Take(question);
+    return absl::OkStatus();
+  }
   const std::optional<PassedOrder> order = PassOn(message);
   return order.has_value()
              ? Pass(*order)
@@ -242,7 +297,7 @@ absl::Status Agent::Launch(const wire::LaunchOrder& message) {
   if (part == nullptr || !key.job.valid() || !key.attempt.valid()) {
     return absl::InvalidArgumentError(what + "it gives this node nothing");
   }
-  if (finished_.count(key) != 0) {
+  if (finished_.keys.count(key) != 0) {
     return absl::FailedPreconditionError(what + "it has ended");
   }
   const absl::Status user = MayRunJobsOf(order.launch.spec.user.uid, config_.users);
@@ -282,7 +337,7 @@ absl::Status Agent::Pass(const PassedOrder& order) {
   if (status.ok() && (!order.key.job.valid() || !order.key.attempt.valid())) {
     status = absl::InvalidArgumentError("it names no attempt");
   }
-  if (status.ok() && order.ends_attempt && finished_.count(order.key) != 0) {
+  if (status.ok() && order.ends_attempt && finished_.keys.count(order.key) != 0) {
     return absl::OkStatus();
   }
   if (status.ok()) {
@@ -331,12 +386,12 @@ void Agent::Acknowledged(const wire::ReportAck& ack) {
   }
   outbox_.Forget(key);
   attempts_.Remove(key);
-  if (finished_.insert(key).second) {
-    finished_order_.push_back(key);
+  if (finished_.keys.insert(key).second) {
+    finished_.order.push_back(key);
   }
-  if (finished_order_.size() > kFinishedMax) {
-    finished_.erase(finished_order_.front());
-    finished_order_.pop_front();
+  if (finished_.order.size() > kFinishedMax) {
+    finished_.keys.erase(finished_.order.front());
+    finished_.order.pop_front();
   }
 }
 

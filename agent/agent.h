@@ -26,6 +26,7 @@
 #include "agent/link/outbox.h"
 #include "agent/node/health_check.h"
 #include "agent/node/usage_sampler.h"
+#include "agent/questions/question_desk.h"
 #include "scheduler/model/job/order.h"
 #include "scheduler/model/machine/machine.h"
 #include "scheduler/runtime/clock.h"
@@ -121,6 +122,7 @@ class Agent final : public ControllerLink::Owner {
   std::size_t gathered_bytes_ = 0;
   Outbox outbox_;
   Attempts attempts_;
+  QuestionDesk desk_;
   UsageSampler sampler_;
   bool usage_told_ = false;  // was sent of some attempt: that it has ended must be sent, too
   SteadyTime lease_until_ = SteadyTime::min();  // up to when parts of elastic jobs may run
@@ -129,8 +131,10 @@ class Agent final : public ControllerLink::Owner {
   bool health_untold_ = false;  // since the link last took it
   // Attempts whose end was acknowledged: an order for one that still arrives is refused. The oldest
   // are forgotten; by then their orders have expired.
-  std::set<AttemptKey> finished_;
-  std::deque<AttemptKey> finished_order_;
+  struct {
+    std::set<AttemptKey> keys;
+    std::deque<AttemptKey> order;
+  } finished_;
   std::unique_ptr<NotificationSocket> notifications_;
   EventLoop::TimerId check_timer_{};
   EventLoop::TimerId sample_timer_{};

@@ -76,26 +76,32 @@ class AgentSession final
     }
   }
 
-  // Sends an order for this node and this stream alone.
-  void SendSigned(const Order& order) {
+  // Sends an order, or a question, for this node and this stream alone. False: it does not go out.
+  bool SendSigned(wire::ControllerMessage message, Time expiry, const Order* order) {
     if (!CheckStillGood()) {
-      return;
+      return false;
     }
-    wire::OrderBody body;
-    *body.mutable_order() = ToMessage(order);
-    body.set_node(registration_.registration.name);
-    body.set_challenge(challenge_);
-    body.set_not_before(setting_.clock.Now().time_since_epoch().count());
-    body.set_expiry(ExpiryOf(order).time_since_epoch().count());
+    if (message.has_question()) {
+      message.mutable_question()->set_node(node_.load());
+      message.mutable_question()->set_epoch(controller_.epoch().value());
+      expiry = setting_.clock.Now() + kOrderLife;
+    }
+    wire::OrderBody body =
+        BodyOf(std::move(message),
+               {registration_.registration.name, challenge_, setting_.clock.Now()}, expiry);
     if (const std::size_t bytes = body.ByteSizeLong(); bytes > kOrderBytesMax) {
-      GiveUp(order, bytes);
-      return;
+      if (order != nullptr) {
+        GiveUp(*order, bytes);
+      }
+      return false;
     }
     const MutexLock lock(&mutex_);
-    if (MayQueue()) {
+    const bool may = MayQueue();
+    if (may) {
       outgoing_.PushOrder(std::move(body));
       WriteNext();
     }
+    return may;
   }
 
   // False when nothing more goes out: the stream ends, or ends now because nobody reads it.
@@ -158,6 +164,8 @@ class AgentSession final
       TakeFault(incoming_.fault());
     } else if (incoming_.has_usage()) {
       TakeUsage(incoming_.usage());
+    } else if (incoming_.has_answer() && node_.load() != 0) {
+      sessions_.questions().Take(NodeId(node_.load()), std::move(*incoming_.mutable_answer()));
     }
     incoming_.Clear();
     StartRead(&incoming_);
@@ -184,6 +192,7 @@ class AgentSession final
     const NodeId node(node_.load());
     if (node.valid() && sessions_.Remove(node, this, broken_)) {
       setting_.usage.Forget(node);
+      sessions_.questions().Lose(node);
       controller_.Take(LoseAgent{node, Silent()},
                        [](const core::Transition&, const absl::Status&) {});
     }
@@ -458,9 +467,16 @@ void AgentSessions::Send(NodeId node, const Order& order) {
     if (const auto* done = std::get_if<Acknowledge>(&order)) {
       session->Acknowledge(*done);
     } else {
-      session->SendSigned(order);
+      session->SendSigned(ToMessage(order), ExpiryOf(order), &order);
     }
   }
+}
+
+bool AgentSessions::SendQuestion(NodeId node, const wire::NodeQuestion& question) {
+  const std::shared_ptr<AgentSession> session = Find(node);
+  wire::ControllerMessage message;
+  *message.mutable_question() = question;
+  return session != nullptr && session->SendSigned(std::move(message), kNoTime, nullptr);
 }
 
 void AgentSessions::CloseAll() {
@@ -481,6 +497,7 @@ std::vector<LoseAgent> AgentSessions::TakeExpired() {
   std::vector<LoseAgent> expired;
   std::vector<std::shared_ptr<AgentSession>> ended;
   std::vector<std::shared_ptr<AgentSession>> all;
+  questions_.Expire(std::chrono::steady_clock::now());
   {
     const MutexLock lock(&mutex_);
     for (auto it = sessions_.begin(); it != sessions_.end();) {

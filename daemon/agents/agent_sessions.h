@@ -20,6 +20,7 @@
 #include "daemon/access/gate.h"
 #include "daemon/agents/delivery_watch.h"
 #include "daemon/agents/live_usage.h"
+#include "daemon/agents/node_questions.h"
 #include "daemon/agents/order_signer.h"
 #include "daemon/controller/controller.h"
 #include "proto/agent.grpc.pb.h"
@@ -45,6 +46,8 @@ class AgentSessions : public AgentGateway {
   // The node's agent is back with those attempts: the launch that is given up, if one is.
   std::optional<FailLaunch> Back(NodeId node, const std::vector<KnownAttempt>& known);
   [[nodiscard]] const Logger& log() const { return log_; }
+  // What is asked of the agents that are connected.
+  [[nodiscard]] NodeQuestions& questions() { return questions_; }
 
   static constexpr Duration kHeartbeat = std::chrono::seconds(5);
   static constexpr Duration kLease = std::chrono::seconds(20);
@@ -52,7 +55,11 @@ class AgentSessions : public AgentGateway {
  private:
   [[nodiscard]] std::shared_ptr<AgentSession> Find(NodeId node) const;
   bool MayGo(NodeId node, const LaunchOrder& order);
+  bool SendQuestion(NodeId node, const wire::NodeQuestion& question);
   const Logger& log_;
+  NodeQuestions questions_{[this](NodeId node, const wire::NodeQuestion& question) {
+    return SendQuestion(node, question);
+  }};
   mutable Mutex mutex_;
   std::map<NodeId, std::shared_ptr<AgentSession>> sessions_ ABSL_GUARDED_BY(mutex_);
   DeliveryWatch deliveries_ ABSL_GUARDED_BY(mutex_);

@@ -56,6 +56,16 @@ wire::ControllerMessage ToMessage(const Order& order) {
   return message;
 }
 
+wire::OrderBody BodyOf(wire::ControllerMessage order, const OrderStream& stream, Time expiry) {
+  wire::OrderBody body;
+  *body.mutable_order() = std::move(order);
+  body.set_node(stream.node);
+  body.set_challenge(stream.challenge);
+  body.set_not_before(stream.now.time_since_epoch().count());
+  body.set_expiry(expiry.time_since_epoch().count());
+  return body;
+}
+
 // Until when an order is good; kNoTime: it is for ever.
 Time ExpiryOf(const Order& order) {
   return std::visit(

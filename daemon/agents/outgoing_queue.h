@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <string>
 #include <variant>
 
 #include "absl/status/statusor.h"
@@ -20,6 +21,15 @@
 namespace muster::daemon {
 
 wire::ControllerMessage ToMessage(const Order& order);
+
+// The stream that an order is for, and when that is said.
+struct OrderStream {
+  const std::string& node;
+  const std::string& challenge;
+  Time now;
+};
+// For that node and that stream alone, without a place in it yet.
+wire::OrderBody BodyOf(wire::ControllerMessage order, const OrderStream& stream, Time expiry);
 
 // Until when an order is good; kNoTime: it is for ever.
 Time ExpiryOf(const Order& order);

@@ -77,8 +77,8 @@ constexpr RoomRow kRows[] = {
     {"daemon", "store/rows", "store/database"},
     {"daemon", "store/sqlite", "store/database"},
     {"agent", ".",
-     "attempts attempts/place link node supervisor/attempt supervisor/criu supervisor/launch "
-     "supervisor/limits"},
+     "attempts attempts/place link node questions supervisor/attempt supervisor/criu "
+     "supervisor/launch supervisor/limits"},
     {"agent", "attempts",
      "attempts/place supervisor/attempt supervisor/scripts supervisor/user_space"},
     {"agent", "attempts/place", "supervisor/attempt"},
@@ -90,6 +90,7 @@ constexpr RoomRow kRows[] = {
     {"agent", "kernels/mpi", "kernels/harness kernels/place"},
     {"agent", "link", "attempts/place supervisor/attempt"},
     {"agent", "node", "attempts attempts/place supervisor/attempt"},
+    {"agent", "questions", "attempts/place supervisor/user_space"},
     {"agent", "supervisor",
      "supervisor/attempt supervisor/checkpoint supervisor/criu supervisor/ending "
      "supervisor/exchange supervisor/launch supervisor/limits supervisor/mpi supervisor/mpirun "
@@ -139,6 +140,7 @@ constexpr RoomRow kRows[] = {
      "sheet sheet/timeline"},
     {"cli", "jobs/submit", "controller frame page parse parse/request request"},
     {"cli", "kernel", "controller frame page parse picture"},
+    {"cli", "live", "controller controller/query frame page parse"},
     {"cli", "manual", "frame"},
     {"cli", "moving", "frame"},
     {"cli", "notify", "alerts controller controller/streams frame page parse/request sheet"},
@@ -147,7 +149,7 @@ constexpr RoomRow kRows[] = {
     {"cli", "place", "controller/query frame page parse parse/request picture request sheet up"},
     {"cli", "report", "controller controller/query frame page"},
     {"cli", "request", "frame parse parse/request"},
-    {"cli", "run", "controller frame page parse parse/request request run/stream"},
+    {"cli", "run", "controller controller/query frame page parse parse/request request run/stream"},
     {"cli", "run/stream", "frame"},
     {"cli", "share", "controller frame page parse sheet"},
     {"cli", "sheet", "page"},

@@ -181,7 +181,7 @@ struct ReadOutput {
   bool error = false;                      // standard error's file
   std::uint64_t offset = 0;
   std::string file = {};    // as the last answer named it: of another one it begins at 0
-  std::uint32_t tail = 0;   // begin with the last lines, so many, and not at `offset`
+  std::uint32_t tail = 0;   // begin with that number of last lines, not at `offset`
   std::uint32_t limit = 0;  // bytes at most; 0: as many as one answer holds
 
   static constexpr const char* kMethod = "ReadOutput";

@@ -1,0 +1,127 @@
+#include "agent/questions/question_desk.h"
+
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "agent/questions/rank_processes.h"
+#include "agent/supervisor/user_space/file_piece.h"
+#include "scheduler/base/status.h"
+#include "scheduler/base/utf8.h"
+
+namespace muster::agent {
+namespace {
+
+constexpr std::size_t kProcessBytesMax = std::size_t{1} << 20;
+
+User UserIn(const wire::User& user) {
+  return User{user.uid(), user.gid(), user.name()};
+}
+
+absl::Status FillOutput(const Brought& brought, wire::NodeQuestionReply* answer) {
+  ASSIGN_OR_RETURN(FilePiece piece, TakePiece(brought));
+  wire::OutputAnswer& output = *answer->mutable_output();
+  output.set_data(std::move(piece.data));
+  output.set_offset(piece.offset);
+  output.set_size(piece.size);
+  output.set_file(std::move(piece.file));
+  output.set_anew(piece.anew);
+  output.set_modified(piece.modified);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<QuestionDesk::Work> QuestionDesk::ProcessWork(
+    const wire::ProcessQuestion& question) const {
+  const AttemptKey key{JobId(question.job()), AttemptNumber(question.attempt())};
+  ASSIGN_OR_RETURN(const std::string cgroup, sources_.cgroup_of(key));
+  Work work;
+  work.user = UserIn(question.user());
+  work.work = [key, cgroup] {
+    return BringBytes(ReadRankProcesses(key, cgroup).SerializeAsString());
+  };
+  work.fill = [this, key](const Brought& brought, wire::NodeQuestionReply* answer) {
+    wire::ProcessAnswer& processes = *answer->mutable_processes();
+    ASSIGN_OR_RETURN(const std::string bytes, TakeBytes(brought, kProcessBytesMax));
+    if (!processes.ParseFromString(bytes)) {
+      return absl::InternalError("what its processes say did not come whole");
+    }
+    processes.set_time(clock_.Now().time_since_epoch().count());
+    sources_.add_gpus(key, &processes);
+    return absl::OkStatus();
+  };
+  return work;
+}
+
+absl::StatusOr<QuestionDesk::Work> QuestionDesk::WorkFor(const wire::NodeQuestion& question) const {
+  if (question.has_processes()) {
+    return ProcessWork(question.processes());
+  }
+  if (!question.has_output()) {
+    return absl::UnimplementedError("a question of a kind that this agent does not know");
+  }
+  const wire::OutputQuestion& output = question.output();
+  PieceWanted wanted;
+  wanted.path = output.path();
+  wanted.offset = output.offset();
+  wanted.file = output.file();
+  wanted.tail = output.tail();
+  wanted.limit = output.limit();
+  return Work{UserIn(output.user()), [wanted] { return BringPiece(wanted); }, FillOutput};
+}
+
+void QuestionDesk::Take(const wire::NodeQuestion& question) {
+  if (tasks_.size() >= kAtOnceMax) {
+    if (waiting_.size() >= kWaitingMax) {
+      Answer(question.number(), absl::ResourceExhaustedError("too many questions wait there"), {});
+    } else {
+      waiting_.push_back(question);
+    }
+    return;
+  }
+  absl::StatusOr<Work> work = WorkFor(question);
+  absl::Status may = work.ok() ? sources_.may_read_as(work->user.uid) : work.status();
+  if (may.ok()) {
+    Begin(question.number(), *std::move(work));
+  } else {
+    Answer(question.number(), may, {});
+  }
+}
+
+void QuestionDesk::Begin(std::uint64_t number, Work work) {
+  std::optional<JobUser> user = UserToFind(work.user);
+  Task& task = tasks_[number];
+  task.user = user.has_value() ? std::make_unique<JobUser>(*std::move(user)) : nullptr;
+  const auto done = [this, number, fill = std::move(work.fill)](absl::StatusOr<Brought> brought) {
+    wire::NodeQuestionReply answer;
+    const absl::Status status = brought.ok() ? fill(*brought, &answer) : brought.status();
+    Answer(number, status, std::move(answer));
+    const Task ended = std::move(tasks_.at(number));
+    tasks_.erase(number);
+    BeginWaiting();
+  };
+  task.task = std::make_unique<UserTask>(loop_, task.user.get(), kWithin, work.work, done);
+}
+
+void QuestionDesk::BeginWaiting() {
+  while (!waiting_.empty() && tasks_.size() < kAtOnceMax) {
+    const wire::NodeQuestion next = std::move(waiting_.front());
+    waiting_.pop_front();
+    Take(next);
+  }
+}
+
+void QuestionDesk::Answer(std::uint64_t number, const absl::Status& status,
+                          wire::NodeQuestionReply answer) const {
+  answer.set_number(number);
+  if (!status.ok()) {
+    answer.Clear();
+    answer.set_number(number);
+    answer.set_code(static_cast<std::int32_t>(status.code()));
+    answer.set_text(AsUtf8(std::string(status.message())));
+  }
+  sources_.send(answer);
+}
+
+}  // namespace muster::agent

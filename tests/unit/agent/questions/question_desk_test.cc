@@ -1,0 +1,123 @@
+#include "agent/questions/question_desk.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/unit/scheduler/runtime/temp_directory.h"
+
+namespace muster::agent {
+namespace {
+
+using ::testing::HasSubstr;
+
+class QuestionDeskTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    loop_ = *EventLoop::Create();
+    QuestionDesk::Sources sources;
+    sources.may_read_as = [this](std::uint32_t uid) {
+      return uid == refused_ ? absl::PermissionDeniedError("jobs of that user are not run here")
+                             : absl::OkStatus();
+    };
+    sources.cgroup_of = [](const AttemptKey& key) -> absl::StatusOr<std::string> {
+      return key.job == JobId(1) ? absl::StatusOr<std::string>("")
+                                 : absl::NotFoundError("nothing of the job runs there");
+    };
+    sources.add_gpus = [](const AttemptKey&, wire::ProcessAnswer* answer) {
+      answer->add_gpus()->set_uuid("GPU-1");
+    };
+    sources.send = [this](const wire::NodeQuestionReply& answer) {
+      answers_.push_back(answer);
+      if (answers_.size() >= wanted_) {
+        loop_->Stop();
+      }
+    };
+    desk_ = std::make_unique<QuestionDesk>(*loop_, clock_, sources);
+  }
+  wire::NodeQuestion Output(std::uint64_t number, std::uint32_t uid) const {
+    wire::NodeQuestion question;
+    question.set_number(number);
+    question.mutable_output()->mutable_user()->set_uid(uid);
+    question.mutable_output()->set_path(directory_ / "out");
+    return question;
+  }
+  void RunUntil(std::size_t answers) {
+    wanted_ = answers;
+    if (answers_.size() < answers) {
+      ASSERT_TRUE(loop_->Run().ok());
+    }
+    ASSERT_EQ(answers_.size(), answers);
+  }
+
+  const SystemClock clock_;
+  const TempDirectory directory_;
+  std::uint32_t refused_ = 12345;
+  std::unique_ptr<EventLoop> loop_;
+  std::vector<wire::NodeQuestionReply> answers_;
+  std::size_t wanted_ = 1;
+  std::unique_ptr<QuestionDesk> desk_;
+};
+
+TEST_F(QuestionDeskTest, EveryQuestionIsAnsweredOnceHoweverManyThereAre) {
+  std::ofstream(directory_ / "out") << "text";
+  constexpr std::size_t kMany = QuestionDesk::kAtOnceMax * 3;
+  for (std::size_t i = 0; i < kMany; ++i) {
+    desk_->Take(Output(i, geteuid()));
+  }
+  RunUntil(kMany);
+  std::vector<bool> seen(kMany);
+  for (const wire::NodeQuestionReply& answer : answers_) {
+    ASSERT_LT(answer.number(), kMany);
+    EXPECT_FALSE(seen[answer.number()]);
+    seen[answer.number()] = true;
+    EXPECT_EQ(answer.code(), 0) << answer.text();
+    EXPECT_EQ(answer.output().data(), "text");
+  }
+}
+
+TEST_F(QuestionDeskTest, NothingIsReadAsAUserWhoseJobsAreNotRunHere) {
+  std::ofstream(directory_ / "out") << "text";
+  desk_->Take(Output(1, refused_));
+  RunUntil(1);
+  EXPECT_EQ(answers_[0].code(), static_cast<int>(absl::StatusCode::kPermissionDenied));
+  EXPECT_FALSE(answers_[0].has_output());
+}
+
+TEST_F(QuestionDeskTest, WhatCannotBeAnsweredSaysWhy) {
+  desk_->Take(Output(1, geteuid()));
+  RunUntil(1);
+  EXPECT_THAT(answers_[0].text(), HasSubstr("/out: is not there"));
+  wire::NodeQuestion unknown;
+  unknown.set_number(2);
+  desk_->Take(unknown);
+  RunUntil(2);
+  EXPECT_EQ(answers_[1].code(), static_cast<int>(absl::StatusCode::kUnimplemented));
+  wire::NodeQuestion gone;
+  gone.set_number(3);
+  gone.mutable_processes()->set_job(2);
+  desk_->Take(gone);
+  RunUntil(3);
+  EXPECT_THAT(answers_[2].text(), HasSubstr("nothing of the job runs there"));
+}
+
+TEST_F(QuestionDeskTest, WhatProcessesDoComesWithTheGpus) {
+  wire::NodeQuestion question;
+  question.set_number(4);
+  question.mutable_processes()->set_job(1);
+  question.mutable_processes()->set_attempt(1);
+  question.mutable_processes()->mutable_user()->set_uid(geteuid());
+  desk_->Take(question);
+  RunUntil(1);
+  EXPECT_EQ(answers_[0].code(), 0) << answers_[0].text();
+  EXPECT_GT(answers_[0].processes().time(), 0);
+  ASSERT_EQ(answers_[0].processes().gpus_size(), 1);
+}
+
+}  // namespace
+}  // namespace muster::agent
