@@ -12,6 +12,7 @@
 
 #include "daemon/access/methods.h"
 #include "daemon/agents/live_usage.h"
+#include "daemon/agents/node_questions.h"
 #include "daemon/controller/controller.h"
 #include "daemon/controller/worker.h"
 #include "daemon/store/accounting.h"
@@ -27,6 +28,7 @@ struct Backend {
   const LiveUsage& usage;
   Worker& reader;
   std::string cluster;
+  NodeQuestions* questions = nullptr;  // of the agents; null: none is asked
 };
 
 // Has `answer(backend, call, request)` serve Request's method, at once or when it is its user's
@@ -48,6 +50,8 @@ void AnswerInTurn(Methods& methods, const Backend& backend, Answer answer) {
 void ServeCommands(Methods& methods, const Backend& backend);
 // job_answers.cc: jobs shown, noted, explained, and forecast.
 void ServeJobQuestions(Methods& methods, const Backend& backend);
+// live_answers.cc: what the nodes say of jobs' output and processes.
+void ServeLiveQuestions(Methods& methods, const Backend& backend);
 // node_answers.cc: the cluster and its nodes.
 void ServeNodeQuestions(Methods& methods, const Backend& backend);
 // health_answers.cc

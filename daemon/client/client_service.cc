@@ -15,10 +15,12 @@ ClientService::ClientService(Controller& controller, Accounting& accounting, Job
       metrics_(controller, setting.cluster, methods_.timings(), reader_),
       streams_(controller, accounting, reader_, setting.gate),
       events_(controller, store, accounting, reader_, setting.gate) {
-  const Backend backend{controller,    accounting, store,
-                        setting.usage, reader_,    std::move(setting.cluster)};
+  const Backend backend{controller,       accounting, store,
+                        setting.usage,    reader_,    std::move(setting.cluster),
+                        setting.questions};
   ServeCommands(methods_, backend);
   ServeJobQuestions(methods_, backend);
+  ServeLiveQuestions(methods_, backend);
   ServeNodeQuestions(methods_, backend);
   ServeHealthQuestions(methods_, backend);
   ServePolicyQuestions(methods_, backend);

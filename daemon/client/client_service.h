@@ -12,6 +12,7 @@
 #include "daemon/access/gate.h"
 #include "daemon/access/methods.h"
 #include "daemon/agents/live_usage.h"
+#include "daemon/agents/node_questions.h"
 #include "daemon/client/events/event_handler.h"
 #include "daemon/client/outside/metrics_handler.h"
 #include "daemon/client/outside/token_handler.h"
@@ -35,6 +36,7 @@ class ClientService final : public StreamingService {
     const Gate& gate;
     const LiveUsage& usage;
     TokenStore* tokens = nullptr;
+    NodeQuestions* questions = nullptr;
   };
 
   // Everything that is referred to outlives the service.

@@ -100,6 +100,8 @@ const std::vector<Alias>& Aliases() {
       {"GET", "/v1/jobs/{job.job}/explanation", "Explain", {}},
       {"GET", "/v1/history", "ListHistory", {{"state", "states"}, {"job", "jobs"}}},
       {"GET", "/v1/jobs/{job.job}/curve", "ShowCurve", {}},
+      {"GET", "/v1/jobs/{job}/output", "ReadOutput", {}},
+      {"GET", "/v1/jobs/{job}/ranks", "ListRanks", {}},
       {"GET", "/v1/plan", "ShowPlan", {}},
       {"GET", "/v1/nodes", "ListNodes", {{"name", "names"}}},
       {"GET", "/v1/nodes/{names}", "ListNodes", {}},
