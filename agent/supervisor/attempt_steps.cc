@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "agent/supervisor/joined_step.h"
 #include "agent/supervisor/mpirun/host_file.h"
 #include "agent/supervisor/mpirun/inner_rank_scan.h"
 
@@ -33,6 +34,7 @@ void AttemptSteps::ListenToInnerRanks(std::uint32_t node_index) {
 
 void AttemptSteps::Launch(StepPlan plan) {
   const StepId id = plan.step;
+  const absl::Status joined = JoinJob(parts_.order, running_, &plan);
   const Confinement& confinement = parts_.confinement;
   if (inner_ranks_ != nullptr && StartsInnerRanks(plan.program)) {
     inner_ranks_->LookFor(IsHydra(plan.program));
@@ -42,6 +44,7 @@ void AttemptSteps::Launch(StepPlan plan) {
   handlers.on_ended = [this, id] { OnEnded(id); };
   pmix_.RunIn(confinement.user(), confinement.cgroup());
   PmixGrant grant = pmix_.Grant(plan, NewsOf(id));
+  grant.refusal.Update(joined);
   const StepHost host{.loop = parts_.loop,
                       .clock = parts_.clock,
                       .log = parts_.log,

@@ -161,7 +161,7 @@ void AttemptWork::OnStarted(StepId step) {
 }
 
 void AttemptWork::OnEnded(std::unique_ptr<Step> step) {
-  const StepId id = step->id();
+  const StepId id = step->plan().step;
   if (main_step_ == id) {
     if (parts_.criu.BeginsOtherwise(*step)) {
       return;

@@ -84,6 +84,15 @@ void RankLauncher::MakeGroup() {
 
 void RankLauncher::PrepareRanks() {
   StepContext context;
+  if (plan_.beside != nullptr) {
+    context.step = plan_.beside->step;
+    context.program = &plan_.beside->program;
+    context.placement = &plan_.beside->placement;
+    context.node_index = plan_.beside->node_index;
+    context.master_port = DerivedPort(host_.order.launch.job, context.step);
+    environment_ = std::make_unique<StepEnvironment>(host_.order, context);
+    return;
+  }
   context.step = plan_.step;
   context.program = &plan_.program;
   context.placement = &plan_.placement;
@@ -100,7 +109,8 @@ void RankLauncher::TakeProgram(const StepRank& rank, LaunchRequest* request) con
     request->programs = {plan_.script};
     request->arguments.insert(request->arguments.begin(), plan_.script);
   } else {
-    request->environment = environment_->Of(ranks_.LocalNumberOf(rank));
+    request->environment = environment_->Of(plan_.beside != nullptr ? plan_.beside->local_rank
+                                                                    : ranks_.LocalNumberOf(rank));
     request->programs = ProgramPaths(program.argv.front(), request->environment);
   }
   if (plan_.restore.has_value()) {

@@ -66,9 +66,9 @@ class Step {
   // `by_others`: for what happened on other nodes.
   void ToldToEnd(bool by_others) { verdict_.TellToEnd(by_others); }
 
-  [[nodiscard]] StepId id() const { return plan_.step; }
   // How it ends, as far as is known.
   [[nodiscard]] const StepVerdict& verdict() const { return verdict_; }
+  [[nodiscard]] const StepPlan& plan() const { return plan_; }
   [[nodiscard]] const StepRanks& ranks() const { return ranks_; }
 
  private:

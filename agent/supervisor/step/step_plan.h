@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -41,6 +42,15 @@ struct StepRestore {
   pid_t leader = 0;                  // of the processes
 };
 
+// The rank whose variables a step's one rank has, because it entered the job beside that.
+struct RankBeside {
+  StepId step;
+  Program program;
+  Allocation placement;
+  std::uint32_t node_index = 0;
+  std::uint32_t local_rank = 0;
+};
+
 struct StepPlan {
   StepId step;  // 0: the batch script
   Program program;
@@ -48,6 +58,7 @@ struct StepPlan {
   std::uint32_t node_index = 0;  // this node's position in it
   std::string script;            // path of the batch script; empty: program.argv is the command
   std::optional<StepRestore> restore = {};  // of a batch script
+  std::shared_ptr<const RankBeside> beside = {};
 
   // What the step has of this node.
   [[nodiscard]] const NodeAllocation& node() const { return placement.nodes[node_index]; }

@@ -14,7 +14,7 @@ TEST_F(AttemptStepsTest, TheEndOfAStepIsToldOnceItRunsNoLonger) {
   EXPECT_EQ(steps_.running().size(), 1U);
   ASSERT_TRUE(TurnUntil([this] { return !ended_.empty(); }));
   EXPECT_TRUE(steps_.running().empty());
-  EXPECT_EQ(ended_[0]->id(), StepId(3));
+  EXPECT_EQ(ended_[0]->plan().step, StepId(3));
   EXPECT_EQ(ended_[0]->verdict().status().code, 4);
   ASSERT_EQ(started_.size(), 1U);
   EXPECT_EQ(started_[0], StepId(3));

@@ -76,7 +76,7 @@ TEST_F(SignalRouterTest, SignalZeroEndsTheStep) {
   order.step = StepId(2);
   EXPECT_TRUE(router_.Take(order).ok());
   ASSERT_TRUE(TurnUntil([this] { return ended_.size() == 1; }));
-  EXPECT_EQ(ended_[0]->id(), StepId(2));
+  EXPECT_EQ(ended_[0]->plan().step, StepId(2));
   EXPECT_EQ(ended_[0]->verdict().status().signal, SIGTERM);
 }
 
