@@ -140,7 +140,9 @@ class OutputAnswer : public std::enable_shared_from_this<OutputAnswer> {
       ASSIGN_OR_RETURN(std::vector<JobDetail> ended,
                        backend_.accounting.Show(asked_.job, elements));
       if (ended.empty()) {
-        return core::NoSuchJob(asked_.job, asked_.array_index);
+        return absl::NotFoundError(
+            absl::StrCat("job ", core::Label(asked_.job, asked_.array_index),
+                         ": no such job; see muster queue and muster history"));
       }
       const JobView& first = ended.front().job;
       if (ended.size() > 1 ||
