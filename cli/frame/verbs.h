@@ -18,6 +18,9 @@ namespace muster::cli {
   VERB("run", RunVerb)                     \
   VERB("alloc", AllocVerb)                 \
   VERB("attach", AttachVerb)               \
+  VERB("logs", LogsVerb)                   \
+  VERB("exec", ExecVerb)                   \
+  VERB("top", TopVerb)                     \
   VERB("cast", CastVerb)                   \
   VERB("queue", QueueVerb)                 \
   VERB("history", HistoryVerb)             \

@@ -3,6 +3,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
 #include "cli/controller/query/job_query.h"
+#include "cli/controller/query/newest_job.h"
 #include "cli/frame/verbs.h"
 #include "cli/parse/selector.h"
 #include "cli/parse/signal.h"
@@ -19,7 +20,8 @@ struct Named {
 
 absl::StatusOr<Named> ReadNames(const Invocation& invocation) {
   Named named;
-  for (const std::string& text : invocation.arguments) {
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, WithLast(invocation));
+  for (const std::string& text : names) {
     if (text.find('.') == std::string::npos) {
       named.jobs.push_back(text);
       continue;

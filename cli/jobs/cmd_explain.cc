@@ -4,6 +4,7 @@
 #include "cli/controller/controller.h"
 #include "cli/controller/query/documents.h"
 #include "cli/controller/query/job_query.h"
+#include "cli/controller/query/newest_job.h"
 #include "cli/frame/output.h"
 #include "cli/frame/verbs.h"
 #include "cli/parse/selector.h"
@@ -15,7 +16,8 @@ namespace muster::cli {
 namespace {
 
 absl::StatusOr<int> Explain(const Invocation& invocation) {
-  ASSIGN_OR_RETURN(const JobSelector job, ParseSelector(invocation.arguments.front()));
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, WithLast(invocation));
+  ASSIGN_OR_RETURN(const JobSelector job, ParseSelector(names.front()));
   if (job.elements.size() > 1) {
     return absl::InvalidArgumentError("name one job, or one element like 12_3");
   }

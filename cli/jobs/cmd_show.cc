@@ -6,6 +6,7 @@
 #include "cli/controller/controller.h"
 #include "cli/controller/query/documents.h"
 #include "cli/controller/query/job_query.h"
+#include "cli/controller/query/newest_job.h"
 #include "cli/frame/json_output.h"
 #include "cli/frame/output.h"
 #include "cli/frame/verbs.h"
@@ -45,7 +46,7 @@ absl::StatusOr<int> ShowCurves(const Invocation& invocation, const std::vector<J
 }
 
 absl::StatusOr<int> Show(const Invocation& invocation) {
-  std::vector<std::string> names = invocation.arguments;
+  ASSIGN_OR_RETURN(std::vector<std::string> names, WithLast(invocation));
   if (names.size() > 1 && names.front() == "job") {
     names.erase(names.begin());  // "show job 12", as habit has it
   }

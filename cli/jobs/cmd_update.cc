@@ -1,4 +1,5 @@
 #include "cli/controller/controller.h"
+#include "cli/controller/query/newest_job.h"
 #include "cli/frame/verbs.h"
 #include "cli/parse/selector.h"
 #include "cli/request/job_changes.h"
@@ -14,7 +15,8 @@ absl::StatusOr<JobUpdate> ReadChanges(const Invocation& invocation) {
 }
 
 absl::StatusOr<int> Update(const Invocation& invocation) {
-  ASSIGN_OR_RETURN(const std::vector<JobSelector> jobs, ParseWholeJobs(invocation.arguments));
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, WithLast(invocation));
+  ASSIGN_OR_RETURN(const std::vector<JobSelector> jobs, ParseWholeJobs(names));
   ASSIGN_OR_RETURN(const JobUpdate changes, ReadChanges(invocation));
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
   ASSIGN_OR_RETURN(const ChangeOutcome outcome,

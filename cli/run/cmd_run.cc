@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <iostream>
 #include <thread>
 
@@ -14,6 +15,7 @@
 #include "cli/request/program_path.h"
 #include "cli/request/request.h"
 #include "cli/request/step_request.h"
+#include "cli/run/rank_files.h"
 #include "cli/run/run_session.h"
 #include "cli/run/stream/raw_terminal.h"
 #include "cli/run/stream_options.h"
@@ -139,6 +141,17 @@ StepNames NamesOf(const Invocation& invocation, JobId job, StepId step, const st
           .user = invocation.environment.Get("USER")};
 }
 
+// Which files a step writes, for who reads them later (muster logs). A backslash means something
+// else to supervisors.
+void NameOutputs(const OutputChoice& choice, Program* program) {
+  const auto path = [&choice](const std::string& pattern) {
+    const bool named = NamesFile(pattern) && pattern.find('\\') == std::string::npos;
+    return named ? (std::filesystem::path(choice.work_dir) / pattern).string() : std::string();
+  };
+  program->stdout_path = path(choice.output);
+  program->stderr_path = path(choice.error);
+}
+
 // Asks the controller for a job of our own, or for a step of the job that we are in.
 absl::StatusOr<RunPlan> Ask(const Invocation& invocation, Connection& connection,
                             const JobRequest& request, const StreamChoice& streams) {
@@ -211,6 +224,9 @@ absl::StatusOr<int> Run(const Invocation& invocation) {
                    ReadRequest(invocation, address, invocation.environment.Has("MUSTER_JOB_ID")));
   ASSIGN_OR_RETURN(const StreamChoice streams, ReadStreams(invocation, request.program.work_dir));
   request.program.stdin_path = streams.takers;
+  if (invocation.environment.Has("MUSTER_JOB_ID")) {
+    NameOutputs(streams.output, &request.program);
+  }
   ASSIGN_OR_RETURN(const std::unique_ptr<EventLoop> loop, EventLoop::Create());
   ASSIGN_OR_RETURN(const std::unique_ptr<StepListener> listener,
                    StepListener::ListenFor(*loop, IsLocal(address), invocation.environment));

@@ -61,11 +61,11 @@ bool IsRank(const std::string& choice) {
   return ParseDigits(choice, kRankMax).ok();
 }
 
-bool IsFile(const std::string& choice) {
+}  // namespace
+
+bool NamesFile(const std::string& choice) {
   return !choice.empty() && choice != "all" && choice != "none" && !IsRank(choice);
 }
-
-}  // namespace
 
 bool WriteAll(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
@@ -108,17 +108,17 @@ const std::string& RankFiles::ChoiceOf(bool error) const {
 }
 
 absl::Status RankFiles::Check() const {
-  if (IsFile(choice_.output)) {
+  if (NamesFile(choice_.output)) {
     RETURN_IF_ERROR(CheckOutput("--output", choice_.output, choice_.work_dir));
   }
-  return IsFile(choice_.error) ? CheckOutput("--error", choice_.error, choice_.work_dir)
-                               : absl::OkStatus();
+  return NamesFile(choice_.error) ? CheckOutput("--error", choice_.error, choice_.work_dir)
+                                  : absl::OkStatus();
 }
 
 absl::StatusOr<RankFiles::Place> RankFiles::Write(const RankSource& rank, bool error,
                                                   std::string_view bytes) {
   const std::string& choice = ChoiceOf(error);
-  if (!IsFile(choice)) {
+  if (!NamesFile(choice)) {
     return choice == "none" || (IsRank(choice) && choice != rank.rank) ? Place::kElsewhere
                                                                        : Place::kTerminal;
   }

@@ -30,6 +30,9 @@ struct OutputChoice {
   std::string work_dir;  // of relative paths
 };
 
+// Whether the choice is a file's pattern.
+bool NamesFile(const std::string& choice);
+
 // What the patterns need to know of the step.
 struct StepNames {
   JobId job;

@@ -8,6 +8,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "cli/controller/query/newest_job.h"
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/host_list.h"
@@ -195,6 +196,7 @@ absl::StatusOr<JobQuery> ReadJobQuery(Invocation& invocation) {
     }
     choice.nodes = *nodes;
   }
+  ASSIGN_OR_RETURN(invocation.arguments, WithLast(invocation));
   ASSIGN_OR_RETURN(query.selectors, ParseSelectors(invocation.arguments));
   choice.jobs = query.selectors;
   query.filter.states = choice.states;

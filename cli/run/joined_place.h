@@ -1,0 +1,34 @@
+#pragma once
+
+// Which node, step and rank of a running job `muster exec` enters.
+//
+// Pure. Invariant: what is returned is named by the job's own views; a choice that they do not
+// settle is refused in one line that says what to name.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "scheduler/model/job/joined_rank.h"
+#include "scheduler/model/value/ids.h"
+#include "scheduler/model/view/view.h"
+
+namespace muster::cli {
+
+// What the command line names; each may be left out.
+struct WantedPlace {
+  std::optional<StepId> step = {};
+  std::optional<std::uint32_t> rank = {};
+  std::string node = {};
+};
+
+struct JoinedPlace {
+  std::string node;
+  JoinedRank joined;
+  friend bool operator==(const JoinedPlace&, const JoinedPlace&) = default;
+};
+
+absl::StatusOr<JoinedPlace> FindPlace(const JobDetail& job, const WantedPlace& wanted);
+
+}  // namespace muster::cli
