@@ -25,6 +25,7 @@ MUSTER_PAGE_SCRIPT(grid);
 MUSTER_PAGE_SCRIPT(job);
 MUSTER_PAGE_SCRIPT(jobs);
 MUSTER_PAGE_SCRIPT(nodes);
+MUSTER_PAGE_SCRIPT(output);
 MUSTER_PAGE_SCRIPT(overview);
 MUSTER_PAGE_SCRIPT(plan);
 MUSTER_PAGE_SCRIPT(queue);
@@ -59,6 +60,7 @@ const std::vector<PageFile>& PageFiles() {
       Script("/js/job.js", page_job_begin, page_job_end),
       Script("/js/jobs.js", page_jobs_begin, page_jobs_end),
       Script("/js/nodes.js", page_nodes_begin, page_nodes_end),
+      Script("/js/output.js", page_output_begin, page_output_end),
       Script("/js/overview.js", page_overview_begin, page_overview_end),
       Script("/js/plan.js", page_plan_begin, page_plan_end),
       Script("/js/queue.js", page_queue_begin, page_queue_end),

@@ -5,6 +5,7 @@ import { act } from "./act.js";
 import { curve, tint, isDark } from "./charts.js";
 import { bytes, card, clock, el, empty, facts, isolate, number, pill, plural, span, svg, swap, table, when } from "./dom.js";
 import { indices, machinePicture } from "./nodes.js";
+import { OutputTail } from "./output.js";
 
 const kWidth = 640;
 const kNodesDrawn = 8;
@@ -160,6 +161,7 @@ function buttons(job, again) {
 export function openJob({ id, again }) {
   const element = el("div", { class: "job-view" });
   const machines = new Map();
+  const output = new OutputTail();
 
   async function readMachines(attempt) {
     const wanted = attempt?.ranks.length ? attempt.nodes.slice(0, kNodesDrawn).filter((name) => !machines.has(name)) : [];
@@ -188,6 +190,7 @@ export function openJob({ id, again }) {
           ["Time limit", Number(job.time_limit) ? span(job.time_limit) : "none"], ["Features", detail.constraint], ["Licenses", job.licenses],
           ["Binding", job.binding], ["Checkpoints", detail.checkpoint_interval], ["Restarts", job.restarts ? number(job.restarts) : ""],
           ["How it ended", job.exit_text]]))),
+      output.element,
       points.length > 1 ? curves(points, job) : Number(job.start_time) && !Number(job.end_time) ? card("What it used", empty("The first sample comes some seconds after its start.")) : null,
       [...attempts].reverse().map((attempt, i) => attemptCard(attempt, machines, i === 0)),
       detail.steps.length ? card("Steps", table(["Step", "Name", "State", "Nodes", "Tasks", "CPUs", "Start", "Took", ""], detail.steps.map((step) =>
@@ -210,7 +213,11 @@ export function openJob({ id, again }) {
         waits ? null : get("/v1/jobs/" + encodeURIComponent(id) + "/curve").catch(() => null),
         readMachines(detail.attempts.at(-1))]);
       const points = curve?.curves.find((one) => String(one.job) === String(detail.job.id))?.points || [];
+      const place = output.text.scrollTop;
       draw(detail, answer, points, jobs.length > 1 ? jobs : []);
+      output.text.scrollTop = place;
+      output.watch(detail.job);
     },
+    close: () => output.close(),
   };
 }
