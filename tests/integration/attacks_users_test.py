@@ -104,6 +104,26 @@ class UserAttacksTest(unittest.TestCase):
         line = self.refused("alice", "queue", keys=other)
         self.assertIn("is not the controller that", line)
 
+    # C2, C3.
+
+    def test_nobody_reads_or_enters_anothers_job(self):
+        job = self.cluster.submit_as("alice", "-o", "secret", "--wrap", f"echo private; {SLEEP}")
+        self.cluster.wait_state(job, "RUNNING")
+        self.addCleanup(self.cluster.must, "cancel", job)
+        own = self.cluster.as_user("alice", "logs", "-f", "--head", "1", job)
+        self.assertEqual((own.returncode, own.stdout), (0, "private\n"), own.stderr)
+        entered = self.cluster.as_user("alice", "exec", job, "--", "id", "-u")
+        self.assertEqual((entered.returncode, entered.stdout), (0, f"{USERS['alice']}\n"), entered.stderr)
+        for verb in (["logs", job], ["logs", "-f", job], ["top", job], ["exec", job, "--", "id"]):
+            self.assertIn("belongs to alice", self.refused("mallory", *verb))
+        # What alice's job names is opened as alice, wherever it points.
+        self.cluster.must("cancel", job)
+        self.cluster.wait_ended(job)
+        path = self.cluster.place_of("alice", "secret")
+        os.unlink(path)
+        os.symlink("/etc/shadow", path)
+        self.assertIn("cannot be read", self.refused("alice", "logs", job))
+
     # C1, C4.
 
     def test_nobody_touches_anothers_job_by_any_name(self):

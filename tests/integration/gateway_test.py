@@ -3,6 +3,7 @@
 Prometheus and promtool are Debian's; OpenAPI's shape is judged by python3-jsonschema.
 """
 
+import base64
 import contextlib
 import http.client
 import json
@@ -112,6 +113,24 @@ class GatewayTest(unittest.TestCase):
         self.assertEqual((status, body["errors"]), (200, []))
         wait_until(lambda: self.get(f"/v1/history?job={job}")["jobs"], "the job has ended")
         self.assertEqual(self.get(f"/v1/history?job={job}")["jobs"][0]["state"], "CANCELLED")
+
+    def test_the_end_of_a_jobs_output_and_its_ranks_are_there(self):
+        job = self.submit("--wrap", "printf 'one\\ntw\\303\\266\\n'; read line </dev/null; exec sleep 600")
+        self.addCleanup(self.cluster.muster, "cancel", job)
+
+        def tail(**query):
+            words = "&".join(f"{name}={value}" for name, value in query.items())
+            return self.get(f"/v1/jobs/{job}/output?{words}", self.reader)
+        wait_until(lambda: tail(tail=1).get("data"), "no output")
+        piece = tail(tail=1)
+        self.assertEqual(base64.b64decode(piece["data"]).decode(), "twö\n")
+        self.assertEqual((piece["offset"], piece["size"], piece["ended"]), ("4", "9", False))
+        again = tail(offset=9, file=piece["file"])
+        self.assertEqual((again["data"], again["offset"]), ("", "9"))
+        ranks = self.get(f"/v1/jobs/{job}/ranks", self.reader)["ranks"]
+        self.assertEqual([(one["node"], one["step"], one["rank"]) for one in ranks], [("node1", 0, 0)])
+        status, _, body = self.ask("GET", "/v1/jobs/999999/output", self.token)
+        self.assertEqual((status, body["code"]), (404, "NOT_FOUND"))
 
     def test_what_only_reads_changes_nothing(self):
         job = self.submit("--hold", "--wrap", "true")

@@ -209,6 +209,22 @@ class PageTest(unittest.TestCase):
         self.assertIn("1 running job", self.page.js("return document.querySelector('canvas').getAttribute('aria-label')"))
         self.cluster.must("cancel", job)
 
+    def test_the_end_of_a_jobs_output_is_shown_live_and_as_text(self):
+        said = os.path.join(self.cluster.work, "say.sh")
+        go = os.path.join(self.cluster.work, "go-on")
+        with open(said, "w", encoding="utf-8") as script:
+            script.write("#!/bin/sh\ncat <<'END'\n" + "\n".join(HOSTILE[:2]) + f"\nEND\n"
+                         f"until [ -e {go} ]; do sleep 0.1; done; echo goes-on; exec sleep 600\n")
+        job = self.cluster.submit(said)
+        self.addCleanup(self.cluster.muster, "cancel", job)
+        self.page.go(f"job/{job}")
+        output = "return document.querySelector('pre.output')?.textContent ?? ''"
+        wait_until(lambda: HOSTILE[1] in self.page.js(output), lambda: self.page.text()[:1500])
+        with open(go, "w", encoding="utf-8"):
+            pass
+        wait_until(lambda: self.page.js(output).endswith("goes-on\n"), lambda: self.page.js(output))
+        self.assertEqual(self.page.js("return document.querySelectorAll('pre.output *').length"), 0)
+
     def test_it_works_by_keys_alone(self):
         job = self.cluster.submit("--job-name", "by-keys", "--hold", "--wrap", "true")
         self.page.go("overview")
