@@ -32,6 +32,15 @@ class WayInTest(ClusterTest):
         self.cluster.wait_state(job, "RUNNING")
         return job
 
+    def gate(self):
+        """Shell text that waits until open_gate(): each test has its own."""
+        self.opened = os.path.join(self.cluster.work, self.id().rpartition(".")[2])
+        return f"until [ -e {self.opened} ]; do sleep 0.05; done"
+
+    def open_gate(self):
+        with open(self.opened, "w", encoding="utf-8"):
+            pass
+
     def refused(self, code, pattern, *arguments):
         with self.subTest(arguments=arguments):
             done = self.cluster.muster(*arguments)
@@ -42,13 +51,13 @@ class WayInTest(ClusterTest):
     # logs
 
     def test_output_is_followed_live_and_is_there_after_the_end(self):
-        gate = self.cluster.gate()
+        gate = self.gate()
         job = self.running(f"echo first; echo täglich; {gate}; echo last; finish 0", "-o", "live-%j.txt")
         follows = self.cluster.begin("logs", "-f", job)
         self.assertEqual(follows.stdout.readline(), "first\n")
         self.assertEqual(follows.stdout.readline(), "täglich\n")
         wait_until(lambda: self.cluster.must("logs", "--tail", 1, job) == "täglich", "not live")
-        self.cluster.open_gate()
+        self.open_gate()
         self.cluster.wait_ended(job)
         out, err = follows.communicate(timeout=60)
         self.assertEqual((follows.returncode, out, err), (0, "last\n", ""))
@@ -106,8 +115,9 @@ class WayInTest(ClusterTest):
         nowhere = self.batch("finish 0", "-o", "/dev/null")
         self.cluster.wait_ended(nowhere)
         self.refused(1, f"job {nowhere}: its output goes to /dev/null", "logs", nowhere)
-        self.refused(1, "its standard error goes where its output goes", "logs", "--error",
-                     self.batch("finish 0"))
+        one = self.batch("finish 0")
+        self.cluster.wait_ended(one)
+        self.refused(1, "its standard error goes where its output goes", "logs", "--error", one)
         for arguments, code in ((("999",), 1), (("x",), 2), ((f"{array}_[0-1]",), 2), ((nowhere, "--rank", "-1"), 2),
                                 ((nowhere, "--tail", "x"), 2), ((nowhere, "--tail", 1, "--head", 1), 2),
                                 ((nowhere, "--json", "-f"), 2), ((nowhere, "--since", "soon"), 2), ((), 2)):
@@ -116,12 +126,12 @@ class WayInTest(ClusterTest):
             self.assert_one_line(done.stderr)
 
     def test_a_file_that_a_job_cuts_is_shown_anew(self):
-        gate = self.cluster.gate()
+        gate = self.gate()
         job = self.running(f"echo a long line that goes; {gate}; : >$OUT; echo short; finish 0", "-o", "cut.txt",
                            f"--export=ALL,OUT={self.cluster.work}/cut.txt")
         follows = self.cluster.begin("logs", "-f", job)
         self.assertEqual(follows.stdout.readline(), "a long line that goes\n")
-        self.cluster.open_gate()
+        self.open_gate()
         out, _ = follows.communicate(timeout=60)
         self.assertEqual(out, "short\n")
 
@@ -176,7 +186,7 @@ class WayInTest(ClusterTest):
         self.assertEqual(self.cluster.muster("exec", job).returncode, 2)
 
     def test_beside_a_rank_a_command_has_its_place_and_its_variables(self):
-        gate = self.cluster.gate()
+        gate = self.gate()
         job = self.running(f"WHO=script {MUSTER} run sh -c '{gate}'; finish 0", "-N", 2, "-n", 4, "-c", 2)
 
         def ranks():
@@ -190,7 +200,7 @@ class WayInTest(ClusterTest):
         other = self.cluster.must("exec", "--node", "node2", job, "--", "sh", "-c", "echo $MUSTER_NODE_NAME")
         self.assertEqual(other, "node2")
         self.refused(1, "step 1 has no rank 9 that is known to run", "exec", "--rank", 9, f"{job}.1", "--", "true")
-        self.cluster.open_gate()
+        self.open_gate()
         self.cluster.wait_ended(job)
 
     def test_a_shell_beside_the_job_has_a_terminal(self):
@@ -217,7 +227,7 @@ class WayInTest(ClusterTest):
     # top
 
     def test_top_tells_of_every_rank_on_every_node(self):
-        gate = self.cluster.gate()
+        gate = self.gate()
         job = self.running(f"{MUSTER} run sh -c '{gate}'; finish 0", "-N", 2, "-n", 2)
 
         def table():
@@ -234,7 +244,7 @@ class WayInTest(ClusterTest):
         self.assertEqual(found["ranks"][0]["pid"], self.cluster.begun()[job])
         sheet = self.cluster.must("top", "--once", job)
         self.assertRegex(sheet, r"node2 +1\.1 ")
-        self.cluster.open_gate()
+        self.open_gate()
         self.cluster.wait_ended(job)
         self.refused(1, "no such job", "top", job)
         held = self.batch("finish 0", "--hold")
