@@ -109,7 +109,7 @@ class UserAttacksTest(unittest.TestCase):
     def test_nobody_reads_or_enters_anothers_job(self):
         job = self.cluster.submit_as("alice", "-o", "secret", "--wrap", f"echo private; {SLEEP}")
         self.cluster.wait_state(job, "RUNNING")
-        self.addCleanup(self.cluster.must, "cancel", job)
+        self.addCleanup(self.cluster.muster, "cancel", job)
         own = self.cluster.as_user("alice", "logs", "-f", "--head", "1", job)
         self.assertEqual((own.returncode, own.stdout), (0, "private\n"), own.stderr)
         entered = self.cluster.as_user("alice", "exec", job, "--", "id", "-u")
