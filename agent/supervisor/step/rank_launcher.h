@@ -36,6 +36,8 @@ class RankLauncher {
 
   // Without a group of their own the ranks are in the attempt's itself.
   void MakeGroup();
+  // In which the ranks are to run; null: in none. It outlives them.
+  void UseContainer(const Container* container) { container_ = container; }
   // What the ranks share, such as where those meet that ask for no MPI. Before the first of them
   // starts.
   void PrepareRanks();
@@ -54,6 +56,7 @@ class RankLauncher {
  private:
   [[nodiscard]] LaunchRequest RequestOf(const StepRank& rank) const;
   void TakeProgram(const StepRank& rank, LaunchRequest* request) const;
+  void PutInContainer(LaunchRequest* request) const;
   [[nodiscard]] std::string ExecText(const LaunchOutcome& outcome) const;
 
   const StepHost& host_;
@@ -63,6 +66,7 @@ class RankLauncher {
   const std::function<void()> on_heard_;
   std::optional<AttemptCgroup> group_;            // in the attempt's
   std::unique_ptr<StepEnvironment> environment_;  // of the ranks; null: of a script
+  const Container* container_ = nullptr;
 };
 
 }  // namespace muster::agent

@@ -78,9 +78,23 @@ void Step::Start(PmixGrant pmix) {
   launcher_.MakeGroup();  // meanwhile
 }
 
-// Goes on with what Start() has asked for.
+// Goes on with what Start() has asked for: its container is next, where it has one.
 void Step::Opened(absl::Status status) {
-  const bool recalled = status.ok() && verdict_.terminating();
+  if (!status.ok() || !plan_.container.given() || verdict_.terminating()) {
+    LaunchRanks(std::move(status));
+    return;
+  }
+  host_.containers->Enter(plan_.container, [this, alive = std::weak_ptr<const bool>(alive_)](
+                                               const absl::StatusOr<const Container*>& made) {
+    if (!alive.expired()) {
+      launcher_.UseContainer(made.ok() ? *made : nullptr);
+      LaunchRanks(made.status());
+    }
+  });
+}
+
+void Step::LaunchRanks(absl::Status status) {
+  const bool recalled = verdict_.terminating();
   if (recalled) {
     status = absl::CancelledError("it was ended before it started");
   }

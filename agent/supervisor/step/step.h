@@ -73,6 +73,7 @@ class Step {
 
  private:
   void Opened(absl::Status status);
+  void LaunchRanks(absl::Status status);
   absl::StatusOr<StepConnection*> Connect(UniqueFd socket);
   [[nodiscard]] StepGreeting Greeting() const;
   void Settle(StepRank* rank, const LaunchOutcome& outcome);
@@ -103,6 +104,7 @@ class Step {
   bool done_sent_ = false;
   bool ended_ = false;
   OwnTimers timers_;
+  const std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };
 
 // The steps of an attempt that run here.
