@@ -33,9 +33,10 @@ def make_images(place):
     run("umoci", "new", "--image", "oci:v1")
     run("umoci", "unpack", "--rootless", "--image", "oci:v1", "made")
     root = os.path.join(place, "made", "rootfs")
-    for directory in ("bin", "etc", "srv", "root"):
+    for directory in ("bin", "etc", "srv", "root", "usr"):
         os.mkdir(os.path.join(root, directory))
     shutil.copy("/bin/busybox", os.path.join(root, "bin"))
+    os.symlink("../bin", os.path.join(root, "usr", "bin"))
     os.chmod(os.path.join(root, "bin", "busybox"), 0o4755)
     for name in PROGRAMS:
         os.symlink("busybox", os.path.join(root, "bin", name))
