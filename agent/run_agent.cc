@@ -311,11 +311,9 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   config.features = options.features;
   const std::string criu = machine.enforced ? WorkingCriu(options, log) : "";
   config.attempts.containers = WorkingContainers(options, log);
-  config.discovered =
-      DiscoveredFeatures(machine, FlagsOfThisProcessor(),
-                         {.gpu_aware_mpi = HasGpuAwareMpi(""),
-                          .criu = !criu.empty(),
-                          .containers = !config.attempts.containers.runtime.empty()});
+  const bool containers = !config.attempts.containers.runtime.empty();
+  config.discovered = DiscoveredFeatures(machine, FlagsOfThisProcessor(),
+                                         {HasGpuAwareMpi(""), !criu.empty(), containers});
   config.weight = options.weight;
   config.ready = [&outside](const std::string& status) { outside.Ready(status); };
   config.link = {.address = options.controller, .tls = options.tls, .node = options.name};

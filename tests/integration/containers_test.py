@@ -212,7 +212,7 @@ class SeveralUsersTest(Images):
         self.assertEqual(self.inside("id -u; id -un; cat /proc/self/uid_map | tr -s ' '"),
                          [str(uid), "alice", f" {uid} 0 1"])
         own = self.cluster.place_of("alice")
-        said = self.inside("id -u; touch /home/made; cat /etc/shadow 2>/dev/null || echo no shadow; "
+        said = self.inside("id -u; touch /home/made; cat /proc/1/root/etc/shadow 2>/dev/null || echo no shadow; "
                            "chown 1:1 /home/made 2>/dev/null || echo no chown; "
                            "mount -t tmpfs none /srv && echo own mount",
                            "--container-remap-root", "--container-mounts", f"{own}:/home")

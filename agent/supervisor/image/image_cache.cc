@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <ctime>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -119,7 +121,11 @@ absl::StatusOr<std::optional<CachedImage>> ImageCache::Find(const std::string& k
     return std::optional<CachedImage>();
   }
   ASSIGN_OR_RETURN(Described described, ReadDescription(path));
-  futimens(lock.get(), nullptr);
+  // To the nanosecond, which the file system's own clock does not tell apart.
+  std::array<timespec, 2> now = {};
+  clock_gettime(CLOCK_REALTIME, &now[0]);
+  now[1] = now[0];
+  futimens(lock.get(), now.data());
   return std::optional<CachedImage>(
       CachedImage{path + "/rootfs", std::move(described.facts), std::move(lock)});
 }

@@ -83,6 +83,21 @@ void RankLauncher::MakeGroup() {
   }
 }
 
+void RankLauncher::EnterContainer(absl::Status opened, std::function<void(absl::Status)> done) {
+  if (!opened.ok() || !plan_.container.given()) {
+    done(std::move(opened));
+    return;
+  }
+  host_.containers->Enter(plan_.container,
+                          [this, done = std::move(done), alive = std::weak_ptr<const bool>(alive_)](
+                              const absl::StatusOr<const Container*>& made) {
+                            if (!alive.expired()) {
+                              container_ = made.ok() ? *made : nullptr;
+                              done(made.status());
+                            }
+                          });
+}
+
 void RankLauncher::PrepareRanks() {
   StepContext context;
   context.step = plan_.step;

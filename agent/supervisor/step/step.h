@@ -73,7 +73,6 @@ class Step {
 
  private:
   void Opened(absl::Status status);
-  void LaunchRanks(absl::Status status);
   absl::StatusOr<StepConnection*> Connect(UniqueFd socket);
   [[nodiscard]] StepGreeting Greeting() const;
   void Settle(StepRank* rank, const LaunchOutcome& outcome);
@@ -104,7 +103,6 @@ class Step {
   bool done_sent_ = false;
   bool ended_ = false;
   OwnTimers timers_;
-  const std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };
 
 // The steps of an attempt that run here.

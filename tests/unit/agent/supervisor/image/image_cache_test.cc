@@ -19,7 +19,7 @@ constexpr std::uint64_t kRoom = 1000;
 
 class ImageCacheTest : public ::testing::Test {
  protected:
-  // The image `key`, of so many bytes, found or made.
+  // The image `key`, with a file of that many bytes, found or made.
   absl::StatusOr<CachedImage> Want(const std::string& key, std::size_t bytes) {
     return cache_.FindOrMake(key, [&](const std::string& draft) -> absl::StatusOr<ImageFacts> {
       ++made_;
