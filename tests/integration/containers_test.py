@@ -10,9 +10,10 @@ import shutil
 import subprocess
 import tempfile
 import unittest
+import urllib.request
 
-from cluster import ClusterTest, program
-from secured import USERS, SecuredCluster, why_not
+from cluster import BIN, Cluster, ClusterTest, processes_with, program, wait_until
+from secured import USERS, SecuredCluster, free_port, why_not
 
 TOOLS = ("crun", "umoci", "skopeo", "mksquashfs")
 PROGRAMS = ("sh", "id", "cat", "ls", "pwd", "echo", "touch", "sleep", "mount", "chown", "test", "tr", "true")
@@ -157,6 +158,17 @@ class ContainerTest(Images):
                                  program("muster"), "run", "cat", "inside")
         self.assertEqual(done, "inside")
 
+    def test_no_process_but_the_ranks_stays_with_a_container(self):
+        run = self.cluster.begin("run", "-n", 1, "--container-image", self.oci,
+                                 "sh", "-c", "echo begun; exec sleep 1000")
+        try:
+            self.assertEqual(run.stdout.readline(), "begun\n")
+            wait_until(lambda: not processes_with(os.path.join(self.cluster.state, "agents/node1/images"), False),
+                       "the runtime's process stays")
+        finally:
+            run.terminate()
+            run.communicate()
+
     def test_what_cannot_be_is_refused_in_one_line(self):
         self.refused(r"--container-image: \"a b\" is no image", "--container-image", "a b", code=2)
         self.refused(r"image oci:/none: .*No such file", "--container-image", "oci:/none")
@@ -190,6 +202,73 @@ class ContainerTest(Images):
             file.truncate()
             json.dump(index, file)
         self.refused(r"umoci: ", "--container-image", f"oci:{broken}:v1")
+
+
+class SeveralNodesTest(Images):
+    """Two nodes; images of a registry, and MPI from the node's own programs."""
+
+    @classmethod
+    def make(cls):
+        cluster = Cluster(nodes=2, topology="pack:1 core:4 pu:1")
+        cls.port = free_port()
+        home = os.path.join(cluster.root, "home")
+        os.makedirs(os.path.join(home, ".config", "containers"))
+        with open(os.path.join(home, ".config", "containers", "registries.conf"), "w", encoding="utf-8") as file:
+            file.write(f'[[registry]]\nlocation = "127.0.0.1:{cls.port}"\ninsecure = true\n')
+        cluster.environment["HOME"] = home
+        return cluster.start()
+
+    def serve(self):
+        """A registry on loopback that has the image; its name there."""
+        if shutil.which("docker-registry") is None:
+            self.skipTest("SKIPPED: NO docker-registry (apt-get install docker-registry)")
+        settings = os.path.join(self.place, "registry.yml")
+        with open(settings, "w", encoding="utf-8") as file:
+            file.write(f"version: 0.1\nlog: {{level: error}}\nhttp: {{addr: '127.0.0.1:{self.port}'}}\n"
+                       f"storage: {{filesystem: {{rootdirectory: '{self.place}/registry'}}}}\n")
+        registry = subprocess.Popen(["docker-registry", "serve", settings], stdout=subprocess.DEVNULL,
+                                    stderr=subprocess.DEVNULL)
+        self.addCleanup(registry.wait)
+        self.addCleanup(registry.kill)
+
+        def answers():
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/v2/", timeout=5) as answer:
+                    return answer.status == 200
+            except OSError:
+                return False
+        wait_until(answers, "the registry does not answer")
+        name = f"127.0.0.1:{self.port}/team/app"
+        subprocess.run(["skopeo", "--insecure-policy", "copy", "--dest-tls-verify=false", f"oci:{self.place}/oci:v1",
+                        f"docker://{name}:v1"], check=True, stdout=subprocess.DEVNULL)
+        return name
+
+    def test_an_image_of_a_registry_is_fetched_once_a_node_and_pinned_by_its_digest(self):
+        name = self.serve()
+        for image in (f"{name}:v1", f"docker://{name}:v1", name.replace("/", "#", 1) + "@" + self.digest):
+            said = self.cluster.must("run", "-N", 2, "--container-image", image,
+                                     "sh", "-c", "cat inside; echo $OF_IMAGE")
+            self.assertEqual(sorted(said.split("\n")), ["inside", "inside", "yes", "yes"])
+        (shown,) = json.loads(self.cluster.must("show", max(self.cluster.history()), "--json"))["jobs"]
+        self.assertEqual(shown["container"]["digest"], self.digest)
+        for image, words in ((f"{name}:v9", "manifest unknown"), (f"{name}@sha256:{'0' * 64}", "manifest unknown")):
+            done = self.cluster.muster("run", "--container-image", image, "true")
+            self.assertEqual(done.returncode, 126)
+            self.assertIn(f"image {image}: ", done.stderr)
+            self.assertIn(words, done.stderr)
+            self.assert_one_line(done.stderr)
+
+    def test_mpi_over_two_nodes_in_containers(self):
+        ring = os.path.join(BIN, "..", "tests", "mpi_ring")
+        if not os.path.exists(ring):
+            self.skipTest("SKIPPED: NO mpi_ring beside the programs: build the tests")
+        of_node = [path for path in ("/usr", "/lib", "/lib64", "/etc/alternatives", "/etc/openmpi")
+                   if os.path.exists(path)]
+        mounts = ",".join([f"{path}:{path}:ro" for path in of_node] + [f"{os.path.dirname(ring)}:/mnt:ro"])
+        said = self.cluster.must("run", "-N", 2, "-n", 4, "--container-image", self.oci, "--container-mounts", mounts,
+                                 "/mnt/mpi_ring")
+        self.assertEqual(sorted(line.split(" local")[0] for line in said.split("\n")),
+                         [f"rank {rank} size 4 sum 6 ring 4" for rank in range(4)])
 
 
 class SeveralUsersTest(Images):

@@ -1,13 +1,16 @@
 #include "agent/supervisor/image/container_make.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <pwd.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <cstdlib>
+#include <csignal>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -250,19 +253,33 @@ class Maker {
     RETURN_IF_ERROR(CallRuntime(
         runtime, scratch_, {"create", "--bundle", scratch_, "--pid-file", pid_file, kRuntimeId}));
     ASSIGN_OR_RETURN(const std::string text, ReadFile(pid_file));
-    const std::string pid = text.substr(0, text.find('\n'));
-    const auto take = [&pid](const char* name) {
+    pid_t pid = 0;
+    if (!absl::SimpleAtoi(text, &pid) || pid <= 1) {
+      return absl::InternalError(
+          absl::StrCat("cannot make the container: ", runtime, " made none"));
+    }
+    const UniqueFd first(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+    const auto take = [pid](const char* name) {
       return UniqueFd(
           open(absl::StrCat("/proc/", pid, "/ns/", name).c_str(), O_RDONLY | O_CLOEXEC));
     };
     made_.users = take("user");
     made_.mounts = take("mnt");
     const absl::Status taken =
-        made_.users.valid() && made_.mounts.valid()
+        first.valid() && made_.users.valid() && made_.mounts.valid()
             ? absl::OkStatus()
             : absl::ErrnoToStatus(errno, "cannot take the container's namespaces");
+    EndFirst(first);
     const absl::Status deleted = CallRuntime(runtime, scratch_, {"delete", "--force", kRuntimeId});
     return taken.ok() ? deleted : taken;
+  }
+
+  // Without control groups of its own the runtime does not end it.
+  static void EndFirst(const UniqueFd& process) {
+    constexpr int kGoneWithinMs = 1000;
+    syscall(SYS_pidfd_send_signal, process.get(), SIGKILL, nullptr, 0);
+    pollfd ended = {process.get(), POLLIN, 0};
+    poll(&ended, 1, kGoneWithinMs);
   }
 
   const ContainerOrder& order_;
