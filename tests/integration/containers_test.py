@@ -4,10 +4,12 @@ Skipped, with the reason, where a node has no feature `containers`, or the progr
 """
 
 import hashlib
+import io
 import json
 import os
 import shutil
 import subprocess
+import tarfile
 import tempfile
 import unittest
 import urllib.request
@@ -88,7 +90,16 @@ class Images(ClusterTest):
 
 
 class ContainerTest(Images):
-    """One node, as this machine is, and one user."""
+    """One node, as this machine is, and one user, whose images may have 200 MB."""
+
+    @classmethod
+    def make(cls):
+        cluster = Cluster()
+        path = os.path.join(cluster.root, "agent.toml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write('[containers]\ncache_size = "200M"\n')
+        cluster.agents[0].arguments += ["--config", path]
+        return cluster.start()
 
     def inside(self, script, *options, image=None, ranks=1):
         return self.cluster.must("run", "-n", ranks, "--container-image", image or self.oci, *options,
@@ -179,6 +190,39 @@ class ContainerTest(Images):
         self.refused(r"--container-workdir: cannot enter /nowhere in the container", "--container-image", self.oci,
                      "--container-workdir", "/nowhere")
         self.refused(r"--container-image: the other --container options", "--container-writable", code=2)
+
+    def add_layer(self, tag, members):
+        """The image with a layer more: (name, type, link, mode, content) of each member."""
+        layer = os.path.join(self.place, tag + ".tar")
+        with tarfile.open(layer, "w") as archive:
+            for name, kind, link, mode, content in members:
+                entry = tarfile.TarInfo(name)
+                entry.type, entry.linkname, entry.mode, entry.size = kind, link, mode, len(content)
+                entry.devmajor, entry.devminor = 1, 3
+                archive.addfile(entry, io.BytesIO(content))
+        for words in (("tag", "--image", "oci:v1", tag), ("raw", "add-layer", "--image", "oci:" + tag, layer)):
+            subprocess.run(["umoci", *words], cwd=self.place, check=True, stdout=subprocess.DEVNULL)
+        return f"oci:{self.place}/oci:{tag}"
+
+    def test_a_hostile_layer_changes_nothing_outside_and_gives_no_right(self):
+        outside = os.path.join(self.place, "outside")
+        os.mkdir(outside)
+        image = self.add_layer("hostile", [
+            ("out", tarfile.SYMTYPE, outside, 0o777, b""), ("out/by-link", tarfile.REGTYPE, "", 0o644, b"x"),
+            ("../" * 12 + outside[1:] + "/by-dots", tarfile.REGTYPE, "", 0o644, b"x"),
+            (outside + "/by-path", tarfile.REGTYPE, "", 0o644, b"x"), ("null", tarfile.CHRTYPE, "", 0o666, b""),
+            ("setuid", tarfile.REGTYPE, "", 0o4755, b"#!/bin/sh\n")])
+        self.assertEqual(self.inside("test -c /null || echo no device", image=image), "no device")
+        self.assertEqual(os.listdir(outside), [])
+        self.assertRegex(self.inside("while read d p k o r; do test $p = / && echo $o; done </proc/self/mounts; true",
+                                     image=image), r"^ro,nosuid,nodev,")
+
+    def test_an_image_that_unpacks_to_too_much_is_refused_while_it_does(self):
+        image = self.add_layer("bomb", [("zero", tarfile.REGTYPE, "", 0o644, bytes(300 << 20))])
+        self.refused(r"the image unpacks to more than ", "--container-image", image)
+        self.assertEqual([name for name in os.listdir(os.path.join(self.cluster.state, "agents/node1/images/",
+                                                                   str(os.geteuid()), "images"))
+                          if name.startswith(".")], [])
 
     def test_a_layer_that_is_not_what_its_digest_says_is_refused(self):
         broken = os.path.join(self.place, "broken")
