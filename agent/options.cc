@@ -35,6 +35,8 @@ constexpr std::uint32_t kMinUidDefault = 1000;
 // Between two looks at what jobs use: often enough to be news, seldom enough to cost nothing.
 constexpr std::chrono::seconds kSampleLeast{5};
 constexpr std::chrono::seconds kSampleMost{30};
+// Room for a few images as large as those of the GPU vendors are.
+constexpr std::uint64_t kImageCacheDefault = std::uint64_t{100} << 30;
 
 std::string HostName() {
   std::array<char, 256> name = {};
@@ -141,6 +143,35 @@ absl::Status ReadPamService(ConfigFile& file, std::string& service) {
 
 }  // namespace
 
+namespace {
+
+// [containers]: runtime, cache, cache_size, mounts.
+absl::Status ReadContainers(ConfigFile& file, ContainerSettings& containers) {
+  constexpr const char* kRuntime = "containers.runtime";
+  constexpr const char* kCache = "containers.cache";
+  constexpr const char* kMounts = "containers.mounts";
+  RETURN_IF_ERROR(file.ReadString(kRuntime, &containers.runtime));
+  RETURN_IF_ERROR(file.ReadString(kCache, &containers.cache));
+  if (!containers.cache.empty() && containers.cache.front() != '/') {
+    return file.ErrorAt(kCache, "give an absolute path");
+  }
+  RETURN_IF_ERROR(file.ReadSize("containers.cache_size", &containers.cache_size));
+  std::vector<std::string> mounts;
+  RETURN_IF_ERROR(file.ReadStrings(kMounts, &mounts));
+  for (const std::string& text : mounts) {
+    const std::vector<std::string> parts = absl::StrSplit(text, ':');
+    const bool flagged = parts.size() == 3 && (parts[2] == "ro" || parts[2] == "rw");
+    if ((parts.size() != 2 && !flagged) || !absl::StartsWith(parts[0], "/") ||
+        !absl::StartsWith(parts[1], "/")) {
+      return file.ErrorAt(kMounts, "each is \"/SRC:/DST\" or \"/SRC:/DST:ro\"");
+    }
+    containers.mounts.push_back({parts[0], parts[1], flagged && parts[2] == "ro"});
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::Status ReadAgentFile(const std::string& path, AgentOptions& options) {
   RETURN_IF_ERROR(CheckTrustedPath(path));
   ASSIGN_OR_RETURN(ConfigFile file, ConfigFile::Load(path));
@@ -170,6 +201,7 @@ absl::Status ReadAgentFile(const std::string& path, AgentOptions& options) {
   RETURN_IF_ERROR(file.ReadString("tls.authority", &options.tls.authority));
   RETURN_IF_ERROR(file.ReadBool("private_tmp", &options.private_tmp));
   RETURN_IF_ERROR(ReadPamService(file, options.pam_service));
+  RETURN_IF_ERROR(ReadContainers(file, options.containers));
   RETURN_IF_ERROR(file.ReadDuration("sample_interval", &options.sample_interval));
   if (options.sample_interval < kSampleLeast || options.sample_interval > kSampleMost) {
     return file.ErrorAt("sample_interval", "expected from \"5s\" to \"30s\"");
@@ -204,7 +236,8 @@ struct Texts {
 void AddPlace(CLI::App& app, AgentOptions& options) {
   app.add_option("--config", options.file,
                  "settings, TOML: the options' names with underscores, [tls], [prolog], [epilog], "
-                 "[step_prolog], [step_epilog], reboot, sample_interval, pam_service; SIGHUP reads "
+                 "[step_prolog], [step_epilog], [containers], reboot, sample_interval, "
+                 "pam_service; SIGHUP reads "
                  "features, weight and "
                  "the scripts again");
   app.add_option("--state", options.state, "directory for what the agent keeps");
@@ -256,6 +289,8 @@ AgentOptions Defaults() {
   options.name = options.hostname;
   options.pids = kPidsDefault;
   options.min_uid = kMinUidDefault;
+  options.containers.runtime = "crun";
+  options.containers.cache_size = kImageCacheDefault;
   const std::filesystem::path binaries = BinaryDirectory();
   options.supervisor = (binaries / "muster-supervisor").string();
   options.module_dir = DefaultModuleDirectory(binaries);

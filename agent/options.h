@@ -13,6 +13,7 @@
 
 #include "absl/status/status.h"
 #include "agent/link/controller_address.h"
+#include "agent/supervisor/attempt/container_order.h"
 #include "agent/supervisor/attempt/site_script.h"
 #include "scheduler/model/value/gres.h"
 
@@ -38,9 +39,10 @@ struct AgentOptions {
   std::uint32_t memory_high = 0;  // per cent of its memory from which on a job is slowed; 0: none
   SiteScripts scripts;            // run around jobs and steps
   std::chrono::milliseconds sample_interval{10000};  // between looks at what jobs use
-  std::string reboot;  // the program that starts this machine again; empty: none does
-  std::string pam_service;                           // in whose session jobs run; empty: in none
-  bool private_tmp = false;  // each job has a /tmp and a /dev/shm of its own
+  std::string reboot;            // the program that starts this machine again; empty: none does
+  std::string pam_service;       // in whose session jobs run; empty: in none
+  bool private_tmp = false;      // each job has a /tmp and a /dev/shm of its own
+  ContainerSettings containers;  // [containers]
   int ready_fd = -1;
   std::string kernels;                   // the directory of the bundled kernels
   std::string supervisor;                // the program

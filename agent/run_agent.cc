@@ -12,8 +12,10 @@
 #include "absl/strings/str_cat.h"
 #include "agent/agent.h"
 #include "agent/attempts/place/memory_place.h"
+#include "agent/node/container_feature.h"
 #include "agent/node/criu_feature.h"
 #include "agent/node/discovered_features.h"
+#include "agent/supervisor/attempt/container_order.h"
 #include "agent/supervisor/criu/criu_run.h"
 #include "agent/supervisor/launch/pam_session.h"
 #include "agent/supervisor/limits/device_filter.h"
@@ -253,6 +255,21 @@ std::string WorkingCriu(const AgentOptions& options, const Logger& log) {
   return found.path;
 }
 
+// What jobs in containers have here; without a runtime, with a line in the log, there are none.
+ContainerSettings WorkingContainers(const AgentOptions& options, const Logger& log) {
+  ContainerSettings settings = options.containers;
+  ContainersFound found =
+      FindContainers(settings.runtime, FindContainerProgram(options.supervisor));
+  if (found.runtime.empty()) {
+    log.Info(kStartComponent, absl::StrCat("no containers on this node: ", found.why_not));
+  }
+  settings.runtime = std::move(found.runtime);
+  if (settings.cache.empty()) {
+    settings.cache = options.state + "/images";
+  }
+  return settings;
+}
+
 }  // namespace
 
 // What kernels keep between two runs lies in the agent's own directory.
@@ -293,8 +310,10 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   config.machine = machine;
   config.features = options.features;
   const std::string criu = machine.enforced ? WorkingCriu(options, log) : "";
-  config.discovered =
-      DiscoveredFeatures(machine, FlagsOfThisProcessor(), HasGpuAwareMpi(""), !criu.empty());
+  config.attempts.containers = WorkingContainers(options, log);
+  const bool containers = !config.attempts.containers.runtime.empty();
+  config.discovered = DiscoveredFeatures(machine, FlagsOfThisProcessor(),
+                                         {HasGpuAwareMpi(""), !criu.empty(), containers});
   config.weight = options.weight;
   config.ready = [&outside](const std::string& status) { outside.Ready(status); };
   config.link = {.address = options.controller, .tls = options.tls, .node = options.name};

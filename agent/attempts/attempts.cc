@@ -105,6 +105,7 @@ absl::Status Attempts::Launch(SupervisorOrder order, const NodeAllocation& alloc
   order.limits = config_.limits;
   order.scripts = config_.scripts;
   order.private_tmp = config_.private_tmp;
+  order.containers = config_.containers;
   LocalAttempt& attempt = attempts_[key];
   attempt.allocation = allocation;
   attempt.cgroup = order.cgroup;

@@ -17,12 +17,12 @@
 
 #include "absl/status/status.h"
 #include "agent/attempts/attempt_cgroups.h"
-#include "agent/attempts/place/attempt_key.h"
 #include "agent/attempts/children.h"
 #include "agent/attempts/orphans.h"
 #include "agent/attempts/passed_order.h"
-#include "agent/attempts/running_attempt.h"
+#include "agent/attempts/place/attempt_key.h"
 #include "agent/attempts/place/state_directory.h"
+#include "agent/attempts/running_attempt.h"
 #include "agent/attempts/supervisor_calls.h"
 #include "agent/attempts/supervisor_starts.h"
 #include "agent/attempts/trash_sweep.h"
@@ -42,6 +42,7 @@ class Attempts {
     std::vector<std::string> environment;  // what it is started with
     SiteScripts scripts;                   // run around jobs and steps
     bool private_tmp = false;              // each has a /tmp and a /dev/shm of its own
+    ContainerSettings containers;          // for jobs in containers
     AttemptCgroups cgroups;
     NodeLimits limits;                               // what attempts are held to
     std::chrono::milliseconds answer_within{10000};  // a supervisor's answer to an order

@@ -54,10 +54,10 @@ bool HasGpuAwareMpi(const std::string& library) {
 }
 
 std::vector<std::string> DiscoveredFeatures(const Machine& machine, const ProcessorFlags& flags,
-                                            bool gpu_aware_mpi, bool criu) {
+                                            const FoundPrograms& programs) {
   std::vector<std::string> features;
   if (!machine.enforced) {
-    return features;
+    return programs.containers ? std::vector<std::string>{"containers"} : features;
   }
   const auto add = [&](bool has, const char* name) {
     if (has) {
@@ -71,8 +71,9 @@ std::vector<std::string> DiscoveredFeatures(const Machine& machine, const Proces
   add(std::any_of(machine.nics.begin(), machine.nics.end(),
                   [](const Nic& nic) { return nic.fabric; }),
       "rdma");
-  add(gpu_aware_mpi, "gpu-aware-mpi");
-  add(criu, "criu");
+  add(programs.gpu_aware_mpi, "gpu-aware-mpi");
+  add(programs.criu, "criu");
+  add(programs.containers, "containers");
   return features;
 }
 

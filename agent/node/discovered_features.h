@@ -4,8 +4,9 @@
 //
 // x86-64-v2, -v3, -v4 (the levels of the x86-64 psABI that its processors have), nvlink, rdma (a
 // network device that programs can use without the kernel), gpu-aware-mpi (its Open MPI takes
-// addresses of GPU memory) and criu (CRIU saves and restores processes there). Invariants: a node
-// that plays another machine finds none; each name can stand in --constraint.
+// addresses of GPU memory), criu (CRIU saves and restores processes there) and containers (jobs can
+// run in containers there). Invariants: a node that plays another machine finds none but the last;
+// each name can stand in --constraint.
 
 #include <string>
 #include <vector>
@@ -25,8 +26,15 @@ ProcessorFlags FlagsOfThisProcessor();
 // its base library, "" for where it is usually.
 bool HasGpuAwareMpi(const std::string& library);
 
+// What was found out about programs of the node.
+struct FoundPrograms {
+  bool gpu_aware_mpi = false;
+  bool criu = false;
+  bool containers = false;
+};
+
 std::vector<std::string> DiscoveredFeatures(const Machine& machine, const ProcessorFlags& flags,
-                                            bool gpu_aware_mpi, bool criu);
+                                            const FoundPrograms& programs);
 // Those of `configured` and then those of `discovered` that it lacks.
 std::vector<std::string> AllFeatures(std::vector<std::string> configured,
                                      const std::vector<std::string>& discovered);

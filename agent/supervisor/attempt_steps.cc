@@ -14,7 +14,8 @@ AttemptSteps::AttemptSteps(const Parts& parts, Handlers handlers)
     : parts_(parts),
       handlers_(std::move(handlers)),
       closing_(parts.loop),
-      pmix_(parts.loop, closing_, parts.log, parts.directory, parts.order) {}
+      pmix_(parts.loop, closing_, parts.log, parts.directory, parts.order),
+      containers_(parts.loop, parts.log, parts.directory, parts.order) {}
 
 void AttemptSteps::ListenToInnerRanks(std::uint32_t node_index) {
   InnerRanks::Host host{.loop = parts_.loop,
@@ -43,6 +44,7 @@ void AttemptSteps::Launch(StepPlan plan) {
   handlers.on_started = [this, id] { handlers_.on_started(id); };
   handlers.on_ended = [this, id] { OnEnded(id); };
   pmix_.RunIn(confinement.user(), confinement.cgroup());
+  containers_.RunIn(confinement.user(), confinement.cgroup(), confinement.mounts());
   PmixGrant grant = pmix_.Grant(plan, NewsOf(id));
   grant.refusal.Update(joined);
   const StepHost host{.loop = parts_.loop,
@@ -53,7 +55,8 @@ void AttemptSteps::Launch(StepPlan plan) {
                       .closing = closing_,
                       .cgroup = confinement.cgroup(),
                       .mounts = confinement.mounts(),
-                      .user = confinement.user()};
+                      .user = confinement.user(),
+                      .containers = &containers_};
   taken_.insert(id);
   std::unique_ptr<Step>& step = running_[id];
   step = std::make_unique<Step>(host, std::move(plan), std::move(handlers));

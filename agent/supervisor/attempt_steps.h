@@ -12,11 +12,13 @@
 #include <functional>
 #include <memory>
 #include <set>
+#include <string>
 
 #include "agent/supervisor/attempt/attempt_directory.h"
 #include "agent/supervisor/attempt/order_file.h"
 #include "agent/supervisor/attempt/reporter.h"
 #include "agent/supervisor/confinement.h"
+#include "agent/supervisor/container/attempt_containers.h"
 #include "agent/supervisor/mpirun/inner_ranks.h"
 #include "agent/supervisor/pmix_steps.h"
 #include "agent/supervisor/step/step.h"
@@ -71,6 +73,10 @@ class AttemptSteps {
   [[nodiscard]] const StepMap& running() const { return running_; }
   // Whose rank that is; null: nobody's.
   [[nodiscard]] Step* Find(pid_t pid) const;
+  // "sha256:…" of the image of such a container; "": none was made.
+  [[nodiscard]] std::string ImageOf(const ContainerSpec& container) const {
+    return containers_.ImageOf(container);
+  }
   // The batch script's process, if no other step runs; 0 otherwise.
   [[nodiscard]] pid_t LoneScript() const;
 
@@ -83,6 +89,7 @@ class AttemptSteps {
   std::unique_ptr<InnerRanks> inner_ranks_;
   ClosingSockets closing_;  // of what has ended, while its last word is on its way
   PmixSteps pmix_;
+  AttemptContainers containers_;
   StepMap running_;
   std::set<StepId> taken_;
 };

@@ -79,6 +79,7 @@ StepPlan AttemptWork::WholePlan(StepId step) const {
   plan.program = here_.order.launch.program;
   plan.placement = here_.order.launch.allocation;
   plan.node_index = node_index_;
+  plan.container = here_.order.launch.spec.container;
   return plan;
 }
 
@@ -86,6 +87,9 @@ void AttemptWork::BeginBatch() {
   StepPlan plan = WholePlan(StepId());
   CriuCheckpoints* const saved = parts_.criu.checkpoints();
   plan.script = saved == nullptr ? here_.directory.Script() : saved->Script();
+  if (!plan.program.io.address.empty()) {
+    plan.container = {};  // it only holds the allocation, of which `muster alloc` has the rest
+  }
   if (saved != nullptr) {
     plan.restore = saved->NextRestore();
     plan.program.append_output |= plan.restore.has_value();
@@ -126,6 +130,8 @@ absl::Status AttemptWork::StartStep(const StepOrder& order) {
   plan.step = order.step;
   plan.program = order.program;
   plan.placement = order.placement;
+  plan.container = order.program.container.given() ? order.program.container
+                                                   : here_.order.launch.spec.container;
   here_.log.Info("step", absl::StrCat("starting step ", order.step.value()));
   LaunchAfterProlog(std::move(plan));
   return absl::OkStatus();
@@ -150,6 +156,7 @@ void AttemptWork::ReportStarted() {
   fact.time = here_.clock.Now();
   fact.pid = static_cast<std::uint32_t>(getpid());
   fact.limits = ToText(parts_.confinement.limits());
+  fact.image = steps_.ImageOf(here_.order.launch.spec.container);
   here_.reporter.Report(std::move(fact));
 }
 

@@ -15,6 +15,7 @@
 #include "cli/parse/begin_time.h"
 #include "cli/parse/number.h"
 #include "cli/parse/request/constraint.h"
+#include "cli/parse/request/container.h"
 #include "cli/parse/request/dependency.h"
 #include "cli/parse/request/licenses.h"
 #include "cli/parse/request/notice_words.h"
@@ -506,6 +507,38 @@ const JobOption kJobOptions[] = {
     {"propagate", "", "LIMITS",
      "Soft limits (getrlimit) that its processes have as we do: ALL, NONE, or names by commas",
      READ(return ReadPropagate(value, &request->program.limits);), true, true},
+    {"container-image", "", "IMAGE",
+     "Run in a container: NAME[:TAG] of a registry, FILE.sqsh, oci:DIR[:TAG], docker-archive:FILE",
+     READ(request->spec.container.image = value; return absl::OkStatus();), true, true},
+    {"container", "", "BUNDLE", "Run in a container that an OCI bundle's directory describes",
+     READ(request->spec.container.image = "bundle:" + value; return absl::OkStatus();), true, true},
+    {"container-mounts", "", "SRC:DST[:ro],…", "What of the node its container sees, and where",
+     READ(ASSIGN_OR_RETURN(request->spec.container.mounts, ParseContainerMounts(value));
+          return absl::OkStatus();),
+     true, true},
+    {"container-workdir", "", "DIR", "Working directory in its container (default: the image's)",
+     READ(return ReadPath(value, &request->spec.container.work_dir);), true, true},
+    {"container-name", "", "NAME", "Keep the container's files under that name, for later jobs too",
+     READ(return ReadText(value, kOptionNameBytesMax, &request->spec.container.name);), true, true},
+    {"container-save", "", "FILE", kUnavailable, nullptr, true, true},
+    {"container-writable", "", "", "Its container's files can be changed",
+     SET(request->spec.container.writable = true), true, true},
+    {"container-env", "", "NAMES", "Variables of the job that go before the image's, by commas",
+     READ(ASSIGN_OR_RETURN(request->spec.container.env, ParseVariableNames(value));
+          return absl::OkStatus();),
+     true, true},
+    {"container-entrypoint", "", "", "Run the command by the image's entrypoint",
+     SET(request->spec.container.entrypoint = true), true, true},
+    {"no-container-entrypoint", "", "", "Run the command itself (the default)",
+     SET(request->spec.container.entrypoint = false), true, true},
+    {"container-mount-home", "", "", "The home directory is in its container, too",
+     SET(request->spec.container.mount_home = true), true, true},
+    {"no-container-mount-home", "", "", "It is not (the default)",
+     SET(request->spec.container.mount_home = false), true, true},
+    {"container-remap-root", "", "", "Appear as root in its container, with no right outside",
+     SET(request->spec.container.remap_root = true), true, true},
+    {"no-container-remap-root", "", "", "Be oneself in it (the default)",
+     SET(request->spec.container.remap_root = false), true, true},
     // What Slurm's commands and directives give that has no effect here, one a line.
     {"recorded", "", "NAME[=VALUE]", kUnavailable,
      READ(return ReadRecorded(value, &request->spec.recorded);), true, true},

@@ -165,6 +165,14 @@ absl::Status RefuseOpposites(const std::map<std::string, std::string>& values) {
   if (values.count("requeue") != 0 && values.count("no-requeue") != 0) {
     return absl::InvalidArgumentError("--requeue and --no-requeue exclude each other: give one");
   }
+  for (const char* name :
+       {"container-entrypoint", "container-mount-home", "container-remap-root"}) {
+    const std::string opposite = absl::StrCat("no-", name);
+    if (values.count(name) != 0 && values.count(opposite) != 0) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--", name, " and --", opposite, " exclude each other: give one"));
+    }
+  }
   if (values.count("mem") != 0 && values.count("mem-per-cpu") != 0) {
     return absl::InvalidArgumentError("--mem and --mem-per-cpu exclude each other: give one");
   }

@@ -10,15 +10,18 @@
 #include <cerrno>
 #include <climits>
 #include <filesystem>
+#include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cli/parse/number.h"
+#include "cli/parse/request/container.h"
 #include "cli/request/given_variables.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/words.h"
 #include "scheduler/base/utf8.h"
+#include "scheduler/model/job/container.h"
 #include "scheduler/runtime/unique_fd.h"
 
 namespace muster::cli {
@@ -180,6 +183,21 @@ absl::Status AddSubmission(bool new_job, JobRequest* request) {
   return absl::OkStatus();
 }
 
+// A step's is its program's.
+absl::Status FillContainer(bool new_job, JobRequest* request) {
+  ContainerSpec& container = request->spec.container;
+  if (container == ContainerSpec()) {
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const std::string current, CurrentDirectory());
+  MakeAbsolute(current, &container);
+  RETURN_IF_ERROR(CheckContainer(container));
+  if (!new_job) {
+    request->program.container = std::exchange(container, ContainerSpec());
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status CheckOutput(const std::string& option, const std::string& pattern,
@@ -280,6 +298,7 @@ absl::Status CompleteRequest(const Context& context, JobRequest* request) {
     return absl::InvalidArgumentError(
         absl::StrCat(Quote(program.work_dir), ": the working directory is not UTF-8: use --chdir"));
   }
+  RETURN_IF_ERROR(FillContainer(context.new_job, request));
   if (context.local) {
     RETURN_IF_ERROR(CheckPaths(request->spec, program));
   }

@@ -49,7 +49,21 @@ constexpr std::array kOfStep = {"nodes",
                                 "error",
                                 "input",
                                 "open-mode",
-                                "propagate"};
+                                "propagate",
+                                "container",
+                                "container-entrypoint",
+                                "container-env",
+                                "container-image",
+                                "container-mount-home",
+                                "container-mounts",
+                                "container-name",
+                                "container-remap-root",
+                                "container-save",
+                                "container-workdir",
+                                "container-writable",
+                                "no-container-entrypoint",
+                                "no-container-mount-home",
+                                "no-container-remap-root"};
 
 }  // namespace
 

@@ -64,6 +64,14 @@ absl::Status AddPrograms(const Environment& environment, bool local, const Compo
   return CheckArguments(request->program.argv);
 }
 
+// Whether its programs are files of this machine: those of a container are its image's.
+bool RunsOurPrograms(const Invocation& invocation, const Address& address, bool inside,
+                     const JobRequest& request) {
+  return IsLocal(address) && !request.spec.container.given() &&
+         !request.program.container.given() &&
+         !(inside && invocation.environment.Has("MUSTER_JOB_CONTAINER"));
+}
+
 // What one component runs, on top of its options.
 absl::Status AddCommand(const Invocation& invocation, const Address& address, bool inside,
                         const ComponentWords& words, JobRequest* request) {
@@ -74,10 +82,11 @@ absl::Status AddCommand(const Invocation& invocation, const Address& address, bo
                                    .new_job = !inside,
                                    .fallback = words.arguments.front()},
                                   request));
+  const bool ours = RunsOurPrograms(invocation, address, inside, *request);
   if (words.values.count("multi-prog") != 0) {
-    return AddPrograms(invocation.environment, IsLocal(address), words, request);
+    return AddPrograms(invocation.environment, ours, words, request);
   }
-  if (IsLocal(address)) {
+  if (ours) {
     ASSIGN_OR_RETURN(
         request->program.argv[0],
         FindProgram(request->program.argv[0], request->program.work_dir, invocation.environment));

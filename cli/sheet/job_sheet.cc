@@ -178,6 +178,22 @@ void AddTimes(std::string& page, const JobView& job, Time now, const Style& styl
   AddLine(page, "limit", LimitText(job.time_limit));
 }
 
+// "alpine:3, /data:/data:ro, writable"
+std::string ContainerText(const ContainerView& container) {
+  std::vector<std::string> parts = {container.image};
+  parts.insert(parts.end(), container.mounts.begin(), container.mounts.end());
+  const auto add = [&parts](bool said, const std::string& text) {
+    if (said) {
+      parts.push_back(text);
+    }
+  };
+  add(!container.name.empty(), absl::StrCat("kept as ", container.name));
+  add(container.writable, "writable");
+  add(container.remap_root, "root inside");
+  add(!container.save.empty(), absl::StrCat("saved to ", container.save));
+  return absl::StrJoin(parts, ", ");
+}
+
 // What else the job asked for: after what, where, when, with which licences.
 void AddTerms(std::string& page, const JobDetail& detail, const Style& style) {
   const JobView& job = detail.job;
@@ -190,6 +206,7 @@ void AddTerms(std::string& page, const JobDetail& detail, const Style& style) {
   AddLine(page, "deadline", job.deadline == kNoTime ? "" : MomentText(job.deadline, style.zone));
   AddLine(page, "nice", job.nice == 0 ? "" : absl::StrCat(job.nice));
   AddLine(page, "comment", job.comment);
+  AddLine(page, "container", detail.container.has_value() ? ContainerText(*detail.container) : "");
   std::vector<std::string> told;
   std::vector<std::string> without;
   for (const std::string& option : detail.recorded) {
@@ -247,6 +264,7 @@ void AddAttempt(std::string& page, const JobDetail& detail, const AttemptView& a
   }
   AddLine(page, "saved", CheckpointText(attempt, style));
   AddLine(page, "limits", attempt.limits);
+  AddLine(page, "image", attempt.image);
   if (!attempt.ranks.empty()) {
     page += RankTable(attempt.ranks, style);
   }

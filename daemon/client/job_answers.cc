@@ -152,6 +152,13 @@ void AddProgram(JobStore& store, bool with_script, JobDetail& detail) {
       lives ? IntervalText(program->environment, detail.checkpoint_interval) : "";
 }
 
+// Of the image that its last attempt ran.
+void AddDigest(JobDetail& detail) {
+  if (detail.container.has_value() && !detail.attempts.empty()) {
+    detail.container->digest = detail.attempts.back().image;
+  }
+}
+
 // Why the job is where it is. REQUIRES: it has an attempt.
 Explanation ExplainPlacement(const StateView& state_view, const Job& job) {
   Explanation explanation;
@@ -334,10 +341,12 @@ void FinishShowJob(const Backend& backend, const Call<ShowJob>& call, const Show
           steps.ok()) {
         detail.steps = *std::move(steps);
       }
+      AddDigest(detail);
       if (MaySee(call.caller, detail.job.user)) {
         AddProgram(backend.store, asked.with_script, detail);
       } else {
         detail.checkpoint_interval.clear();
+        detail.container.reset();
         detail.recorded.clear();  // addresses of mail and webhooks among them, which may be secrets
       }
       shown.push_back(std::move(detail));

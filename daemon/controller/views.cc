@@ -286,6 +286,7 @@ AttemptView ViewOf(const core::ClusterState& state, const Job& job, Time end) {
     const Node* node = state.FindNode(part.node);
     view.nodes.push_back(part.name);
     view.limits = view.limits.empty() ? run.limits : view.limits;
+    view.image = view.image.empty() ? run.image : view.image;
     AddPlanned(node, part, run, view);
     for (const RankBinding& binding : run.bindings) {
       view.ranks.push_back(ViewOf(node, part, binding));
@@ -299,6 +300,23 @@ AttemptView ViewOf(const core::ClusterState& state, const Job& job, Time end) {
   return view;
 }
 
+namespace {
+
+ContainerView ViewOf(const ContainerSpec& container) {
+  ContainerView view{.image = container.image};
+  for (const ContainerMount& mount : container.mounts) {
+    view.mounts.push_back(ToText(mount));
+  }
+  view.work_dir = container.work_dir;
+  view.name = container.name;
+  view.save = container.save;
+  view.writable = container.writable;
+  view.remap_root = container.remap_root;
+  return view;
+}
+
+}  // namespace
+
 void AddAsked(const JobSpec& spec, JobDetail& detail) {
   detail.request = spec.request;
   detail.constraint = ToText(spec.request.constraint);
@@ -308,6 +326,9 @@ void AddAsked(const JobSpec& spec, JobDetail& detail) {
   detail.time_min = spec.time_min;
   detail.prefer = ToText(spec.prefer);
   detail.gres = ToText(spec.request.gres);
+  if (spec.container.given()) {
+    detail.container = ViewOf(spec.container);
+  }
   Program changed;
   SetPaths(spec.paths, changed);
   detail.work_dir = std::move(changed.work_dir);

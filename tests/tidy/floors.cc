@@ -40,6 +40,11 @@ const std::vector<Floor>& Floors() {
         "proto", "scheduler/runtime", "scheduler/model", "scheduler/base"},
        {"gRPC", "protobuf", "CLI11", "nlohmann-json", "systemd"}},
       {"agent/kernels", {"checkpoint"}, {"MPI", "CUDA", "Highway", "nlohmann-json", "CLI11"}},
+      // The program that makes containers reads and writes the documents of OCI and CDI.
+      {"agent/supervisor/image",
+       {"agent/supervisor", "proto/convert", "proto", "scheduler/runtime", "scheduler/model",
+        "scheduler/base"},
+       {"protobuf", "nlohmann-json", "libyaml"}},
       // The PMIx module, apart from the supervisor, tells ranks where they share caches: hwloc's
       // words. The page of checkpoint hints is the library's: one definition for who writes it and
       // who reads it.

@@ -92,16 +92,19 @@ constexpr RoomRow kRows[] = {
     {"agent", "node", "attempts attempts/place supervisor/attempt"},
     {"agent", "questions", "attempts/place supervisor/user_space"},
     {"agent", "supervisor",
-     "supervisor/attempt supervisor/checkpoint supervisor/criu supervisor/ending "
-     "supervisor/exchange supervisor/launch supervisor/limits supervisor/mpi supervisor/mpirun "
+     "supervisor/attempt supervisor/checkpoint supervisor/container supervisor/criu "
+     "supervisor/ending supervisor/exchange supervisor/launch supervisor/limits supervisor/mpi supervisor/mpirun "
      "supervisor/pmix supervisor/scripts supervisor/step supervisor/user_space"},
     {"agent", "supervisor/attempt", "supervisor/user_space"},
     {"agent", "supervisor/checkpoint",
      "supervisor/attempt supervisor/ending supervisor/limits supervisor/user_space"},
+    {"agent", "supervisor/container",
+     "supervisor/attempt supervisor/launch supervisor/limits supervisor/user_space"},
     {"agent", "supervisor/criu",
      "supervisor/attempt supervisor/checkpoint supervisor/ending supervisor/launch "
      "supervisor/limits supervisor/step supervisor/user_space"},
     {"agent", "supervisor/ending", "supervisor/limits"},
+    {"agent", "supervisor/image", "supervisor/attempt supervisor/user_space"},
     {"agent", "supervisor/launch",
      "supervisor/attempt supervisor/exchange supervisor/mpirun supervisor/user_space "
      "supervisor/variables"},
@@ -115,7 +118,7 @@ constexpr RoomRow kRows[] = {
      "supervisor/attempt supervisor/ending supervisor/launch supervisor/limits "
      "supervisor/user_space"},
     {"agent", "supervisor/step",
-     "supervisor/attempt supervisor/launch supervisor/limits supervisor/mpi "
+     "supervisor/attempt supervisor/container supervisor/launch supervisor/limits supervisor/mpi "
      "supervisor/user_space supervisor/variables"},
     {"agent", "supervisor/variables", "supervisor/attempt"},
     {"checkpoint", ".", "group"},

@@ -6,11 +6,13 @@
 // Written by the agent before it spawns the supervisor, so that an attempt known to the agent is
 // known after a crash of it too. Invariants: a reader sees a whole order or none.
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "agent/supervisor/attempt/container_order.h"
 #include "agent/supervisor/attempt/limit_set.h"
 #include "agent/supervisor/attempt/site_script.h"
 #include "scheduler/model/job/order.h"
@@ -33,6 +35,7 @@ struct SupervisorOrder {
   bool private_tmp = false;   // /tmp and /dev/shm are the attempt's own
   // Of an elastic job: until then, by the clock of time since boot, the controller has heard us.
   std::int64_t lease_until_ms = 0;
+  ContainerSettings containers = {};  // for jobs in containers
   // What the supervisor knows by itself, and no file holds: paths, empty where there is none.
   std::string checkpoint_hints;
   std::string checkpoint_progress;
@@ -52,7 +55,8 @@ struct SupervisorOrder {
         Field{"limits", &SupervisorOrder::limits}, Field{"scripts", &SupervisorOrder::scripts},
         Field{"private_tmp", &SupervisorOrder::private_tmp},
         Field{"lease_until", &SupervisorOrder::lease_until_ms},
-        Field{"pmix_patterns", &SupervisorOrder::pmix_patterns});
+        Field{"pmix_patterns", &SupervisorOrder::pmix_patterns},
+        Field{"containers", &SupervisorOrder::containers});
   }
 };
 

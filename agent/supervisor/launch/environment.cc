@@ -258,6 +258,9 @@ void SetIdentity(const SupervisorOrder& order, Variables* variables) {
   if (launch.spec.time_limit > Duration(0)) {
     variables->SetTwins("JOB_END_TIME", Seconds(launch.started + launch.spec.time_limit));
   }
+  if (launch.spec.container.given()) {
+    variables->Set("MUSTER_JOB_CONTAINER", launch.spec.container.image);
+  }
   SetSubmission(launch.program, variables);
   variables->Set("MUSTER_CONTROLLER", order.controller);
   variables->Set("MUSTER_NODE_NAME", order.node_name);

@@ -152,6 +152,12 @@ int Execute(const Prepared& prepared) {
   return error;
 }
 
+// Whoever owns the namespace of users has all rights in it, and so may enter that of mounts, too.
+bool EnterContainer(const LaunchRequest& request) {
+  return request.container_users < 0 || (setns(request.container_users, CLONE_NEWUSER) == 0 &&
+                                         setns(request.container_mounts, CLONE_NEWNS) == 0);
+}
+
 [[noreturn]] void RunChild(const Prepared& prepared, pid_t parent) {
   const LaunchRequest& request = *prepared.request;
   ResetSignals();
@@ -180,14 +186,18 @@ int Execute(const Prepared& prepared) {
   }
   TakeLimits(request.limits);
   umask(request.umask);
-  if (chdir(request.work_dir.c_str()) != 0) {
-    Fail(prepared.say, LaunchStage::kWorkDir, errno);
-  }
   topology::KernelBinding found;
   if (request.binding.has_value()) {
     found = request.binding->Apply();
   } else {
     topology::ObserveSelf(&found);
+  }
+  if (!EnterContainer(request)) {
+    Fail(prepared.say, LaunchStage::kContainer, errno);
+  }
+  DieWithParent(parent);  // it is forgotten with the rights that a user has in his own namespace
+  if (chdir(request.work_dir.c_str()) != 0) {
+    Fail(prepared.say, LaunchStage::kWorkDir, errno);
   }
   for (char* slot : prepared.pid_slots) {
     WritePid(slot);
@@ -233,7 +243,8 @@ int Execute(const Prepared& prepared) {
     arguments.flags |= CLONE_INTO_CGROUP;
     arguments.cgroup = static_cast<std::uint64_t>(request.cgroup_directory);
   }
-  if (kSharesMemory && request.user == nullptr) {
+  // A change of the namespace of users concerns all who have that memory.
+  if (kSharesMemory && request.user == nullptr && request.container_users < 0) {
     arguments.flags |= CLONE_VM | CLONE_VFORK;
   }
   const long pid = Clone(&arguments);

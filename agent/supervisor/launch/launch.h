@@ -35,10 +35,14 @@ struct LaunchRequest {
   std::optional<topology::Binding> binding;  // absent: the child keeps ours
   int cgroup = -1;                           // descriptor of a cgroup.procs file to enter, or -1
   int mounts = -1;                           // descriptor of a mount namespace to enter, or -1
-  const JobUser* user = nullptr;             // whom it becomes for good; null: it stays what we are
-  bool terminal = false;                     // the standard streams are one, and become its own
-  bool may_restore = false;                  // as that user it keeps the one right that CRIU needs
-  int cgroup_directory = -1;  // the same group's directory: to be started in it, where it can
+  // Descriptors of a container's namespaces of users and of mounts, which it enters last, as the
+  // user: `work_dir` and `programs` are in there. -1: none.
+  int container_users = -1;
+  int container_mounts = -1;
+  const JobUser* user = nullptr;  // whom it becomes for good; null: it stays what we are
+  bool terminal = false;          // the standard streams are one, and become its own
+  bool may_restore = false;       // as that user it keeps the one right that CRIU needs
+  int cgroup_directory = -1;      // the same group's directory: to be started in it, where it can
   std::vector<SessionTraits::Limit> limits = {};  // --propagate: no hard limit is raised for them
 };
 
@@ -56,6 +60,7 @@ enum class LaunchStage : std::uint8_t {
   kExec = 4,
   kUser = 5,
   kMounts = 6,
+  kContainer = 7,
 };
 
 // What a child reported up to its exec.

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "agent/supervisor/container/container_environment.h"
 #include "agent/supervisor/launch/environment.h"
 #include "agent/supervisor/launch/pam_session.h"
 #include "agent/supervisor/user_space/process_limits.h"
@@ -82,6 +83,21 @@ void RankLauncher::MakeGroup() {
   }
 }
 
+void RankLauncher::EnterContainer(absl::Status opened, std::function<void(absl::Status)> done) {
+  if (!opened.ok() || !plan_.container.given()) {
+    done(std::move(opened));
+    return;
+  }
+  host_.containers->Enter(plan_.container,
+                          [this, done = std::move(done), alive = std::weak_ptr<const bool>(alive_)](
+                              const absl::StatusOr<const Container*>& made) {
+                            if (!alive.expired()) {
+                              container_ = made.ok() ? *made : nullptr;
+                              done(made.status());
+                            }
+                          });
+}
+
 void RankLauncher::PrepareRanks() {
   StepContext context;
   if (plan_.beside != nullptr) {
@@ -126,6 +142,23 @@ void RankLauncher::TakeProgram(const StepRank& rank, LaunchRequest* request) con
   }
 }
 
+// After its environment and arguments are those that it has outside.
+void RankLauncher::PutInContainer(LaunchRequest* request) const {
+  const ContainerMade& facts = container_->facts;
+  request->container_users = container_->users.get();
+  request->container_mounts = container_->mounts.get();
+  request->work_dir = container_->WorkDir();
+  request->environment = InContainer(request->environment, {.image = facts.environment,
+                                                            .submitter = plan_.program.environment,
+                                                            .kept = container_->spec.env,
+                                                            .work_dir = request->work_dir});
+  std::vector<std::string>& arguments = request->arguments;
+  if (container_->spec.entrypoint) {
+    arguments.insert(arguments.begin(), facts.entrypoint.begin(), facts.entrypoint.end());
+  }
+  request->programs = ProgramPaths(arguments.front(), request->environment);
+}
+
 LaunchRequest RankLauncher::RequestOf(const StepRank& rank) const {
   LaunchRequest request;
   request.work_dir = plan_.program.work_dir;
@@ -138,6 +171,9 @@ LaunchRequest RankLauncher::RequestOf(const StepRank& rank) const {
   TakeProgram(rank, &request);
   if (host_.user != nullptr && !request.may_restore) {
     AddSessionVariables(host_.user->session.environment, &request.environment);
+  }
+  if (container_ != nullptr) {
+    PutInContainer(&request);
   }
   if (host_.order.machine.enforced) {
     request.binding.emplace(rank.placement.cpus, rank.placement.mem_nodes);
@@ -200,11 +236,17 @@ std::string RankLauncher::FailureText(const LaunchOutcome& outcome) const {
   const char* why = strerror(outcome.error);  // NOLINT(concurrency-mt-unsafe): glibc's is safe
   switch (outcome.failed_at) {
     case LaunchStage::kWorkDir:
-      return absl::StrCat("cannot enter the working directory ", plan_.program.work_dir, ": ", why);
+      return container_ == nullptr
+                 ? absl::StrCat("cannot enter the working directory ", plan_.program.work_dir, ": ",
+                                why)
+                 : absl::StrCat("--container-workdir: cannot enter ", container_->WorkDir(),
+                                " in the container: ", why);
     case LaunchStage::kUser:
       return absl::StrCat("cannot become user ", host_.order.launch.spec.user.name, ": ", why);
     case LaunchStage::kMounts:
       return absl::StrCat("cannot enter its private /tmp: ", why);
+    case LaunchStage::kContainer:
+      return absl::StrCat("cannot enter its container: ", why);
     case LaunchStage::kCgroup:
       return absl::StrCat("cannot enter the cgroup ", host_.order.cgroup, ": ", why);
     case LaunchStage::kDescriptors:
@@ -230,7 +272,8 @@ std::string RankLauncher::ExecText(const LaunchOutcome& outcome) const {
   const std::string& command = program.argv.front();
   const bool searched = command.find('/') == std::string::npos;
   if (outcome.error == ENOENT && searched) {
-    return absl::StrCat("cannot run ", command, ": not found along PATH");
+    return absl::StrCat("cannot run ", command, ": not found along PATH",
+                        container_ == nullptr ? "" : " in the container");
   }
   const char* hint = outcome.error == ENOEXEC ? ": it is built for another kind of machine, or a "
                                                 "script without a first line like #!/bin/sh"

@@ -36,6 +36,9 @@ class RankLauncher {
 
   // Without a group of their own the ranks are in the attempt's itself.
   void MakeGroup();
+  // Has the step's container made, where it is to have one, and calls `done`; an `opened` that is
+  // an error is passed on. Once, before the first rank starts.
+  void EnterContainer(absl::Status opened, std::function<void(absl::Status)> done);
   // What the ranks share, such as where those meet that ask for no MPI. Before the first of them
   // starts.
   void PrepareRanks();
@@ -54,6 +57,7 @@ class RankLauncher {
  private:
   [[nodiscard]] LaunchRequest RequestOf(const StepRank& rank) const;
   void TakeProgram(const StepRank& rank, LaunchRequest* request) const;
+  void PutInContainer(LaunchRequest* request) const;
   [[nodiscard]] std::string ExecText(const LaunchOutcome& outcome) const;
 
   const StepHost& host_;
@@ -63,6 +67,8 @@ class RankLauncher {
   const std::function<void()> on_heard_;
   std::optional<AttemptCgroup> group_;            // in the attempt's
   std::unique_ptr<StepEnvironment> environment_;  // of the ranks; null: of a script
+  const Container* container_ = nullptr;          // in which the ranks run; null: in none
+  const std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };
 
 }  // namespace muster::agent

@@ -53,7 +53,12 @@ Step::Step(StepHost host, StepPlan plan, StepHandlers handlers)
       bindings_(host_, plan_, [this] { CheckStarted(); }),
       streams_(host_, plan_, ranks_,
                {.connect = [this](UniqueFd socket) { return Connect(std::move(socket)); },
-                .on_opened = [this](absl::Status status) { Opened(std::move(status)); },
+                .on_opened =
+                    [this](absl::Status status) {
+                      launcher_.EnterContainer(std::move(status), [this](absl::Status entered) {
+                        Opened(std::move(entered));
+                      });
+                    },
                 .on_output_closed = [this] { CheckEnded(); },
                 .shares_input = [this] { return pmix_ != nullptr && pmix_->TakesInput(); }}),
       attached_(host_, plan_,
@@ -80,7 +85,7 @@ void Step::Start(PmixGrant pmix) {
 
 // Goes on with what Start() has asked for.
 void Step::Opened(absl::Status status) {
-  const bool recalled = status.ok() && verdict_.terminating();
+  const bool recalled = verdict_.terminating();
   if (recalled) {
     status = absl::CancelledError("it was ended before it started");
   }

@@ -14,6 +14,7 @@
 
 #include "agent/supervisor/attempt/order_file.h"
 #include "agent/supervisor/attempt/reporter.h"
+#include "agent/supervisor/container/attempt_containers.h"
 #include "agent/supervisor/limits/cgroup.h"
 #include "agent/supervisor/user_space/job_user.h"
 #include "scheduler/runtime/clock.h"
@@ -32,8 +33,9 @@ struct StepHost {
   Reporter& reporter;
   ClosingSockets& closing;  // has the connections of steps that have ended
   const AttemptCgroup* cgroup = nullptr;
-  int mounts = -1;                // the mount namespace of the ranks; -1: ours
-  const JobUser* user = nullptr;  // as whom the ranks run; null: as we do
+  int mounts = -1;                          // the mount namespace of the ranks; -1: ours
+  const JobUser* user = nullptr;            // as whom the ranks run; null: as we do
+  AttemptContainers* containers = nullptr;  // where steps may run in containers
 };
 
 // Processes that were saved, to go on in place of a start.
@@ -59,6 +61,7 @@ struct StepPlan {
   std::string script;            // path of the batch script; empty: program.argv is the command
   std::optional<StepRestore> restore = {};  // of a batch script
   std::shared_ptr<const RankBeside> beside = {};
+  ContainerSpec container = {};             // that it runs in; not given: in none
 
   // What the step has of this node.
   [[nodiscard]] const NodeAllocation& node() const { return placement.nodes[node_index]; }

@@ -1,35 +1,14 @@
 #include "scheduler/core/handle/submit/criu_job.h"
 
-#include <vector>
-
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
+#include "scheduler/core/handle/submit/required_feature.h"
 
 namespace muster::core {
 namespace {
 
 absl::Status Refuse(const char* what, const char* why) {
   return absl::InvalidArgumentError(absl::StrCat("--checkpoint-with=criu: ", what, ": ", why));
-}
-
-bool IsCriu(const FeatureToken& token) {
-  return token.op == FeatureOp::kHas && token.name == kCriuFeature;
-}
-
-// Also when an update brings another expression, or the same one back.
-void AddFeature(FeatureExpression* every) {
-  std::vector<FeatureToken>& postfix = every->postfix;
-  const std::size_t size = postfix.size();
-  const bool alone = size == 1 && IsCriu(postfix[0]);
-  const bool added =
-      size >= 3 && postfix[size - 1].op == FeatureOp::kAnd && IsCriu(postfix[size - 2]);
-  if (alone || added) {
-    return;
-  }
-  postfix.push_back({FeatureOp::kHas, kCriuFeature});
-  if (size > 0) {
-    postfix.push_back({FeatureOp::kAnd, ""});
-  }
 }
 
 absl::Status FillRequest(ResourceRequest* request) {
@@ -41,7 +20,7 @@ absl::Status FillRequest(ResourceRequest* request) {
   }
   request->max_nodes = 1;
   request->as_wide_as_fits = false;
-  AddFeature(&request->constraint.every);
+  RequireFeature(kCriuFeature, &request->constraint.every);
   return absl::OkStatus();
 }
 

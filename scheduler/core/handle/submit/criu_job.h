@@ -10,9 +10,6 @@
 
 namespace muster::core {
 
-// The feature of a node where CRIU was seen to save and restore a process.
-inline constexpr const char* kCriuFeature = "criu";
-
 // Refuses what cannot be saved so; else asks for nodes that have the feature. A job of
 // CheckpointMeans::kProgram is as it was. REQUIRES: its requests went through NormaliseRequest.
 absl::Status FillCriu(JobSpec& spec);

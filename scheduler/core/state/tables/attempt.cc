@@ -16,6 +16,7 @@ void TakeIn(NodeRun& run, const RunStarted& fact) {
   run.phase = RunPhase::kStarted;
   run.started = fact.time;
   run.limits = fact.limits;
+  run.image = fact.image;
 }
 
 void TakeIn(NodeRun& run, const BindingRead& fact) {

@@ -12,13 +12,14 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 constexpr ProcessorFlags kOld{.v2 = true};
+constexpr FoundPrograms kAllPrograms{.gpu_aware_mpi = true, .criu = true, .containers = true};
 constexpr ProcessorFlags kNew{.v2 = true, .v3 = true, .v4 = true};
 
 TEST(DiscoveredFeatures, AProcessorHasItsLevelAndThoseBelow) {
-  EXPECT_THAT(DiscoveredFeatures(Machine(), kOld, false, false), ElementsAre("x86-64-v2"));
-  EXPECT_THAT(DiscoveredFeatures(Machine(), kNew, false, false),
+  EXPECT_THAT(DiscoveredFeatures(Machine(), kOld, {}), ElementsAre("x86-64-v2"));
+  EXPECT_THAT(DiscoveredFeatures(Machine(), kNew, {}),
               ElementsAre("x86-64-v2", "x86-64-v3", "x86-64-v4"));
-  EXPECT_THAT(DiscoveredFeatures(Machine(), ProcessorFlags(), false, false), IsEmpty());
+  EXPECT_THAT(DiscoveredFeatures(Machine(), ProcessorFlags(), {}), IsEmpty());
 }
 
 TEST(DiscoveredFeatures, NvLinkIsALinkOfThatKindAndRdmaADeviceOfTheFabric) {
@@ -27,18 +28,18 @@ TEST(DiscoveredFeatures, NvLinkIsALinkOfThatKindAndRdmaADeviceOfTheFabric) {
   machine.gpu_links.resize(1);
   machine.gpu_links[0].kind = LinkKind::kSwitch;
   machine.nics.resize(1);
-  EXPECT_THAT(DiscoveredFeatures(machine, ProcessorFlags(), false, false), IsEmpty());
+  EXPECT_THAT(DiscoveredFeatures(machine, ProcessorFlags(), {}), IsEmpty());
   machine.gpu_links[0].kind = LinkKind::kNvLink;
-  EXPECT_THAT(DiscoveredFeatures(machine, ProcessorFlags(), false, false), ElementsAre("nvlink"));
+  EXPECT_THAT(DiscoveredFeatures(machine, ProcessorFlags(), {}), ElementsAre("nvlink"));
   machine.nics[0].fabric = true;
-  EXPECT_THAT(DiscoveredFeatures(machine, ProcessorFlags(), true, true),
-              ElementsAre("nvlink", "rdma", "gpu-aware-mpi", "criu"));
+  EXPECT_THAT(DiscoveredFeatures(machine, ProcessorFlags(), kAllPrograms),
+              ElementsAre("nvlink", "rdma", "gpu-aware-mpi", "criu", "containers"));
 }
 
-TEST(DiscoveredFeatures, ANodeThatPlaysAnotherMachineFindsNone) {
+TEST(DiscoveredFeatures, ANodeThatPlaysAnotherMachineFindsNoneButContainers) {
   Machine machine;
   machine.enforced = false;
-  EXPECT_THAT(DiscoveredFeatures(machine, kNew, true, true), IsEmpty());
+  EXPECT_THAT(DiscoveredFeatures(machine, kNew, kAllPrograms), ElementsAre("containers"));
 }
 
 TEST(DiscoveredFeatures, WhatIsConfiguredComesFirstAndNothingComesTwice) {

@@ -230,8 +230,25 @@ TEST(JobOptions, TheEnvironmentGivesWhatSlurmsVariablesDo) {
                                           GivenOption{"recorded", "wckey=x", "SBATCH_WCKEY"}));
   EXPECT_TRUE(OptionsFrom(environment, JobVerb::kAlloc)->empty());
   EXPECT_FALSE(
-      OptionsFrom(Environment(std::vector<std::string>{"SBATCH_CONTAINER=x"}), JobVerb::kSubmit)
+      OptionsFrom(Environment(std::vector<std::string>{"SBATCH_CONTAINER_ID=x"}), JobVerb::kSubmit)
           .ok());
+  EXPECT_THAT(
+      *OptionsFrom(Environment(std::vector<std::string>{"SBATCH_CONTAINER=x"}), JobVerb::kSubmit),
+      UnorderedElementsAre(GivenOption{"container", "x", "SBATCH_CONTAINER"}));
+}
+
+TEST(JobOptions, AContainerIsAskedForByPyxissNames) {
+  const JobRequest request =
+      Read({{"container-image", "alpine:3"}, {"container-mounts", "/a:/b:ro"}},
+           "#SBATCH --container-image=other --container-writable --container-env=A,B\n")
+          .value();
+  EXPECT_EQ(request.spec.container.image, "alpine:3");
+  EXPECT_EQ(request.spec.container.mounts, (std::vector<ContainerMount>{{"/a", "/b", true}}));
+  EXPECT_TRUE(request.spec.container.writable);
+  EXPECT_THAT(request.spec.container.env, UnorderedElementsAre("A", "B"));
+  EXPECT_EQ(Read({{"container", "/b"}})->spec.container.image, "bundle:/b");
+  EXPECT_FALSE(Read({{"container-save", "/f.sqsh"}}).ok()) << "not in this version";
+  EXPECT_FALSE(Read({{"container-mount-home", ""}, {"no-container-mount-home", ""}}).ok());
 }
 
 TEST(JobOptions, CpusForEachGpuAreTheTasks) {

@@ -40,6 +40,7 @@ wire::SupervisorOrder Message() {
   message.set_private_tmp(true);
   message.set_lease_until(-1);
   message.set_pmix_patterns("/state/patterns");
+  message.mutable_containers()->set_runtime("/usr/bin/crun");
   return message;
 }
 
@@ -65,6 +66,7 @@ TEST(OrderFileTest, ReadsWhatProtobufWrote) {
   EXPECT_TRUE(order->private_tmp);
   EXPECT_EQ(order->lease_until_ms, -1);
   EXPECT_EQ(order->pmix_patterns, "/state/patterns");
+  EXPECT_EQ(order->containers.runtime, "/usr/bin/crun");
 }
 
 TEST(OrderFileTest, WritesWhatProtobufReads) {

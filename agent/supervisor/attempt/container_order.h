@@ -1,0 +1,93 @@
+#pragma once
+
+// What a supervisor asks of `muster-container`, the program that makes a container as the job's
+// user, and what that answers.
+//
+// The order comes as a memory file on standard input; the answer is one packet on descriptor 3, a
+// ContainerMade, which carries descriptors: of the container's user namespace, of its mount
+// namespace, and of locks that keep its files while they are open. Invariant: an answer with an
+// error carries none.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "scheduler/model/job/container.h"
+#include "scheduler/model/value/fields.h"
+
+namespace muster::agent {
+
+// No answer is larger: it has to fit into a socket's buffer.
+inline constexpr std::size_t kContainerAnswerBytesMax = std::size_t{128} << 10;
+// The descriptor of the program on which it answers.
+inline constexpr int kContainerChannel = 3;
+
+// What a node has for jobs in containers.
+struct ContainerSettings {
+  std::string runtime;  // the OCI runtime's path; empty: no container can be made here
+  std::string cache;    // the directory of users' directories, which are called by their numbers
+  std::uint64_t cache_size = 0;             // bytes of each user's images that are kept
+  std::vector<ContainerMount> mounts = {};  // in every container
+  static constexpr auto Fields(auto list) {
+    return list(Field{"runtime", &ContainerSettings::runtime},
+                Field{"cache", &ContainerSettings::cache},
+                Field{"cache_size", &ContainerSettings::cache_size},
+                Field{"mounts", &ContainerSettings::mounts});
+  }
+  friend bool operator==(const ContainerSettings&, const ContainerSettings&) = default;
+};
+
+// A GPU of the job, by the names that device descriptions call it.
+struct ContainerGpu {
+  std::uint32_t index = 0;
+  std::string uuid;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"index", &ContainerGpu::index}, Field{"uuid", &ContainerGpu::uuid});
+  }
+  friend bool operator==(const ContainerGpu&, const ContainerGpu&) = default;
+};
+
+struct ContainerOrder {
+  ContainerSpec spec;
+  ContainerSettings settings;
+  std::string attempt;              // its name: "7.1"
+  std::vector<std::string> shared;  // directories that are seen at the same path
+  std::vector<ContainerGpu> gpus;
+  std::vector<std::string> device_files;  // that the job may open, beside those of every container
+  static constexpr auto Fields(auto list) {
+    return list(Field{"spec", &ContainerOrder::spec}, Field{"settings", &ContainerOrder::settings},
+                Field{"attempt", &ContainerOrder::attempt},
+                Field{"shared", &ContainerOrder::shared}, Field{"gpus", &ContainerOrder::gpus},
+                Field{"device_files", &ContainerOrder::device_files});
+  }
+  friend bool operator==(const ContainerOrder&, const ContainerOrder&) = default;
+};
+
+struct ContainerMade {
+  std::string error;                     // one line; empty: it is made
+  std::string image;                     // "sha256:…", or a file's mark
+  std::vector<std::string> environment;  // the image's: "NAME=value"
+  std::string work_dir;                  // the image's; empty: /
+  std::vector<std::string> entrypoint;   // the image's
+  static constexpr auto Fields(auto list) {
+    return list(Field{"error", &ContainerMade::error}, Field{"image", &ContainerMade::image},
+                Field{"environment", &ContainerMade::environment},
+                Field{"work_dir", &ContainerMade::work_dir},
+                Field{"entrypoint", &ContainerMade::entrypoint});
+  }
+  friend bool operator==(const ContainerMade&, const ContainerMade&) = default;
+};
+
+// The program that makes containers, of the supervisor whose program is `ours`; empty: it is not
+// installed.
+std::string FindContainerProgram(const std::string& ours);
+
+std::string EncodeContainerOrder(const ContainerOrder& order);
+absl::StatusOr<ContainerOrder> DecodeContainerOrder(std::string_view bytes);
+std::string EncodeContainerMade(const ContainerMade& made);
+absl::StatusOr<ContainerMade> DecodeContainerMade(std::string_view bytes);
+
+}  // namespace muster::agent

@@ -1,0 +1,314 @@
+#include "agent/supervisor/container/attempt_containers.h"
+
+#include <fcntl.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <iterator>
+#include <string_view>
+#include <system_error>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "agent/supervisor/container/job_devices.h"
+#include "scheduler/base/status.h"
+
+namespace muster::agent {
+namespace {
+
+// What the programs that fetch images learn of the user's environment: whose they are, where the
+// credentials are, and the way to the network.
+constexpr std::array<std::string_view, 12> kToolVariables = {"HOME",
+                                                             "HTTPS_PROXY",
+                                                             "HTTP_PROXY",
+                                                             "NO_PROXY",
+                                                             "LOGNAME",
+                                                             "USER",
+                                                             "REGISTRY_AUTH_FILE",
+                                                             "SSL_CERT_DIR",
+                                                             "SSL_CERT_FILE",
+                                                             "XDG_CONFIG_HOME",
+                                                             "XDG_RUNTIME_DIR",
+                                                             "DOCKER_CONFIG"};
+
+bool IsToolVariable(const std::string& assignment) {
+  std::string name = assignment.substr(0, assignment.find('='));
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+  return std::find(kToolVariables.begin(), kToolVariables.end(), name) != kToolVariables.end();
+}
+
+std::vector<std::string> ToolEnvironment(const std::vector<std::string>& submitter) {
+  std::vector<std::string> environment = {
+      "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"};
+  std::copy_if(submitter.begin(), submitter.end(), std::back_inserter(environment), IsToolVariable);
+  return environment;
+}
+
+absl::StatusOr<UniqueFd> InMemory(const std::string& bytes) {
+  UniqueFd fd(memfd_create("container", MFD_CLOEXEC));
+  if (!fd.valid() ||
+      write(fd.get(), bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size()) ||
+      lseek(fd.get(), 0, SEEK_SET) != 0) {
+    return absl::ErrnoToStatus(errno, "cannot write a memory file");
+  }
+  return fd;
+}
+
+// The user's own directory, below one that is ours: root makes it and does nothing in it.
+absl::Status MakeUsersDirectory(const std::string& cache, const JobUser* user) {
+  if (user == nullptr) {
+    std::error_code error;
+    std::filesystem::create_directories(cache, error);
+    return absl::OkStatus();
+  }
+  const std::string path = absl::StrCat(cache, "/", user->uid);
+  struct stat top = {};
+  if ((mkdir(cache.c_str(), 0711) != 0 && errno != EEXIST) || lstat(cache.c_str(), &top) != 0 ||
+      !S_ISDIR(top.st_mode) || top.st_uid != geteuid() || (top.st_mode & 022) != 0) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "the cache of images ", cache, " is no directory of root's alone: see [containers] cache"));
+  }
+  LetPass(cache);
+  if (mkdir(path.c_str(), 0700) != 0) {
+    return errno == EEXIST ? absl::OkStatus()
+                           : absl::ErrnoToStatus(errno, absl::StrCat("cannot make ", path));
+  }
+  return lchown(path.c_str(), user->uid, user->gid) == 0
+             ? absl::OkStatus()
+             : absl::ErrnoToStatus(errno, absl::StrCat("cannot give away ", path));
+}
+
+// What the job has of this node.
+const NodeAllocation& OwnPart(const SupervisorOrder& order) {
+  const std::vector<NodeAllocation>& parts = order.launch.allocation.nodes;
+  const auto found = std::find_if(parts.begin(), parts.end(), [&](const NodeAllocation& part) {
+    return part.name == order.node_name;
+  });
+  return found == parts.end() ? parts.front() : *found;
+}
+
+std::string OwnPath() {
+  std::error_code unknown;
+  return std::filesystem::read_symlink("/proc/self/exe", unknown).string();
+}
+
+struct Received {
+  std::string bytes;
+  std::vector<UniqueFd> descriptors;
+};
+
+// The program's one packet; without bytes: it has ended without a word.
+Received Receive(int socket) {
+  constexpr std::size_t kDescriptorsMax = 16;
+  Received received;
+  received.bytes.resize(kContainerAnswerBytesMax);
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(kDescriptorsMax * sizeof(int))> control = {};
+  iovec part = {received.bytes.data(), received.bytes.size()};
+  msghdr message = {};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  const ssize_t got = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  received.bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  for (cmsghdr* header = CMSG_FIRSTHDR(&message); got > 0 && header != nullptr;
+       header = CMSG_NXTHDR(&message, header)) {
+    if (header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) {
+      const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+      for (std::size_t i = 0; i < count; ++i) {
+        int fd = -1;
+        std::memcpy(&fd, CMSG_DATA(header) + i * sizeof(int), sizeof(int));
+        received.descriptors.emplace_back(fd);
+      }
+    }
+  }
+  return received;
+}
+
+absl::StatusOr<std::unique_ptr<Container>> ContainerIn(const ContainerSpec& spec,
+                                                       Received received) {
+  if (received.bytes.empty()) {
+    return absl::AbortedError("the process that makes the container was ended");
+  }
+  auto made = std::make_unique<Container>();
+  ASSIGN_OR_RETURN(made->facts, DecodeContainerMade(received.bytes));
+  if (!made->facts.error.empty()) {
+    return absl::FailedPreconditionError(made->facts.error);
+  }
+  if (received.descriptors.size() < 2) {
+    return absl::InternalError("no namespaces of the container were brought");
+  }
+  made->spec = spec;
+  made->users = std::move(received.descriptors[0]);
+  made->mounts = std::move(received.descriptors[1]);
+  for (std::size_t i = 2; i < received.descriptors.size(); ++i) {
+    made->locks.push_back(std::move(received.descriptors[i]));
+  }
+  return made;
+}
+
+}  // namespace
+
+// One that is being made, and who waits for it.
+class AttemptContainers::Making {
+ public:
+  Making(EventLoop& loop, ContainerSpec wanted) : spec(std::move(wanted)), loop_(loop) {}
+  Making(const Making&) = delete;
+  Making& operator=(const Making&) = delete;
+  ~Making() { Stop(); }
+
+  absl::Status Watch(UniqueFd channel, const std::function<void()>& on_answer) {
+    socket = std::move(channel);
+    return loop_.Watch(socket.get(), EPOLLIN, [on_answer](std::uint32_t) { on_answer(); });
+  }
+  void Stop() {
+    if (socket.valid()) {
+      loop_.Unwatch(socket.get());
+      socket.reset();
+    }
+  }
+
+  const ContainerSpec spec;
+  std::vector<Done> waiting;
+  UniqueFd socket;
+  UniqueFd said;  // how its start went; open, so that it can say so
+
+ private:
+  EventLoop& loop_;
+};
+
+std::string Container::WorkDir() const {
+  const std::string& chosen = spec.work_dir.empty() ? facts.work_dir : spec.work_dir;
+  return absl::StartsWith(chosen, "/") ? chosen : absl::StrCat("/", chosen);
+}
+
+AttemptContainers::AttemptContainers(EventLoop& loop, const Logger& log,
+                                     const AttemptDirectory& directory,
+                                     const SupervisorOrder& order)
+    : loop_(loop),
+      log_(log),
+      directory_(directory),
+      order_(order),
+      program_(FindContainerProgram(OwnPath())) {}
+
+AttemptContainers::~AttemptContainers() = default;
+
+void AttemptContainers::RunIn(const JobUser* user, const AttemptCgroup* cgroup, int mounts) {
+  user_ = user;
+  cgroup_ = cgroup;
+  mounts_ = mounts;
+}
+
+void AttemptContainers::Enter(const ContainerSpec& spec, Done done) {
+  const auto made = std::find_if(made_.begin(), made_.end(),
+                                 [&spec](const auto& each) { return each->spec == spec; });
+  if (made != made_.end()) {
+    loop_.Post([done = std::move(done), container = made->get()] { done(container); });
+    return;
+  }
+  auto making = std::find_if(making_.begin(), making_.end(),
+                             [&spec](const auto& each) { return each->spec == spec; });
+  if (making != making_.end()) {
+    (*making)->waiting.push_back(std::move(done));
+    return;
+  }
+  making_.push_back(std::make_unique<Making>(loop_, spec));
+  Making* const begun = making_.back().get();
+  begun->waiting.push_back(std::move(done));
+  if (const absl::Status status = Begin(begun); !status.ok()) {
+    loop_.Post([this, begun, status] { Finish(begun, status); });
+  }
+}
+
+absl::StatusOr<ContainerOrder> AttemptContainers::OrderOf(const ContainerSpec& spec) const {
+  if (order_.containers.runtime.empty() || program_.empty()) {
+    return absl::FailedPreconditionError(
+        "this node cannot run containers: install crun (and muster-container), or see [containers] "
+        "of the agent");
+  }
+  ContainerOrder wanted;
+  const NodeAllocation& part = OwnPart(order_);
+  wanted.spec = spec;
+  wanted.settings = order_.containers;
+  wanted.attempt = directory_.Name();
+  wanted.shared = {directory_.path()};
+  wanted.gpus = GpusOf(order_.machine, part);
+  std::vector<std::uint32_t> positions;
+  for (const GpuGrant& grant : part.gpus) {
+    positions.push_back(grant.gpu);
+  }
+  wanted.device_files = FilesOfJob(FindDeviceFiles(), order_.limits.devices, positions);
+  return wanted;
+}
+
+absl::Status AttemptContainers::Begin(Making* making) {
+  ASSIGN_OR_RETURN(const ContainerOrder wanted, OrderOf(making->spec));
+  RETURN_IF_ERROR(MakeUsersDirectory(wanted.settings.cache, user_));
+  ASSIGN_OR_RETURN(const UniqueFd input, InMemory(EncodeContainerOrder(wanted)));
+  const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
+  std::array<int, 2> ends{-1, -1};
+  if (!null.valid() || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    return absl::ErrnoToStatus(errno, "cannot make a socket");
+  }
+  UniqueFd ours(ends[0]);
+  const UniqueFd theirs(ends[1]);
+  LaunchRequest request;
+  request.programs = {program_};
+  request.arguments = {program_};
+  request.environment = ToolEnvironment(order_.launch.program.environment);
+  request.work_dir = "/";
+  request.standard_input = input.get();
+  request.standard_output = null.get();
+  request.standard_error = null.get();
+  request.channel = theirs.get();
+  request.cgroup = cgroup_ == nullptr ? -1 : cgroup_->procs();
+  request.cgroup_directory = cgroup_ == nullptr ? -1 : cgroup_->directory_fd();
+  request.mounts = mounts_;
+  request.user = user_;
+  // Whether it runs, its answer says: an exec that fails closes the channel.
+  ASSIGN_OR_RETURN(LaunchedChild child, Launch(request));
+  making->said = std::move(child.said);
+  log_.Info("container", absl::StrCat("making one of ", making->spec.image));
+  return making->Watch(std::move(ours), [this, making] {
+    Received received = Receive(making->socket.get());
+    Finish(making, ContainerIn(making->spec, std::move(received)));
+  });
+}
+
+void AttemptContainers::Finish(Making* making, absl::StatusOr<std::unique_ptr<Container>> made) {
+  const auto found = std::find_if(making_.begin(), making_.end(),
+                                  [making](const auto& each) { return each.get() == making; });
+  const std::unique_ptr<Making> finished = std::move(*found);
+  making_.erase(found);
+  finished->Stop();
+  if (!made.ok()) {
+    log_.Warning("container", std::string(made.status().message()));
+    for (const Done& done : finished->waiting) {
+      done(made.status());
+    }
+    return;
+  }
+  made_.push_back(*std::move(made));
+  const Container* const container = made_.back().get();
+  log_.Info("container", absl::StrCat("made of ", container->facts.image));
+  for (const Done& done : finished->waiting) {
+    done(container);
+  }
+}
+
+std::string AttemptContainers::ImageOf(const ContainerSpec& spec) const {
+  const auto made = std::find_if(made_.begin(), made_.end(),
+                                 [&spec](const auto& each) { return each->spec == spec; });
+  return made == made_.end() ? "" : (*made)->facts.image;
+}
+
+}  // namespace muster::agent

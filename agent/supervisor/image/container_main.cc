@@ -1,0 +1,101 @@
+// muster-container: makes a container for a supervisor, as the job's user; see
+// agent/supervisor/attempt/container_order.h. Exit status: 0 it answered, 1 it could not.
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "agent/supervisor/attempt/container_order.h"
+#include "agent/supervisor/image/container_make.h"
+#include "scheduler/base/utf8.h"
+
+namespace {
+
+using muster::agent::ContainerMade;
+using muster::agent::ContainerOrder;
+using muster::agent::MadeContainer;
+
+constexpr std::size_t kOrderBytesMax = std::size_t{16} << 20;
+constexpr std::size_t kDescriptorsMax = 8;
+
+std::string ReadInput() {
+  std::string text;
+  std::array<char, 65536> buffer = {};
+  while (text.size() <= kOrderBytesMax) {
+    const ssize_t got = read(STDIN_FILENO, buffer.data(), buffer.size());
+    if (got <= 0 && errno != EINTR) {
+      break;
+    }
+    text.append(buffer.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
+    if (got == 0) {
+      break;
+    }
+  }
+  return text;
+}
+
+bool Answer(const ContainerMade& facts, const std::vector<int>& descriptors) {
+  const std::string bytes = muster::agent::EncodeContainerMade(facts);
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(kDescriptorsMax * sizeof(int))> control = {};
+  iovec part = {const_cast<char*>(bytes.data()), bytes.size()};  // sendmsg does not write
+  msghdr message = {};
+  message.msg_iov = &part;
+  message.msg_iovlen = 1;
+  if (!descriptors.empty()) {
+    const std::size_t size = descriptors.size() * sizeof(int);
+    message.msg_control = control.data();
+    message.msg_controllen = CMSG_SPACE(size);
+    cmsghdr* const header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(size);
+    std::memcpy(CMSG_DATA(header), descriptors.data(), size);
+  }
+  return sendmsg(muster::agent::kContainerChannel, &message, MSG_NOSIGNAL) ==
+         static_cast<ssize_t>(bytes.size());
+}
+
+bool Refuse(const std::string& why) {
+  constexpr std::size_t kWordsMax = 4096;
+  ContainerMade facts;
+  facts.error = muster::EscapeControl(why.substr(0, kWordsMax));
+  return Answer(facts, {});
+}
+
+bool Work(const std::vector<std::string>& environment) {
+  const absl::StatusOr<ContainerOrder> order = muster::agent::DecodeContainerOrder(ReadInput());
+  if (!order.ok()) {
+    return Refuse("the order cannot be read");
+  }
+  const absl::StatusOr<MadeContainer> made = muster::agent::MakeContainer(*order, environment);
+  if (!made.ok()) {
+    return Refuse(std::string(made.status().message()));
+  }
+  if (muster::agent::EncodeContainerMade(made->facts).size() >
+      muster::agent::kContainerAnswerBytesMax) {
+    return Refuse("the image's environment is larger than 128 KiB");
+  }
+  std::vector<int> descriptors = {made->users.get(), made->mounts.get()};
+  for (const muster::UniqueFd& lock : made->locks) {
+    descriptors.push_back(lock.get());
+  }
+  return Answer(made->facts, descriptors);
+}
+
+}  // namespace
+
+int main() {
+  umask(022);
+  std::vector<std::string> environment;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    environment.emplace_back(*entry);
+  }
+  return Work(environment) ? 0 : 1;
+}

@@ -1,0 +1,80 @@
+#pragma once
+
+// A user's directory on a node: unpacked images, which the next job of theirs finds, and the
+// changed files of containers under way.
+//
+//   images/KEY/rootfs     the image's files; image.json, what it says of itself
+//   named/NAME/upper      what a named container has changed; image, the key of what lies below
+//   run/ATTEMPT.N/        what a container of an attempt has changed
+//   fetch/KEY             locked while that image is fetched, so that it is fetched once
+//
+// Everything belongs to the user; whoever spoils it spoils their own. What is used is locked
+// (flock(2) on its directory) by a descriptor that the supervisor keeps; what nobody has locked may
+// go. Thread promise: the one thread of the program. Invariant: an image is there whole or not at
+// all.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "agent/supervisor/image/oci_layout.h"
+#include "scheduler/runtime/unique_fd.h"
+
+namespace muster::agent {
+
+struct CachedImage {
+  std::string rootfs;
+  ImageFacts facts;
+  UniqueFd lock;  // keeps it
+};
+
+// A directory that is ours while `lock` is open.
+struct LockedDirectory {
+  std::string path;
+  UniqueFd lock;
+};
+
+class ImageCache {
+ public:
+  // `bytes`: of images that are kept. The directory is made, for its user alone.
+  static absl::StatusOr<ImageCache> Open(const std::string& directory, std::uint64_t bytes);
+
+  // The image of that key, if it is there; it counts as used just now.
+  [[nodiscard]] absl::StatusOr<std::optional<CachedImage>> Find(const std::string& key) const;
+
+  // Finds it, or has `make` fill a directory with its `rootfs` and say what it is; others who want
+  // the same wait. Afterwards the images that were not used for the longest time go, until all fit.
+  using Make = std::function<absl::StatusOr<ImageFacts>(const std::string& draft)>;
+  [[nodiscard]] absl::StatusOr<CachedImage> FindOrMake(const std::string& key,
+                                                       const Make& make) const;
+
+  // A directory of its own for a container of that attempt; what ended containers left goes.
+  [[nodiscard]] absl::StatusOr<LockedDirectory> MakeScratch(const std::string& attempt) const;
+  // Of the container of that name, over the image `key`. FailedPrecondition: another one uses it,
+  // or it was made from another image.
+  [[nodiscard]] absl::StatusOr<LockedDirectory> OpenNamed(const std::string& name,
+                                                          const std::string& key) const;
+
+  // The room that an image may take.
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+
+ private:
+  ImageCache(std::string directory, std::uint64_t bytes)
+      : directory_(std::move(directory)), bytes_(bytes) {}
+
+  [[nodiscard]] std::string PathOf(const std::string& key) const;
+  void Evict() const;
+  void SweepScratch() const;
+
+  std::string directory_;
+  std::uint64_t bytes_;
+};
+
+// A name for a digest, or for what the file at `path` is now, that can be a directory's.
+std::string KeyOfDigest(const std::string& digest);
+absl::StatusOr<std::string> KeyOfFile(const std::string& path);
+
+}  // namespace muster::agent

@@ -1,0 +1,284 @@
+#include "agent/supervisor/image/image_source.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <functional>
+#include <thread>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "agent/supervisor/image/image_file.h"
+#include "agent/supervisor/image/tool_run.h"
+#include "agent/supervisor/image/tree_size.h"
+#include "agent/supervisor/user_space/remove_tree.h"
+#include "nlohmann/json.hpp"
+#include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
+#include "scheduler/model/job/container.h"
+#include "scheduler/runtime/file.h"
+
+namespace muster::agent {
+namespace {
+
+using SourceJson = nlohmann::json;
+
+constexpr Duration kAskLimit = std::chrono::minutes(1);
+constexpr Duration kFetchLimit = std::chrono::hours(2);
+constexpr std::uint64_t kImageFilesMax = 4'000'000;
+constexpr int kAskTries = 4;
+constexpr std::chrono::seconds kFirstPause{2};  // before the second; twice as long before each next
+constexpr const char* kLayoutName = "image";
+constexpr std::size_t kSettingsBytesMax = std::size_t{4} << 20;
+constexpr std::size_t kEnvironmentBytesMax = std::size_t{64} << 10;
+
+// Fetches for one image.
+class Source {
+ public:
+  Source(std::string image, const ImageCache& cache, const std::vector<std::string>& tools)
+      : image_(std::move(image)), path_(ImagePath(image_)), cache_(cache), tools_(tools) {}
+
+  absl::StatusOr<FoundImage> FromRegistry() const {
+    const std::size_t at = path_.find('@');
+    std::string digest = at == std::string::npos ? "" : path_.substr(at + 1);
+    if (at == std::string::npos) {
+      ASSIGN_OR_RETURN(digest, AskDigest());
+    }
+    if (!IsDigest(digest)) {
+      return absl::InvalidArgumentError(absl::StrCat(Quote(digest), " is no sha256 digest"));
+    }
+    return Keep(KeyOfDigest(digest), [&](const std::string& draft) -> absl::StatusOr<ImageFacts> {
+      RETURN_IF_ERROR(
+          Copy(absl::StrCat("docker://", WithDigest(path_, digest)), draft, /*again=*/true));
+      ASSIGN_OR_RETURN(ImageFacts facts, UnpackCopy(draft));
+      facts.digest = digest;
+      return facts;
+    });
+  }
+
+  absl::StatusOr<FoundImage> FromLayout() const {
+    const std::string tag = ImageTag(image_);
+    const absl::StatusOr<ImageFacts> facts = ReadOciLayout(path_, tag);
+    const absl::StatusOr<std::string> name = NameInLayout(path_, tag);
+    if (facts.ok() && name.ok()) {
+      RETURN_IF_ERROR(CheckArchitecture(*facts));
+      return Keep(KeyOfDigest(facts->digest),
+                  [&](const std::string& draft) -> absl::StatusOr<ImageFacts> {
+                    RETURN_IF_ERROR(Unpack(absl::StrCat(path_, ":", *name), draft));
+                    return *facts;
+                  });
+    }
+    if (!facts.ok() && !absl::IsFailedPrecondition(facts.status())) {
+      return facts.status();
+    }
+    // Of several machines, or without a name: skopeo knows how to choose.
+    ASSIGN_OR_RETURN(const std::string key, KeyOfFile(path_ + "/index.json"));
+    return Keep(absl::StrCat(key, "-", tag), [&](const std::string& draft) {
+      return CopyAndUnpack(absl::StrCat("oci:", path_, tag.empty() ? "" : ":", tag), draft);
+    });
+  }
+
+  absl::StatusOr<FoundImage> FromArchive() const {
+    ASSIGN_OR_RETURN(const std::string key, KeyOfFile(path_));
+    return Keep(key, [&](const std::string& draft) {
+      return CopyAndUnpack("docker-archive:" + path_, draft);
+    });
+  }
+
+  absl::StatusOr<FoundImage> FromSquashfs() const {
+    ASSIGN_OR_RETURN(const std::string key, KeyOfFile(path_));
+    return Keep(key, [&](const std::string& draft) -> absl::StatusOr<ImageFacts> {
+      // 2: what only root may make, such as a device, was left out.
+      RETURN_IF_ERROR(
+          Run({"unsquashfs", "-no-progress", "-d", draft + "/rootfs", path_}, draft, {0, 2}));
+      ImageFacts facts;
+      facts.digest = key;
+      facts.environment = EnvironmentIn(draft + "/rootfs");
+      return facts;
+    });
+  }
+
+  // Its files are the user's own, where they are.
+  absl::StatusOr<FoundImage> FromBundle() const {
+    ASSIGN_OR_RETURN(const std::string text, ReadFile(path_ + "/config.json", kSettingsBytesMax));
+    const SourceJson config = SourceJson::parse(text, nullptr, /*allow_exceptions=*/false);
+    FoundImage found{path_, {}};
+    try {
+      found.image.rootfs = config.at("root").at("path").get<std::string>();
+      const SourceJson process = config.value("process", SourceJson::object());
+      found.image.facts.work_dir = process.value("cwd", std::string());
+      found.image.facts.environment = process.value("env", std::vector<std::string>());
+    } catch (const SourceJson::exception&) {
+      return absl::InvalidArgumentError(absl::StrCat(path_, "/config.json is not an OCI bundle's"));
+    }
+    if (!absl::StartsWith(found.image.rootfs, "/")) {
+      found.image.rootfs = absl::StrCat(path_, "/", found.image.rootfs);
+    }
+    struct stat root = {};
+    if (stat(found.image.rootfs.c_str(), &root) != 0 || !S_ISDIR(root.st_mode)) {
+      return absl::NotFoundError(absl::StrCat(found.image.rootfs, " is no directory"));
+    }
+    found.image.facts.digest = path_;
+    return found;
+  }
+
+ private:
+  absl::StatusOr<FoundImage> Keep(const std::string& key, const ImageCache::Make& make) const {
+    ASSIGN_OR_RETURN(CachedImage image, cache_.FindOrMake(key, make));
+    return FoundImage{key, std::move(image)};
+  }
+
+  [[nodiscard]] absl::Status Run(std::vector<std::string> command, const std::string& draft,
+                                 std::vector<int> codes = {0}) const {
+    const TreeSize most{cache_.bytes(), kImageFilesMax};
+    ToolRun run{.command = std::move(command),
+                .environment = tools_,
+                .limit = kFetchLimit,
+                .watch = [&] { return CheckSize(draft, most); },
+                .codes = std::move(codes)};
+    run.environment.push_back("TMPDIR=" + draft);
+    RETURN_IF_ERROR(RunTool(run).status());
+    return CheckSize(draft, most);
+  }
+
+  // Where nothing says whom to trust, the registry's TLS and the digest do.
+  static std::vector<std::string> Skopeo() {
+    std::vector<std::string> command = {"skopeo"};
+    if (access("/etc/containers/policy.json", R_OK) != 0) {
+      command.emplace_back("--insecure-policy");
+    }
+    return command;
+  }
+
+  absl::Status Again(const std::function<absl::Status()>& attempt) const {
+    absl::Status status = attempt();
+    std::chrono::seconds pause = kFirstPause;
+    for (int i = 1; i < kAskTries && !status.ok() && IsPassing(status); ++i, pause *= 2) {
+      std::this_thread::sleep_for(pause);
+      status = attempt();
+    }
+    return status;
+  }
+
+  // Whether it may go better in a while: not what the registry has answered for good.
+  static bool IsPassing(const absl::Status& status) {
+    const std::string text(status.message());
+    return !absl::StrContains(text, "manifest unknown") && !absl::StrContains(text, "denied") &&
+           !absl::StrContains(text, "unauthorized") && !absl::StrContains(text, "not found") &&
+           !absl::StrContains(text, "invalid reference") && !absl::IsNotFound(status) &&
+           !absl::IsResourceExhausted(status);
+  }
+
+  absl::StatusOr<std::string> AskDigest() const {
+    std::string digest;
+    RETURN_IF_ERROR(Again([&]() -> absl::Status {
+      ToolRun run{.command = Skopeo(), .environment = tools_, .limit = kAskLimit};
+      for (const char* word : {"inspect", "--no-tags", "--format", "{{.Digest}}"}) {
+        run.command.emplace_back(word);
+      }
+      run.command.push_back("docker://" + path_);
+      ASSIGN_OR_RETURN(digest, RunTool(run));
+      return absl::OkStatus();
+    }));
+    return digest.substr(0, digest.find('\n'));
+  }
+
+  absl::Status Copy(const std::string& from, const std::string& draft, bool again) const {
+    const auto copy = [&]() -> absl::Status {
+      std::vector<std::string> command = Skopeo();
+      for (const std::string& word : {std::string("copy"), std::string("--quiet"), from,
+                                      absl::StrCat("oci:", draft, "/layout:", kLayoutName)}) {
+        command.push_back(word);
+      }
+      return Run(std::move(command), draft);
+    };
+    return again ? Again(copy) : copy();
+  }
+
+  absl::StatusOr<ImageFacts> CopyAndUnpack(const std::string& from,
+                                           const std::string& draft) const {
+    RETURN_IF_ERROR(Copy(from, draft, /*again=*/false));
+    return UnpackCopy(draft);
+  }
+
+  absl::StatusOr<ImageFacts> UnpackCopy(const std::string& draft) const {
+    const std::string layout = draft + "/layout";
+    ASSIGN_OR_RETURN(ImageFacts facts, ReadOciLayout(layout, kLayoutName));
+    RETURN_IF_ERROR(CheckArchitecture(facts));
+    RETURN_IF_ERROR(Unpack(absl::StrCat(layout, ":", kLayoutName), draft));
+    RemoveTree(layout, std::chrono::minutes(1)).IgnoreError();
+    return facts;
+  }
+
+  absl::Status Unpack(const std::string& named, const std::string& draft) const {
+    RETURN_IF_ERROR(Run({"umoci", "--log=error", "raw", "unpack", "--rootless", "--image", named,
+                         draft + "/rootfs"},
+                        draft));
+    // Whoever made the image may have closed its root to its user.
+    return chmod((draft + "/rootfs").c_str(), 0755) == 0
+               ? absl::OkStatus()
+               : absl::ErrnoToStatus(errno, "cannot open the image's root");
+  }
+
+  // What enroot keeps of an image's environment.
+  static std::vector<std::string> EnvironmentIn(const std::string& rootfs) {
+    std::vector<std::string> environment;
+    const absl::StatusOr<std::string> text =
+        ReadInRoot(rootfs, "etc/environment", kEnvironmentBytesMax);
+    if (text.ok()) {
+      for (const std::string& line :
+           std::vector<std::string>(absl::StrSplit(*text, '\n', absl::SkipEmpty()))) {
+        if (line.find('=') != std::string::npos && line.front() != '#' && line.front() != '=') {
+          environment.push_back(line);
+        }
+      }
+    }
+    return environment;
+  }
+
+  const std::string image_;
+  const std::string path_;
+  const ImageCache& cache_;
+  const std::vector<std::string>& tools_;
+};
+
+absl::StatusOr<FoundImage> FindBy(ImageKind kind, const Source& source) {
+  switch (kind) {
+    case ImageKind::kOciLayout:
+      return source.FromLayout();
+    case ImageKind::kDockerArchive:
+      return source.FromArchive();
+    case ImageKind::kSquashfs:
+      return source.FromSquashfs();
+    case ImageKind::kBundle:
+      return source.FromBundle();
+    case ImageKind::kRegistry:
+      break;
+  }
+  return source.FromRegistry();
+}
+
+}  // namespace
+
+std::string WithDigest(const std::string& reference, const std::string& digest) {
+  std::string name = reference.substr(0, reference.find('@'));
+  const std::size_t colon = name.rfind(':');
+  if (colon != std::string::npos && name.find('/', colon) == std::string::npos) {
+    name = name.substr(0, colon);
+  }
+  return absl::StrCat(name, "@", digest);
+}
+
+absl::StatusOr<FoundImage> FindImage(const std::string& image, const ImageCache& cache,
+                                     const std::vector<std::string>& tools) {
+  absl::StatusOr<FoundImage> found = FindBy(KindOf(image), Source(image, cache, tools));
+  return found.ok() ? std::move(found)
+                    : absl::Status(found.status().code(),
+                                   absl::StrCat("image ", image, ": ",
+                                                std::string(found.status().message())));
+}
+
+}  // namespace muster::agent

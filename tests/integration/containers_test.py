@@ -1,0 +1,362 @@
+"""Jobs in containers of images that the test makes itself: what they see, what they cannot do, and what is refused.
+
+Skipped, with the reason, where a node has no feature `containers`, or the programs that make images are missing.
+"""
+
+import hashlib
+import io
+import json
+import os
+import shutil
+import subprocess
+import tarfile
+import tempfile
+import unittest
+import urllib.request
+
+from cluster import BIN, Cluster, ClusterTest, processes_with, program, wait_until
+from secured import USERS, SecuredCluster, free_port, why_not
+
+TOOLS = ("crun", "umoci", "skopeo", "mksquashfs")
+PROGRAMS = ("sh", "id", "cat", "ls", "pwd", "echo", "touch", "sleep", "mount", "chown", "test", "tr", "true")
+
+
+def why_no_images():
+    missing = [tool for tool in TOOLS if shutil.which(tool) is None]
+    if missing:
+        return f"NO {' '.join(missing)} (apt-get install crun umoci skopeo squashfs-tools)"
+    return None if os.path.exists("/bin/busybox") else "NO /bin/busybox (apt-get install busybox-static)"
+
+
+def make_images(place):
+    """An OCI layout, a squashfs file and a docker archive of one image."""
+    def run(*words):
+        subprocess.run(words, cwd=place, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    run("umoci", "init", "--layout", "oci")
+    run("umoci", "new", "--image", "oci:v1")
+    run("umoci", "unpack", "--rootless", "--image", "oci:v1", "made")
+    root = os.path.join(place, "made", "rootfs")
+    for directory in ("bin", "etc", "srv", "root", "usr"):
+        os.mkdir(os.path.join(root, directory))
+    shutil.copy("/bin/busybox", os.path.join(root, "bin"))
+    os.symlink("../bin", os.path.join(root, "usr", "bin"))
+    os.chmod(os.path.join(root, "bin", "busybox"), 0o4755)
+    for name in PROGRAMS:
+        os.symlink("busybox", os.path.join(root, "bin", name))
+    with open(os.path.join(root, "etc", "passwd"), "w", encoding="utf-8") as file:
+        file.write("root:x:0:0:root:/root:/bin/sh\n")
+    with open(os.path.join(root, "srv", "inside"), "w", encoding="utf-8") as file:
+        file.write("inside\n")
+    # Out of the tree, by a link to a directory and one to a file.
+    os.symlink("/etc", os.path.join(root, "srv", "etc"))
+    os.symlink("../../../../../../etc/shadow", os.path.join(root, "etc", "group"))
+    run("umoci", "repack", "--image", "oci:v1", "made")
+    run("umoci", "config", "--image", "oci:v1", "--config.env", "PATH=/bin", "--config.env", "OF_IMAGE=yes",
+        "--config.env", "RANK=99", "--config.workingdir", "/srv", "--config.entrypoint", "/bin/echo",
+        "--config.entrypoint", "entered")
+    run("mksquashfs", root, "image.sqsh", "-quiet", "-no-progress", "-all-root", "-p", "dev d 755 0 0",
+        "-p", "dev/evil c 666 0 0 1 1")
+    run("skopeo", "--insecure-policy", "copy", "oci:oci:v1", "docker-archive:image.tar")
+    run("umoci", "tag", "--image", "oci:v1", "v2")
+    run("umoci", "config", "--image", "oci:v2", "--architecture", "sparc")
+    shutil.rmtree(os.path.join(place, "made"))
+    subprocess.run(["chmod", "-R", "a+rX", place], check=True)
+    with open(os.path.join(place, "oci", "index.json"), encoding="utf-8") as file:
+        return next(entry["digest"] for entry in json.load(file)["manifests"]
+                    if entry["annotations"]["org.opencontainers.image.ref.name"] == "v1")
+
+
+class Images(ClusterTest):
+    """Images in a directory of their own that every user may read."""
+
+    @classmethod
+    def setUpClass(cls):
+        reason = why_no_images()
+        if reason:
+            raise unittest.SkipTest("SKIPPED: " + reason)
+        cls.place = tempfile.mkdtemp(prefix="mit-images-", dir="/tmp")
+        cls.digest = make_images(cls.place)
+        cls.addClassCleanup(shutil.rmtree, cls.place, ignore_errors=True)
+        super().setUpClass()
+        nodes = json.loads(cls.cluster.must("nodes", "--json"))["nodes"]
+        if any("containers" not in node["features"] for node in nodes):
+            said = [line for line in cls.cluster.logs().splitlines() if "no containers" in line]
+            cls.cluster.close(check=False)
+            raise unittest.SkipTest("SKIPPED: " + (said[-1] if said else "no node has the feature containers"))
+
+    @property
+    def oci(self):
+        return f"oci:{self.place}/oci:v1"
+
+
+class ContainerTest(Images):
+    """One node, as this machine is, and one user, whose images may have 200 MB."""
+
+    @classmethod
+    def make(cls):
+        cluster = Cluster()
+        path = os.path.join(cluster.root, "agent.toml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write('[containers]\ncache_size = "200M"\n')
+        cluster.agents[0].arguments += ["--config", path]
+        return cluster.start()
+
+    def inside(self, script, *options, image=None, ranks=1):
+        return self.cluster.must("run", "-n", ranks, "--container-image", image or self.oci, *options,
+                                 "sh", "-c", script)
+
+    def refused(self, pattern, *options, code=126):
+        done = self.cluster.muster("run", *options, "true")
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        self.assertRegex(done.stderr, pattern)
+        self.assert_one_line(done.stderr)
+
+    def test_each_kind_of_image_has_its_files_and_its_environment(self):
+        for image in (self.oci, f"docker-archive:{self.place}/image.tar"):
+            said = self.inside("pwd; cat inside; echo $OF_IMAGE $RANK $PWD; ls /", image=image).split("\n")
+            self.assertEqual(said[:3], ["/srv", "inside", "yes 0 /srv"])
+            self.assertNotIn("home", said)
+        said = self.inside("cat /srv/inside; pwd; test -c /dev/evil || echo no device",
+                           image=f"{self.place}/image.sqsh")
+        self.assertEqual(said.split("\n"), ["inside", "/", "no device"])
+
+    def test_the_digest_that_ran_is_shown(self):
+        job = self.cluster.submit("--container-image", self.oci, "--wrap", "cat /srv/inside")
+        self.cluster.wait_ended(job)
+        self.assertEqual(self.read(f"muster-{job}.out"), "inside\n")
+        (shown,) = json.loads(self.cluster.must("show", job, "--json"))["jobs"]
+        self.assertEqual(shown["container"]["image"], self.oci)
+        self.assertEqual(shown["container"]["digest"], self.digest)
+        self.assertIn(self.digest, self.cluster.must("show", job))
+
+    def test_ranks_are_bound_and_share_memory_and_files(self):
+        script = ("echo $RANK >/dev/shm/$NAME.$RANK; while ! test -e /dev/shm/$NAME.$((1-RANK)); do sleep 0.02; done; "
+                  "echo $RANK >/made.$RANK; sleep 0.3; cat /made.0 /made.1")
+        name = os.path.basename(self.place)
+        try:
+            said = self.inside(f"NAME={name}; {script}", "--container-writable", "--label", ranks=2)
+        finally:
+            for rank in (0, 1):
+                if os.path.exists(f"/dev/shm/{name}.{rank}"):
+                    os.remove(f"/dev/shm/{name}.{rank}")
+        self.assertEqual(sorted(said.split("\n")), ["0: 0", "0: 1", "1: 0", "1: 1"])
+        job = max(self.cluster.history())
+        (shown,) = json.loads(self.cluster.must("show", job, "--json"))["jobs"]
+        verdicts = {rank["verdict"] for attempt in shown["attempts"] for rank in attempt["ranks"]}
+        self.assertEqual(verdicts, {"verified"})
+
+    def test_what_is_mounted_is_seen_and_what_is_not_cannot_be_changed(self):
+        data = os.path.join(self.place, "data")
+        os.makedirs(data, exist_ok=True)
+        with open(os.path.join(data, "file"), "w", encoding="utf-8") as file:
+            file.write("data\n")
+        mounts = f"{data}:/data:ro,{data}:/rw"
+        said = self.inside("cat /data/file; touch /data/no 2>/dev/null || echo ro; touch /rw/yes && echo rw; "
+                           "touch /srv/no 2>/dev/null || echo image ro", "--container-mounts", mounts)
+        self.assertEqual(said.split("\n"), ["data", "ro", "rw", "image ro"])
+        self.assertEqual(self.inside("pwd", "--container-workdir", "/bin"), "/bin")
+        self.assertEqual(self.inside("echo $OF_IMAGE", "--container-entrypoint"), "entered sh -c echo $OF_IMAGE")
+
+    def test_a_named_container_keeps_its_changes(self):
+        self.inside("echo kept >/srv/mine", "--container-name", "dev")
+        self.assertEqual(self.inside("cat /srv/mine", "--container-name", "dev"), "kept")
+        self.assertEqual(self.inside("ls /srv"), "etc\ninside")
+        self.refused(r"--container-name: .* made from another image", "--container-name", "dev", "--container-image",
+                     f"{self.place}/image.sqsh")
+
+    def test_steps_run_in_their_jobs_container(self):
+        done = self.cluster.must("alloc", "-n", 1, "--container-image", self.oci,
+                                 program("muster"), "run", "cat", "inside")
+        self.assertEqual(done, "inside")
+
+    def test_no_process_but_the_ranks_stays_with_a_container(self):
+        run = self.cluster.begin("run", "-n", 1, "--container-image", self.oci,
+                                 "sh", "-c", "echo begun; exec sleep 1000")
+        try:
+            self.assertEqual(run.stdout.readline(), "begun\n")
+            wait_until(lambda: not processes_with(os.path.join(self.cluster.state, "agents/node1/images"), False),
+                       "the runtime's process stays")
+        finally:
+            run.terminate()
+            run.communicate()
+
+    def test_what_cannot_be_is_refused_in_one_line(self):
+        self.refused(r"--container-image: \"a b\" is no image", "--container-image", "a b", code=2)
+        self.refused(r"image oci:/none: .*No such file", "--container-image", "oci:/none")
+        self.refused(r"holds no image \"v9\"", "--container-image", f"oci:{self.place}/oci:v9")
+        self.refused(r"the image is for sparc; this node is ", "--container-image", f"oci:{self.place}/oci:v2")
+        self.refused(r"--container-mounts: cannot read /no/such", "--container-image", self.oci, "--container-mounts",
+                     "/no/such:/data")
+        self.refused(r"--container-workdir: cannot enter /nowhere in the container", "--container-image", self.oci,
+                     "--container-workdir", "/nowhere")
+        self.refused(r"--container-image: the other --container options", "--container-writable", code=2)
+
+    def add_layer(self, tag, members):
+        """The image with a layer more: (name, type, link, mode, content) of each member."""
+        layer = os.path.join(self.place, tag + ".tar")
+        with tarfile.open(layer, "w") as archive:
+            for name, kind, link, mode, content in members:
+                entry = tarfile.TarInfo(name)
+                entry.type, entry.linkname, entry.mode, entry.size = kind, link, mode, len(content)
+                entry.devmajor, entry.devminor = 1, 3
+                archive.addfile(entry, io.BytesIO(content))
+        for words in (("tag", "--image", "oci:v1", tag), ("raw", "add-layer", "--image", "oci:" + tag, layer)):
+            subprocess.run(["umoci", *words], cwd=self.place, check=True, stdout=subprocess.DEVNULL)
+        return f"oci:{self.place}/oci:{tag}"
+
+    def test_a_hostile_layer_changes_nothing_outside_and_gives_no_right(self):
+        outside = os.path.join(self.place, "outside")
+        os.mkdir(outside)
+        image = self.add_layer("hostile", [
+            ("out", tarfile.SYMTYPE, outside, 0o777, b""), ("out/by-link", tarfile.REGTYPE, "", 0o644, b"x"),
+            ("../" * 12 + outside[1:] + "/by-dots", tarfile.REGTYPE, "", 0o644, b"x"),
+            (outside + "/by-path", tarfile.REGTYPE, "", 0o644, b"x"), ("null", tarfile.CHRTYPE, "", 0o666, b""),
+            ("setuid", tarfile.REGTYPE, "", 0o4755, b"#!/bin/sh\n")])
+        self.assertEqual(self.inside("test -c /null || echo no device", image=image), "no device")
+        self.assertEqual(os.listdir(outside), [])
+        self.assertRegex(self.inside("while read d p k o r; do test $p = / && echo $o; done </proc/self/mounts; true",
+                                     image=image), r"^ro,nosuid,nodev,")
+
+    def test_an_image_that_unpacks_to_too_much_is_refused_while_it_does(self):
+        image = self.add_layer("bomb", [("zero", tarfile.REGTYPE, "", 0o644, bytes(300 << 20))])
+        self.refused(r"the image unpacks to more than ", "--container-image", image)
+        self.assertEqual([name for name in os.listdir(os.path.join(self.cluster.state, "agents/node1/images/",
+                                                                   str(os.geteuid()), "images"))
+                          if name.startswith(".")], [])
+
+    def test_a_layer_that_is_not_what_its_digest_says_is_refused(self):
+        broken = os.path.join(self.place, "broken")
+        shutil.copytree(os.path.join(self.place, "oci"), broken)
+        blobs = os.path.join(broken, "blobs", "sha256")
+        layer = max(os.listdir(blobs), key=lambda name: os.path.getsize(os.path.join(blobs, name)))
+        with open(os.path.join(blobs, layer), "r+b") as file:
+            file.seek(os.path.getsize(file.name) // 2)
+            file.write(b"other bytes")
+        with open(os.path.join(broken, "index.json"), "r+", encoding="utf-8") as file:  # another image, by its digest
+            index = json.load(file)
+            entry = next(e for e in index["manifests"] if e["annotations"]["org.opencontainers.image.ref.name"] == "v1")
+            path = os.path.join(blobs, entry["digest"].split(":")[1])
+            with open(path, "rb") as manifest:
+                text = manifest.read() + b"\n"
+            digest = hashlib.sha256(text).hexdigest()
+            with open(os.path.join(blobs, digest), "wb") as manifest:
+                manifest.write(text)
+            entry["digest"], entry["size"] = "sha256:" + digest, len(text)
+            file.seek(0)
+            file.truncate()
+            json.dump(index, file)
+        self.refused(r"umoci: ", "--container-image", f"oci:{broken}:v1")
+
+
+class SeveralNodesTest(Images):
+    """Two nodes; images of a registry, and MPI from the node's own programs."""
+
+    @classmethod
+    def make(cls):
+        cluster = Cluster(nodes=2, topology="pack:1 core:4 pu:1")
+        cls.port = free_port()
+        home = os.path.join(cluster.root, "home")
+        os.makedirs(os.path.join(home, ".config", "containers"))
+        with open(os.path.join(home, ".config", "containers", "registries.conf"), "w", encoding="utf-8") as file:
+            file.write(f'[[registry]]\nlocation = "127.0.0.1:{cls.port}"\ninsecure = true\n')
+        cluster.environment["HOME"] = home
+        return cluster.start()
+
+    def serve(self):
+        """A registry on loopback that has the image; its name there."""
+        if shutil.which("docker-registry") is None:
+            self.skipTest("SKIPPED: NO docker-registry (apt-get install docker-registry)")
+        settings = os.path.join(self.place, "registry.yml")
+        with open(settings, "w", encoding="utf-8") as file:
+            file.write(f"version: 0.1\nlog: {{level: error}}\nhttp: {{addr: '127.0.0.1:{self.port}'}}\n"
+                       f"storage: {{filesystem: {{rootdirectory: '{self.place}/registry'}}}}\n")
+        registry = subprocess.Popen(["docker-registry", "serve", settings], stdout=subprocess.DEVNULL,
+                                    stderr=subprocess.DEVNULL)
+        self.addCleanup(registry.wait)
+        self.addCleanup(registry.kill)
+
+        def answers():
+            try:
+                with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/v2/", timeout=5) as answer:
+                    return answer.status == 200
+            except OSError:
+                return False
+        wait_until(answers, "the registry does not answer")
+        name = f"127.0.0.1:{self.port}/team/app"
+        subprocess.run(["skopeo", "--insecure-policy", "copy", "--dest-tls-verify=false", f"oci:{self.place}/oci:v1",
+                        f"docker://{name}:v1"], check=True, stdout=subprocess.DEVNULL)
+        return name
+
+    def test_an_image_of_a_registry_is_fetched_once_a_node_and_pinned_by_its_digest(self):
+        name = self.serve()
+        for image in (f"{name}:v1", f"docker://{name}:v1", name.replace("/", "#", 1) + "@" + self.digest):
+            said = self.cluster.must("run", "-N", 2, "--container-image", image,
+                                     "sh", "-c", "cat inside; echo $OF_IMAGE")
+            self.assertEqual(sorted(said.split("\n")), ["inside", "inside", "yes", "yes"])
+        (shown,) = json.loads(self.cluster.must("show", max(self.cluster.history()), "--json"))["jobs"]
+        self.assertEqual(shown["container"]["digest"], self.digest)
+        for image, words in ((f"{name}:v9", "manifest unknown"), (f"{name}@sha256:{'0' * 64}", "manifest unknown")):
+            done = self.cluster.muster("run", "--container-image", image, "true")
+            self.assertEqual(done.returncode, 126)
+            self.assertIn(f"image {image}: ", done.stderr)
+            self.assertIn(words, done.stderr)
+            self.assert_one_line(done.stderr)
+
+    def test_mpi_over_two_nodes_in_containers(self):
+        ring = os.path.join(BIN, "..", "tests", "mpi_ring")
+        if not os.path.exists(ring):
+            self.skipTest("SKIPPED: NO mpi_ring beside the programs: build the tests")
+        of_node = [path for path in ("/usr", "/lib", "/lib64", "/etc/alternatives", "/etc/openmpi")
+                   if os.path.exists(path)]
+        mounts = ",".join([f"{path}:{path}:ro" for path in of_node] + [f"{os.path.dirname(ring)}:/mnt:ro"])
+        said = self.cluster.must("run", "-N", 2, "-n", 4, "--container-image", self.oci, "--container-mounts", mounts,
+                                 "/mnt/mpi_ring")
+        self.assertEqual(sorted(line.split(" local")[0] for line in said.split("\n")),
+                         [f"rank {rank} size 4 sum 6 ring 4" for rank in range(4)])
+
+
+class SeveralUsersTest(Images):
+    """Agents of root's, and jobs of ordinary users."""
+
+    @classmethod
+    def make(cls):
+        reason = why_not()
+        if reason:
+            raise unittest.SkipTest("SKIPPED: " + reason)
+        return SecuredCluster(nodes=1).start()
+
+    def inside(self, script, *options, user="alice"):
+        done = self.cluster.as_user(user, "run", "--container-image", self.oci, *options, "sh", "-c", script)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.rstrip("\n").split("\n")
+
+    def test_a_user_is_the_user_inside_and_root_only_in_name(self):
+        uid = USERS["alice"]
+        self.assertEqual(self.inside("id -u; id -un; cat /proc/self/uid_map | tr -s ' '"),
+                         [str(uid), "alice", f" {uid} 0 1"])
+        own = self.cluster.place_of("alice")
+        said = self.inside("id -u; touch /home/made; cat /proc/1/root/etc/shadow 2>/dev/null || echo no shadow; "
+                           "chown 1:1 /home/made 2>/dev/null || echo no chown; "
+                           "mount -t tmpfs none /srv && echo own mount",
+                           "--container-remap-root", "--container-mounts", f"{own}:/home")
+        self.assertEqual(said, ["0", "no shadow", "no chown", "own mount"])
+        made = os.stat(os.path.join(own, "made"))
+        self.assertEqual((made.st_uid, made.st_gid), (uid, uid))
+
+    def test_others_images_and_files_are_not_seen(self):
+        other = self.cluster.place_of("mallory")
+        done = self.cluster.as_user("alice", "run", "--container-image", self.oci,
+                                    "--container-mounts", f"{other}:/other", "true")
+        self.assertEqual(done.returncode, 126)
+        self.assertIn(f"--container-mounts: cannot read {other}", done.stderr)
+        self.inside("true", user="mallory")
+        for root, directories, _ in os.walk(os.path.join(self.cluster.state, "agents", "node1", "images")):
+            for name in directories:
+                status = os.stat(os.path.join(root, name))
+                self.assertEqual(status.st_mode & 0o077, 0, name)
+                self.assertIn(status.st_uid, USERS.values())
+            break
+
+
+if __name__ == "__main__":
+    unittest.main()

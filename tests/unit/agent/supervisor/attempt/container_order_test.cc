@@ -1,0 +1,27 @@
+#include "agent/supervisor/attempt/container_order.h"
+
+#include <gtest/gtest.h>
+
+namespace muster::agent {
+namespace {
+
+TEST(ContainerOrderTest, AnOrderAndItsAnswerArriveAsTheyWereSent) {
+  ContainerOrder order;
+  order.spec = {.image = "alpine:3", .mounts = {{"/a", "/b", true}}, .writable = true};
+  order.settings = {"/usr/bin/crun", "/var/cache", 1ULL << 40U, {{"/opt", "/opt", false}}};
+  order.attempt = "7.1";
+  order.shared = {"/state/attempts/7.1"};
+  order.gpus = {{3, "GPU-x"}};
+  order.device_files = {"/dev/nvidia3"};
+  EXPECT_EQ(*DecodeContainerOrder(EncodeContainerOrder(order)), order);
+  const ContainerMade made{"", "sha256:ab", {"A=1"}, "/w", {"/init"}};
+  EXPECT_EQ(*DecodeContainerMade(EncodeContainerMade(made)), made);
+  EXPECT_FALSE(DecodeContainerMade("\x0a\x7fno").ok());
+}
+
+TEST(ContainerOrderTest, WithoutTheProgramBesideUsNoContainerIsMade) {
+  EXPECT_EQ(FindContainerProgram("/no/such/bin/muster-supervisor"), "");
+}
+
+}  // namespace
+}  // namespace muster::agent

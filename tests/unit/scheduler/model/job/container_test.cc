@@ -1,0 +1,69 @@
+#include "scheduler/model/job/container.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace muster {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string Refused(const ContainerSpec& container) {
+  return std::string(CheckContainer(container).message());
+}
+
+TEST(Container, WhatAnImageIsFollowsFromHowItIsCalled) {
+  EXPECT_EQ(KindOf("nvcr.io/nvidia/pytorch:23.01-py3"), ImageKind::kRegistry);
+  EXPECT_EQ(KindOf("docker://alpine"), ImageKind::kRegistry);
+  EXPECT_EQ(KindOf("/images/a.sqsh"), ImageKind::kSquashfs);
+  EXPECT_EQ(KindOf("oci:/images/a"), ImageKind::kOciLayout);
+  EXPECT_EQ(KindOf("docker-archive:/images/a.tar"), ImageKind::kDockerArchive);
+  EXPECT_EQ(KindOf("bundle:/b"), ImageKind::kBundle);
+}
+
+TEST(Container, TheTagOfALayoutIsNoPartOfItsPath) {
+  EXPECT_EQ(ImagePath("oci:/images/a:3.1"), "/images/a");
+  EXPECT_EQ(ImageTag("oci:/images/a:3.1"), "3.1");
+  EXPECT_EQ(ImagePath("oci:/images:old/a"), "/images:old/a");
+  EXPECT_EQ(ImageTag("oci:/images:old/a"), "");
+  EXPECT_EQ(ImagePath("nvcr.io#nvidia/pytorch:23"), "nvcr.io/nvidia/pytorch:23");
+}
+
+TEST(Container, APathThatIsNotWholeIsBelowTheSubmittersDirectory) {
+  EXPECT_EQ(WithAbsolutePath("a.sqsh", "/home/ada"), "/home/ada/a.sqsh");
+  EXPECT_EQ(WithAbsolutePath("oci:a:1", "/home/ada"), "oci:/home/ada/a:1");
+  EXPECT_EQ(WithAbsolutePath("oci:/a:1", "/home/ada"), "oci:/a:1");
+  EXPECT_EQ(WithAbsolutePath("alpine:3", "/home/ada"), "alpine:3");
+}
+
+TEST(Container, WhatIsNoImageIsRefusedByItsOption) {
+  EXPECT_EQ(Refused({}), "");
+  EXPECT_EQ(Refused({.image = "alpine:3"}), "");
+  EXPECT_THAT(Refused({.image = "-v"}), HasSubstr("--container-image: "));
+  EXPECT_THAT(Refused({.image = "a b"}), HasSubstr("is no image"));
+  EXPECT_THAT(Refused({.image = "oci:images"}), HasSubstr("does not begin with /"));
+  EXPECT_THAT(Refused({.image = "a\nb"}), HasSubstr("--container-image"));
+}
+
+TEST(Container, ItsOtherOptionsNeedAnImage) {
+  EXPECT_THAT(Refused({.image = "", .writable = true}), HasSubstr("--container-image: "));
+}
+
+TEST(Container, AMountIsFromAWholePathToAPlaceBelowTheRoot) {
+  EXPECT_EQ(Refused({.image = "a", .mounts = {{"/data", "/data", true}}}), "");
+  EXPECT_THAT(Refused({.image = "a", .mounts = {{"data", "/data", true}}}),
+              HasSubstr("--container-mounts: "));
+  EXPECT_THAT(Refused({.image = "a", .mounts = {{"/data", "/", true}}}), HasSubstr("below /"));
+  EXPECT_THAT(Refused({.image = "a", .mounts = {{"/data", "/a/../..", true}}}),
+              HasSubstr("below /"));
+  EXPECT_EQ(ToText(ContainerMount{"/data", "/d", true}), "/data:/d:ro");
+}
+
+TEST(Container, NamesAreBounded) {
+  EXPECT_THAT(Refused({.image = "a", .name = "../up"}), HasSubstr("--container-name: "));
+  EXPECT_THAT(Refused({.image = "a", .env = {"A=1"}}), HasSubstr("--container-env: "));
+  EXPECT_THAT(Refused({.image = "a", .work_dir = "here"}), HasSubstr("--container-workdir: "));
+}
+
+}  // namespace
+}  // namespace muster
