@@ -89,6 +89,16 @@ std::map<AttemptKey, Usage> UsageSampler::used() const {
   return used;
 }
 
+std::vector<topology::GpuReading> UsageSampler::faulty_gpus() const {
+  std::vector<topology::GpuReading> faulty;
+  for (const auto& [uuid, reading] : before_) {
+    if (reading.uncorrected_ecc > 0 || reading.xids > 0) {
+      faulty.push_back(reading);
+    }
+  }
+  return faulty;
+}
+
 void UsageSampler::Meet(const Running& running) {
   std::erase_if(sums_, [&](const auto& sum) { return running.count(sum.first) == 0; });
   for (const auto& [key, attempt] : running) {

@@ -21,8 +21,8 @@
 #include <vector>
 
 #include "agent/attempts/place/attempt_key.h"
-#include "agent/attempts/running_attempt.h"
 #include "agent/attempts/place/state_directory.h"
+#include "agent/attempts/running_attempt.h"
 #include "agent/supervisor/attempt/sampled_usage.h"
 #include "scheduler/model/machine/machine.h"
 #include "scheduler/runtime/clock.h"
@@ -51,6 +51,8 @@ class UsageSampler {
 
   // What those that ran at the last sample have used so far.
   [[nodiscard]] std::map<AttemptKey, Usage> used() const;
+  // The GPUs that had errors, as they were at the last sample.
+  [[nodiscard]] std::vector<topology::GpuReading> faulty_gpus() const;
 
  private:
   // What each GPU did since the last sample.

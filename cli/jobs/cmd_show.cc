@@ -97,7 +97,8 @@ Verb ShowVerb() {
   verb.options = {{.name = "curve",
                    .letter = 0,
                    .metavar = "",
-                   .text = "What they used over time: CPUs, memory, GPUs, power"},
+                   .text = "What they used over time (CPUs, memory, GPUs, power) and "
+                           "what their programs reported"},
                   JsonOption()};
   verb.arguments_min = 1;
   verb.arguments_max = kAnyNumber;

@@ -12,6 +12,7 @@
 
 #include "daemon/access/methods.h"
 #include "daemon/agents/live_usage.h"
+#include "daemon/client/warnings.h"
 #include "daemon/controller/controller.h"
 #include "daemon/controller/worker.h"
 #include "daemon/store/accounting.h"
@@ -25,6 +26,7 @@ struct Backend {
   Accounting& accounting;
   JobStore& store;
   const LiveUsage& usage;
+  const ControllerWarnings& warnings;
   Worker& reader;
   std::string cluster;
 };
