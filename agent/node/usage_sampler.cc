@@ -63,6 +63,7 @@ void Raise(const Usage& used, Usage& sum) {
 std::vector<std::string> UsageSampler::Sample(const Running& running, SteadyTime now) {
   std::vector<std::string> lost;
   const std::vector<Change> changes = Changes(now, lost);
+  gpu_jobs_.Write(running);
   Meet(running);
   TakeProcesses(running);
   ShareCpuEnergy();
