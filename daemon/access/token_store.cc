@@ -24,7 +24,7 @@ using Claims = nlohmann::json;
 
 constexpr std::size_t kIdBytes = 9;  // twelve letters
 // Names a token of the site's issuer, with its end.
-const std::string kSiteMark = "oidc:";
+constexpr const char* kSiteMark = "oidc:";
 
 std::int64_t Seconds(Time time) {
   return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
@@ -241,7 +241,7 @@ absl::StatusOr<TokenGrant> TokenStore::JudgeSite(std::string_view token) const {
 
 absl::Status TokenStore::StillGood(const std::string& id) const {
   if (absl::StartsWith(id, kSiteMark)) {
-    const std::string rest = id.substr(kSiteMark.size());
+    const std::string rest = id.substr(std::string(kSiteMark).size());
     std::int64_t expires = 0;
     return absl::SimpleAtoi(rest.substr(0, rest.find(':')), &expires) &&
                    clock_.Now() < Time(Duration(expires))

@@ -10,6 +10,8 @@
 namespace muster::agent {
 namespace {
 
+constexpr std::string_view kJobMember = "\"muster.job\":\"";
+
 // Names hold no control characters; any that came all the same are left out.
 std::string JsonText(std::string_view text) {
   std::string json = "\"";
@@ -41,8 +43,13 @@ std::string ContextOf(const std::string& name, const std::string& cluster,
 class Filling {
  public:
   Filling(const std::vector<std::string>& submitter, Variables* variables) : variables_(variables) {
-    const std::string outer = ValueIn(submitter, "MUSTER_RUN_ID").value_or("");
-    outer_ = outer.substr(outer.rfind('-') + 1);
+    // MUSTER_* of an outer job do not come along; this one does, and names it.
+    const std::string context = ValueIn(submitter, "MLFLOW_RUN_CONTEXT").value_or("");
+    const std::size_t at = context.find(kJobMember);
+    if (at != std::string::npos) {
+      const std::string rest = context.substr(at + kJobMember.size());
+      outer_ = rest.substr(0, rest.find('"'));
+    }
     outer_group_ = outer_.substr(0, outer_.find('_'));
   }
   void Fill(const char* variable, const std::string& value) {

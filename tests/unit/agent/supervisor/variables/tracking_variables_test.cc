@@ -45,8 +45,7 @@ TEST(TrackingVariablesTest, WhatTheSubmitterSetStandsAndResumingGetsAnId) {
 
 TEST(TrackingVariablesTest, WhatAnOuterJobWasGivenIsNotItsJobs) {
   const Variables variables = VariablesOf(
-      TrackedOrder({"MUSTER_RUN_ID=alps-7", "WANDB_NAME=outer-7", "WANDB_RUN_GROUP=mine",
-                    "WANDB_TAGS=muster,alps,job-7",
+      TrackedOrder({"WANDB_NAME=outer-7", "WANDB_RUN_GROUP=mine", "WANDB_TAGS=muster,alps,job-7",
                     R"(MLFLOW_RUN_CONTEXT={"muster.cluster":"alps","muster.job":"7"})"}));
   EXPECT_EQ(variables.Get("WANDB_NAME", ""), "tr\"ain-12_2");
   EXPECT_EQ(variables.Get("WANDB_TAGS", ""), "muster,alps,job-12_2");
