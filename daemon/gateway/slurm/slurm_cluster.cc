@@ -11,6 +11,7 @@
 #include "absl/strings/str_split.h"
 #include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/host_list.h"
+#include "scheduler/model/value/time.h"
 
 namespace muster::daemon::slurm {
 namespace {
