@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstddef>
+
 #include "absl/strings/str_cat.h"
 #include "agent/supervisor/attempt/replace_file.h"
 

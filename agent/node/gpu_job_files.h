@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "agent/attempts/place/attempt_key.h"
 #include "agent/attempts/running_attempt.h"

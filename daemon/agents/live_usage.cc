@@ -1,5 +1,6 @@
 #include "daemon/agents/live_usage.h"
 
+#include <chrono>
 #include <cstddef>
 #include <utility>
 

@@ -6,7 +6,9 @@
 // Thread promise: safe from any thread; those of jobs on the controller's, whose state they read.
 // Invariant: nothing is decided by a warning.
 
+#include <chrono>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "daemon/agents/live_usage.h"

@@ -1,6 +1,7 @@
 #include "daemon/serve/idle_watch.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <utility>

@@ -10,6 +10,7 @@
 
 #include <sys/stat.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <memory>
 #include <mutex>

@@ -1,9 +1,11 @@
 #include "daemon/gateway/slurm/slurm_cluster.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"

@@ -1,7 +1,10 @@
 #include "daemon/gateway/slurm/slurm_jobs.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"

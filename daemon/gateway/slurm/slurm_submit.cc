@@ -1,8 +1,10 @@
 #include "daemon/gateway/slurm/slurm_submit.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
