@@ -55,7 +55,7 @@ class IdleWatchTest : public ControllerTest {
     UsageSample sample;
     sample.job = job;
     sample.attempt = AttemptNumber(1);
-    sample.time = Time(std::chrono::hours(500'000)) + seconds(now_ += 10);
+    sample.time = begun_ + seconds(now_ += 10);
     sample.usage.gpu_busy = Duration(1);
     Ask<bool>([&](const StateView& view) {
       usage_.Take(node, {sample}, view.state());
@@ -86,6 +86,7 @@ class IdleWatchTest : public ControllerTest {
     return job == nullptr || !job->attempt.has_value() ? EndCause::kNone : job->attempt->ending;
   }
 
+  const Time begun_ = clock_.Now() - std::chrono::hours(10);  // samples are never of the future
   int now_ = 0;
   LiveUsage usage_;
   std::unique_ptr<IdleWatch> watch_;
