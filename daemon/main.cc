@@ -1,4 +1,3 @@
-// musterd: wiring only.
 #include <unistd.h>
 
 #include <csignal>

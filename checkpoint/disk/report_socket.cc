@@ -62,7 +62,7 @@ Error SendReport(const std::string& path, const std::string& text) {
     return MakeError(Fault::kBusy, "report: too much at once; this one is lost");
   }
   if (errno == ENOENT || errno == ECONNREFUSED || errno == ENOTDIR) {
-    return MakeError(Fault::kNotFound, "report: " + path + ": nobody listens there");
+    return MakeError(Fault::kNotFound, "report: " + path + ": no supervisor listens there");
   }
   return SystemError("report: " + path, errno);
 }

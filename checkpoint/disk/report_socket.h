@@ -10,7 +10,8 @@
 
 namespace muster::checkpoint {
 
-// kNotFound: nobody listens there; kBusy: he has no room now; kUsage: an empty or too long text.
+// kNotFound: no process listens there; kBusy: it has no room now; kUsage: an empty or too long
+// text.
 Error SendReport(const std::string& path, const std::string& text);
 
 }  // namespace muster::checkpoint

@@ -10,7 +10,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "daemon/access/access.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/identity/compact_signature.h"

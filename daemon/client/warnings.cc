@@ -12,7 +12,7 @@
 namespace muster::daemon {
 namespace {
 
-// So many advised intervals without a checkpoint are too many.
+// More advised intervals than these without a checkpoint are too many.
 constexpr int kIntervalsMost = 3;
 constexpr Duration kOverdueLeast = std::chrono::minutes(1);
 

@@ -10,7 +10,7 @@
 //   gpu_below = "0%"             # never
 //
 // Pure. Invariants: (1) a rule that is off finds nothing; (2) use that is not known is not idle;
-// (3) a job is judged by all of the last `hold`, and anew after each attempt's start and
+// (3) a job is judged by all of the last `hold`, and again after each attempt's start and
 // suspension.
 
 #include <chrono>

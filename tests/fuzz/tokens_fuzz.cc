@@ -1,6 +1,6 @@
 // What strangers send to the door as text: tokens of the site's issuer and key sets, bodies of REST
-// and of job/submit, values that programs report. Any bytes are taken or refused; no token that
-// nobody signed counts. Returns 1 when that does not hold. The first byte says which.
+// and of slurmrestd's submissions, values that programs report. Any bytes are taken or refused; no
+// token that nobody signed counts. Returns 1 when that does not hold. The first byte says which.
 
 #include <cstddef>
 #include <cstdint>

@@ -122,7 +122,7 @@ constexpr RoomRow kRows[] = {
      "supervisor/user_space supervisor/variables"},
     {"agent", "supervisor/values", "supervisor/attempt supervisor/user_space"},
     {"agent", "supervisor/variables", "supervisor/attempt"},
-    {"checkpoint", ".", "group"},
+    {"checkpoint", ".", "disk group"},
     {"checkpoint", "advice", "disk"},
     {"checkpoint", "examples", "."},
     {"checkpoint", "group", "disk parity session store"},

@@ -23,7 +23,7 @@ class NvmlMeter final : public GpuMeter {
   NvmlMeter& operator=(const NvmlMeter&) = delete;
   ~NvmlMeter() override {
     if (events_ != nullptr) {
-      nvml_.free_events(events_);
+      nvml_.errors.free_events(events_);
     }
   }
 
@@ -82,21 +82,21 @@ class NvmlMeter final : public GpuMeter {
   // Where the driver tells none there are none to hear: as where NVML is old, or MIG divides the
   // GPU.
   void ListenForErrors() {
-    if (nvml_.make_events == nullptr || nvml_.free_events == nullptr ||
-        nvml_.register_events == nullptr || nvml_.wait_event == nullptr ||
-        nvml_.make_events(&events_) != nvml::kSuccess) {
+    if (nvml_.errors.make_events == nullptr || nvml_.errors.free_events == nullptr ||
+        nvml_.errors.register_events == nullptr || nvml_.errors.wait_event == nullptr ||
+        nvml_.errors.make_events(&events_) != nvml::kSuccess) {
       events_ = nullptr;
       return;
     }
     for (const auto& [device, uuid] : devices_) {
-      static_cast<void>(nvml_.register_events(device, nvml::kXidError, events_));
+      static_cast<void>(nvml_.errors.register_events(device, nvml::kXidError, events_));
     }
   }
 
   void TakeErrors() {
     nvml::EventData event{};
     for (int i = 0; events_ != nullptr && i < kEventsAtOnce &&
-                    nvml_.wait_event(events_, &event, /*milliseconds=*/0) == nvml::kSuccess;
+                    nvml_.errors.wait_event(events_, &event, /*milliseconds=*/0) == nvml::kSuccess;
          ++i) {
       if (event.type == nvml::kXidError) {
         Xids& xids = xids_[event.device];
@@ -108,8 +108,8 @@ class NvmlMeter final : public GpuMeter {
 
   void AddErrors(nvml::Device device, GpuReading& reading) {
     unsigned long long errors = 0;
-    if (nvml_.ecc_errors != nullptr &&
-        nvml_.ecc_errors(device, kUncorrected, kVolatile, &errors) == nvml::kSuccess) {
+    if (nvml_.errors.ecc != nullptr &&
+        nvml_.errors.ecc(device, kUncorrected, kVolatile, &errors) == nvml::kSuccess) {
       reading.uncorrected_ecc = errors;
     }
     if (const auto xids = xids_.find(device); xids != xids_.end()) {

@@ -9,7 +9,7 @@
 //   user_claim = "preferred_username"   # whose value is the user's name here; default "sub"
 //   operators = false                   # whether such a token may speak for an operator
 //
-// Thread promise: safe from any thread. Invariants: (1) a token counts only if one of the issuer's
+// Invariants: (1) a token counts only if one of the issuer's
 // keys signed it, by that key's own algorithm, and its issuer, audience and times fit; a header
 // that says otherwise, or wants something that we do not know ("crit"), refuses it; (2) an error
 // repeats nothing of the token.

@@ -1,6 +1,6 @@
 #pragma once
 
-// POST job/submit: slurmrestd's body as a submission of ours.
+// The body of slurmrestd's submission as one of ours.
 //
 // Pure. Invariant: what a field asks is done, or the field is refused by its name: none is passed
 // over that could change what runs.
