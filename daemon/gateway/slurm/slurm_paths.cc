@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -15,6 +17,7 @@
 #include "daemon/gateway/slurm/slurm_submit.h"
 #include "proto/controller.pb.h"
 #include "scheduler/base/status.h"
+#include "scheduler/runtime/mac.h"
 
 namespace muster::daemon::slurm {
 namespace {
@@ -24,6 +27,7 @@ constexpr const char* kAccounting = "/slurmdb/v0.0.40/";
 // slurmctld shows jobs for so long after their end (MinJobAge).
 constexpr std::chrono::minutes kShownAfterEnd{5};
 constexpr std::uint32_t kEndedMost = 10'000;
+constexpr std::size_t kTokenBytes = 16;  // by which the controllers know a submission again
 
 using Make = absl::StatusOr<SlurmCall> (*)(const http::Request& request, const std::string& name);
 
@@ -146,6 +150,8 @@ absl::StatusOr<SlurmCall> EndJob(const http::Request& request, const std::string
 
 absl::StatusOr<SlurmCall> SubmitJob(const http::Request& request, const std::string& /*name*/) {
   ASSIGN_OR_RETURN(wire::SubmitRequest submission, ReadSubmission(request.body));
+  ASSIGN_OR_RETURN(const std::string random, RandomBytes(kTokenBytes));
+  submission.set_token(absl::BytesToHexString(random));
   SlurmCall call;
   call.questions.push_back(Ask("Submit", std::move(submission)));
   call.answer = [](const Messages& answers) -> absl::StatusOr<Json> {
