@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/node/discovered_features.h"
+#include "agent/supervisor/attempt/reported_values.h"
 #include "proto/convert/job.h"
 #include "proto/convert/node.h"
 #include "proto/convert/order.h"
@@ -73,6 +74,22 @@ QuestionDesk::Sources QuestionSources(const Agent::Config& config, const Attempt
   return sources;
 }
 
+void AddReported(const ReportedValues& reported, wire::AttemptUsage& sample) {
+  for (const ReportedValue& value : reported.values) {
+    wire::ReportedValue& said = *sample.add_reported();
+    said.set_name(value.name);
+    said.set_last(value.last);
+    said.set_time(value.time.time_since_epoch().count());
+    said.set_count(value.count);
+  }
+  for (const ReportedFinding& finding : reported.findings) {
+    wire::ReportedFinding& found = *sample.add_findings();
+    found.set_rule(finding.rule);
+    found.set_text(finding.text);
+    found.set_since(finding.since.time_since_epoch().count());
+  }
+}
+
 }  // namespace
 
 Agent::Agent(EventLoop& loop, const Clock& clock, const Logger& log, StateDirectory& state,
@@ -134,7 +151,8 @@ void Agent::Sample() {
 
 void Agent::TellUsage() {
   const std::map<AttemptKey, Usage> used = sampler_.used();
-  if (used.empty() && !std::exchange(usage_told_, false)) {
+  const std::vector<topology::GpuReading> faulty = sampler_.faulty_gpus();
+  if (used.empty() && faulty.empty() && !std::exchange(usage_told_, false)) {
     return;
   }
   wire::AgentMessage message;
@@ -145,6 +163,14 @@ void Agent::TellUsage() {
     sample.set_attempt(key.attempt.value());
     sample.set_time(clock_.Now().time_since_epoch().count());
     ToWire(usage, sample.mutable_usage());
+    AddReported(ReadReported(state_.Attempt(key).Reported()), sample);
+  }
+  for (const topology::GpuReading& gpu : faulty) {
+    wire::GpuTrouble& trouble = *samples.add_gpus();
+    trouble.set_gpu(gpu.uuid);
+    trouble.set_uncorrected_ecc(gpu.uncorrected_ecc);
+    trouble.set_xid(gpu.xid);
+    trouble.set_xids(gpu.xids);
   }
   usage_told_ = usage_told_ || !used.empty();
   link_.Send(message);

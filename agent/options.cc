@@ -206,6 +206,10 @@ absl::Status ReadAgentFile(const std::string& path, AgentOptions& options) {
   if (options.sample_interval < kSampleLeast || options.sample_interval > kSampleMost) {
     return file.ErrorAt("sample_interval", "expected from \"5s\" to \"30s\"");
   }
+  RETURN_IF_ERROR(file.ReadString("gpu_jobs", &options.gpu_jobs));
+  if (!options.gpu_jobs.empty()) {
+    RETURN_IF_ERROR(CheckTrustedPath(options.gpu_jobs));
+  }
   RETURN_IF_ERROR(file.ReadString("reboot", &options.reboot));
   if (!options.reboot.empty()) {
     RETURN_IF_ERROR(CheckTrustedPath(options.reboot));
@@ -237,7 +241,7 @@ void AddPlace(CLI::App& app, AgentOptions& options) {
   app.add_option("--config", options.file,
                  "settings, TOML: the options' names with underscores, [tls], [prolog], [epilog], "
                  "[step_prolog], [step_epilog], [containers], reboot, sample_interval, "
-                 "pam_service; SIGHUP reads "
+                 "gpu_jobs, pam_service; SIGHUP reads "
                  "features, weight and "
                  "the scripts again");
   app.add_option("--state", options.state, "directory for what the agent keeps");

@@ -39,6 +39,7 @@ struct AgentOptions {
   std::uint32_t memory_high = 0;  // per cent of its memory from which on a job is slowed; 0: none
   SiteScripts scripts;            // run around jobs and steps
   std::chrono::milliseconds sample_interval{10000};  // between looks at what jobs use
+  std::string gpu_jobs;          // the directory that dcgm-exporter reads jobs from; empty: none
   std::string reboot;            // the program that starts this machine again; empty: none does
   std::string pam_service;       // in whose session jobs run; empty: in none
   bool private_tmp = false;      // each job has a /tmp and a /dev/shm of its own

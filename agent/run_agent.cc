@@ -339,6 +339,7 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   const std::unique_ptr<topology::CpuEnergyMeter> cpu_meter = topology::CpuEnergyMeter::Open();
   config.sources.gpus = meter.get();
   config.sources.cpus = cpu_meter.get();
+  config.sources.gpu_jobs = options.gpu_jobs;
   config.sample_every = options.sample_interval;
   config.health = HealthConfig(options, machine);
   absl::Status outcome;

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "checkpoint/c_group.h"
+#include "checkpoint/disk/report_socket.h"
 #include "checkpoint/group/collective.h"
 
 using muster::checkpoint::CGroup;
@@ -317,4 +318,12 @@ int muster_checkpoint_read_region(muster_checkpoint* session, uint64_t generatio
 int muster_should_checkpoint(muster_checkpoint* session) {
   return session == nullptr ? MUSTER_CHECKPOINT_NOT_NOW
                             : static_cast<int>(session->session().ShouldCheckpoint());
+}
+
+int muster_report(const char* values) {
+  const char* const socket = std::getenv("MUSTER_REPORT_SOCKET");  // NOLINT(concurrency-mt-unsafe)
+  if (values == nullptr || socket == nullptr) {
+    return values == nullptr ? MUSTER_CHECKPOINT_USAGE : MUSTER_CHECKPOINT_NOT_FOUND;
+  }
+  return static_cast<int>(muster::checkpoint::SendReport(socket, values).fault);
 }

@@ -163,6 +163,12 @@ int muster_checkpoint_read_region(muster_checkpoint* session, uint64_t generatio
  * the others. */
 int muster_should_checkpoint(muster_checkpoint* session);
 
+/* Says how the program gets on, for muster show --curve, the page and alerts: NAME=VALUE words,
+ * such as "loss=0.31 step=400"; names are up to 64 letters, digits, '.', '_', '-' and '/'. Needs no
+ * session, never waits, and what does not arrive is lost: NOT_FOUND outside of a job, BUSY when too
+ * much was said. */
+int muster_report(const char* values);
+
 #ifdef __cplusplus
 }
 #endif

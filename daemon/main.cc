@@ -1,4 +1,3 @@
-// musterd: wiring only.
 #include <unistd.h>
 
 #include <csignal>
@@ -55,7 +54,7 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
                    OrderSigner::Open(state + "/order.key", config.tls.key));
   Acceptor acceptor(log, clock);
   HandshakeLog handshakes(log, clock, &acceptor);
-  ASSIGN_OR_RETURN(const auto tokens, OpenTokens(config, *store, state, secrets, clock));
+  ASSIGN_OR_RETURN(const auto tokens, OpenTokens(config, *store, state, secrets, clock, log));
   const auto munge = MungeAuthenticator::Open(config.munge_socket, config.tls.certificate, log,
                                               &handshakes, tokens.get());
   UserBudget budget(config.budget, config.policy.operator_uid, clock);
@@ -68,8 +67,9 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   RETURN_IF_ERROR(Begin(config, *store, controller));
   LiveUsage usage;
   AgentService agents(controller, sessions, {config.cluster, clock, gate, *signer, usage});
-  ClientService clients(controller, *accounting, *store,
-                        {config.cluster, gate, usage, tokens.get(), &sessions.questions()});
+  ClientService clients(
+      controller, *accounting, *store,
+      {config.cluster, gate, usage, tokens.get(), &sessions.questions(), config.tls.certificate});
   FramedDoor frames(FramesFor(clients));
   RETURN_IF_ERROR(frames.Start());
   LeadershipService leadership(controller, gate, config.name);
@@ -81,6 +81,7 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   const auto loop = Compete(config, *store, controller, *server, log, *tokens);
   leadership.Use(loop.get());
   const auto housekeeping = KeepHouse(config, *store, controller, clock, log);
+  const auto idle = WatchIdle(config, controller, usage, log);
   SayReady(config.ready_fd);
   manager.Ready("serving");
   const absl::Status ended =

@@ -63,6 +63,7 @@ void Raise(const Usage& used, Usage& sum) {
 std::vector<std::string> UsageSampler::Sample(const Running& running, SteadyTime now) {
   std::vector<std::string> lost;
   const std::vector<Change> changes = Changes(now, lost);
+  gpu_jobs_.Write(running);
   Meet(running);
   TakeProcesses(running);
   ShareCpuEnergy();
@@ -87,6 +88,16 @@ std::map<AttemptKey, Usage> UsageSampler::used() const {
     used.emplace(key, sum.usage);
   }
   return used;
+}
+
+std::vector<topology::GpuReading> UsageSampler::faulty_gpus() const {
+  std::vector<topology::GpuReading> faulty;
+  for (const auto& [uuid, reading] : before_) {
+    if (reading.uncorrected_ecc > 0 || reading.xids > 0) {
+      faulty.push_back(reading);
+    }
+  }
+  return faulty;
 }
 
 void UsageSampler::Meet(const Running& running) {

@@ -21,8 +21,9 @@
 #include <vector>
 
 #include "agent/attempts/place/attempt_key.h"
-#include "agent/attempts/running_attempt.h"
 #include "agent/attempts/place/state_directory.h"
+#include "agent/attempts/running_attempt.h"
+#include "agent/node/gpu_job_files.h"
 #include "agent/supervisor/attempt/sampled_usage.h"
 #include "scheduler/model/machine/machine.h"
 #include "scheduler/runtime/clock.h"
@@ -38,12 +39,16 @@ class UsageSampler {
     topology::GpuMeter* gpus = nullptr;
     topology::CpuEnergyMeter* cpus = nullptr;
     std::string proc = "/proc";
+    std::string gpu_jobs = {};  // the directory of GpuJobFiles; empty: none
   };
   using Running = std::map<AttemptKey, RunningAttempt>;
 
   // `machine` says which GPU is which; everything that is referred to outlives the sampler.
   UsageSampler(const Machine& machine, StateDirectory& state, Sources sources)
-      : machine_(machine), state_(state), sources_(std::move(sources)) {}
+      : machine_(machine),
+        state_(state),
+        sources_(std::move(sources)),
+        gpu_jobs_(sources_.gpu_jobs, machine) {}
 
   // Takes a sample for the attempts that run here. The GPUs that have fallen off the bus since the
   // last, by UUID.
@@ -51,6 +56,8 @@ class UsageSampler {
 
   // What those that ran at the last sample have used so far.
   [[nodiscard]] std::map<AttemptKey, Usage> used() const;
+  // The GPUs that had errors, as they were at the last sample.
+  [[nodiscard]] std::vector<topology::GpuReading> faulty_gpus() const;
 
  private:
   // What each GPU did since the last sample.
@@ -78,6 +85,7 @@ class UsageSampler {
   const Machine& machine_;
   StateDirectory& state_;
   const Sources sources_;
+  GpuJobFiles gpu_jobs_;
   SteadyTime last_ = SteadyTime::min();
   std::map<std::string, topology::GpuReading> before_;
   std::uint64_t cpu_energy_uj_ = 0;  // at the last sample

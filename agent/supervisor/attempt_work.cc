@@ -58,6 +58,7 @@ absl::Status AttemptWork::Start() {
   ASSIGN_OR_RETURN(node_index_, FindNode(launch.allocation, here_.order.node_name));
   RETURN_IF_ERROR(parts_.confinement.OpenSession());
   steps_.ListenToInnerRanks(node_index_);
+  ListenToValues();
   if (launch.spec.kind == JobKind::kRun) {
     BeginRun();
   } else if (node_index_ == 0 && IsLeader(launch)) {
@@ -71,6 +72,20 @@ absl::Status AttemptWork::Start() {
     ReportStarted();
   }
   return absl::OkStatus();
+}
+
+void AttemptWork::ListenToValues() {
+  absl::StatusOr<std::unique_ptr<ValueDesk>> desk =
+      ValueDesk::Open({.loop = here_.loop,
+                       .clock = here_.clock,
+                       .socket = here_.order.report_socket,
+                       .file = here_.directory.Reported(),
+                       .user = parts_.confinement.user()});
+  if (desk.ok()) {
+    values_ = *std::move(desk);
+  } else {
+    here_.log.Warning("supervisor", std::string(desk.status().message()));
+  }
 }
 
 StepPlan AttemptWork::WholePlan(StepId step) const {

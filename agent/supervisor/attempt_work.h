@@ -22,6 +22,7 @@
 #include "agent/supervisor/ending/end_state.h"
 #include "agent/supervisor/limits/suspension.h"
 #include "agent/supervisor/scripts/script_runs.h"
+#include "agent/supervisor/values/value_desk.h"
 
 namespace muster::agent {
 
@@ -59,6 +60,7 @@ class AttemptWork {
 
  private:
   absl::Status Start();
+  void ListenToValues();
   void BeginRun();
   absl::Status StartStep(const StepOrder& order);
   void TakeHeldSteps();
@@ -79,6 +81,7 @@ class AttemptWork {
   bool held_ = false;                  // by a suspension that came before the prolog's end
   std::vector<StepOrder> held_steps_;  // by that, or by the prolog
   bool started_reported_ = false;
+  std::unique_ptr<ValueDesk> values_;  // null where it could not be made
 };
 
 // The place of the node of that name in `allocation`.

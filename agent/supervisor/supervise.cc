@@ -82,6 +82,7 @@ absl::Status Supervise(const AttemptDirectory& directory, const Clock& clock, co
   order->flush_program = FindFlushProgram(self);
   order->remote_shell = FindRemoteShell(self);
   order->hostfile = directory.Hostfile();
+  order->report_socket = directory.ReportSocket();
   const LaunchOrder& launch = order->launch;
   if (launch.spec.progress_timeout > Duration(0) && launch.program.progress_path.empty() &&
       order->node_name == launch.allocation.nodes.front().name) {

@@ -17,6 +17,7 @@ for beside this file, in ../lib, in $MUSTER_CHECKPOINT_LIBRARY, then by the syst
 import ctypes
 import os
 import pathlib
+import socket
 
 OK, USAGE, SYSTEM, NOT_FOUND, CORRUPT, FOREIGN, RANKS, REGIONS, BUSY, NOT_SHARED = range(10)
 NOT_NOW, INTERVAL, PREEMPTION, DRAIN, RESIZE, TIME_LIMIT = range(6)
@@ -153,6 +154,25 @@ class Checkpoint:
         # An exception on the way is no end that went well: what was restored stays unconfirmed.
         if kind is None:
             self.close()
+
+
+def report(**values):
+    """Says how the program gets on: report(loss=0.31, step=400). Names with other characters come as
+    report(**{"train/loss": 0.31}). False when it did not arrive: outside of a job, or too much at once.
+    Without this module: a datagram "loss=0.31 step=400" to the unix socket $MUSTER_REPORT_SOCKET."""
+    words = " ".join(f"{name}={float(value)!r}" for name, value in values.items())
+    folder, _, name = os.environ.get("MUSTER_REPORT_SOCKET", "").rpartition("/")
+    if not name:
+        return False
+    place = os.open(folder or "/", os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK) as out:
+            out.sendto(words.encode(), f"/proc/self/fd/{place}/{name}")
+    except OSError:
+        return False
+    finally:
+        os.close(place)
+    return True
 
 
 def open(directory=None, job=None, attempt=0, keep=0, interval_s=0.0, hints=None, software=None,

@@ -26,7 +26,7 @@ struct AlertRule {
   const char* text;           // what it finds
 };
 
-inline constexpr std::array<AlertRule, 9> kAlertRules = {{
+inline constexpr std::array<AlertRule, 19> kAlertRules = {{
     {"NodeSilent", "critical", std::chrono::seconds(60), "a node does not answer"},
     {"NodeUnhealthy", "warning", std::chrono::seconds(0), "a check found a node slow or broken"},
     {"NodeDrained", "info", std::chrono::hours(24), "a node has been drained for a day"},
@@ -36,6 +36,16 @@ inline constexpr std::array<AlertRule, 9> kAlertRules = {{
     {"BindingDiffers", "warning", std::chrono::seconds(0), "a rank is not where it was planned"},
     {"JobOutOfMemory", "warning", std::chrono::seconds(0), "a job ran out of memory"},
     {"JobHung", "warning", std::chrono::seconds(0), "a job showed no progress and was ended"},
+    {"GpuLost", "critical", std::chrono::seconds(0), "a GPU fell off the bus"},
+    {"GpuEccErrors", "warning", std::chrono::seconds(0), "a GPU's memory has lost data"},
+    {"GpuXid", "warning", std::chrono::seconds(0), "a GPU's driver told an XID error"},
+    {"GpuIdle", "warning", std::chrono::seconds(0), "a job's GPUs are idle, as [idle] says"},
+    {"CheckpointOverdue", "warning", std::chrono::seconds(60), "a job makes no checkpoints"},
+    {"ValueNotANumber", "warning", std::chrono::seconds(0), "a job reported no number"},
+    {"ValueSpike", "info", std::chrono::seconds(0), "a loss or norm that a job reported rose"},
+    {"ThroughputDropped", "warning", std::chrono::seconds(60), "a job became much slower"},
+    {"StoreSlow", "warning", std::chrono::seconds(60), "changes are long on their way to the disk"},
+    {"CertificateEnding", "warning", std::chrono::seconds(0), "the controller's ends soon"},
 }};
 
 struct AlertSetting {

@@ -49,6 +49,12 @@ void AlertTable::LookAtNode(const NodeView& node, Time now) {
     Find("NodeDrained",
          OfNode(node, absl::StrCat("node ", node.name, " is drained: ", node.reason)), now);
   }
+  if (absl::StrContains(node.reason, "fallen off the bus")) {
+    Find("GpuLost", OfNode(node, absl::StrCat("node ", node.name, ": ", node.reason)), now);
+  }
+  for (const Warning& warning : node.warnings) {
+    Find(warning.rule, OfNode(node, absl::StrCat("node ", node.name, ": ", warning.text)), now);
+  }
   if (!node.health.empty() && node.health != "good") {
     Find("NodeUnhealthy", OfNode(node, absl::StrCat("node ", node.name, ": ", node.health)), now);
   }
@@ -64,6 +70,12 @@ void AlertTable::LookAtJob(const JobView& job, Time now) {
   if (absl::StrContains(job.binding, "differs")) {
     Find("BindingDiffers", OfJob(job, job.binding), now);
   }
+  for (const Warning& warning : job.warnings) {
+    Find(warning.rule,
+         OfJob(job, absl::StrCat("job ", job.label, " ", job.name, " of ", job.user, ": ",
+                                 warning.text)),
+         now);
+  }
   if (IsWaiting(job.state) && job.expected_start != kNoTime && job.expected_start + kLate < now) {
     Find("StartPromiseMissed", OfJob(job, absl::StrCat("job ", job.label, " should have started")),
          now);
@@ -71,7 +83,7 @@ void AlertTable::LookAtJob(const JobView& job, Time now) {
 }
 
 void AlertTable::Look(const std::vector<NodeView>& nodes, const std::vector<JobView>& jobs,
-                      Time now) {
+                      const std::vector<Warning>& controller, Time now) {
   for (auto& [key, entry] : entries_) {
     entry.found = entry.kept && now - entry.alert.since < kKept;
   }
@@ -80,6 +92,12 @@ void AlertTable::Look(const std::vector<NodeView>& nodes, const std::vector<JobV
   }
   for (const JobView& job : jobs) {
     LookAtJob(job, now);
+  }
+  for (const Warning& warning : controller) {
+    Alert alert;
+    alert.subject = "controller";
+    alert.text = absl::StrCat("controller: ", warning.text);
+    Find(warning.rule, std::move(alert), now);
   }
 }
 

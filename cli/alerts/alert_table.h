@@ -37,7 +37,8 @@ class AlertTable {
   explicit AlertTable(AlertSettings settings) : settings_(std::move(settings)) {}
 
   // What there is now.
-  void Look(const std::vector<NodeView>& nodes, const std::vector<JobView>& jobs, Time now);
+  void Look(const std::vector<NodeView>& nodes, const std::vector<JobView>& jobs,
+            const std::vector<Warning>& controller, Time now);
   // An event's JSON.
   void Hear(const std::string& json, Time now);
   // Those that fire, and, once, those that ended since the last time.

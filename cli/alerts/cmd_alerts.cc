@@ -64,6 +64,7 @@ absl::StatusOr<int> Alerts(const Invocation& invocation) {
     RETURN_IF_ERROR(ReadAlertSettings(file, &settings));
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
+  ASSIGN_OR_RETURN(const ClusterStatus status, connection->Call(Ping{}));
   ASSIGN_OR_RETURN(const NodeList nodes, connection->Call(ListNodes{}));
   ListJobs filter;
   filter.fold = true;
@@ -74,7 +75,7 @@ absl::StatusOr<int> Alerts(const Invocation& invocation) {
   }
   AlertTable table(at_once);
   const Time now = SystemClock().Now();
-  table.Look(nodes.nodes, jobs, now);
+  table.Look(nodes.nodes, jobs, status.warnings, now);
   const std::vector<Alert> found = table.Take(now);
   if (!invocation.Has("json")) {
     RETURN_IF_ERROR(

@@ -9,10 +9,12 @@
 #include "cli/controller/query/newest_job.h"
 #include "cli/frame/json_output.h"
 #include "cli/frame/output.h"
+#include "cli/frame/result_file.h"
 #include "cli/frame/verbs.h"
 #include "cli/parse/selector.h"
 #include "cli/sheet/job_sheet.h"
 #include "cli/sheet/timeline/curve_sheet.h"
+#include "cli/sheet/timeline/curve_trace.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
 
@@ -33,12 +35,18 @@ absl::StatusOr<int> ShowCurves(const Invocation& invocation, const std::vector<J
   const Style style = StyleFor(invocation.environment, STDOUT_FILENO);
   std::string page;
   Json document = Json::array();
+  std::vector<JobCurve> all;
   for (const JobSelector& job : jobs) {
     ASSIGN_OR_RETURN(const std::vector<JobCurve> curves, connection->Call(ShowCurve{job}));
+    all.insert(all.end(), curves.begin(), curves.end());
     for (const JobCurve& curve : curves) {
       absl::StrAppend(&page, page.empty() ? "" : "\n", PrintCurve(curve, style));
       document.push_back(ToJson(curve));
     }
+  }
+  if (invocation.Has("trace")) {
+    RETURN_IF_ERROR(WriteResult(invocation.Value("trace"), CurveTrace(all)));
+    return 0;
   }
   RETURN_IF_ERROR(
       WriteOut(invocation.Has("json") ? PrintJson(Json{{"curves", std::move(document)}}) : page));
@@ -51,7 +59,7 @@ absl::StatusOr<int> Show(const Invocation& invocation) {
     names.erase(names.begin());  // "show job 12", as habit has it
   }
   ASSIGN_OR_RETURN(const std::vector<JobSelector> jobs, ParseSelectors(names));
-  if (invocation.Has("curve")) {
+  if (invocation.Has("curve") || invocation.Has("trace")) {
     return ShowCurves(invocation, jobs);
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
@@ -98,7 +106,12 @@ Verb ShowVerb() {
   verb.options = {{.name = "curve",
                    .letter = 0,
                    .metavar = "",
-                   .text = "What they used over time: CPUs, memory, GPUs, power"},
+                   .text = "What they used over time (CPUs, memory, GPUs, power) and "
+                           "what their programs reported"},
+                  {.name = "trace",
+                   .letter = 0,
+                   .metavar = "FILE",
+                   .text = "The same as a trace that Perfetto opens"},
                   JsonOption()};
   verb.arguments_min = 1;
   verb.arguments_max = kAnyNumber;

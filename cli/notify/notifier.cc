@@ -219,6 +219,7 @@ void Notifier::Keep() {
 
 void Notifier::LookAround() {
   const Time now = clock_.Now();
+  const absl::StatusOr<ClusterStatus> status = connection_.Call(Ping{});
   const absl::StatusOr<NodeList> nodes = connection_.Call(ListNodes{});
   ListJobs all;
   all.fold = true;
@@ -228,8 +229,8 @@ void Notifier::LookAround() {
   {
     const MutexLock lock(&mutex_);
     messages = desk_.LookAtClocks(now);
-    if (nodes.ok() && jobs.ok()) {
-      site_.Look(nodes->nodes, *jobs, now);
+    if (status.ok() && nodes.ok() && jobs.ok()) {
+      site_.Look(nodes->nodes, *jobs, status->warnings, now);
       alerts = site_.Take(now);
     }
   }

@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
 #include "cli/controller/query/job_history.h"
@@ -11,8 +12,11 @@
 #include "cli/frame/output.h"
 #include "cli/frame/verbs.h"
 #include "cli/report/report_tables.h"
+#include "cli/report/said_values.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/named_values.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/runtime/clock.h"
 
 namespace muster::cli {
@@ -115,6 +119,13 @@ absl::StatusOr<std::string> PageOf(Connection& connection, const ReportRequest& 
 }
 
 absl::StatusOr<int> Report(const Invocation& invocation) {
+  if (absl::StrContains(invocation.arguments.front(), "=")) {
+    return ReportValues(invocation);
+  }
+  if (invocation.arguments.size() > 1) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        Quote(invocation.arguments[1]), ": one report at a time, or NAME=VALUE words alone"));
+  }
   ASSIGN_OR_RETURN(const ReportRequest request, ReadRequest(invocation, SystemClock().Now()));
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
   ASSIGN_OR_RETURN(const std::string page, PageOf(*connection, request, invocation));
@@ -127,11 +138,13 @@ absl::StatusOr<int> Report(const Invocation& invocation) {
 Verb ReportVerb() {
   Verb verb;
   verb.name = "report";
-  verb.purpose = "Report who used the cluster, how busy it was, and how long jobs waited";
-  verb.synopsis = "usage|utilization|waits";
+  verb.purpose = "Report use, load and waits of the cluster; in a job, how it gets on";
+  verb.synopsis = "usage|utilization|waits|NAME=VALUE…";
   verb.examples = {"muster report usage --by user --since 30d",
                    "muster report utilization --since yesterday --every 1h",
-                   "muster report waits --by partition --json"};
+                   "muster report waits --by partition --json", "muster report loss=0.31 step=400"};
+  verb.remarks =
+      "With NAME=VALUE words, in a job: says how the job gets on. muster show --curve shows it.\n";
   verb.options = JobQueryOptions();
   verb.options.push_back({.name = "since",
                           .letter = 'S',
@@ -150,7 +163,7 @@ Verb ReportVerb() {
                                   "a week, by how long the time is)"});
   verb.options.push_back(JsonOption());
   verb.arguments_min = 1;
-  verb.arguments_max = 1;
+  verb.arguments_max = kNamedValuesMax;
   verb.run = Report;
   return verb;
 }

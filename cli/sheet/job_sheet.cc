@@ -327,6 +327,9 @@ std::string PrintJobSheet(const JobDetail& detail, Time now, const Style& style)
             absl::StrCat(job.reason.kind, job.reason.text.empty() ? "" : ": ", job.reason.text));
   }
   AddLine(page, "alert", job.alert);
+  for (const Warning& warning : job.warnings) {
+    AddLine(page, "warning", warning.text);
+  }
   AddLine(page, "priority", job.priority > 0 ? absl::StrCat(job.priority) : "");
   AddTimes(page, job, now, style);
   AddLine(page, "got", GotText(job.nodes, job.cpus, job.memory, job.gpus));

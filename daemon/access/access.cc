@@ -98,11 +98,6 @@ User UserOf(uid_t uid) {
   return user;
 }
 
-namespace {
-
-// A user whom nobody is: what an agent or a controller must not do as itself.
-constexpr uid_t kNobody = static_cast<uid_t>(-1);
-
 absl::StatusOr<User> UserNamed(const std::string& name) {
   std::vector<char> buffer(16384);
   passwd entry{};
@@ -113,6 +108,11 @@ absl::StatusOr<User> UserNamed(const std::string& name) {
   }
   return User{found->pw_uid, found->pw_gid, found->pw_name};
 }
+
+namespace {
+
+// A user whom nobody is: what an agent or a controller must not do as itself.
+constexpr uid_t kNobody = static_cast<uid_t>(-1);
 
 absl::StatusOr<Caller> IdentifyByCertificate(const Transport& transport, std::string_view revoked) {
   const auto refused = [&](const CertificateFacts* facts, const std::string& why) {

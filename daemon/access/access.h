@@ -62,6 +62,9 @@ struct Transport {
   std::string token_refusal = {};        // why it is nobody's
 };
 
+// The account of that name; NotFound when there is none.
+absl::StatusOr<User> UserNamed(const std::string& name);
+
 // The account of a numeric user id; the number as a name when there is none.
 User UserOf(uid_t uid);
 

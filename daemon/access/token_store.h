@@ -9,6 +9,7 @@
 // itself is nowhere kept. Thread promise: safe from any thread; Mint and Revoke wait for the disk.
 // Invariants: (1) what Mint returned is in the file; (2) Judge takes no token that has ended, was
 // revoked, or whose user has become somebody else; (3) of a user there are at most kTokensMax.
+// Those of the site's issuer are judged by themselves (daemon/access/site), and end by themselves.
 
 #include <sys/types.h>
 
@@ -25,6 +26,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "daemon/access/site/site_tokens.h"
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/identity/signing_key.h"
@@ -62,6 +64,8 @@ class TokenStore {
                                                           const std::string& cluster,
                                                           const Clock& clock,
                                                           TokenShelf shelf = {});
+  // Takes tokens of the site's issuer, too. Before the first call.
+  void Trust(std::unique_ptr<const SiteTokens> site) { site_ = std::move(site); }
   // Reads again what another controller may have written on the shelf.
   absl::Status Refresh();
 
@@ -95,12 +99,14 @@ class TokenStore {
   absl::Status Write(std::map<std::string, TokenGrant> grants)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(writes_);
   void DropEnded(std::map<std::string, TokenGrant>& grants) const;
+  [[nodiscard]] absl::StatusOr<TokenGrant> JudgeSite(std::string_view token) const;
 
   const std::string path_;
   const TokenShelf shelf_;
   const SigningKey key_;
   const std::string issuer_;
   const Clock& clock_;
+  std::unique_ptr<const SiteTokens> site_;  // null: there are none
   std::map<std::string, TokenGrant> Counting() const;
   Mutex writes_;  // one change of the store after the other
   mutable Mutex mutex_;

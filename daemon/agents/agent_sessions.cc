@@ -412,11 +412,13 @@ class AgentSession final
                  true);
       return;
     }
-    controller_.Look([session = shared_from_this(), node, samples = *std::move(samples)](
-                         const StateView& snapshot) -> Controller::Reply {
-      session->setting_.usage.Take(node, samples, snapshot.state());
-      return [](const absl::Status&) {};
-    });
+    controller_.Look(
+        [session = shared_from_this(), node, samples = *std::move(samples),
+         gpus = ReadGpuErrors(message)](const StateView& snapshot) -> Controller::Reply {
+          session->setting_.usage.Take(node, samples, snapshot.state());
+          session->setting_.usage.TakeGpus(node, gpus, snapshot.now());
+          return [](const absl::Status&) {};
+        });
   }
 
   void TakeHealth(const wire::HealthReport& message) {

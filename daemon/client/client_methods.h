@@ -13,6 +13,7 @@
 #include "daemon/access/methods.h"
 #include "daemon/agents/live_usage.h"
 #include "daemon/agents/node_questions.h"
+#include "daemon/client/warnings.h"
 #include "daemon/controller/controller.h"
 #include "daemon/controller/worker.h"
 #include "daemon/store/accounting.h"
@@ -26,6 +27,7 @@ struct Backend {
   Accounting& accounting;
   JobStore& store;
   const LiveUsage& usage;
+  const ControllerWarnings& warnings;
   Worker& reader;
   std::string cluster;
   NodeQuestions* questions = nullptr;  // of the agents; null: none is asked

@@ -11,12 +11,18 @@ namespace muster::daemon {
 
 ClientService::ClientService(Controller& controller, Accounting& accounting, JobStore& store,
                              Setting setting)
-    : methods_(setting.gate),
+    : warnings_(controller.meters(), std::move(setting.certificate)),
+      methods_(setting.gate),
       metrics_(controller, setting.cluster, methods_.timings(), reader_),
       streams_(controller, accounting, reader_, setting.gate),
       events_(controller, store, accounting, reader_, setting.gate) {
-  const Backend backend{controller,       accounting, store,
-                        setting.usage,    reader_,    std::move(setting.cluster),
+  const Backend backend{controller,
+                        accounting,
+                        store,
+                        setting.usage,
+                        warnings_,
+                        reader_,
+                        std::move(setting.cluster),
                         setting.questions};
   ServeCommands(methods_, backend);
   ServeJobQuestions(methods_, backend);

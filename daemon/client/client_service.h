@@ -17,6 +17,7 @@
 #include "daemon/client/outside/metrics_handler.h"
 #include "daemon/client/outside/token_handler.h"
 #include "daemon/client/stream_handler.h"
+#include "daemon/client/warnings.h"
 #include "daemon/controller/controller.h"
 #include "daemon/controller/worker.h"
 #include "daemon/store/accounting.h"
@@ -37,6 +38,7 @@ class ClientService final : public StreamingService {
     const LiveUsage& usage;
     TokenStore* tokens = nullptr;
     NodeQuestions* questions = nullptr;
+    std::string certificate = {};  // the controller's, a file; empty: it has none
   };
 
   // Everything that is referred to outlives the service.
@@ -55,6 +57,7 @@ class ClientService final : public StreamingService {
   // Has every unary method enter by the door.
   void EnterByDoor();
 
+  const ControllerWarnings warnings_;
   Methods methods_;
   MetricsHandler metrics_;
   StreamHandler streams_;

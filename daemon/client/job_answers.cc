@@ -247,10 +247,25 @@ absl::Status NoSuchJob(const JobSelector& selector) {
       absl::StrCat("job ", Label(selector), ": no such job; see muster queue and muster history"));
 }
 
+// To those who may see what is the owner's business.
+void AddWarnings(const Backend& backend, const Caller& caller, const StateView& state_view,
+                 std::vector<ListedJobs>& jobs) {
+  for (ListedJobs& each : jobs) {
+    const Job* const job = each.view.start_time == kNoTime || !MaySee(caller, each.view.user)
+                               ? nullptr
+                               : state_view.state().FindJob(each.view.id);
+    if (job != nullptr) {
+      each.view.warnings = WarningsOf(backend.usage, *job, state_view.now());
+    }
+  }
+}
+
 void AnswerListJobs(const Backend& backend, const Call<ListJobs>& call, const ListJobs& asked) {
   backend.controller.Look([backend, call, wanted = WantedJobs(asked)](
                               const StateView& state_view) -> Controller::Reply {
-    auto jobs = std::make_shared<const std::vector<ListedJobs>>(ListOf(state_view, wanted));
+    auto listed = std::make_shared<std::vector<ListedJobs>>(ListOf(state_view, wanted));
+    AddWarnings(backend, call.caller, state_view, *listed);
+    std::shared_ptr<const std::vector<ListedJobs>> jobs = std::move(listed);
     return [backend, call, jobs](const absl::Status& status) mutable {
       call.Aside(backend.reader, [backend, call, jobs = std::move(jobs), status]() mutable {
         const bool many = CountOf(*jobs) > kManyViews;
@@ -370,6 +385,9 @@ void AnswerShowJob(const Backend& backend, const Call<ShowJob>& call, const Show
     for (const Job* job : Selected(state_view.state(), selector)) {
       details->push_back(LiveDetail(state_view, *job, backend.controller.policy()->network.get()));
       details->back().live_usage = backend.usage.Of(*job, state_view.state());
+      if (MaySee(call.caller, job->spec->user.name)) {
+        details->back().job.warnings = WarningsOf(backend.usage, *job, state_view.now());
+      }
     }
     return [backend, call, asked, details](const absl::Status&) {
       call.Aside(backend.reader, [backend, call, asked, details] {

@@ -49,14 +49,19 @@ ClusterStatus StatusOf(const core::ClusterState& state, const SchedulerConfig& c
 
 void AnswerPing(const Backend& backend, const Call<Ping>& call, const Ping& /*asked*/) {
   backend.controller.Look([backend, call](const StateView& snapshot) -> Controller::Reply {
-    return
-        [call, answer = StatusOf(snapshot.state(), *backend.controller.policy(), backend.cluster)](
-            const absl::Status& status) { call.Finish(status, answer); };
+    ClusterStatus answer =
+        StatusOf(snapshot.state(), *backend.controller.policy(), backend.cluster);
+    answer.warnings = backend.warnings.Now(snapshot.now());
+    return [call, answer = std::move(answer)](const absl::Status& status) {
+      call.Finish(status, answer);
+    };
   });
 }
 
 // The named nodes, one after the other.
-absl::StatusOr<NodeList> NamedNodes(const core::ClusterState& state, const ListNodes& asked) {
+absl::StatusOr<NodeList> NamedNodes(const Backend& backend, const StateView& snapshot,
+                                    const ListNodes& asked) {
+  const core::ClusterState& state = snapshot.state();
   NodeList list;
   for (const std::string& name : asked.names) {
     const Node* node = state.FindNode(name);
@@ -64,16 +69,19 @@ absl::StatusOr<NodeList> NamedNodes(const core::ClusterState& state, const ListN
       return absl::NotFoundError(absl::StrCat("node ", name, ": no such node; see muster nodes"));
     }
     list.nodes.push_back(muster::daemon::ViewOf(state, *node, asked.with_machine));
+    list.nodes.back().warnings = backend.usage.WarningsOf(node->id, snapshot.now());
   }
   return list;
 }
 
 Controller::Reply AnswerAllNodes(const Backend& backend, const Call<ListNodes>& call,
-                                 const core::ClusterState& state, bool with_machine) {
+                                 const StateView& snapshot, bool with_machine) {
+  const core::ClusterState& state = snapshot.state();
   auto list = std::make_shared<NodeList>();
   auto snapshots = std::make_shared<std::vector<NodeSnapshot>>();
   for (const auto& [id, node] : state.nodes()) {
     list->nodes.push_back(muster::daemon::ViewOf(state, node, with_machine));
+    list->nodes.back().warnings = backend.usage.WarningsOf(id, snapshot.now());
     if (!node.machine->gpus.empty()) {
       snapshots->push_back(
           NodeSnapshot{id, node.name, node.machine, node.connected, node.drained, node.taken});
@@ -91,9 +99,9 @@ Controller::Reply AnswerAllNodes(const Backend& backend, const Call<ListNodes>& 
 void AnswerListNodes(const Backend& backend, const Call<ListNodes>& call, const ListNodes& asked) {
   backend.controller.Look([backend, call, asked](const StateView& snapshot) -> Controller::Reply {
     if (asked.names.empty()) {
-      return AnswerAllNodes(backend, call, snapshot.state(), asked.with_machine);
+      return AnswerAllNodes(backend, call, snapshot, asked.with_machine);
     }
-    return [call, list = NamedNodes(snapshot.state(), asked)](const absl::Status& status) {
+    return [call, list = NamedNodes(backend, snapshot, asked)](const absl::Status& status) {
       call.Finish(list.ok() ? status : list.status(), list.ok() ? *list : NodeList());
     };
   });

@@ -10,6 +10,8 @@
 #include "daemon/gateway/rest/open_api.h"
 #include "daemon/gateway/rest/open_metrics.h"
 #include "daemon/gateway/rest/routes.h"
+#include "daemon/gateway/slurm/slurm_door.h"
+#include "daemon/gateway/slurm/slurm_paths.h"
 
 namespace muster::daemon {
 namespace {
@@ -95,7 +97,8 @@ std::optional<Response> Gateway::Screen(const http::Request& head) {
                ? std::nullopt
                : std::optional(WrongMethod(allowed == "GET" ? "GET, HEAD" : allowed));
   }
-  if (!absl::StartsWith(head.path, "/v1/") && head.path != kMetrics) {
+  const bool slurm = slurm::IsSlurmPath(head.path);
+  if (!absl::StartsWith(head.path, "/v1/") && head.path != kMetrics && !slurm) {
     return NotThere(absl::StrCat(head.path, ": nothing is there; see /v1/openapi.json"));
   }
   // Who says nothing of himself does not learn either what is here.
@@ -105,12 +108,12 @@ std::optional<Response> Gateway::Screen(const http::Request& head) {
   if (head.path == kMetrics || head.path == kEvents) {
     return head.method == "GET" ? std::nullopt : std::optional(WrongMethod("GET, HEAD"));
   }
-  const auto route = FindRoute(head);
-  if (absl::IsFailedPrecondition(route.status())) {
-    return WrongMethod(std::string(route.status().message()));
+  const absl::Status found = slurm ? slurm::CheckSlurmPath(head) : FindRoute(head).status();
+  if (absl::IsFailedPrecondition(found)) {
+    return WrongMethod(std::string(found.message()));
   }
-  if (!route.ok()) {
-    return NotThere(std::string(route.status().message()));
+  if (!found.ok()) {
+    return NotThere(std::string(found.message()));
   }
   if (head.method == "POST" && !IsJson(head.content_type)) {
     return Problem(415, "INVALID_ARGUMENT", "a body is application/json");
@@ -140,6 +143,9 @@ void Gateway::Serve(const http::Request& request, std::shared_ptr<http::ReplyPat
     ServeMetrics(request, sessions_.TokenOf(request.bearer), std::move(reply));
   } else if (request.path == kEvents) {
     ServeEvents(request, sessions_.TokenOf(request.bearer), reply);
+  } else if (slurm::IsSlurmPath(request.path)) {
+    slurm::ServeSlurm(link_, request, sessions_.TokenOf(request.bearer), std::move(reply),
+                      [](const grpc::Status& status) { return ProblemOf(status).status; });
   } else {
     ServeCall(request, sessions_.TokenOf(request.bearer), std::move(reply));
   }

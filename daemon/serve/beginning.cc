@@ -29,13 +29,18 @@ absl::StatusOr<JobSecrets> OpenSecrets(JobStore& store, const std::string& path)
 absl::StatusOr<std::unique_ptr<TokenStore>> OpenTokens(const DaemonConfig& config, JobStore& store,
                                                        const std::string& directory,
                                                        const JobSecrets& secrets,
-                                                       const Clock& clock) {
+                                                       const Clock& clock, const Logger& log) {
   TokenShelf shelf;
   if (Leadership* const row = store.leadership(); row != nullptr) {
     shelf = {secrets.ToText(), [row] { return row->ReadTokens(); },
              [row](const std::string& site) { return row->WriteTokens(site); }};
   }
-  return TokenStore::Open(directory, config.cluster, clock, std::move(shelf));
+  ASSIGN_OR_RETURN(std::unique_ptr<TokenStore> tokens,
+                   TokenStore::Open(directory, config.cluster, clock, std::move(shelf)));
+  if (!config.site.issuer.empty()) {
+    tokens->Trust(std::make_unique<const SiteTokens>(config.site, clock, log));
+  }
+  return tokens;
 }
 
 absl::Status Begin(const DaemonConfig& config, JobStore& store, Controller& controller) {
@@ -69,6 +74,13 @@ std::unique_ptr<Housekeeping> KeepHouse(const DaemonConfig& config, JobStore& st
   }
   return std::make_unique<Housekeeping>(store, controller, clock, log, config.retention,
                                         config.scripts());
+}
+
+std::unique_ptr<IdleWatch> WatchIdle(const DaemonConfig& config, Controller& controller,
+                                     LiveUsage& usage, const Logger& log) {
+  return config.idle.on() ? std::make_unique<IdleWatch>(controller, usage, log, config.idle,
+                                                        UserOf(config.policy.operator_uid))
+                          : nullptr;
 }
 
 }  // namespace muster::daemon

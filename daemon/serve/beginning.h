@@ -11,12 +11,14 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "daemon/access/token_store.h"
+#include "daemon/agents/live_usage.h"
 #include "daemon/controller/controller.h"
 #include "daemon/controller/job_secrets.h"
 #include "daemon/leading/leader_loop.h"
 #include "daemon/leading/leadership_service.h"
 #include "daemon/serve/config.h"
 #include "daemon/serve/housekeeping.h"
+#include "daemon/serve/idle_watch.h"
 #include "daemon/serve/server.h"
 #include "daemon/store/job_store.h"
 #include "scheduler/runtime/clock.h"
@@ -28,11 +30,11 @@ namespace muster::daemon {
 absl::StatusOr<JobSecrets> OpenSecrets(JobStore& store, const std::string& path);
 
 // The tokens in files of `directory`, or those of the controllers that share the store, which
-// outlives them.
+// outlives them, and those of the site's issuer.
 absl::StatusOr<std::unique_ptr<TokenStore>> OpenTokens(const DaemonConfig& config, JobStore& store,
                                                        const std::string& directory,
                                                        const JobSecrets& secrets,
-                                                       const Clock& clock);
+                                                       const Clock& clock, const Logger& log);
 
 // Has the controller lead when nobody else can, else follow whoever does.
 absl::Status Begin(const DaemonConfig& config, JobStore& store, Controller& controller);
@@ -48,5 +50,9 @@ std::unique_ptr<LeaderLoop> Compete(const DaemonConfig& config, JobStore& store,
 std::unique_ptr<Housekeeping> KeepHouse(const DaemonConfig& config, JobStore& store,
                                         Controller& controller, const Clock& clock,
                                         const Logger& log);
+
+// Looks for jobs whose GPUs are idle; null: nothing is said of those. As above.
+std::unique_ptr<IdleWatch> WatchIdle(const DaemonConfig& config, Controller& controller,
+                                     LiveUsage& usage, const Logger& log);
 
 }  // namespace muster::daemon

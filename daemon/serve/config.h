@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "daemon/access/site/site_tokens.h"
 #include "daemon/access/user_budget.h"
 #include "daemon/serve/housekeeping.h"
+#include "daemon/serve/idle_rules.h"
 #include "daemon/serve/server.h"
 #include "scheduler/model/settings/scheduler_config.h"
 
@@ -33,6 +35,8 @@ struct DaemonConfig {
   BudgetLimits budget;        // of each user's calls
   bool keep_scripts = false;  // once their jobs have ended
   Retention retention;
+  IdleRules idle;
+  SiteIssuer site;      // of tokens
   std::string network;  // --network: goes before the one that the file names
   SchedulerConfig policy;
   std::string file;  // where these settings are from; empty: the command line alone

@@ -6,13 +6,16 @@ Prometheus and promtool are Debian's; OpenAPI's shape is judged by python3-jsons
 import base64
 import contextlib
 import http.client
+import http.server
 import json
 import os
+import pwd
 import re
 import shutil
 import signal
 import socket
 import subprocess
+import threading
 import time
 import unittest
 
@@ -302,6 +305,51 @@ scrape_configs:
             status, headers, _ = self.ask("GET", path)
             self.assertEqual((status, headers["Content-Type"].split(";")[0]), (200, kind))
 
+    def slurm(self, method, path, body=None):
+        """As clients of slurmrestd ask."""
+        status, _, answer = self.ask(method, path, body=body,
+                                     headers={"X-SLURM-USER-NAME": "anybody", "X-SLURM-USER-TOKEN": self.token})
+        return status, answer
+
+    def test_portals_find_the_calls_of_slurmrestd(self):
+        status, made = self.slurm("POST", "/slurm/v0.0.40/job/submit", {
+            "script": "#!/bin/sh\nsleep 600\n",
+            "job": {"name": "portal", "tasks": 1, "current_working_directory": self.cluster.root,
+                    "environment": ["PATH=/bin:/usr/bin"], "time_limit": {"set": True, "number": 30}}})
+        self.assertEqual(status, 200, made)
+        self.assertEqual(made["errors"], [])
+        job = made["job_id"]
+        self.cluster.wait_state(job, "RUNNING")
+        _, jobs = self.slurm("GET", "/slurm/v0.0.40/jobs")
+        (row,) = [one for one in jobs["jobs"] if one["job_id"] == job]
+        self.assertEqual(row["job_state"], ["RUNNING"])
+        self.assertEqual(row["time_limit"], {"set": True, "infinite": False, "number": 30})
+        _, shown = self.slurm("GET", f"/slurm/v0.0.40/job/{job}")
+        self.assertEqual(shown["jobs"][0]["current_working_directory"], self.cluster.root)
+        _, nodes = self.slurm("GET", "/slurm/v0.0.40/nodes/")
+        self.assertEqual(nodes["nodes"][0]["partitions"], ["main"])
+        name = nodes["nodes"][0]["name"]
+        self.assertEqual(self.slurm("GET", f"/slurm/v0.0.40/node/{name}")[1]["nodes"][0]["name"], name)
+        _, partitions = self.slurm("GET", "/slurm/v0.0.40/partitions")
+        self.assertEqual(partitions["partitions"][0]["nodes"]["total"], len(nodes["nodes"]))
+        self.assertEqual(self.slurm("GET", "/slurm/v0.0.40/ping")[1]["pings"][0]["pinged"], "UP")
+        # What the controller measures is read for many at a time.
+        wait_until(lambda: self.slurm("GET", "/slurm/v0.0.40/diag")[1]["statistics"]["jobs_running"] >= 1, "no job runs")
+        self.assertEqual(self.slurm("DELETE", f"/slurm/v0.0.40/job/{job}")[0], 200)
+        self.cluster.wait_ended(job)
+        _, ended = self.slurm("GET", f"/slurmdb/v0.0.40/job/{job}")
+        self.assertEqual(ended["jobs"][0]["state"]["current"], ["CANCELLED"])
+        self.assertIn(job, [one["job_id"] for one in self.slurm("GET", "/slurmdb/v0.0.40/jobs")[1]["jobs"]])
+        for kind in ("accounts", "associations", "qos", "users"):
+            self.assertIn(kind, self.slurm("GET", f"/slurmdb/v0.0.40/{kind}")[1])
+        status, missing = self.slurm("GET", "/slurm/v0.0.40/job/999999")
+        self.assertEqual(status, 404)
+        self.assertIn("no such job", missing["errors"][0]["error"])
+        status, refused = self.slurm("POST", "/slurm/v0.0.40/job/submit", {"script": "#!/bin/sh", "job": {"x": 1}})
+        self.assertEqual(status, 400, refused)
+        self.assertEqual(self.ask("GET", "/slurm/v0.0.40/jobs")[0], 401)
+        self.assertEqual(self.ask("GET", "/slurm/v0.0.40/jobs", headers={"X-SLURM-USER-TOKEN": "no"})[0], 401)
+
     def test_a_killed_gateway_changes_nothing(self):
         job = self.submit("--wrap", "sleep 5")
         self.gateway.kill()
@@ -378,6 +426,91 @@ class UpWebTest(unittest.TestCase):
         wait_until(back, "the gateway is back")
         self.assertEqual(ask("GET", "/v1/jobs", token=again)[0], 401)
 
+
+class SiteTokenTest(unittest.TestCase):
+    """Tokens that the site's own issuer signed, whose keys stand at an address of this machine."""
+
+    @classmethod
+    def setUpClass(cls):
+        if shutil.which("openssl") is None:
+            raise unittest.SkipTest("openssl(1) is not installed: nothing signs as an issuer would")
+        cls.cluster = Cluster(topology=cluster.WIDE)
+        cls.addClassCleanup(cls.cluster.close)
+        cls.keys = {"old": cls.make_key("old")}
+        issuer = http.server.ThreadingHTTPServer(("127.0.0.1", 0), cls.Issuer)
+        issuer.keys = cls.keys
+        cls.addClassCleanup(issuer.server_close)
+        cls.addClassCleanup(issuer.shutdown)
+        threading.Thread(target=issuer.serve_forever, daemon=True).start()
+        config = os.path.join(cls.cluster.root, "musterd.toml")
+        with open(config, "w", encoding="utf-8") as file:
+            file.write('[oidc]\nissuer = "https://login.example.org"\naudience = "muster"\noperators = true\n'
+                       f'jwks = "http://127.0.0.1:{issuer.server_port}/keys"\n')
+        door = f"unix:{cls.cluster.state}/gateway.sock"
+        cls.cluster.controller.arguments += ["--gateway-socket", door, "--config", config]
+        cls.cluster.start()
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            cls.port = free.getsockname()[1]
+        gateway = cls.cluster._daemon("muster-gateway", ["--controller", door], "muster-gateway")
+        gateway.arguments += ["--listen", f"127.0.0.1:{cls.port}"]
+        gateway.start()
+        cls.addClassCleanup(gateway.stop)
+
+    class Issuer(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            keys = [{"kty": "OKP", "crv": "Ed25519", "kid": name, "x": text64(public)}
+                    for name, (_, public) in self.server.keys.items()]
+            body = json.dumps({"keys": keys}).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    @classmethod
+    def make_key(cls, name):
+        path = os.path.join(cls.cluster.root, name + ".pem")
+        subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", path], check=True, capture_output=True)
+        public = subprocess.run(["openssl", "pkey", "-in", path, "-pubout", "-outform", "DER"], check=True,
+                                capture_output=True).stdout
+        return path, public[-32:]
+
+    def make_token(self, key, header=None, **claims):
+        said = {"iss": "https://login.example.org", "aud": "muster", "sub": pwd.getpwuid(os.geteuid()).pw_name,
+                "exp": int(time.time()) + 300, **claims}
+        text = ".".join(text64(json.dumps(part).encode())
+                        for part in ({"alg": "EdDSA", "kid": key, **(header or {})}, said))
+        path = os.path.join(self.cluster.root, "text")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        signature = subprocess.run(["openssl", "pkeyutl", "-sign", "-rawin", "-inkey", self.keys[key][0], "-in", path],
+                                   check=True, capture_output=True).stdout
+        return text + "." + text64(signature)
+
+    def ask(self, token):
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=cluster.PATIENCE)) as caller:
+            caller.request("GET", "/v1/jobs", headers={"Authorization": "Bearer " + token})
+            answer = caller.getresponse()
+            return answer.status, answer.read().decode()
+
+    def test_a_token_of_the_issuer_opens_and_any_other_does_not(self):
+        wait_until(lambda: self.ask(self.make_token("old"))[0] == 200, lambda: self.ask(self.make_token("old")))
+        for bad in (self.make_token("old", aud="grafana"), self.make_token("old", iss="https://evil.example.org"),
+                    self.make_token("old", exp=int(time.time()) - 3600), self.make_token("old", sub="nobody-here"),
+                    self.make_token("old", header={"alg": "none"}), self.make_token("old", header={"alg": "HS256"}),
+                    self.make_token("old")[:-8] + "AAAAAAAA"):
+            status, body = self.ask(bad)
+            self.assertEqual(status, 401, body)
+            self.assertNotIn(bad.split(".")[1], body, "an answer repeats the token")
+        with open(self.cluster.controller.log, encoding="utf-8") as log:
+            self.assertNotIn(text64(b'{"iss"')[:8], log.read(), "a token stands in the log")
+
+
+def text64(data):
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 if __name__ == "__main__":
     unittest.main()

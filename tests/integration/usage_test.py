@@ -55,6 +55,38 @@ class UsageTest(ClusterTest):
         self.assertGreater(row["usage"]["group_memory"], 0)
         self.assertRegex(self.cluster.must("history", str(job)), re.compile(r"CPU-TIME +EFF .*\n.* \d+ % ", re.S))
 
+    def reported(self, job):
+        shown = self.cluster.muster("show", "--curve", "--json", str(job))
+        curves = json.loads(shown.stdout)["curves"] if shown.returncode == 0 else []
+        return {one["name"]: one for curve in curves for one in curve["reported"]}
+
+    def alerts(self):
+        rules = json.loads(self.cluster.must("alerts", "test", "--json"))["rules"]
+        return {rule["rule"]: [one["subject"] for one in rule["finds"]] for rule in rules if rule["finds"]}
+
+    def test_what_a_job_says_of_itself_is_a_curve_and_an_alert(self):
+        muster = program("muster")
+        says = ("import os, socket; s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); "
+                "s.sendto(b'from/python=7', os.environ['MUSTER_REPORT_SOCKET'])")
+        job = self.cluster.submit("-w", "node1", "-J", "train", "--wrap",
+                                  f"{muster} report loss=0.5 step=1 || exit 3; {muster} report loss=x && exit 4; "
+                                  f"{muster} report step=2 loss=nan || exit 5; python3 -c \"{says}\" || exit 6; "
+                                  "echo $WANDB_NAME $WANDB_TAGS $MLFLOW_RUN_CONTEXT; sleep 600")
+        wait_until(lambda: len(self.reported(job)) == 3, lambda: self.reported(job))
+        reported = self.reported(job)
+        self.assertEqual(reported["step"]["last"], 2)
+        self.assertEqual(reported["from/python"]["points"][-1]["last"], 7)
+        self.assertIsNone(reported["loss"]["last"], "no number is null in JSON")
+        self.assertIn("from/python", self.cluster.must("show", "--curve", str(job)))
+        self.assertIn("loss is nan", self.cluster.must("show", str(job)))
+        self.assertEqual(self.alerts().get("ValueNotANumber"), [f"job {job}"])
+        self.cluster.must("cancel", str(job))
+        self.cluster.wait_ended(job)
+        self.assertNotIn("ValueNotANumber", self.alerts())
+        outside = self.cluster.muster("report", "loss=1")
+        self.assertEqual(outside.returncode, 1, outside.stderr)
+        self.assertIn("programs of a job", outside.stderr)
+
     def test_what_a_job_used_outlives_its_supervisor(self):
         job = self.cluster.submit("-w", "node1", "--wrap", BUSY)
         wait_until(lambda: self.worked(job, 1), lambda: self.live(job))

@@ -21,8 +21,11 @@ struct GpuReading {
   // divides it.
   std::optional<std::uint32_t> busy_percent;
   Bytes memory_used;
-  std::uint64_t energy_mj = 0;  // millijoules since the driver was loaded; 0: it cannot tell
-  bool lost = false;            // it fell off the bus
+  std::uint64_t energy_mj = 0;        // millijoules since the driver was loaded; 0: it cannot tell
+  bool lost = false;                  // it fell off the bus
+  std::uint64_t uncorrected_ecc = 0;  // errors since the driver was loaded
+  std::uint64_t xid = 0;   // the newest error that the driver told since the meter began; 0: none
+  std::uint64_t xids = 0;  // how many it told
 };
 
 class GpuMeter {

@@ -51,6 +51,32 @@ struct Utilization {  // per cent
   unsigned int memory;
 };
 
+using EventSet = struct OpaqueNvmlEventSet*;
+inline constexpr unsigned long long kXidError = 8;  // nvmlEventTypeXidCriticalError
+struct EventData {                                  // nvmlEventData_t
+  Device device;
+  unsigned long long type;
+  unsigned long long data;  // of an XID error: its number
+  unsigned int gpu_instance;
+  unsigned int compute_instance;
+};
+
+// What tells errors of GPUs; each may be absent.
+struct ErrorCalls {
+  void FindIn(const LoadedLibrary& library) {
+    library.Find("nvmlDeviceGetTotalEccErrors", ecc);
+    library.Find("nvmlEventSetCreate", make_events);
+    library.Find("nvmlEventSetFree", free_events);
+    library.Find("nvmlDeviceRegisterEvents", register_events);
+    library.Find("nvmlEventSetWait_v2", wait_event);
+  }
+  Result (*ecc)(Device, int, int, unsigned long long*) = nullptr;
+  Result (*make_events)(EventSet*) = nullptr;
+  Result (*free_events)(EventSet) = nullptr;
+  Result (*register_events)(Device, unsigned long long, EventSet) = nullptr;
+  Result (*wait_event)(EventSet, EventData*, unsigned int) = nullptr;
+};
+
 // One loaded NVML: its entry points, and its initialised state for as long as the object lives.
 class Nvml {
  public:
@@ -77,6 +103,7 @@ class Nvml {
     library_.Find("nvmlDeviceGetP2PStatus", p2p);
     library_.Find("nvmlDeviceGetUtilizationRates", utilization);
     library_.Find("nvmlDeviceGetTotalEnergyConsumption", energy);  // Volta and later
+    errors.FindIn(library_);
   }
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
@@ -120,6 +147,7 @@ class Nvml {
   Result (*p2p)(Device, Device, int, int*) = nullptr;
   Result (*utilization)(Device, Utilization*) = nullptr;
   Result (*energy)(Device, unsigned long long*) = nullptr;
+  ErrorCalls errors;
 
  private:
   LoadedLibrary library_;

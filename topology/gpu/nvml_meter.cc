@@ -1,6 +1,8 @@
 #include "topology/gpu/nvml_meter.h"
 
 #include <array>
+#include <cstdint>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -10,10 +12,20 @@ namespace muster::topology {
 namespace {
 
 constexpr nvml::Result kGpuIsLost = 15;
+constexpr int kUncorrected = 1;  // NVML_MEMORY_ERROR_TYPE_UNCORRECTED
+constexpr int kVolatile = 0;     // NVML_VOLATILE_ECC: since the driver was loaded
+constexpr int kEventsAtOnce = 256;
 
 class NvmlMeter final : public GpuMeter {
  public:
   explicit NvmlMeter(const std::string& library) : nvml_(library) {}
+  NvmlMeter(const NvmlMeter&) = delete;
+  NvmlMeter& operator=(const NvmlMeter&) = delete;
+  ~NvmlMeter() override {
+    if (events_ != nullptr) {
+      nvml_.errors.free_events(events_);
+    }
+  }
 
   // False: there is nothing to read.
   bool Start() {
@@ -30,10 +42,12 @@ class NvmlMeter final : public GpuMeter {
         devices_.emplace_back(device, uuid.data());
       }
     }
+    ListenForErrors();
     return !devices_.empty();
   }
 
   std::vector<GpuReading> Read() override {
+    TakeErrors();
     std::vector<GpuReading> readings;
     for (const auto& [device, uuid] : devices_) {
       GpuReading reading;
@@ -53,14 +67,61 @@ class NvmlMeter final : public GpuMeter {
       if (nvml_.energy != nullptr && nvml_.energy(device, &energy) == nvml::kSuccess) {
         reading.energy_mj = energy;
       }
+      AddErrors(device, reading);
       readings.push_back(std::move(reading));
     }
     return readings;
   }
 
  private:
+  struct Xids {
+    unsigned long long newest = 0;
+    std::uint64_t count = 0;
+  };
+
+  // Where the driver tells none there are none to hear: as where NVML is old, or MIG divides the
+  // GPU.
+  void ListenForErrors() {
+    if (nvml_.errors.make_events == nullptr || nvml_.errors.free_events == nullptr ||
+        nvml_.errors.register_events == nullptr || nvml_.errors.wait_event == nullptr ||
+        nvml_.errors.make_events(&events_) != nvml::kSuccess) {
+      events_ = nullptr;
+      return;
+    }
+    for (const auto& [device, uuid] : devices_) {
+      static_cast<void>(nvml_.errors.register_events(device, nvml::kXidError, events_));
+    }
+  }
+
+  void TakeErrors() {
+    nvml::EventData event{};
+    for (int i = 0; events_ != nullptr && i < kEventsAtOnce &&
+                    nvml_.errors.wait_event(events_, &event, /*milliseconds=*/0) == nvml::kSuccess;
+         ++i) {
+      if (event.type == nvml::kXidError) {
+        Xids& xids = xids_[event.device];
+        xids.newest = event.data;
+        ++xids.count;
+      }
+    }
+  }
+
+  void AddErrors(nvml::Device device, GpuReading& reading) {
+    unsigned long long errors = 0;
+    if (nvml_.errors.ecc != nullptr &&
+        nvml_.errors.ecc(device, kUncorrected, kVolatile, &errors) == nvml::kSuccess) {
+      reading.uncorrected_ecc = errors;
+    }
+    if (const auto xids = xids_.find(device); xids != xids_.end()) {
+      reading.xid = xids->second.newest;
+      reading.xids = xids->second.count;
+    }
+  }
+
   nvml::Nvml nvml_;
   std::vector<std::pair<nvml::Device, std::string>> devices_;
+  nvml::EventSet events_ = nullptr;  // null: none are told
+  std::map<nvml::Device, Xids> xids_;
 };
 
 }  // namespace

@@ -52,6 +52,9 @@ class AttemptDirectory {
   [[nodiscard]] std::string CheckpointProgress() const { return path_ + "/checkpoint-progress"; }
   // What a job touches to show that it makes progress, unless it names a file of its own.
   [[nodiscard]] std::string Progress() const { return path_ + "/progress"; }
+  // The socket on which the job's programs say how they get on, and what they said.
+  [[nodiscard]] std::string ReportSocket() const { return path_ + "/report"; }
+  [[nodiscard]] std::string Reported() const { return path_ + "/reported"; }
   // Where PMIx keeps its sockets and the ranks' session directories.
   [[nodiscard]] std::string Pmix() const { return path_ + "/pmix"; }
 

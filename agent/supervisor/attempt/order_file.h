@@ -43,6 +43,7 @@ struct SupervisorOrder {
   std::string remote_shell;
   std::string hostfile;
   std::string progress_file;  // that the job may touch
+  std::string report_socket;  // on which its programs say how they get on
   // What the file holds, in the order of the message's numbers.
   static constexpr auto Fields(auto list) {
     return list(

@@ -16,6 +16,7 @@
 #include "agent/supervisor/exchange/exchange_address.h"
 #include "agent/supervisor/mpirun/launcher_environment.h"
 #include "agent/supervisor/variables/rank_variables.h"
+#include "agent/supervisor/variables/tracking_variables.h"
 #include "scheduler/base/text/host_list.h"
 #include "topology/gpu/libraries.h"
 
@@ -251,6 +252,7 @@ void SetIdentity(const SupervisorOrder& order, Variables* variables) {
   variables->SetTwins("CLUSTER_NAME", launch.cluster);
   variables->SetTwins("RESTART_COUNT", launch.attempt.value() - 1);
   SetCheckpoint(order, variables);
+  SetTrackingVariables(order, variables);
   variables->SetTwins("JOB_START_TIME", Seconds(launch.started));
   if (!launch.spec.account.empty()) {
     variables->SetTwins("JOB_ACCOUNT", launch.spec.account);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <functional>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -70,6 +72,32 @@ std::string MemoryText(double value) {
   return BytesText(static_cast<std::uint64_t>(value));
 }
 
+// Its course between its least and its most, which need not be near to nothing.
+void AddReported(const ReportedCurve& curve, const Style& style, std::string& page) {
+  std::string course;
+  double low = INFINITY;
+  double high = -INFINITY;
+  if (!curve.points.empty()) {
+    const Time begin = curve.points.front().start;
+    const Time end = curve.points.back().start + curve.points.back().span;
+    std::vector<double> columns(std::min<std::size_t>(kCourseWidth, curve.points.size()), NAN);
+    for (const ReportedPoint& point : curve.points) {
+      low = std::min(low, point.low);
+      high = std::max(high, point.high);
+      columns[std::min(columns.size() - 1,
+                       columns.size() * static_cast<std::size_t>((point.start - begin).count()) /
+                           static_cast<std::size_t>((end - begin).count()))] = point.last;
+    }
+    for (double& column : columns) {
+      column = std::isnan(column) ? -1 : column - low;
+    }
+    course = Course(columns, std::max(high - low, 1e-300), style.utf8);
+  }
+  absl::StrAppend(&page, absl::StrFormat("%-11s", curve.name), course, "  last ",
+                  absl::StrFormat("%g", curve.last),
+                  low > high ? "" : absl::StrFormat(", from %g to %g", low, high), "\n");
+}
+
 }  // namespace
 
 std::string PrintCurve(const JobCurve& curve, const Style& style) {
@@ -95,6 +123,9 @@ std::string PrintCurve(const JobCurve& curve, const Style& style) {
   AddCourse(
       curve, "power", [](const CurvePoint& point) { return point.watts; },
       [](double watts) { return RateText(watts) + " W"; }, style, page);
+  for (const ReportedCurve& reported : curve.reported) {
+    AddReported(reported, style, page);
+  }
   return page;
 }
 

@@ -43,7 +43,9 @@ void ServePictures(Methods& methods, Controller& controller, const LiveUsage& us
 }
 
 void AnswerShowCurve(const LiveUsage& usage, const Call<ShowCurve>& call, const ShowCurve& asked) {
-  const std::vector<JobCurve> curves = usage.Curves(asked.job.job, asked.job.elements);
+  const std::vector<JobCurve> curves =
+      usage.Curves(asked.job.job, asked.job.elements,
+                   [&call](const std::string& user) { return MaySee(call.caller, user); });
   if (curves.empty()) {
     call.Refuse(absl::NotFoundError(
         absl::StrCat("job ", asked.job.job.value(),

@@ -116,6 +116,12 @@ std::optional<Response> ReadHeadOf(const BeastRequest& message, const ServerLimi
     return Problem(400, "INVALID_ARGUMENT", std::string(read.message()));
   }
   request.bearer = ReadBearer(Text(message[field::authorization]));
+  if (request.bearer.empty()) {  // as clients of slurmrestd say it
+    if (message.count("X-SLURM-USER-TOKEN") > 1) {
+      return Bad("a request has one X-SLURM-USER-TOKEN");
+    }
+    request.bearer = ReadBearer("Bearer " + Text(message["X-SLURM-USER-TOKEN"]));
+  }
   request.content_type = Text(message[field::content_type]);
   request.accept = Text(message[field::accept]);
   request.last_event_id = Text(message["Last-Event-ID"]);

@@ -21,7 +21,7 @@ struct Request {
   std::string method;         // "GET", "POST"; a HEAD is a GET whose body is not sent
   std::string path;           // decoded: "/v1/jobs/7"
   Pairs query;                // decoded, in order
-  std::string bearer;         // of "Authorization: Bearer"; empty: none
+  std::string bearer;         // of "Authorization: Bearer" or X-SLURM-USER-TOKEN; empty: none
   std::string content_type;   // as it stands there
   std::string accept;         // "
   std::string last_event_id;  // "

@@ -16,6 +16,7 @@ function ofNodes(nodes) {
     } else if (node.health && node.health !== "good") {
       alerts.push({ level: "warn", what: node.name, href, text: "health: " + node.health });
     }
+    node.warnings.forEach((warning) => alerts.push({ level: "bad", what: node.name, href, text: warning.text }));
   }
   return alerts;
 }
@@ -29,6 +30,7 @@ function ofJobs(jobs) {
     if (job.alert) {
       alerts.push({ level: "bad", what, href, text: job.alert });
     }
+    job.warnings.forEach((warning) => alerts.push({ level: "warn", what, href, text: warning.text }));
     if (job.binding.includes("differs")) {
       alerts.push({ level: "bad", what, href, text: job.binding });
     }
@@ -43,10 +45,11 @@ function ofJobs(jobs) {
 }
 
 export async function findAlerts() {
-  const [nodes, jobs] = await Promise.all([get("/v1/nodes", { fields: "name,state,reason,health" }),
-    get("/v1/jobs", { fold: "true", fields: "id,label,name,state,alert,binding,reason,expected_start" })]);
+  const [nodes, jobs, cluster] = await Promise.all([get("/v1/nodes", { fields: "name,state,reason,health,warnings" }),
+    get("/v1/jobs", { fold: "true", fields: "id,label,name,state,alert,binding,reason,expected_start,warnings" }), get("/v1/Ping")]);
+  const own = cluster.warnings.map((warning) => ({ level: "bad", what: "controller", href: "#overview", text: warning.text }));
   const order = { bad: 0, warn: 1 };
-  return [...ofNodes(nodes.nodes), ...ofJobs(jobs.jobs)].sort((a, b) => order[a.level] - order[b.level] || natural(a.what, b.what));
+  return [...own, ...ofNodes(nodes.nodes), ...ofJobs(jobs.jobs)].sort((a, b) => order[a.level] - order[b.level] || natural(a.what, b.what));
 }
 
 export function openAlerts() {

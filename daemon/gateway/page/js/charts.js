@@ -23,7 +23,7 @@ export function curve({ title, points, all, say, colour }) {
   const from = points[0].start;
   const to = points.at(-1).start + points.at(-1).span;
   const x = (time) => kLeft + ((kWidth - 2 * kLeft) * (time - from)) / Math.max(1, to - from);
-  const y = (value) => 6 + (kHeight - kBottom - 6) * (1 - Math.min(1, value / top));
+  const y = (value) => 6 + (kHeight - kBottom - 6) * (1 - Math.max(0, Math.min(1, value / top)));
   let line = "";
   points.forEach((point, i) => {
     const gap = i > 0 && point.start - (points[i - 1].start + points[i - 1].span) > points[i - 1].span * 2;

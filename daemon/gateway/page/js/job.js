@@ -147,6 +147,15 @@ function curves(points, job) {
     has("watts") ? curve({ title: "Power", points: of("watts"), all: 0, say: (watts) => rate(watts) + " W", colour: "e" }) : null));
 }
 
+// What its programs say themselves: muster report.
+function reportedCurves(reported) {
+  const drawn = reported.filter((one) => one.points.length > 1);
+  const say = (value) => Number(Number(value).toPrecision(4)).toLocaleString(undefined, { maximumSignificantDigits: 4 });
+  return reported.length === 0 ? null : card("What it reports", facts(reported.map((one) => [one.name, el("span", null, String(one.last), ", ", when(one.time))])),
+    el("div", { class: "charts" }, drawn.map((one) => curve({ title: one.name, all: 0, say, colour: "c",
+      points: one.points.map((point) => ({ start: Number(point.start), span: Number(point.span), value: Number(point.last) })) }))));
+}
+
 function buttons(job, again) {
   const what = "job " + job.label;
   const button = (verb, danger) => el("button", { type: "button", "data-key": "do-" + verb, class: danger ? "danger" : "",
@@ -171,13 +180,14 @@ export function openJob({ id, again }) {
     }
   }
 
-  function draw(detail, answer, points, others) {
+  function draw(detail, answer, points, reported, others) {
     const job = detail.job;
     const attempts = detail.attempts;
     swap(element,
       el("div", { class: "title" }, el("h2", null, "Job " + job.label + " ", isolate(job.name)), pill(job.state),
         el("span", { class: "grow" }), buttons(job, again)),
       job.alert ? el("p", { class: "said", role: "alert" }, isolate(job.alert)) : null,
+      job.warnings.map((warning) => el("p", { class: "said", role: "alert" }, isolate(warning.text))),
       card("", timeline(job, attempts)),
       answer ? whyItWaits(job, answer) : null,
       el("div", { class: "columns two" },
@@ -192,6 +202,7 @@ export function openJob({ id, again }) {
           ["How it ended", job.exit_text]]))),
       output.element,
       points.length > 1 ? curves(points, job) : Number(job.start_time) && !Number(job.end_time) ? card("What it used", empty("The first sample comes some seconds after its start.")) : null,
+      reportedCurves(reported),
       [...attempts].reverse().map((attempt, i) => attemptCard(attempt, machines, i === 0)),
       detail.steps.length ? card("Steps", table(["Step", "Name", "State", "Nodes", "Tasks", "CPUs", "Start", "Took", ""], detail.steps.map((step) =>
         [step.attempt > 1 ? step.attempt + "." + step.step : String(step.step), step.name, pill(step.state), step.nodes, number(step.tasks), number(step.cpus),
@@ -212,9 +223,9 @@ export function openJob({ id, again }) {
         waits ? get("/v1/jobs/" + encodeURIComponent(id) + "/explanation").catch(() => null) : null,
         waits ? null : get("/v1/jobs/" + encodeURIComponent(id) + "/curve").catch(() => null),
         readMachines(detail.attempts.at(-1))]);
-      const points = curve?.curves.find((one) => String(one.job) === String(detail.job.id))?.points || [];
+      const own = curve?.curves.find((one) => String(one.job) === String(detail.job.id));
       const place = output.text.scrollTop;
-      draw(detail, answer, points, jobs.length > 1 ? jobs : []);
+      draw(detail, answer, own?.points || [], own?.reported || [], jobs.length > 1 ? jobs : []);
       output.text.scrollTop = place;
       output.watch(detail.job);
     },

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+
 #include "cli/alerts/alert_rules.h"
 
 namespace muster::cli {
@@ -21,15 +24,15 @@ NodeView Node(const std::string& name, const std::string& state) {
 
 TEST(AlertTableTest, AnAlertFiresOnceItHasBeenSoForLongEnoughAndEndsOnce) {
   AlertTable table(DefaultAlertSettings());
-  table.Look({Node("n1", "DOWN")}, {}, kNow);
+  table.Look({Node("n1", "DOWN")}, {}, {}, kNow);
   EXPECT_TRUE(table.Take(kNow).empty());
-  table.Look({Node("n1", "DOWN")}, {}, kNow + minutes(2));
+  table.Look({Node("n1", "DOWN")}, {}, {}, kNow + minutes(2));
   const std::vector<Alert> fired = table.Take(kNow + minutes(2));
   ASSERT_EQ(fired.size(), 1U);
   EXPECT_EQ(fired[0].rule, "NodeSilent");
   EXPECT_EQ(fired[0].node, "n1");
   EXPECT_EQ(fired[0].since, kNow);
-  table.Look({Node("n1", "IDLE")}, {}, kNow + minutes(3));
+  table.Look({Node("n1", "IDLE")}, {}, {}, kNow + minutes(3));
   const std::vector<Alert> ended = table.Take(kNow + minutes(3));
   ASSERT_EQ(ended.size(), 1U);
   EXPECT_EQ(ended[0].ended, kNow + minutes(3));
@@ -38,11 +41,11 @@ TEST(AlertTableTest, AnAlertFiresOnceItHasBeenSoForLongEnoughAndEndsOnce) {
 
 TEST(AlertTableTest, WhatWasShortIsNeverTold) {
   AlertTable table(DefaultAlertSettings());
-  table.Look({Node("n1", "DOWN")}, {}, kNow);
+  table.Look({Node("n1", "DOWN")}, {}, {}, kNow);
   table.Take(kNow);
-  table.Look({Node("n1", "IDLE")}, {}, kNow + seconds(30));
+  table.Look({Node("n1", "IDLE")}, {}, {}, kNow + seconds(30));
   EXPECT_TRUE(table.Take(kNow + seconds(30)).empty());
-  table.Look({Node("n1", "DOWN")}, {}, kNow + seconds(90));
+  table.Look({Node("n1", "DOWN")}, {}, {}, kNow + seconds(90));
   EXPECT_TRUE(table.Take(kNow + seconds(90)).empty()) << "it begins anew";
 }
 
@@ -53,9 +56,9 @@ TEST(AlertTableTest, AnEventsAlertStaysForAWhile) {
              kNow);
   table.Hear(R"({"type":"muster.job.ended","data":{"label":"8","state":"COMPLETED"}})", kNow);
   table.Hear("no json", kNow);
-  table.Look({}, {}, kNow + minutes(1));
+  table.Look({}, {}, {}, kNow + minutes(1));
   ASSERT_EQ(table.Take(kNow + minutes(1)).size(), 1U);
-  table.Look({}, {}, kNow + AlertTable::kKept + minutes(1));
+  table.Look({}, {}, {}, kNow + AlertTable::kKept + minutes(1));
   EXPECT_NE(table.Take(kNow + AlertTable::kKept + minutes(1)).at(0).ended, kNoTime);
 }
 
@@ -69,10 +72,31 @@ TEST(AlertTableTest, JobsAreLookedAt) {
   late.reason.never = false;
   late.expected_start = kNow - minutes(5);
   AlertTable table({{"StartPromiseMissed", {"critical", Duration(0)}}});
-  table.Look({}, {never, late}, kNow);
+  table.Look({}, {never, late}, {}, kNow);
   const std::vector<Alert> fired = table.Take(kNow);
   ASSERT_EQ(fired.size(), 1U) << "the other rule is off";
   EXPECT_EQ(fired[0].job, "8");
+}
+
+TEST(AlertTableTest, WarningsOfJobsNodesAndTheControllerAreAlerts) {
+  NodeView node = Node("n1", "IDLE");
+  node.warnings = {{"GpuXid", "XID 79", kNow}};
+  NodeView lost = Node("n2", "IDLE+DRAIN");
+  lost.reason = "GPU GPU-a has fallen off the bus (NVML: GPU is lost)";
+  JobView job;
+  job.label = "7";
+  job.state = "RUNNING";
+  job.warnings = {{"ValueNotANumber", "loss is nan", kNow}, {"NoSuchRule", "x", kNow}};
+  AlertTable table(DefaultAlertSettings());
+  table.Look({node, lost}, {job}, {{"CertificateEnding", "soon", kNow}}, kNow);
+  std::map<std::string, std::string> subjects;
+  for (const Alert& alert : table.Take(kNow)) {
+    subjects[alert.rule] = alert.subject;
+  }
+  EXPECT_EQ(subjects, (std::map<std::string, std::string>{{"CertificateEnding", "controller"},
+                                                          {"GpuLost", "n2"},
+                                                          {"GpuXid", "n1"},
+                                                          {"ValueNotANumber", "job 7"}}));
 }
 
 TEST(AlertRulesTest, AFileChangesRulesAndMistakesNameTheirLine) {

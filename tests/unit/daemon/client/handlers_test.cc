@@ -34,7 +34,7 @@ class HandlersTest : public testing::ControllerTest {
     accounting_ = *std::move(accounting);
     reader_ = std::make_unique<Worker>();
     methods_ = std::make_unique<Methods>(gate_);
-    const Backend backend{*controller_, *accounting_, *store_, usage_, *reader_, "here"};
+    const Backend backend{*controller_, *accounting_, *store_, usage_, warnings_, *reader_, "here"};
     ServeCommands(*methods_, backend);
     ServeJobQuestions(*methods_, backend);
     ServeNodeQuestions(*methods_, backend);
@@ -88,6 +88,8 @@ class HandlersTest : public testing::ControllerTest {
 
   const Gate gate_{log_, "", nullptr, 0};
   const LiveUsage usage_;
+  const Meters meters_;
+  const ControllerWarnings warnings_{meters_, ""};
   std::unique_ptr<Accounting> accounting_;
   std::unique_ptr<Worker> reader_;
   std::unique_ptr<Methods> methods_;

@@ -51,6 +51,21 @@ TEST_F(GpuMeterTest, AGpuThatFellOffTheBusIsLostAndNotIdle) {
   EXPECT_TRUE(meter->Read().at(0).lost);
 }
 
+TEST_F(GpuMeterTest, ErrorsOfMemoryAndOfTheDriverAreRead) {
+  const std::unique_ptr<GpuMeter> meter = OpenFake(R"({"devices": [
+    {"uuid": "GPU-a", "pci": [0, 1, 0], "memory": 100, "ecc": 3, "xids": [31, 79]},
+    {"uuid": "GPU-b", "pci": [0, 2, 0], "memory": 100}]})");
+  ASSERT_NE(meter, nullptr);
+  for (int look = 0; look < 2; ++look) {
+    const std::vector<GpuReading> readings = meter->Read();
+    EXPECT_EQ(readings.at(0).uncorrected_ecc, 3U);
+    EXPECT_EQ(readings.at(0).xid, 79U);
+    EXPECT_EQ(readings.at(0).xids, 2U) << "each is told once, and kept";
+    EXPECT_EQ(readings.at(1).uncorrected_ecc, 0U);
+    EXPECT_EQ(readings.at(1).xids, 0U);
+  }
+}
+
 TEST_F(GpuMeterTest, NoLibraryNoDriverAndNoGpuIsNoMeter) {
   EXPECT_EQ(OpenNvmlMeter(""), nullptr);
   EXPECT_EQ(OpenNvmlMeter("libthere-is-no-such-nvml.so.1"), nullptr);

@@ -1,0 +1,79 @@
+#include "daemon/client/warnings.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "scheduler/base/text/duration_text.h"
+#include "scheduler/runtime/file.h"
+#include "scheduler/runtime/identity/certificate.h"
+
+namespace muster::daemon {
+namespace {
+
+// More advised intervals than these without a checkpoint are too many.
+constexpr int kIntervalsMost = 3;
+constexpr Duration kOverdueLeast = std::chrono::minutes(1);
+
+// A program that has made none in this attempt may make none at all; one that was advised does.
+void AddOverdue(const Attempt& attempt, Time now, std::vector<Warning>& warnings) {
+  for (std::size_t i = 0; i < attempt.runs.size(); ++i) {
+    const NodeRun& run = attempt.runs[i];
+    const CheckpointRecord& record = run.checkpoints;
+    if (run.phase == RunPhase::kEnded || record.count == 0 || record.interval == Duration(0) ||
+        !HoldsCores(attempt)) {
+      continue;
+    }
+    const Duration most = std::max(kIntervalsMost * record.interval + record.cost, kOverdueLeast);
+    if (now - record.committed > most) {
+      warnings.push_back(
+          {"CheckpointOverdue",
+           absl::StrCat("its last checkpoint on ", attempt.allocation.nodes[i].name, " was ",
+                        RoughText(now - record.committed), " ago, where one every ",
+                        RoughText(record.interval),
+                        " is advised: its programs make none any more, or cannot write them"),
+           record.committed + record.interval});
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Warning> WarningsOf(const LiveUsage& usage, const Job& job, Time now) {
+  std::vector<Warning> warnings;
+  if (job.attempt.has_value()) {
+    warnings = usage.WarningsOf(job);
+    AddOverdue(*job.attempt, now, warnings);
+  }
+  return warnings;
+}
+
+std::vector<Warning> ControllerWarnings::Now(Time now) const {
+  std::vector<Warning> warnings;
+  const std::chrono::duration<double> last(meters_.commit.Read().last);
+  if (last > kSlowCommit) {
+    warnings.push_back(
+        {"StoreSlow",
+         absl::StrFormat("the newest change took %.1f s until it was on the disk", last.count()),
+         now});
+  }
+  if (certificate_.empty()) {
+    return warnings;
+  }
+  const MutexLock lock(&mutex_);
+  if (now - read_ >= kReadEvery) {
+    read_ = now;
+    const absl::StatusOr<std::string> text = ReadFile(certificate_);
+    const absl::StatusOr<CertificateFacts> facts =
+        text.ok() ? ReadCertificate(*text) : absl::StatusOr<CertificateFacts>(text.status());
+    ending_ = facts.ok() ? ExpiryWarning(*facts, now) : std::string(facts.status().message());
+  }
+  if (!ending_.empty()) {
+    warnings.push_back({"CertificateEnding", ending_, read_});
+  }
+  return warnings;
+}
+
+}  // namespace muster::daemon

@@ -1,0 +1,18 @@
+#pragma once
+
+// The body of slurmrestd's submission as one of ours.
+//
+// Pure. Invariant: what a field asks is done, or the field is refused by its name: none is passed
+// over that could change what runs.
+
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "proto/controller.pb.h"
+
+namespace muster::daemon::slurm {
+
+// InvalidArgument names the field.
+absl::StatusOr<wire::SubmitRequest> ReadSubmission(const std::string& body);
+
+}  // namespace muster::daemon::slurm
