@@ -18,6 +18,7 @@ import unittest
 import cluster
 import secured
 from cluster import BIN, PATIENCE, Cluster, wait_until
+from several import Several
 
 BUILD = os.path.dirname(os.path.abspath(BIN))
 SOURCE = os.path.abspath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "proto", "python"))
@@ -61,6 +62,15 @@ class Rude(Exception):
         super().__init__(one + two)
 
 
+def wait_for(path, value):
+    """What a job of a test does: returns the value once there is a file."""
+    import os
+    import time
+    while not os.path.exists(path):
+        time.sleep(0.05)
+    return value
+
+
 class PackageTest(unittest.TestCase):
     def test_the_package_holds_each_module_and_needs_debians_packages(self):
         if PACKAGE is None:
@@ -101,11 +111,13 @@ class PythonTest(unittest.TestCase):
         for module in pkgutil.iter_modules(muster.__path__):
             if module.ispkg:
                 continue
-            found = doctest.testmod(importlib.import_module("muster." + module.name), extraglobs={"muster": muster})
+            found = doctest.testmod(importlib.import_module("muster." + module.name), extraglobs={"muster": muster},
+                                    verbose=False)
             self.assertEqual(found.failed, 0, module.name)
             attempted += found.attempted
-        for name, found in (("muster", doctest.testmod(muster)),
-                            ("README.md", doctest.testfile(os.path.join(SOURCE, "README.md"), module_relative=False))):
+        for name, found in (("muster", doctest.testmod(muster, verbose=False)),
+                            ("README.md", doctest.testfile(os.path.join(SOURCE, "README.md"), module_relative=False,
+                                                            verbose=False))):
             self.assertEqual(found.failed, 0, name)
             attempted += found.attempted
         self.assertGreater(attempted, 30)
@@ -209,13 +221,15 @@ class PythonTest(unittest.TestCase):
         same = {
             "nodes": (2, "1-2", (1, 3)), "ntasks": (5,), "ntasks_per_node": (3,), "cpus_per_task": (2, "4"), "mem": (100, "3G"),
             "mem_per_cpu": ("20M",), "gpus": (2, "h100:3"), "gpus_per_node": (1,), "gpus_per_task": ("a100:1",),
-            "time": (90, "1:30:00", "2-3", "1-02:03:04", "30:15", "UNLIMITED"), "time_min": ("5:00",), "array": ("0-9:3%2", "1,3,5"),
+            "time": (90, "1:30:00", "2-3", "1-02:03:04", "30:15", "UNLIMITED"), "time_min": ("5:00",),
+            "array": ("0-9:3%2", "1,3,5"),
             "dependency": ("singleton", "after:1+5,afterany:1"), "constraint": ("a&b",), "prefer": ("c",),
             "nodelist": ("node1,n2",), "exclude": ("n3",), "nice": (7,), "comment": ("two words",),
             "exclusive": (True,), "exclusive_user": (True,), "overcommit": (True,), "no_kill": (True,), "requeue": (True,),
             "requeue_exit": (9,), "sockets_per_node": (2,), "mincpus": (4,), "tmp": ("1G",), "switches": (2,), "segment": (2,),
             "signal": ("B:USR1@120",), "open_mode": ("append",), "output": ("o-%j",), "error": ("e-%j",), "input": ("/dev/null",),
-            "chdir": ("/",), "deadline": ("2030-01-31T08:00",), "begin": ("2030-01-31T08:00",), "progress_timeout": ("90s", "1h30m"),
+            "chdir": ("/",), "deadline": ("2030-01-31T08:00",), "begin": ("2030-01-31T08:00",),
+            "progress_timeout": ("90s", "1h30m"),
             "kill_on_invalid_dep": ("no",), "mpi": ("pmix",), "gpu_share": (0.25,),
         }
         for name, values in same.items():
@@ -292,6 +306,24 @@ class PythonTest(unittest.TestCase):
         job.discard()
         self.assertFalse(os.path.exists(place))
 
+    def test_an_array_of_a_script_is_one_job_with_the_worst_end(self):
+        job = muster.submit("echo", "x$MUSTER_ARRAY_TASK_ID", array=range(3), output="array-%a.out")
+        self.assertEqual((job.wait(PATIENCE), len(job.rows), job.result()), ("COMPLETED", 3, None))
+        bad = muster.submit("exit $MUSTER_ARRAY_TASK_ID", array=[0, 4], output="/dev/null")
+        with self.assertRaisesRegex(muster.JobFailed, f"job {bad}: FAILED: exit code 4"):
+            bad.result(PATIENCE)
+
+    def test_a_forked_child_is_refused_and_does_not_wait_for_ever(self):
+        muster.Client().ping()
+        child = os.fork()
+        if child == 0:
+            try:
+                muster.Client().ping()
+            except muster.Error as error:
+                os._exit(7 if "forked" in str(error) else 8)
+            os._exit(9)
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), 7)
+
     def test_nobody_at_the_address_is_said_at_once(self):
         with self.assertRaisesRegex(muster.Unreachable, 'no controller at unix:/.*: start one with "muster up"'):
             muster.Client(state=os.path.join(self.cluster.work, "no-such")).ping()
@@ -307,16 +339,11 @@ class RestartTest(unittest.TestCase):
         self.addCleanup(one.close)
         client = muster.Client(state=one.state)
         gate = os.path.join(one.work, "gate")
-
-        def pass_gate(path, value):
-            while not os.path.exists(path):
-                __import__("time").sleep(0.05)
-            return value
         options = dict(client=client, directory=one.work + "/python", output="/dev/null")
         with muster.Executor(**options) as executor:
-            futures = [executor.submit(pass_gate, gate, n) for n in range(2)]
-            mapped = executor.map(pass_gate, [gate] * 3, range(3))
-            job = muster.submit(pass_gate, gate, "alone", **options)
+            futures = [executor.submit(wait_for, gate, n) for n in range(2)]
+            mapped = executor.map(wait_for, [gate] * 3, range(3))
+            job = muster.submit(wait_for, gate, "alone", **options)
             waits = concurrent.futures.ThreadPoolExecutor(2)
             result = waits.submit(job.result, PATIENCE)
             wait_until(lambda: len(muster.queue(states=["RUNNING"], client=client)) == 6, "six do not run")
@@ -329,6 +356,26 @@ class RestartTest(unittest.TestCase):
             self.assertEqual(late.result(PATIENCE).result(PATIENCE), 8)
             self.assertEqual(len(one.submitted()), 7)
             waits.shutdown()
+
+
+class FailoverTest(unittest.TestCase):
+    def test_another_controller_takes_over_and_nothing_is_missed(self):
+        one = Several(controllers=2)
+        one.start()
+        self.addCleanup(one.close)
+        client = muster.Client(one.address)
+        options = dict(client=client, directory=one.work + "/python", output="/dev/null")
+        gate = os.path.join(one.work, "gate")
+        job = muster.submit(wait_for, gate, keywords={"value": 4}, **options)
+        with muster.Executor(**options) as executor, concurrent.futures.ThreadPoolExecutor(1) as waits:
+            future, result = executor.submit(wait_for, gate, 5), waits.submit(job.result, PATIENCE)
+            leader = wait_until(one.leader, one.logs)
+            one.controllers[leader - 1].kill()
+            self.assertEqual(muster.submit(abs, -6, **options).result(PATIENCE), 6)
+            open(gate, "w", encoding="utf-8").close()
+            self.assertEqual((result.result(PATIENCE), future.result(PATIENCE)), (4, 5))
+        one.controllers[leader - 1].start()
+        self.assertEqual(len(one.submitted()), 3)
 
 
 class KeyedTest(unittest.TestCase):
@@ -358,6 +405,17 @@ class KeyedTest(unittest.TestCase):
         self.assertEqual((done.stdout, done.returncode), (f"1024 {one.user.pw_name}\n", 0), done.stderr)
         done = self.run_as(user, group, one.work, MUSTER_CONTROLLER=one.tcp, MUSTER_KEYS=trust, MUSTER_TOKEN="x" + token)
         self.assertRegex(done.stderr, "muster.errors.NotAllowed: [^\n]+\n$")
+        reader = one.over_tcp("token", "--read-only").stdout.strip()
+        read = muster.Client(one.tcp, token=reader, environment={"MUSTER_KEYS": trust})
+        self.assertEqual(read.ping()["nodes"], 1)
+        with self.assertRaisesRegex(muster.NotAllowed, "^[^\n]+$"):
+            muster.submit("true", client=read)
+        with self.assertRaisesRegex(muster.Unreachable, "no controller at 127.0.0.1:1: check that musterd runs there"):
+            muster.Client("127.0.0.1:1", token=token, environment={"MUSTER_KEYS": trust}).ping()
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ed25519", "-nodes", "-subj", "/CN=other", "-keyout", os.devnull,
+                        "-out", os.path.join(trust, "ca.pem")], check=True, capture_output=True)
+        with self.assertRaisesRegex(muster.NotAllowed, "is not the controller that .*ca.pem vouches for"):
+            muster.Client(one.tcp, token=token, environment={"MUSTER_KEYS": trust}).ping()
         os.chmod(os.path.join(one.client_keys, "client.key"), 0o644)
         done = self.run_as(user, group, one.work, **known)
         self.assertRegex(done.stderr, r"NotAllowed: [^\n]*client.key: others may read or change it \(mode 0644\)")

@@ -85,8 +85,8 @@ class Carried:
         content = _dumps(function, name)
         arguments = [_dumps(list(each), f"an argument of {name}") for each in calls]
         place = os.path.join(results_directory(directory), f"{time.strftime('%Y%m%d')}-{secrets.token_hex(8)}")
-        os.mkdir(place, 0o700)
         try:
+            os.mkdir(place, 0o700)
             with open(run_carried.__file__, "rb") as file:
                 _write(os.path.join(place, "run.py"), file.read())
             path = [os.path.abspath(entry) for entry in sys.path if not entry.endswith(".zip")]
@@ -94,6 +94,9 @@ class Carried:
             _write(os.path.join(place, "function.pickle"), content)
             for index, each in enumerate(arguments):
                 _write(os.path.join(place, f"call-{index}.pickle"), each)
+        except OSError as error:
+            shutil.rmtree(place, ignore_errors=True)
+            raise Error(f"{place}: cannot be written ({error.strerror})") from None
         except BaseException:
             shutil.rmtree(place, ignore_errors=True)
             raise

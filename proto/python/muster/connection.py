@@ -37,6 +37,18 @@ _OPTIONS = [("grpc.enable_http_proxy", 0), ("grpc.service_config_disable_resolut
             ("grpc.keepalive_timeout_ms", 20000), ("grpc.max_receive_message_length", 256 << 20)]
 
 
+_pid = 0  # of the process that uses gRPC
+
+
+def _refuse_after_fork() -> None:
+    """gRPC's threads are gone in a child of fork(): its calls would wait for ever."""
+    global _pid
+    _pid = _pid or os.getpid()
+    if _pid != os.getpid():
+        raise Error("this process was forked from one that had called the controller, which gRPC does not survive: use "
+                    "multiprocessing's \"spawn\", or start a program")
+
+
 class _Busy(Exception):
     """The controller has too much to do; it said so itself."""
 
@@ -76,6 +88,7 @@ class Line:
 
     @property
     def channel(self) -> grpc.Channel:
+        _refuse_after_fork()
         with self._lock:
             if self._opened is None:
                 if self.address.is_unix:
@@ -320,14 +333,15 @@ class Stream:
 
 
 _default_lock = threading.Lock()
-_default: tuple[int, str, Client] | None = None
+_default: tuple[str, str, Client] | None = None
 
 
 def default_client() -> Client:
-    """The client that the environment names; each process has its own."""
+    """The client that the environment names."""
     global _default
     with _default_lock:
         meant = ",".join(each.text for each in controller_addresses())
-        if _default is None or _default[:2] != (os.getpid(), meant):
-            _default = (os.getpid(), meant, Client())
+        token = os.environ.get("MUSTER_TOKEN", "")
+        if _default is None or _default[:2] != (meant, token):
+            _default = (meant, token, Client())
         return _default[2]

@@ -113,7 +113,7 @@ class Job:
     def result(self, timeout: float | None = None) -> Any:
         """What the job's function returned, once it has; raises what the function raised, or JobFailed."""
         state = self.wait(timeout)
-        row = self.rows[0]
+        row = next((row for row in self.rows if row.state == state), self.rows[0])
         carried = self.carried()
         if carried is None:
             if state == "COMPLETED":
