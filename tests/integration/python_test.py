@@ -273,6 +273,7 @@ class PythonTest(unittest.TestCase):
                 (dict(gpus="all"), ValueError, "gpus: 'all' is not a number"),
                 (dict(dependency="afterok"), ValueError, "dependency: 'afterok' is not a dependency"),
                 (dict(constraint="a|b"), ValueError, "constraint: .* are no names"),
+                (dict(container_mounts="a:b:c"), ValueError, "container_mounts: 'a:b:c' is no mount"),
                 (dict(job_name="a\nb"), ValueError, "job_name: .* is not a text of one line"),
                 (dict(export="HOME"), ValueError, "'HOME' are no variables"),
                 (dict(array="0-3"), TypeError, "array: a function has one call a job"),
@@ -293,6 +294,17 @@ class PythonTest(unittest.TestCase):
         self.assertEqual(self.cluster.submitted(), before)
         self.assertEqual([place for place in os.listdir("python") if not os.path.exists(f"python/{place}/function.pickle")]
                          if os.path.isdir("python") else [], [])
+
+    def test_paths_of_images_and_mounts_are_whole(self):
+        from muster import options
+        here = os.getcwd()
+        for given, whole in (("debian:12", "debian:12"), ("a.sqsh", f"{here}/a.sqsh"), ("/b.sqsh", "/b.sqsh"),
+                             ("oci:dir:tag", f"oci:{here}/dir:tag"), ("docker-archive:/c.tar", "docker-archive:/c.tar")):
+            request = muster.connection.wire.SubmitRequest()
+            options.fill(request, {"image": given, "container_mounts": "data:/data:ro,/scratch"})
+            self.assertEqual(request.spec.container.image, whole)
+            self.assertEqual([(mount.source, mount.destination, mount.read_only) for mount in request.spec.container.mounts],
+                             [(f"{here}/data", "/data", True), ("/scratch", "/scratch", False)])
 
     def test_results_are_read_from_a_directory_of_ones_own_alone(self):
         job = muster.submit(abs, -5)

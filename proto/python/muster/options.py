@@ -70,14 +70,24 @@ def _licenses(value: Any) -> list[job_pb2.LicenseCount]:
     return [job_pb2.LicenseCount(name=name, count=number) for name, number in readers.counted(value)]
 
 
-def _mounts(value: Any) -> list[Any]:
-    listed = value.split(",") if isinstance(value, str) else list(value)
+def _image(value: Any) -> str:
+    """A registry's image as it is; files and directories by whole paths."""
+    named = readers.text(value)
+    scheme, colon, path = named.partition(":")
+    if colon and scheme in ("oci", "docker-archive", "bundle"):
+        return f"{scheme}:{os.path.join(os.getcwd(), path)}"
+    return os.path.join(os.getcwd(), named) if named.endswith((".sqsh", ".squashfs")) else named
+
+
+def _mounts(value: Any) -> list[job_pb2.ContainerMount]:
     made = []
-    for item in listed:
-        source, destination, *mode = item.split(":")
-        if not source.startswith("/") or not destination.startswith("/") or mode not in ([], ["ro"], ["rw"]):
-            raise ValueError(f"{item!r} is no mount: use 'SOURCE:DESTINATION[:ro]' with whole paths")
-        made.append(job_pb2.ContainerMount(source=source, destination=destination, read_only=mode == ["ro"]))
+    for item in value.split(",") if isinstance(value, str) else list(value):
+        source, _, rest = str(item).partition(":")
+        destination, _, mode = rest.partition(":")
+        if not source or mode not in ("", "ro", "rw"):
+            raise ValueError(f"{item!r} is no mount: use 'SOURCE[:DESTINATION[:ro]]'")
+        made.append(job_pb2.ContainerMount(source=os.path.join(os.getcwd(), source), destination=destination or source,
+                                           read_only=mode == "ro"))
     return made
 
 
@@ -89,7 +99,9 @@ OPTIONS: dict[str, Setter] = {
     "checkpoint_with": _field("spec.checkpoint_with", _one_of(MEANS)),
     "comment": _field("spec.comment", readers.text),
     "constraint": _field("spec.request.constraint", readers.features),
-    "container_image": _field("spec.container.image", readers.text),
+    "container_entrypoint": _field("spec.container.entrypoint", readers.yes),
+    "container_env": _field("spec.container.env", readers.names),
+    "container_image": _field("spec.container.image", _image),
     "container_mount_home": _field("spec.container.mount_home", readers.yes),
     "container_mounts": _field("spec.container.mounts", _mounts),
     "container_name": _field("spec.container.name", readers.text),
@@ -109,7 +121,7 @@ OPTIONS: dict[str, Setter] = {
     "gpus_per_node": _field("spec.request.gpus_per_node", readers.gpus),
     "gpus_per_task": _field("spec.request.gpus_per_task", readers.gpus),
     "hold": _field("spec.held", readers.yes),
-    "image": _field("spec.container.image", readers.text),
+    "image": _field("spec.container.image", _image),
     "input": _field("program.stdin_path", readers.text),
     "job_name": _field("spec.name", readers.text),
     "kill_on_invalid_dep": _field("spec.kill_on_invalid_dep", _one_of(CHOICES)),
