@@ -26,10 +26,11 @@ class JobFuture(concurrent.futures.Future[Any]):
         self._alone = alone  # one call, whose value is the future's; else the future has a list
 
     def cancel(self) -> bool:
-        if not super().cancel():
-            return False
-        self.job.cancel()
-        return True
+        return cancel_all([self]) == 1
+
+    def give_up(self) -> bool:
+        """Takes no result any more; whether it still could have had one."""
+        return super().cancel()
 
     def job_ended(self, state: str, why: str) -> None:
         """Takes the result, once the job has ended."""
@@ -40,6 +41,14 @@ class JobFuture(concurrent.futures.Future[Any]):
             self.set_result(values[0] if self._alone else values)
         except BaseException as error:
             self.set_exception(error)
+
+
+def cancel_all(futures: Iterable[JobFuture]) -> int:
+    """Ends the jobs of those futures that have no result yet, in one call of the controller; how many."""
+    given_up = [future for future in futures if not future.done() and future.give_up()]
+    if given_up:
+        Job.cancel_all([future.job for future in given_up])
+    return len(given_up)
 
 
 class Executor(concurrent.futures.Executor):
@@ -85,9 +94,7 @@ class Executor(concurrent.futures.Executor):
                 for future in futures:
                     yield from future.result(None if until is None else until - time.monotonic())
             finally:
-                for future in futures:
-                    if not future.done():
-                        future.cancel()
+                cancel_all(futures)
         return results()
 
     def _start(self, function: Callable[..., Any], calls: Sequence[Sequence[Call]], array: bool) -> list[JobFuture]:
@@ -136,8 +143,7 @@ class Executor(concurrent.futures.Executor):
             self._down = True
             left = list(self._futures.values())
         if cancel_futures:
-            for future in left:
-                future.cancel()
+            cancel_all(left)
         if not wait:
             return
         concurrent.futures.wait([future for future in left if not future.cancelled()])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import re
 import secrets
@@ -21,6 +22,7 @@ from muster.wire import controller_pb2 as wire
 from muster.wire import view_pb2
 
 SCRIPT_BYTES_MAX = 4 << 20
+READ_AGAIN = 1.0  # seconds
 RESTART_PATIENCE = 60.0  # seconds for which a wait outlasts a controller that is away
 
 
@@ -86,9 +88,8 @@ class Job:
         away = 0.0  # since when no controller has answered
         while True:
             try:
-                for row in self.rows:
-                    if row.state not in ENDED:
-                        self._watch(row.id, until)
+                while live := [row for row in self.rows if row.state not in ENDED]:
+                    self._watch([row.id for row in live], until)
                 return self.state
             except Unreachable:
                 away = away or time.monotonic()
@@ -99,11 +100,14 @@ class Job:
                     raise TimedOut(f"job {self.id}: has not ended within {timeout:g} s; it goes on") from None
             time.sleep(RETRY_PAUSE)
 
-    def _watch(self, job: int, until: float | None) -> None:
-        """Follows one job to its end."""
-        left = None if until is None else max(0.0, until - time.monotonic())
-        for reply in self._client.stream("WatchJob", wire.WatchJobRequest(job=job), left):
-            if reply.job.state in ENDED:
+    def _watch(self, jobs: Sequence[int], until: float | None) -> None:
+        """Follows jobs to their ends, one after the other; returns when it is time to read again which are left."""
+        read = time.monotonic()
+        for job in jobs:
+            left = None if until is None else max(0.0, until - time.monotonic())
+            with contextlib.closing(self._client.stream("WatchJob", wire.WatchJobRequest(job=job), left)) as stream:
+                any(reply.job.state in ENDED for reply in stream)
+            if time.monotonic() > read + READ_AGAIN:
                 return
 
     def __await__(self) -> Generator[Any, None, str]:
@@ -151,9 +155,15 @@ class Job:
 
     def cancel(self) -> None:
         """Ends it; of a job that has ended it does nothing."""
-        reply = self._client.call("Cancel", wire.CancelRequest(jobs=[wire.JobSelector(job=self.id)]))
-        if reply.errors and not self.done():
-            raise Refused(reply.errors[0])
+        errors = self.cancel_all([self])
+        if errors and not self.done():
+            raise Refused(errors[0])
+
+    @staticmethod
+    def cancel_all(jobs: Sequence[Job]) -> Sequence[str]:
+        """Ends jobs of one cluster in one call; a line for each that could not be ended, as one that has ended already."""
+        request = wire.CancelRequest(jobs=[wire.JobSelector(job=job.id) for job in jobs])
+        return list(jobs[0]._client.call("Cancel", request).errors)
 
     def hold(self) -> None:
         """Keeps it from starting until release()."""
