@@ -140,6 +140,10 @@ class SystemdTest(unittest.TestCase):
         self.assertEqual([int(line[0]) for line in lines], list(range(1, BEATS + 1)))
         self.assertEqual(len({line[1] for line in lines}), 1)
 
+    def test_a_users_python_program_calls_the_controller_with_munge(self):
+        call = "import muster; print(muster.submit(pow, 2, 10, output='/dev/null').result(60))"
+        self.assertEqual(self.as_ada("python3", "-c", call).stdout, "1024\n")
+
     def test_without_keys_each_daemon_says_in_one_line_what_to_do(self):
         self.assertRegex(self.without_keys["musterd.service"],
                          r"(?m)^musterd: .*make keys, as muster: muster keys init --keys /var/lib/muster/keys$")
