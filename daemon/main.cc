@@ -69,7 +69,8 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   LiveUsage usage;
   AgentService agents(controller, sessions, {config.cluster, clock, gate, *signer, usage});
   ClientService clients(controller, *accounting, *store,
-                        {config.cluster, gate, usage, tokens.get()});
+                        {config.cluster, gate, usage, tokens.get(),
+                         config.retention.DirectoryOf(*store)});
   FramedDoor frames(FramesFor(clients));
   RETURN_IF_ERROR(frames.Start());
   LeadershipService leadership(controller, gate, config.name);

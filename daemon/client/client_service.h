@@ -35,6 +35,7 @@ class ClientService final : public StreamingService {
     const Gate& gate;
     const LiveUsage& usage;
     TokenStore* tokens = nullptr;
+    std::string archive;  // the directory
   };
 
   // Everything that is referred to outlives the service.
