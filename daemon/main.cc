@@ -67,9 +67,9 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   RETURN_IF_ERROR(Begin(config, *store, controller));
   LiveUsage usage;
   AgentService agents(controller, sessions, {config.cluster, clock, gate, *signer, usage});
-  ClientService clients(
-      controller, *accounting, *store,
-      {config.cluster, gate, usage, tokens.get(), &sessions.questions(), config.tls.certificate});
+  ClientService clients(controller, *accounting, *store,
+                        {config.cluster, gate, usage, tokens.get(), &sessions.questions(),
+                         config.tls.certificate, config.retention.DirectoryOf(*store)});
   FramedDoor frames(FramesFor(clients));
   RETURN_IF_ERROR(frames.Start());
   LeadershipService leadership(controller, gate, config.name);

@@ -59,6 +59,7 @@ namespace muster::cli {
   VERB("help", HelpVerb, true)             \
   VERB("manual", ManualVerb, true)         \
   VERB("token", TokenVerb)                 \
+  VERB("archive", ArchiveVerb)             \
   VERB("web", WebVerb)                     \
   VERB("tune", TuneVerb)                   \
   VERB("controller", ControllerVerb)       \

@@ -60,6 +60,8 @@ void ServeNodeQuestions(Methods& methods, const Backend& backend);
 void ServeHealthQuestions(Methods& methods, const Backend& backend);
 // policy_answers.cc: policy and the shares that follow from it.
 void ServePolicyQuestions(Methods& methods, const Backend& backend);
+// archive_answers.cc: the archive in `directory`, and jobs that come back from it.
+void ServeArchive(Methods& methods, const Backend& backend, const std::string& directory);
 // tunings.cc: tuned kernels, kept beside the state.
 void ServeTunings(Methods& methods, const Backend& backend);
 

@@ -31,6 +31,7 @@ ClientService::ClientService(Controller& controller, Accounting& accounting, Job
   ServeHealthQuestions(methods_, backend);
   ServePolicyQuestions(methods_, backend);
   ServeTunings(methods_, backend);
+  ServeArchive(methods_, backend, setting.archive);
   ServeTokens(methods_, setting.tokens, reader_);
   methods_.ServeMessages(
       "ReadMetrics", [this](const AnyCall& call, std::string_view) { metrics_.ReadMetrics(call); });

@@ -39,6 +39,7 @@ class ClientService final : public StreamingService {
     TokenStore* tokens = nullptr;
     NodeQuestions* questions = nullptr;
     std::string certificate = {};  // the controller's, a file; empty: it has none
+    std::string archive = {};      // the directory
   };
 
   // Everything that is referred to outlives the service.

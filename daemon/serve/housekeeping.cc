@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/leading/await.h"
+#include "daemon/store/archive/job_archive.h"
 #include "daemon/store/archive/journal_segment.h"
 #include "daemon/store/rows/journal.h"
 #include "daemon/store/rows/meta_rows.h"
@@ -18,7 +19,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr Duration kLookAtMost = std::chrono::minutes(10);
-constexpr Duration kBeginAtMost = std::chrono::hours(24);  // between two beginnings
+constexpr Duration kBeginAtMost = std::chrono::hours(24);  // between two files of a kind
 constexpr milliseconds kBetweenPieces{20};
 constexpr milliseconds kPieceMost = std::chrono::minutes(1);  // a store may be slow
 
@@ -66,16 +67,31 @@ absl::Status Housekeeping::LookOnce() {
   if (whole > 0) {
     return absl::OkStatus();  // secrets are still taken out of old entries
   }
-  const std::string directory =
-      retention_.archive.empty() ? store_.directory() + "/archive" : retention_.archive;
+  const std::string directory = retention_.DirectoryOf(store_);
   ASSIGN_OR_RETURN(const JournalArchive archive, JournalArchive::Open(directory));
   RETURN_IF_ERROR(BeginAgain(archive, *reader));
   if (retention_.jobs.all()) {
     return absl::OkStatus();
   }
-  ASSIGN_OR_RETURN(std::vector<Drops> jobs,
-                   FindDroppedJobs(*reader, retention_.jobs, clock_.Now()));
-  return Drop(std::move(jobs));
+  return DropJobs(directory, *reader);
+}
+
+// What goes is in the archive first. It goes many at a time, so that the archive's files are few.
+absl::Status Housekeeping::DropJobs(const std::string& directory, Database& reader) {
+  const Time now = clock_.Now();
+  ASSIGN_OR_RETURN(DroppedJobs jobs, FindDroppedJobs(reader, retention_.jobs, now));
+  RETURN_IF_ERROR(Drop(std::move(jobs.archived)));
+  if (jobs.fresh.empty() || (jobs_dropped_ != kNoTime && now - jobs_dropped_ < Between())) {
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const std::string file, WriteJobs(reader, directory, jobs.fresh));
+  jobs_dropped_ = now;
+  log_.Info("retention", absl::StrCat(file, ": ended jobs that leave the store"));
+  return Drop(std::move(jobs.fresh));
+}
+
+Duration Housekeeping::Between() const {
+  return std::min(kBeginAtMost, retention_.journal / 4);
 }
 
 // Takes a beginning when it is time for one, and has the journal begin with the newest that is old
@@ -84,9 +100,8 @@ absl::Status Housekeeping::BeginAgain(const JournalArchive& archive, Database& r
   const Time now = clock_.Now();
   std::vector<JournalBeginning> beginnings = archive.Beginnings();
   ASSIGN_OR_RETURN(const Version last, ReadVersion(reader));
-  const Duration between = std::min(kBeginAtMost, retention_.journal / 4);
   if (beginnings.empty() ||
-      (beginnings.back().version < last && now - beginnings.back().taken >= between)) {
+      (beginnings.back().version < last && now - beginnings.back().taken >= Between())) {
     ASSIGN_OR_RETURN(const JournalBeginning taken, archive.Take(reader, now));
     controller_.PlanAfresh();
     beginnings.push_back(taken);

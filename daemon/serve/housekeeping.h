@@ -31,6 +31,10 @@ struct Retention {
   Duration journal{0};  // how long entries stay in the store; 0: for ever
   JobsKept jobs;
   std::string archive;  // directory; empty: in the controller's
+
+  [[nodiscard]] std::string DirectoryOf(const JobStore& store) const {
+    return archive.empty() ? store.directory() + "/archive" : archive;
+  }
 };
 
 class Housekeeping {
@@ -45,9 +49,12 @@ class Housekeeping {
 
  private:
   void Run();
+  // Between two files of a kind.
+  [[nodiscard]] Duration Between() const;
   bool Pause(std::chrono::milliseconds time);
   absl::Status LookOnce();
   absl::Status BeginAgain(const JournalArchive& archive, Database& reader);
+  absl::Status DropJobs(const std::string& directory, Database& reader);
   absl::Status Drop(std::vector<Drops> pieces);
 
   JobStore& store_;
@@ -57,6 +64,7 @@ class Housekeeping {
   const Retention retention_;
   const Scripts scripts_;
   std::string complained_;
+  Time jobs_dropped_ = kNoTime;
   std::mutex mutex_;
   std::condition_variable wake_;
   bool stopping_ = false;  // guarded by mutex_

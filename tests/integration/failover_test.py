@@ -8,8 +8,9 @@ import socket
 import threading
 import unittest
 
+import patroni
 from cluster import PATIENCE, wait_until
-from several import Campaign, Several
+from several import Campaign, DISK_FAULTS, FAULTS, Several
 
 
 class StandbyTest(unittest.TestCase):
@@ -220,9 +221,43 @@ class FailoverTest(unittest.TestCase):
     def test_no_job_is_lost_run_twice_or_ended_whatever_happens_to_the_lead(self):
         campaign = Campaign(seed=25)
         try:
-            for fault in ("kill", "stop", "cut", "away", "handover"):
+            for fault in FAULTS:
                 with self.subTest(fault=fault):
                     campaign.strike(fault)
+            for promise, broken in campaign.judge():
+                self.assertEqual(broken, [], promise)
+        except BaseException:
+            campaign.clients.ending = True
+            campaign.cluster.close(check=False)
+            raise
+        campaign.cluster.close()
+
+
+@unittest.skipUnless(os.geteuid() == 0, "a disk of the database's own takes root")
+class FullDiskTest(unittest.TestCase):
+    def test_a_submission_is_refused_in_words_while_the_databases_disk_is_full_and_nothing_is_lost(self):
+        campaign = Campaign(seed=25, faults=DISK_FAULTS, away=15)
+        try:
+            campaign.strike("full")
+            refused = campaign.clients.refusals
+            self.assertTrue(refused)
+            for line in refused:
+                self.assertRegex(line, r"\Amuster submit: [^\n]+\n\Z")
+            for promise, broken in campaign.judge():
+                self.assertEqual(broken, [], promise)
+        except BaseException:
+            campaign.clients.ending = True
+            campaign.cluster.close(check=False)
+            raise
+        campaign.cluster.close()
+
+
+@unittest.skipUnless(patroni.PROGRAM and patroni.ETCD, "patroni or etcd is not installed")
+class PatroniTest(unittest.TestCase):
+    def test_no_job_is_lost_when_the_databases_primary_dies_and_its_standby_takes_over(self):
+        campaign = Campaign(seed=25, faults=("primary",))
+        try:
+            campaign.strike("primary")
             for promise, broken in campaign.judge():
                 self.assertEqual(broken, [], promise)
         except BaseException:

@@ -26,9 +26,22 @@ def as_ordinary(words):
     return ["runuser", "-u", "postgres", "--", *words] if os.geteuid() == 0 else words
 
 
+def rows_of(url, query):
+    """The rows of a query, with numbers as numbers; none of a command."""
+    copied = query if not query.startswith("SELECT") else f"COPY ({query}) TO STDOUT WITH CSV HEADER"
+    done = subprocess.run([f"{PROGRAMS}/psql", "-qX", "-v", "ON_ERROR_STOP=1", "-c", copied, url],
+                          check=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    return [{key: int(value) if re.fullmatch(r"-?\d+", value) else value for key, value in row.items()}
+            for row in csv.DictReader(io.StringIO(done.stdout))]
+
+
 class Postgres:
-    def __init__(self, synced=False):
+    def __init__(self, synced=False, size=None):
+        """`size`: it has a disk of its own of that size, which can be filled; that takes root."""
         self.directory = tempfile.mkdtemp(prefix="mpg-", dir="/tmp")
+        self.has_disk = size is not None
+        if self.has_disk:
+            subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", self.directory], check=True)
         if os.geteuid() == 0:
             owner = pwd.getpwnam("postgres")
             os.chown(self.directory, owner.pw_uid, owner.pw_gid)
@@ -48,7 +61,7 @@ class Postgres:
         with open(f"{self.directory}.log", "ab") as log:
             self.process = subprocess.Popen(
                 as_ordinary([f"{PROGRAMS}/postgres", "-D", f"{self.directory}/data", "-k", self.directory,
-                             "-c", "listen_addresses=", *([] if self.synced else ["-F"])]),
+                             "-c", "listen_addresses=", "-c", "max_wal_size=64MB", *([] if self.synced else ["-F"])]),
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/", start_new_session=True)
         until = time.monotonic() + 60
         while subprocess.run([f"{PROGRAMS}/pg_isready", "-q", "-h", self.directory], check=False).returncode != 0:
@@ -67,29 +80,42 @@ class Postgres:
             self.process.wait()
             self.process = None
 
+    def fill(self):
+        """Its disk is full from now on."""
+        with open(f"{self.directory}/filler", "wb", buffering=0) as file:
+            for size in (1 << 20, 1 << 12):
+                try:
+                    while True:
+                        file.write(bytes(size))
+                except OSError:
+                    pass
+
+    def free(self):
+        """There is room again; the server may have given up meanwhile."""
+        os.unlink(f"{self.directory}/filler")
+        if self.process.poll() is not None:
+            self.start()
+
     def ask(self, query, database="cluster"):
-        """The rows of a query, with numbers as numbers; none of a command."""
-        copied = query if not query.startswith("SELECT") else f"COPY ({query}) TO STDOUT WITH CSV HEADER"
-        done = subprocess.run([f"{PROGRAMS}/psql", "-qX", "-v", "ON_ERROR_STOP=1", "-c", copied, self.url(database)],
-                              check=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
-        return [{key: int(value) if re.fullmatch(r"-?\d+", value) else value for key, value in row.items()}
-                for row in csv.DictReader(io.StringIO(done.stdout))]
+        return rows_of(self.url(database), query)
 
     def close(self):
         self.stop()
+        if self.has_disk:
+            subprocess.run(["umount", "-l", self.directory], check=True)
         shutil.rmtree(self.directory, ignore_errors=True)
         os.unlink(f"{self.directory}.log")
 
 
 class Way:
-    """A socket through which one controller reaches the database, until it is cut: then nothing that is sent arrives, and
-    nobody is told."""
+    """A socket through which one controller reaches the database, or others reach it, until it is cut: then nothing that
+    is sent arrives, and nobody is told."""
 
-    def __init__(self, postgres, directory):
-        self.postgres, self.directory = postgres, directory
+    def __init__(self, target, directory, name):
+        self.target, self.directory = target, directory
         os.makedirs(directory, exist_ok=True)
         self.listener = socket.socket(socket.AF_UNIX)
-        self.listener.bind(os.path.join(directory, SOCKET))
+        self.listener.bind(os.path.join(directory, name))
         self.listener.listen(64)
         self.cut = False
         self.lock = threading.Lock()
@@ -113,7 +139,7 @@ class Way:
         client, _ = self.listener.accept()
         server = socket.socket(socket.AF_UNIX)
         try:
-            server.connect(os.path.join(self.postgres.directory, SOCKET))
+            server.connect(self.target)
         except OSError:
             client.close()
             return

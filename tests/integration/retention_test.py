@@ -1,5 +1,6 @@
 """What is left of a job once it has ended: no environment and no script, unless scripts are kept."""
 
+import json
 import os
 import sqlite3
 import subprocess
@@ -115,6 +116,40 @@ class JournalTest(ClusterTest):
         refused = self.cluster.muster("events", "--from", "1")
         self.assertEqual(refused.returncode, 1)
         self.assertIn("are in the archive", refused.stderr)
+
+    def test_then_old_jobs_go_to_the_archive_and_come_back(self):
+        """Runs after the journal began again: a job goes when the journal names it no more."""
+        job = self.cluster.submit("-o", "/dev/null", self.cluster.script("true\n"))
+        self.cluster.wait_ended(job)
+        shown = json.loads(self.cluster.must("show", str(job), "--json"))
+        written = self.cluster._rows("SELECT max(version) AS last FROM journal")[0]["last"]
+        self.cluster.submit("--hold", self.cluster.script("true\n"))
+        wait_until(lambda: self.begins() > written, "the journal did not begin again", 60)
+        self.cluster.controller.kill()
+        with sqlite3.connect(os.path.join(self.cluster.state, "controller", "state.db")) as database:
+            database.execute("UPDATE history SET ended = ended - 172800000 WHERE id = ?", (job,))
+        self.cluster.controller.start()
+
+        def files():
+            listed = json.loads(self.cluster.must("archive", "list", "--json"))["files"]
+            return [file for file in listed if file["kind"] == "jobs"]
+
+        wait_until(files, "no file of jobs was written", 60)
+        wait_until(lambda: self.cluster.muster("show", str(job)).returncode == 1, "the job did not go", 60)
+        self.assertEqual(files()[0]["jobs"], 1)
+        name = files()[0]["name"]
+        self.assertIn("1 job loaded", self.cluster.must("archive", "load", name, "--keep", "1h"))
+        self.assertIn("0 jobs loaded, 1 were there already", self.cluster.must("archive", "load", name))
+        again = json.loads(self.cluster.must("show", str(job), "--json"))
+        self.assertEqual(again, shown)
+        self.assertRegex(self.cluster.must("history"), rf"(?m)^ *{job} ")
+        for words, error in ((("load", "jobs-1-2-3.db.zst"), "not in the archive"),
+                             (("load", "../state.db"), "no file of ended jobs"),
+                             (("load",), "needs a FILE"), (("look",), "expected list or load"),
+                             (("load", name, "--keep", "never"), "--keep")):
+            refused = self.cluster.muster("archive", *words)
+            self.assertIn(refused.returncode, (1, 2), words)
+            self.assertIn(error, refused.stderr, words)
 
 
 del RetentionTest

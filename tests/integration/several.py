@@ -10,30 +10,41 @@ import threading
 import time
 
 from cluster import Cluster, PATIENCE, WIDE, program, start_time, wait_until
-from postgres import Postgres, Way
+from patroni import Patroni
+from postgres import Postgres, SOCKET, Way
 
 CODES = 7  # job N ends with exit code N modulo this
-FAULTS = ("kill", "stop", "cut", "away", "handover")
+FAULTS = ("kill", "stop", "cut", "away", "handover", "upgrade", "silence")
+DISK_FAULTS = (*FAULTS, "full")  # of a database that has a disk of its own
+PATRONI_FAULTS = ("primary", "kill", "handover")  # of a database that is a primary and a standby
 
 
 class Several(Cluster):
-    def __init__(self, controllers=2, nodes=1, lease="2s", synced=False):
-        self.postgres = Postgres(synced)
+    def __init__(self, controllers=2, nodes=1, lease="2s", synced=False, patroni=False, disk=None, doors=False):
+        """`doors`: agents and clients reach each controller by a way that can be cut."""
+        self.postgres = Patroni() if patroni else Postgres(synced, disk)
         super().__init__(nodes=nodes, topology=WIDE)
         settings = os.path.join(self.root, "muster.toml")
         with open(settings, "w", encoding="utf-8") as file:
             file.write(f'lease = "{lease}"\n')
-        self.controllers, self.ways = [], []
+        self.controllers, self.ways, self.doors = [], [], []
         for i in range(controllers):
             name = f"c{i + 1}"
-            self.ways.append(Way(self.postgres, os.path.join(self.root, "way-" + name)))
+            if not patroni:
+                self.ways.append(Way(os.path.join(self.postgres.directory, SOCKET),
+                                     os.path.join(self.root, "way-" + name), SOCKET))
             state = os.path.join(self.state, name)
             self.controllers.append(self._daemon("musterd", [
                 "--state", state, "--listen", f"unix:{state}/socket", "--config", settings, "--name", name,
-                "--store", self.postgres.url(host=self.ways[i].directory)], name))
+                "--store", self.postgres.url(host=None if patroni else self.ways[i].directory)], name))
             os.makedirs(state, mode=0o700)
         alone = self.address
-        self.address = ",".join(f"unix:{self.state}/c{i + 1}/socket" for i in range(controllers))
+        places = [f"{self.state}/c{i + 1}" for i in range(controllers)]
+        if doors:
+            self.doors = [Way(f"{place}/socket", os.path.join(self.root, "door-" + os.path.basename(place)), "socket")
+                          for place in places]
+            places = [door.directory for door in self.doors]
+        self.address = ",".join(f"unix:{place}/socket" for place in places)
         for agent in self.agents:
             agent.arguments = [self.address if word == alone else word for word in agent.arguments]
         self.controller = self.controllers[0]
@@ -96,7 +107,7 @@ class Several(Cluster):
             for controller in self.controllers[1:]:
                 controller.stop()
             super().close(check=False)
-            for way in self.ways:
+            for way in (*self.ways, *self.doors):
                 way.close()
             self.postgres.close()
 
@@ -140,12 +151,13 @@ class Clients:
 class Campaign:
     """Faults one after the other under a stream of submissions, with jobs that run from the first to the last."""
 
-    def __init__(self, seed, status=8, away=5.0, controllers=2, synced=False):
+    def __init__(self, seed, status=8, away=5.0, controllers=2, synced=False, faults=FAULTS):
         self.draw = random.Random(seed)
         self.away = away  # seconds that the database is
-        self.cluster = Several(controllers, nodes=2, synced=synced)
+        self.cluster = Several(controllers, nodes=2, synced=synced, patroni="primary" in faults,
+                               disk="256m" if "full" in faults else None, doors="silence" in faults)
         self.cluster.start()
-        self.taken = {fault: [] for fault in FAULTS}  # seconds until the next submission was accepted
+        self.taken = {fault: [] for fault in faults}  # seconds until the next submission was accepted
         script = self.cluster.script(self.cluster.gate() + f"\nfinish $((MUSTER_JOB_ID % {CODES}))")
         first = self.cluster.submit("-a", f"0-{status - 1}", "-o", "/dev/null", script)
         self.status = set(range(first, first + status))
@@ -156,7 +168,8 @@ class Campaign:
     def strike(self, fault):
         """One fault, and what was broken put right again."""
         number = wait_until(self.cluster.leader, self.cluster.logs)
-        leader, way = self.cluster.controllers[number - 1], self.cluster.ways[number - 1]
+        leader = self.cluster.controllers[number - 1]
+        way = self.cluster.ways[number - 1] if self.cluster.ways else None
         moment = time.monotonic()
 
         def another_leads():
@@ -175,6 +188,23 @@ class Campaign:
             time.sleep(self.away)
             self.cluster.postgres.start()
             moment = time.monotonic()
+        elif fault == "upgrade":
+            for controller in self.cluster.controllers:
+                controller.stop()
+                controller.start()
+                wait_until(lambda: len(self.cluster.statuses()) == len(self.cluster.controllers), self.cluster.logs)
+        elif fault == "silence":
+            self.cluster.doors[number - 1].cut = True
+            time.sleep(self.away)
+            self.cluster.doors[number - 1].cut = False
+            moment = time.monotonic()
+        elif fault == "full":
+            self.cluster.postgres.fill()
+            time.sleep(self.away)
+            self.cluster.postgres.free()
+            moment = time.monotonic()
+        elif fault == "primary":
+            member, _ = self.cluster.postgres.fail_over()
         else:
             # A standby that has just begun may not have followed far enough to take over.
             wait_until(lambda: self.cluster.muster("controller", "handover").returncode == 0, self.cluster.logs)
@@ -186,6 +216,9 @@ class Campaign:
             os.kill(leader.process.pid, signal.SIGCONT)
         elif fault == "cut":
             way.cut = False
+        elif fault == "primary":
+            member.start()
+            self.cluster.postgres.wait(self.cluster.postgres.is_whole, "the old primary does not follow")
         wait_until(lambda: len(self.cluster.statuses()) == len(self.cluster.controllers), self.cluster.logs)
 
     def judge(self):

@@ -59,7 +59,9 @@ constexpr RoomRow kRows[] = {
     {"daemon", ".", "access agents client controller door leading serve store"},
     {"daemon", "access", "access/site controller door"},
     {"daemon", "agents", "access controller"},
-    {"daemon", "client", "access agents client/events client/outside controller door store"},
+    {"daemon", "client",
+     "access agents client/events client/outside controller door store "
+     "store/archive"},
     {"daemon", "client/events", "access controller events store"},
     {"daemon", "client/outside", "access agents controller"},
     {"daemon", "controller", "controller/cycle events store"},

@@ -40,10 +40,10 @@ absl::StatusOr<std::optional<std::int64_t>> EndedBefore(Database& store, const J
 // Looks through what ended before, the oldest first.
 class Search {
  public:
-  Search(Database& store, std::int64_t before, Version begins)
-      : store_(store), before_(before), begins_(begins) {}
+  Search(Database& store, std::int64_t before, Version begins, Time now)
+      : store_(store), before_(before), begins_(begins), now_(now) {}
 
-  absl::StatusOr<std::vector<Drops>> Run() {
+  absl::StatusOr<DroppedJobs> Run() {
     std::int64_t ended = -1;
     std::int64_t id = 0;
     while (found_ < kJobsAtOnce) {
@@ -67,8 +67,9 @@ class Search {
         break;
       }
     }
-    End();
-    return std::move(pieces_);
+    End(fresh_, found_jobs_.fresh);
+    End(archived_, found_jobs_.archived);
+    return std::move(found_jobs_);
   }
 
  private:
@@ -87,19 +88,32 @@ class Search {
     if (needed) {
       return absl::OkStatus();
     }
+    loaded_.Start(submission);
+    ASSIGN_OR_RETURN(const bool loaded, loaded_.Next());
+    const std::int64_t until = loaded ? loaded_.Integer(0) : 0;
+    loaded_.Reset();
+    if (loaded) {
+      return until < now_.time_since_epoch().count()
+                 ? Add(submission, archived_, found_jobs_.archived)
+                 : absl::OkStatus();
+    }
+    return Add(submission, fresh_, found_jobs_.fresh);
+  }
+
+  absl::Status Add(std::uint64_t submission, Drops& piece, std::vector<Drops>& pieces) {
     jobs_.Start(submission);
     while (true) {
       ASSIGN_OR_RETURN(const bool more, jobs_.Next());
       if (!more) {
         break;
       }
-      now_.jobs.emplace_back(jobs_.Unsigned(0));
-      ++found_;
-      if (now_.jobs.size() == kJobsOfPiece) {
-        End();
+      if (piece.jobs.size() == kJobsOfPiece) {
+        End(piece, pieces);  // so that a submission goes with a job of its own
       }
+      piece.jobs.emplace_back(jobs_.Unsigned(0));
+      ++found_;
     }
-    now_.submissions.emplace_back(submission);
+    piece.submissions.emplace_back(submission);
     return absl::OkStatus();
   }
 
@@ -116,20 +130,22 @@ class Search {
     return first != targets_->end() && *first < submission + count;
   }
 
-  void End() {
-    if (!now_.jobs.empty() || !now_.submissions.empty()) {
-      pieces_.push_back(std::exchange(now_, Drops()));
+  static void End(Drops& piece, std::vector<Drops>& pieces) {
+    if (!piece.jobs.empty() || !piece.submissions.empty()) {
+      pieces.push_back(std::exchange(piece, Drops()));
     }
   }
 
   Database& store_;
   const std::int64_t before_;
   const Version begins_;
+  const Time now_;
   std::set<std::uint64_t> seen_;
   std::optional<std::set<std::uint64_t>> targets_;
   std::size_t found_ = 0;
-  Drops now_;
-  std::vector<Drops> pieces_;
+  Drops fresh_;  // a piece that grows
+  Drops archived_;
+  DroppedJobs found_jobs_;
   Statement rows_{store_,
                   "SELECT ended, id, submission FROM history WHERE ended < ? AND "
                   "(ended > ? OR (ended = ? AND id > ?)) ORDER BY ended, id LIMIT ?"};
@@ -137,20 +153,20 @@ class Search {
       store_, "SELECT count FROM submissions WHERE first = ? AND open = 0 AND version < ?"};
   Statement younger_{store_, "SELECT 1 FROM history WHERE submission = ? AND ended >= ? LIMIT 1"};
   Statement jobs_{store_, "SELECT id FROM history WHERE submission = ?"};
+  Statement loaded_{store_, "SELECT until FROM loaded WHERE submission = ?"};
 };
 
 }  // namespace
 
-absl::StatusOr<std::vector<Drops>> FindDroppedJobs(Database& store, const JobsKept& kept,
-                                                   Time now) {
+absl::StatusOr<DroppedJobs> FindDroppedJobs(Database& store, const JobsKept& kept, Time now) {
   Transaction reading(store);
   RETURN_IF_ERROR(reading.Begin(Transaction::Kind::kRead));
   ASSIGN_OR_RETURN(const std::optional<std::int64_t> before, EndedBefore(store, kept, now));
   if (!before.has_value()) {
-    return std::vector<Drops>();
+    return DroppedJobs();
   }
   ASSIGN_OR_RETURN(const Version begins, ReadJournalBegins(store));
-  return Search(store, *before, begins).Run();
+  return Search(store, *before, begins, now).Run();
 }
 
 }  // namespace muster::daemon

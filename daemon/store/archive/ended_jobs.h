@@ -26,6 +26,11 @@ struct JobsKept {
 };
 
 // In pieces of a few milliseconds; of very many the oldest.
-absl::StatusOr<std::vector<Drops>> FindDroppedJobs(Database& store, const JobsKept& kept, Time now);
+struct DroppedJobs {
+  std::vector<Drops> fresh;     // to be archived first
+  std::vector<Drops> archived;  // they were loaded from the archive, for a time that is over
+};
+
+absl::StatusOr<DroppedJobs> FindDroppedJobs(Database& store, const JobsKept& kept, Time now);
 
 }  // namespace muster::daemon

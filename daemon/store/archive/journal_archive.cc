@@ -3,21 +3,17 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <system_error>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/string_view.h"
-#include "absl/strings/strip.h"
+#include "daemon/store/archive/archive_files.h"
 #include "daemon/store/archive/compressed_file.h"
 #include "daemon/store/archive/journal_segment.h"
-#include "daemon/store/sqlite/migrations.h"
 #include "daemon/store/sqlite/sqlite.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/file.h"
@@ -27,50 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kBeginning = "beginning-";
-constexpr const char* kBeginningEnd = ".db";
-constexpr const char* kSegment = "journal-";
-constexpr const char* kSegmentEnd = ".db.zst";
 constexpr const char* kWork = "work.db";
-
-// "NAME<a>-<b>END"; nullopt: another file.
-std::optional<std::pair<std::uint64_t, std::uint64_t>> NumbersIn(absl::string_view name,
-                                                                 absl::string_view begin,
-                                                                 absl::string_view end) {
-  if (!absl::ConsumePrefix(&name, begin) || !absl::ConsumeSuffix(&name, end)) {
-    return std::nullopt;
-  }
-  std::pair<std::uint64_t, std::uint64_t> numbers;
-  const char* const stop = name.data() + name.size();
-  const auto first = std::from_chars(name.data(), stop, numbers.first);
-  if (first.ec != std::errc() || first.ptr == stop || *first.ptr != '-') {
-    return std::nullopt;
-  }
-  const auto second = std::from_chars(first.ptr + 1, stop, numbers.second);
-  return second.ec == std::errc() && second.ptr == stop ? std::optional(numbers) : std::nullopt;
-}
-
-// Calls visit(path, a, b) for each file of that form.
-template <class Visit>
-void ForEachFile(const std::string& directory, const char* begin, const char* end,
-                 const Visit& visit) {
-  std::error_code ignored;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory, ignored)) {
-    if (const auto numbers = NumbersIn(entry.path().filename().string(), begin, end)) {
-      visit(entry.path().string(), numbers->first, numbers->second);
-    }
-  }
-}
-
-// A store's file with no rows, for rows that can be written again: nothing of it need be durable
-// before it has its name.
-absl::StatusOr<std::unique_ptr<SqliteDatabase>> OpenWork(const std::string& path) {
-  ASSIGN_OR_RETURN(std::unique_ptr<SqliteDatabase> file,
-                   SqliteDatabase::Open(path, SqliteDatabase::Mode::kReadWrite));
-  RETURN_IF_ERROR(file->Execute("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF"));
-  RETURN_IF_ERROR(Migrate(*file));
-  return file;
-}
 
 }  // namespace
 
@@ -80,16 +33,16 @@ absl::StatusOr<JournalArchive> JournalArchive::Open(const std::string& directory
 }
 
 bool JournalArchive::IsSegment(const std::string& path) {
-  return absl::EndsWith(path, kSegmentEnd);
+  const std::string name = fs::path(path).filename().string();
+  return absl::EndsWith(name, kSegmentName.end) && NumbersIn(name, kEndedJobsName).empty();
 }
 
 std::vector<JournalBeginning> JournalArchive::Beginnings() const {
   std::vector<JournalBeginning> beginnings;
-  ForEachFile(directory_, kBeginning, kBeginningEnd,
-              [&](const std::string& path, std::uint64_t version, std::uint64_t time) {
-                const Time taken{Duration(static_cast<std::int64_t>(time))};
-                beginnings.push_back(JournalBeginning{Version(version), taken, path});
-              });
+  ForEachFile(directory_, kBeginningName, [&](const std::string& path, const auto& numbers) {
+    const Time taken{Duration(static_cast<std::int64_t>(numbers[1]))};
+    beginnings.push_back(JournalBeginning{Version(numbers[0]), taken, path});
+  });
   std::sort(beginnings.begin(), beginnings.end(),
             [](const auto& a, const auto& b) { return a.version < b.version; });
   return beginnings;
@@ -97,10 +50,9 @@ std::vector<JournalBeginning> JournalArchive::Beginnings() const {
 
 std::vector<JournalSegment> JournalArchive::Segments() const {
   std::vector<JournalSegment> segments;
-  ForEachFile(directory_, kSegment, kSegmentEnd,
-              [&](const std::string& path, std::uint64_t first, std::uint64_t last) {
-                segments.push_back(JournalSegment{Version(first), Version(last), path});
-              });
+  ForEachFile(directory_, kSegmentName, [&](const std::string& path, const auto& numbers) {
+    segments.push_back(JournalSegment{Version(numbers[0]), Version(numbers[1]), path});
+  });
   std::sort(segments.begin(), segments.end(),
             [](const auto& a, const auto& b) { return a.first < b.first; });
   return segments;
@@ -108,16 +60,17 @@ std::vector<JournalSegment> JournalArchive::Segments() const {
 
 absl::StatusOr<JournalBeginning> JournalArchive::Take(Database& store, Time now) const {
   const std::string work = absl::StrCat(directory_, "/", kWork);
-  unlink(work.c_str());
   JournalBeginning beginning;
   {
-    ASSIGN_OR_RETURN(const std::unique_ptr<SqliteDatabase> file, OpenWork(work));
+    ASSIGN_OR_RETURN(const std::unique_ptr<SqliteDatabase> file, OpenWorkFile(work, false));
     ASSIGN_OR_RETURN(beginning.version, CopyState(store, *file));
     RETURN_IF_ERROR(file->Execute("PRAGMA synchronous = FULL; VACUUM"));
   }
   beginning.taken = now;
-  beginning.path = absl::StrCat(directory_, "/", kBeginning, beginning.version.value(), "-",
-                                std::int64_t{now.time_since_epoch().count()}, kBeginningEnd);
+  beginning.path = absl::StrCat(
+      directory_, "/",
+      NameOf(kBeginningName, {beginning.version.value(),
+                              static_cast<std::uint64_t>(now.time_since_epoch().count())}));
   std::error_code error;
   fs::rename(work, beginning.path, error);
   return error ? absl::StatusOr<JournalBeginning>(
@@ -128,7 +81,7 @@ absl::StatusOr<JournalBeginning> JournalArchive::Take(Database& store, Time now)
 absl::Status JournalArchive::Write(Database& store, Version begins, Version last,
                                    Scripts scripts) const {
   const std::string path =
-      absl::StrCat(directory_, "/", kSegment, begins.value(), "-", last.value(), kSegmentEnd);
+      absl::StrCat(directory_, "/", NameOf(kSegmentName, {begins.value(), last.value()}));
   const std::string work = absl::StrCat(directory_, "/", kWork);
   if (access(path.c_str(), F_OK) == 0) {
     return absl::OkStatus();
@@ -141,7 +94,7 @@ absl::Status JournalArchive::Write(Database& store, Version begins, Version last
         [begins](const JournalBeginning& each) { return each.version.Next() == begins; });
     if (before == beginnings.end()) {
       return absl::FailedPreconditionError(
-          absl::StrCat(directory_, ": has no ", kBeginning, begins.value() - 1,
+          absl::StrCat(directory_, ": has no ", kBeginningName.begin, begins.value() - 1,
                        "-…, the state that the journal begins with: have all controllers use one "
                        "directory (retention.archive)"));
     }
@@ -152,7 +105,7 @@ absl::Status JournalArchive::Write(Database& store, Version begins, Version last
     }
   }
   {
-    ASSIGN_OR_RETURN(const std::unique_ptr<SqliteDatabase> file, OpenWork(work));
+    ASSIGN_OR_RETURN(const std::unique_ptr<SqliteDatabase> file, OpenWorkFile(work, true));
     RETURN_IF_ERROR(CopyEntries(store, *file, last, scripts));
   }
   const absl::Status compressed = CompressFile(work, path);

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/store/archive/archive_files.h"
 #include "daemon/store/archive/compressed_file.h"
 #include "daemon/store/archive/journal_archive.h"
 #include "daemon/store/database/blob.h"
@@ -61,6 +62,9 @@ absl::StatusOr<std::unique_ptr<JournalReader>> JournalReader::Open(const std::st
     ASSIGN_OR_RETURN(std::unique_ptr<Database> cycles,
                      PostgresDatabase::Open(database, "muster reader"));
     reader.reset(new JournalReader(std::move(entries), std::move(cycles)));
+  } else if (!NumbersIn(std::filesystem::path(place).filename().string(), kEndedJobsName).empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(place, ": ended jobs, no journal; see muster archive load"));
   } else if (JournalArchive::IsSegment(place)) {
     ASSIGN_OR_RETURN(reader, OpenSegment(place));
   } else {

@@ -1,7 +1,6 @@
 #include "daemon/store/archive/journal_segment.h"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -19,13 +18,6 @@ namespace {
 
 constexpr std::uint64_t kEntriesOfPiece = 512;
 constexpr std::size_t kRangesOfPiece = 64;
-
-const TableOf& TableNamed(std::string_view name) {
-  const auto found = std::find_if(Tables().begin(), Tables().end(),
-                                  [name](const TableOf& table) { return name == table.name; });
-  MUSTER_CHECK(found != Tables().end());
-  return *found;
-}
 
 absl::StatusOr<std::vector<std::uint64_t>> ReadNumbers(Statement& rows) {
   std::vector<std::uint64_t> numbers;

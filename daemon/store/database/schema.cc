@@ -1,6 +1,9 @@
 #include "daemon/store/database/schema.h"
 
+#include <algorithm>
 #include <array>
+
+#include "scheduler/base/status.h"
 
 namespace muster::daemon {
 namespace {
@@ -272,7 +275,15 @@ DROP TABLE steps;
 ALTER TABLE free_steps RENAME TO steps;
 )sql";
 
-constexpr std::array<Migration, 12> kMigrations = {{{1, kVersion1},
+// Ended jobs that were loaded from the archive, and until when they stay.
+constexpr const char* kVersion13 = R"sql(
+CREATE TABLE loaded (
+  submission INTEGER PRIMARY KEY,
+  until      INTEGER NOT NULL
+) STRICT;
+)sql";
+
+constexpr std::array<Migration, 13> kMigrations = {{{1, kVersion1},
                                                     {2, kVersion2},
                                                     {3, kVersion3},
                                                     {4, kVersion4},
@@ -283,10 +294,11 @@ constexpr std::array<Migration, 12> kMigrations = {{{1, kVersion1},
                                                     {9, kVersion9},
                                                     {10, kVersion10},
                                                     {11, kVersion11},
-                                                    {12, kVersion12}}};
+                                                    {12, kVersion12},
+                                                    {13, kVersion13}}};
 
 // A parent before those whose rows name it.
-constexpr std::array<TableOf, 17> kTables = {{
+constexpr std::array<TableOf, 18> kTables = {{
     {"journal", "version, time, kind, job, payload", "iitib", "version"},
     {"submissions", "first, count, open, version, token, submitted, spec", "iiiitib", "first"},
     {"programs", "submission, payload, secret", "ibb", "submission"},
@@ -317,6 +329,7 @@ constexpr std::array<TableOf, 17> kTables = {{
     {"tunings", "kernel, shape, type, architecture, version, choice, time", "ttttiti",
      "kernel, shape, type, architecture"},
     {"job_notes", "name, job, text, \"user\", time", "titti", "name, job"},
+    {"loaded", "submission, until", "ii", "submission"},
 }};
 
 }  // namespace
@@ -327,6 +340,13 @@ std::span<const Migration> Migrations() {
 
 std::span<const TableOf> Tables() {
   return kTables;
+}
+
+const TableOf& TableNamed(std::string_view name) {
+  const auto* const found = std::find_if(
+      kTables.begin(), kTables.end(), [name](const TableOf& table) { return name == table.name; });
+  MUSTER_CHECK(found != kTables.end());
+  return *found;
 }
 
 }  // namespace muster::daemon

@@ -30,9 +30,11 @@
 //                be from before version 11, their secrets and their programs' within the payloads;
 //                'next_job', 'next_node': ids below were given out; 'journal_begins': the first
 //                version of the journal (none: 1)
+//   loaded       submissions whose jobs came back from the archive, and until when they stay
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 namespace muster::daemon {
 
@@ -53,5 +55,7 @@ struct TableOf {
 
 // A table whose rows others name comes before theirs.
 std::span<const TableOf> Tables();
+// REQUIRES: there is one of that name.
+const TableOf& TableNamed(std::string_view name);
 
 }  // namespace muster::daemon

@@ -1,6 +1,7 @@
 #include "daemon/store/database/table_rows.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -25,6 +26,12 @@ std::string NextSql(const TableOf& table, const std::string& condition) {
   return absl::StrCat("SELECT ", table.columns, " FROM ", table.name, " WHERE (", table.key,
                       ") > (", absl::StrJoin(marks, ", "), ")", condition.empty() ? "" : " AND (",
                       condition, condition.empty() ? "" : ")", " ORDER BY ", table.key, " LIMIT ?");
+}
+
+std::string InsertSql(const TableOf& table) {
+  const std::vector<const char*> marks(std::string_view(table.kinds).size(), "?");
+  return absl::StrCat("INSERT INTO ", table.name, " (", table.columns, ") VALUES (",
+                      absl::StrJoin(marks, ", "), ")");
 }
 
 absl::Status Insert(Statement& insert, const std::string& kinds, const TableRow& row) {
@@ -104,13 +111,20 @@ TableRow TablePages::Read(const Statement& rows) const {
   return row;
 }
 
+absl::Status InsertMissing(Database& database, const TableOf& table,
+                           const std::vector<TableRow>& rows) {
+  Statement insert(database, absl::StrCat(InsertSql(table), " ON CONFLICT DO NOTHING"));
+  for (const TableRow& row : rows) {
+    RETURN_IF_ERROR(Insert(insert, table.kinds, row));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<std::uint64_t> CopyTable(Database& from, Database& to, const TableOf& table,
                                         const RowFilter& filter) {
   TablePages pages(from, table, filter);
   const std::string kinds = table.kinds;
-  const std::vector<const char*> marks(kinds.size(), "?");
-  Statement insert(to, absl::StrCat("INSERT INTO ", table.name, " (", table.columns, ") VALUES (",
-                                    absl::StrJoin(marks, ", "), ")"));
+  Statement insert(to, InsertSql(table));
   Statement settle(to, "SELECT 1");  // hears what became of the rows sent until then
   std::uint64_t copied = 0;
   while (true) {

@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "daemon/store/database/database.h"
 #include "daemon/store/database/schema.h"
@@ -47,6 +48,10 @@ class TablePages {
   Statement first_;
   Statement next_;
 };
+
+// Inserts those rows whose keys are not there.
+absl::Status InsertMissing(Database& database, const TableOf& table,
+                           const std::vector<TableRow>& rows);
 
 // Copies the rows that pass the filter; returns how many. The target's have other keys.
 absl::StatusOr<std::uint64_t> CopyTable(Database& from, Database& to, const TableOf& table,

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/store/database/table_rows.h"
 #include "scheduler/model/change/event.h"
 #include "scheduler/model/job/job.h"
 #include "scheduler/model/machine/node.h"
@@ -50,6 +51,17 @@ struct Drops {
   std::vector<JobId> submissions;                    // the last of whose jobs goes or went
 };
 
+// Rows of ended jobs that come back from the archive. What is there already stays as it is.
+struct Loads {
+  struct Rows {
+    const TableOf* table = nullptr;
+    std::vector<TableRow> rows;
+  };
+  std::vector<Rows> rows;          // a row after those that it names
+  std::vector<JobId> submissions;  // theirs
+  Time until;                      // they are kept so long
+};
+
 struct Batch {
   std::vector<JournalEntry> entries;
   std::vector<Job> jobs;  // changed and not ended
@@ -65,9 +77,11 @@ struct Batch {
   std::vector<Tuning> tunings;
   std::vector<std::pair<JobId, JobNote>> notes;
   std::vector<Drops> drops;
+  std::vector<Loads> loads;
 
   [[nodiscard]] bool empty() const {
-    return entries.empty() && cycles.empty() && tunings.empty() && notes.empty() && drops.empty();
+    return entries.empty() && cycles.empty() && tunings.empty() && notes.empty() && drops.empty() &&
+           loads.empty();
   }
 };
 

@@ -12,15 +12,6 @@
 namespace muster::daemon {
 namespace {
 
-std::string ListOf(const std::vector<JobId>& ids) {
-  std::vector<std::uint64_t> numbers;
-  numbers.reserve(ids.size());
-  for (const JobId id : ids) {
-    numbers.push_back(id.value());
-  }
-  return NumberList(numbers);
-}
-
 absl::Status EraseEntries(Database& database, const Drops& drops) {
   Statement erase(database,
                   "DELETE FROM journal WHERE version >= ? AND version <= ? "
@@ -53,7 +44,8 @@ absl::Status EraseSubmissions(Database& database, const std::vector<JobId>& subm
   newest.Reset();
   RETURN_IF_ERROR(RaiseMeta(database, "next_job", next_job));
   const std::string ids = ListOf(submissions);
-  for (const char* rows : {"programs WHERE submission", "submissions WHERE first"}) {
+  for (const char* rows :
+       {"loaded WHERE submission", "programs WHERE submission", "submissions WHERE first"}) {
     Statement erase(database, absl::StrCat("DELETE FROM ", rows, " IN (", database.numbers(), ")"));
     RETURN_IF_ERROR(erase.Run(ids));
   }
@@ -61,6 +53,15 @@ absl::Status EraseSubmissions(Database& database, const std::vector<JobId>& subm
 }
 
 }  // namespace
+
+std::string ListOf(const std::vector<JobId>& ids) {
+  std::vector<std::uint64_t> numbers;
+  numbers.reserve(ids.size());
+  for (const JobId id : ids) {
+    numbers.push_back(id.value());
+  }
+  return NumberList(numbers);
+}
 
 absl::Status EraseNode(Database& database, NodeId node) {
   RETURN_IF_ERROR(RaiseMeta(database, "next_node", node.Next().value()));

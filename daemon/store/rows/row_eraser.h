@@ -7,11 +7,17 @@
 // Invariants: (1) changes of policy stay; (2) ids that were given out stay given out, and the
 // number of the last entry stays the last; (3) a submission goes with or after its jobs.
 
+#include <string>
+#include <vector>
+
 #include "absl/status/status.h"
 #include "daemon/store/database/database.h"
 #include "daemon/store/rows/batch.h"
 
 namespace muster::daemon {
+
+// Ids as Database::numbers() takes them.
+std::string ListOf(const std::vector<JobId>& ids);
 
 absl::Status EraseRows(Database& database, const Drops& drops);
 // A node that was forgotten, and what was known of its health.

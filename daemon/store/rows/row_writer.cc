@@ -12,6 +12,7 @@
 #include "daemon/store/rows/journal.h"
 #include "daemon/store/rows/meta_rows.h"
 #include "daemon/store/rows/row_eraser.h"
+#include "daemon/store/rows/row_loader.h"
 #include "scheduler/base/status.h"
 #include "scheduler/model/job/array.h"
 #include "scheduler/model/value/fingerprint.h"
@@ -119,6 +120,9 @@ absl::Status RowWriter::Write(const Batch& batch) {
   }
   for (const Drops& drops : batch.drops) {
     RETURN_IF_ERROR(EraseRows(database_, drops));
+  }
+  for (const Loads& loads : batch.loads) {
+    RETURN_IF_ERROR(LoadRows(database_, loads));
   }
   return absl::OkStatus();
 }

@@ -56,6 +56,11 @@ class JournalArchiveTest : public StoreTest {
     ASSERT_TRUE(written.ok()) << written;
     Drop(FindDroppedEntries(*reader_, last));
   }
+  void Drop(const absl::StatusOr<DroppedJobs>& jobs) {
+    ASSERT_TRUE(jobs.ok()) << jobs.status();
+    Drop(jobs->fresh);
+    Drop(jobs->archived);
+  }
   void Drop(const absl::StatusOr<std::vector<Drops>>& pieces) {
     ASSERT_TRUE(pieces.ok()) << pieces.status();
     for (const Drops& piece : *pieces) {
@@ -298,7 +303,7 @@ TEST_F(JournalArchiveTest, AJobThatTheJournalNamesStays) {
   End(1, 1, 1000);
   const auto drops = FindDroppedJobs(*reader_, {kHour, 0, kHour}, At(1000) + 9 * kHour);
   ASSERT_TRUE(drops.ok()) << drops.status();
-  EXPECT_THAT(*drops, IsEmpty());
+  EXPECT_THAT(drops->fresh, IsEmpty());
 }
 
 TEST_F(JournalArchiveTest, OfTooManyJobsTheNewestStay) {
@@ -318,7 +323,41 @@ TEST_F(JournalArchiveTest, NoJobGoesWithinTheHourInWhichItsClientMayAskAgain) {
   Archive(Version(1), Take().version);
   const auto drops = FindDroppedJobs(*reader_, {Duration(1), 0, kHour}, At(2000));
   ASSERT_TRUE(drops.ok()) << drops.status();
-  EXPECT_THAT(*drops, IsEmpty());
+  EXPECT_THAT(drops->fresh, IsEmpty());
+}
+
+TEST_F(JournalArchiveTest, JobsThatWereLoadedStayForTheirTimeAndAreNotArchivedAgain) {
+  Commit(make_.Of({Submitted(1, "")}));
+  End(1, 1, 1000);
+  Archive(Version(1), Take().version);
+  Batch batch;
+  batch.loads.push_back({{}, {JobId(1)}, At(1000) + 5 * kHour});
+  Commit(batch);
+  const auto early = FindDroppedJobs(*reader_, {kHour, 0, kHour}, At(1000) + 4 * kHour);
+  ASSERT_TRUE(early.ok()) << early.status();
+  EXPECT_THAT(early->fresh, IsEmpty());
+  EXPECT_THAT(early->archived, IsEmpty());
+  const auto late = FindDroppedJobs(*reader_, {kHour, 0, kHour}, At(1000) + 6 * kHour);
+  ASSERT_TRUE(late.ok()) << late.status();
+  EXPECT_THAT(late->fresh, IsEmpty());
+  ASSERT_THAT(late->archived, SizeIs(1));
+  Drop(late);
+  EXPECT_EQ(Count("SELECT count(*) FROM history"), 0);
+  EXPECT_EQ(Count("SELECT count(*) FROM loaded"), 0);
+}
+
+TEST_F(JournalArchiveTest, ASubmissionGoesWithAJobOfItsOwnHoweverManyItHas) {
+  Commit(make_.Of({SubmittedArray(1, {{1, 256, 1}}, 256)}));
+  for (std::uint64_t job = 1; job <= 256; ++job) {
+    End(job, 1, 1000);
+  }
+  Archive(Version(1), Take().version);
+  const auto drops = FindDroppedJobs(*reader_, {kHour, 0, kHour}, At(1000) + 9 * kHour);
+  ASSERT_TRUE(drops.ok()) << drops.status();
+  ASSERT_THAT(drops->fresh, SizeIs(2));
+  EXPECT_THAT(drops->fresh[0].submissions, IsEmpty());
+  EXPECT_THAT(drops->fresh[1].jobs, SizeIs(128));
+  EXPECT_THAT(drops->fresh[1].submissions, ElementsAre(JobId(1)));
 }
 
 // Who adds a table decides here whether a state has rows of it: then CopyState copies them.
@@ -327,7 +366,7 @@ TEST_F(JournalArchiveTest, EveryTableIsPartOfABeginningOrKnownNotToBe) {
                                               "attempts", "steps",       "nodes",        "meta",
                                               "policy",   "node_health", "node_failures"};
   const std::set<std::string> of_entries = {"settings", "passes"};
-  const std::set<std::string> beside = {"programs", "health", "tunings", "job_notes"};
+  const std::set<std::string> beside = {"programs", "health", "tunings", "job_notes", "loaded"};
   std::size_t known = 0;
   for (const TableOf& table : Tables()) {
     const auto is_in = [&table](const std::set<std::string>& names) {
