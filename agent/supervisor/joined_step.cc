@@ -9,7 +9,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "scheduler/model/job/joined_rank.h"
+#include "scheduler/model/value/joined_rank.h"
 
 namespace muster::agent {
 namespace {

@@ -2,7 +2,7 @@
 
 // A step of one rank that enters the running job beside what runs there (`muster exec`).
 //
-// Its program says what it has of the job (scheduler/model/job/joined_rank.h); here that is put
+// Its program says what it has of the job (scheduler/model/value/joined_rank.h); here that is put
 // into its plan. Pure. Invariant: a plan whose program says nothing is left as it is.
 
 #include "absl/status/status.h"

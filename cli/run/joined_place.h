@@ -10,8 +10,8 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "scheduler/model/job/joined_rank.h"
 #include "scheduler/model/value/ids.h"
+#include "scheduler/model/value/joined_rank.h"
 #include "scheduler/model/view/view.h"
 
 namespace muster::cli {

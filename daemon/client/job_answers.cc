@@ -30,7 +30,7 @@
 #include "scheduler/core/plan/queue/waiting_jobs.h"
 #include "scheduler/core/plan/snapshot_builder.h"
 #include "scheduler/model/job/array.h"
-#include "scheduler/model/job/job_text.h"
+#include "scheduler/model/value/job_text.h"
 #include "scheduler/model/value/output_pattern.h"
 
 namespace muster::daemon {

@@ -7,7 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
-#include "scheduler/model/job/job_text.h"
+#include "scheduler/model/value/job_text.h"
 
 namespace muster::core {
 namespace {

@@ -8,9 +8,9 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 #include "scheduler/model/job/container.h"
-#include "scheduler/model/job/job_text.h"
 #include "scheduler/model/job/order_limits.h"
 #include "scheduler/model/job/step_io.h"
+#include "scheduler/model/value/job_text.h"
 #include "scheduler/model/value/wire_size.h"
 
 namespace muster {

@@ -11,10 +11,10 @@
 #include "scheduler/core/policy/job_access.h"
 #include "scheduler/core/state/job_group.h"
 #include "scheduler/core/state/tables/attempt.h"
-#include "scheduler/model/job/job_text.h"
 #include "scheduler/model/job/order_limits.h"
 #include "scheduler/model/job/program_check.h"
 #include "scheduler/model/job/step_io.h"
+#include "scheduler/model/value/job_text.h"
 #include "scheduler/model/value/wire_size.h"
 
 namespace muster::core {

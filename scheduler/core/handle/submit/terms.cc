@@ -8,8 +8,8 @@
 #include "scheduler/base/status.h"
 #include "scheduler/core/place/nodes/feature_match.h"
 #include "scheduler/core/state/tables/licenses.h"
-#include "scheduler/model/job/job_text.h"
 #include "scheduler/model/job/program_check.h"
+#include "scheduler/model/value/job_text.h"
 
 namespace muster::core {
 namespace {

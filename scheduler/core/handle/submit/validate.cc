@@ -16,9 +16,9 @@
 #include "scheduler/core/policy/kill_grace.h"
 #include "scheduler/core/state/tables/alternatives.h"
 #include "scheduler/model/job/array.h"
-#include "scheduler/model/job/job_text.h"
 #include "scheduler/model/job/order_limits.h"
 #include "scheduler/model/value/index_set.h"
+#include "scheduler/model/value/job_text.h"
 #include "scheduler/model/value/wire_size.h"
 
 namespace muster::core {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "scheduler/model/job/joined_rank.h"
+#include "scheduler/model/value/joined_rank.h"
 
 namespace muster::agent {
 namespace {

@@ -1,4 +1,4 @@
-#include "scheduler/model/job/job_text.h"
+#include "scheduler/model/value/job_text.h"
 
 #include <gtest/gtest.h>
 

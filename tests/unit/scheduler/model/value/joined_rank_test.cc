@@ -1,4 +1,4 @@
-#include "scheduler/model/job/joined_rank.h"
+#include "scheduler/model/value/joined_rank.h"
 
 #include <gtest/gtest.h>
 
