@@ -22,8 +22,8 @@
 namespace muster::daemon {
 namespace {
 
-constexpr std::int64_t kJobsAtOnce = 128;
-constexpr const char* kWork = "work-jobs.db";
+constexpr std::int64_t kJobsOfLoad = 128;
+constexpr const char* kJobsWork = "work-jobs.db";
 
 // Tables with rows of jobs, in the order in which they name one another, and how.
 struct JobTable {
@@ -113,7 +113,7 @@ absl::StatusOr<std::vector<TableRow>> ReadRows(Database& file, const TableOf& ta
 
 absl::StatusOr<std::string> WriteJobs(Database& store, const std::string& directory,
                                       const std::vector<Drops>& pieces) {
-  const std::string work = absl::StrCat(directory, "/", kWork);
+  const std::string work = absl::StrCat(directory, "/", kJobsWork);
   std::string path;
   {
     ASSIGN_OR_RETURN(const std::unique_ptr<SqliteDatabase> file, OpenWorkFile(work, false));
@@ -166,7 +166,7 @@ absl::StatusOr<std::unique_ptr<ArchivedJobs>> ArchivedJobs::Open(const std::stri
 
 absl::StatusOr<std::optional<Loads>> ArchivedJobs::Next(Database& store, Time until) {
   Statement rows(*file_, "SELECT id, submission FROM history WHERE id > ? ORDER BY id LIMIT ?");
-  rows.Start(last_.value(), kJobsAtOnce);
+  rows.Start(last_.value(), kJobsOfLoad);
   std::vector<std::pair<JobId, JobId>> jobs;
   std::vector<JobId> ids;
   while (true) {
