@@ -64,10 +64,13 @@ class Postgres:
                              "-c", "listen_addresses=", "-c", "max_wal_size=64MB", *([] if self.synced else ["-F"])]),
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd="/", start_new_session=True)
         until = time.monotonic() + 60
-        while subprocess.run([f"{PROGRAMS}/pg_isready", "-q", "-h", self.directory], check=False).returncode != 0:
+        while not self.is_ready():
             if time.monotonic() > until:
                 raise AssertionError("the database does not start")
             time.sleep(0.05)
+
+    def is_ready(self):
+        return subprocess.run([f"{PROGRAMS}/pg_isready", "-q", "-h", self.directory], check=False).returncode == 0
 
     def pid(self):
         with open(f"{self.directory}/data/postmaster.pid", encoding="utf-8") as file:
@@ -93,8 +96,13 @@ class Postgres:
     def free(self):
         """There is room again; the server may have given up meanwhile."""
         os.unlink(f"{self.directory}/filler")
-        if self.process.poll() is not None:
-            self.start()
+        until = time.monotonic() + 60
+        while not self.is_ready():
+            if time.monotonic() > until:
+                raise AssertionError("the database does not come back")
+            if self.process.poll() is not None:
+                self.start()
+            time.sleep(0.05)
 
     def ask(self, query, database="cluster"):
         return rows_of(self.url(database), query)
