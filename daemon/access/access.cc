@@ -1,6 +1,5 @@
 #include "daemon/access/access.h"
 
-#include <pwd.h>
 #include <unistd.h>
 
 #include <array>
@@ -83,33 +82,6 @@ const Row* FindRow(std::string_view method) {
   const auto found = Table().find(method);
   return found == Table().end() || found->second.roles == 0 ? nullptr : &found->second;
 }
-
-}  // namespace
-
-User UserOf(uid_t uid) {
-  User user{uid, 0, absl::StrCat(uid)};
-  std::vector<char> buffer(16384);
-  passwd entry{};
-  passwd* found = nullptr;
-  if (getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr) {
-    user.gid = found->pw_gid;
-    user.name = found->pw_name;
-  }
-  return user;
-}
-
-absl::StatusOr<User> UserNamed(const std::string& name) {
-  std::vector<char> buffer(16384);
-  passwd entry{};
-  passwd* found = nullptr;
-  if (getpwnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &found) != 0 ||
-      found == nullptr) {
-    return absl::NotFoundError("a user whom the controller's machine does not know");
-  }
-  return User{found->pw_uid, found->pw_gid, found->pw_name};
-}
-
-namespace {
 
 // A user whom nobody is: what an agent or a controller must not do as itself.
 constexpr uid_t kNobody = static_cast<uid_t>(-1);

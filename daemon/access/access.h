@@ -19,6 +19,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "daemon/access/local_accounts.h"
 #include "daemon/access/token_store.h"
 #include "scheduler/model/job/job_spec.h"
 
@@ -61,12 +62,6 @@ struct Transport {
   std::optional<TokenGrant> token = {};  // whose token it is
   std::string token_refusal = {};        // why it is nobody's
 };
-
-// The account of that name; NotFound when there is none.
-absl::StatusOr<User> UserNamed(const std::string& name);
-
-// The account of a numeric user id; the number as a name when there is none.
-User UserOf(uid_t uid);
 
 // The caller at the other end. With a token: its user. Else over TLS: the role of its certificate,
 // which must not be in `revoked` (the list's text), or, without one, the user whom MUNGE names.
