@@ -255,6 +255,14 @@ std::string WorkingCriu(const AgentOptions& options, const Logger& log) {
   return found.path;
 }
 
+// Adds NAME=VALUE, unless the value is empty.
+void AddVariable(std::string_view name, const std::string& value,
+                 std::vector<std::string>* environment) {
+  if (!value.empty()) {
+    environment->push_back(absl::StrCat(std::string(name), "=", value));
+  }
+}
+
 // What jobs in containers have here; without a runtime, with a line in the log, there are none.
 ContainerSettings WorkingContainers(const AgentOptions& options, const Logger& log) {
   ContainerSettings settings = options.containers;
@@ -320,15 +328,9 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   config.users = {geteuid(), options.min_uid, !options.tls.empty()};
   config.attempts.supervisor = options.supervisor;
   config.attempts.environment = options.environment;
-  if (!cgroups.aside().empty()) {
-    config.attempts.environment.push_back(absl::StrCat(kSupervisorsGroup, "=", cgroups.aside()));
-  }
-  if (!criu.empty()) {
-    config.attempts.environment.push_back(absl::StrCat(kCriuPath, "=", criu));
-  }
-  if (!options.pam_service.empty()) {
-    config.attempts.environment.push_back(absl::StrCat(kPamService, "=", options.pam_service));
-  }
+  AddVariable(kSupervisorsGroup, cgroups.aside(), &config.attempts.environment);
+  AddVariable(kCriuPath, criu, &config.attempts.environment);
+  AddVariable(kPamService, options.pam_service, &config.attempts.environment);
   config.attempts.cgroups = cgroups;
   config.attempts.limits = limits;
   config.attempts.scripts = options.scripts;

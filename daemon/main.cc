@@ -97,8 +97,7 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
 
 int main(int argc, char** argv) {
   muster::KeepOpenSslToTheEnd();
-  const absl::StatusOr<muster::daemon::DaemonConfig> config =
-      muster::daemon::ParseConfig(argc, argv);
+  const auto config = muster::daemon::ParseConfig(argc, argv);
   if (!config.ok()) {
     std::fprintf(stderr, "musterd: %s\n", std::string(config.status().message()).c_str());
     return muster::daemon::kExitUsage;

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "agent/supervisor/attempt/private_tmp.h"
+#include "agent/supervisor/user_space/private_tmp.h"
 #include "scheduler/base/status.h"
 
 namespace muster::agent {

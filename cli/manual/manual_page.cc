@@ -7,6 +7,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "cli/frame/command_line.h"
 #include "cli/manual/mdoc.h"
@@ -102,7 +103,8 @@ std::string Examples(const std::vector<std::string>& examples, const PageSource&
     for (const char c : example) {
       line += c == '\\' ? std::string("\\e") : c == '"' ? "\\(dq" : std::string(1, c);
     }
-    absl::StrAppend(&text, ".Dl ", line, "\n");
+    // A word "--" would be read as a dash between words.
+    absl::StrAppend(&text, ".Dl ", absl::StrReplaceAll(line, {{" -- ", " \\-\\- "}}), "\n");
   }
   const std::string more = SectionOr(source, "EXAMPLES", "");
   return absl::StrCat(text, text.empty() || more.empty() ? "" : ".Pp\n", more);

@@ -12,7 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/client/client_methods.h"
 #include "daemon/client/job_list.h"
-#include "daemon/client/output_place.h"
+#include "daemon/client/views/output_place.h"
 #include "daemon/controller/views.h"
 #include "scheduler/base/status.h"
 #include "scheduler/core/state/job_group.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "daemon/client/client_methods.h"
-#include "daemon/client/policy_views.h"
+#include "daemon/client/views/policy_views.h"
 #include "scheduler/core/plan/snapshot_builder.h"
 #include "scheduler/core/share/live_shares.h"
 

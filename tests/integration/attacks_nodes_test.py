@@ -201,12 +201,14 @@ class NodeAttacksTest(unittest.TestCase):
                         pass  # it hung up, or says nothing
             held.append(socket.create_connection(("127.0.0.1", port)))  # and says nothing
         self.assertEqual(self.unix_doors_open_to(("mallory",)), [])
-        # Ranks that an mpirun starts ask their supervisor for their places; nonsense there harms nobody else.
+        # Ranks that an mpirun starts ask their supervisor for their places, and programs report values to it;
+        # nonsense there harms nobody else.
         own = [path for _, path in self.unix_doors_open_to(("alice",))]
-        self.assertEqual([os.path.basename(path) for path in own], ["ranks", "ranks"])
+        self.assertEqual(sorted(os.path.basename(path) for path in own), ["ranks", "ranks", "report", "report"])
         for path in own:
+            kind = socket.SOCK_DGRAM if os.path.basename(path) == "report" else socket.SOCK_SEQPACKET
             for bytes_ in bad:
-                with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as rank:
+                with socket.socket(socket.AF_UNIX, kind) as rank:
                     rank.connect(path)
                     with contextlib.suppress(OSError):
                         rank.sendall(bytes_)

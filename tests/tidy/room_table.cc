@@ -60,7 +60,7 @@ constexpr RoomRow kRows[] = {
     {"daemon", "access", "access/site controller door"},
     {"daemon", "agents", "access controller"},
     {"daemon", "client",
-     "access agents client/events client/outside controller door store "
+     "access agents client/events client/outside client/views controller door store "
      "store/archive"},
     {"daemon", "client/events", "access controller events store"},
     {"daemon", "client/outside", "access agents controller"},
@@ -83,7 +83,7 @@ constexpr RoomRow kRows[] = {
     {"daemon", "store/sqlite", "store/database"},
     {"agent", ".",
      "attempts attempts/place link node questions supervisor/attempt supervisor/criu "
-     "supervisor/launch supervisor/limits"},
+     "supervisor/launch supervisor/limits supervisor/user_space"},
     {"agent", "attempts",
      "attempts/place supervisor/attempt supervisor/scripts supervisor/user_space"},
     {"agent", "attempts/place", "supervisor/attempt"},

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from muster import readers
+from muster.wire import container_pb2
 from muster.wire import controller_pb2 as wire
 from muster.wire import job_pb2
 
@@ -79,15 +80,15 @@ def _image(value: Any) -> str:
     return os.path.join(os.getcwd(), named) if named.endswith((".sqsh", ".squashfs")) else named
 
 
-def _mounts(value: Any) -> list[job_pb2.ContainerMount]:
+def _mounts(value: Any) -> list[container_pb2.ContainerMount]:
     made = []
     for item in value.split(",") if isinstance(value, str) else list(value):
         source, _, rest = str(item).partition(":")
         destination, _, mode = rest.partition(":")
         if not source or mode not in ("", "ro", "rw"):
             raise ValueError(f"{item!r} is no mount: use 'SOURCE[:DESTINATION[:ro]]'")
-        made.append(job_pb2.ContainerMount(source=os.path.join(os.getcwd(), source), destination=destination or source,
-                                           read_only=mode == "ro"))
+        made.append(container_pb2.ContainerMount(source=os.path.join(os.getcwd(), source),
+                                                 destination=destination or source, read_only=mode == "ro"))
     return made
 
 

@@ -5,6 +5,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/words.h"
 
@@ -37,11 +38,12 @@ absl::StatusOr<std::vector<NamedValue>> ParseNamedValues(std::string_view text) 
         absl::StrCat("more than ", kNamedValuesBytesMax, " bytes of values"));
   }
   std::vector<NamedValue> values;
-  for (const std::string& word : SplitWords(std::string(text))) {
+  for (const std::string& word :
+       absl::StrSplit(std::string(text), absl::ByAnyChar(" \t\r\n"), absl::SkipEmpty())) {
     ASSIGN_OR_RETURN(NamedValue parsed, ParseWord(word));
-    const bool twice =
-        std::any_of(values.begin(), values.end(),
-                    [&parsed](const NamedValue& each) { return each.name == parsed.name; });
+    const bool twice = std::any_of(values.begin(), values.end(), [&parsed](const NamedValue& each) {
+      return each.name == parsed.name;
+    });
     if (twice) {
       return BadText(word, "says a second time what another word said");
     }

@@ -68,6 +68,7 @@ const std::vector<std::string> kJobKeys = {"id",
                                            "memory_per_node",
                                            "memory_per_cpu",
                                            "array_throttle",
+                                           "warnings",
                                            "ettr"};
 
 TEST(Documents, AJobsKeysAreStable) {
@@ -129,11 +130,27 @@ TEST(Documents, AnEmptyListIsStillADocument) {
 TEST(Documents, AJobInFullIsTheJobWithMoreKeys) {
   const Json job = Json::parse(DetailsDocument({samples::EndedDetail()}))["jobs"][0];
   std::vector<std::string> keys = kJobKeys;
-  keys.insert(keys.end(),
-              {"request", "work_dir", "stdout_path", "stderr_path", "command", "attempts",
-               "constraint", "placement", "steps", "live_usage", "checkpoint_interval", "elastic",
-               "recorded", "batch", "requeue", "time_min", "prefer", "gres", "submit_host",
-               "notes"});
+  keys.insert(keys.end(), {"request",
+                           "work_dir",
+                           "stdout_path",
+                           "stderr_path",
+                           "command",
+                           "attempts",
+                           "constraint",
+                           "placement",
+                           "steps",
+                           "live_usage",
+                           "checkpoint_interval",
+                           "elastic",
+                           "recorded",
+                           "batch",
+                           "requeue",
+                           "time_min",
+                           "prefer",
+                           "gres",
+                           "submit_host",
+                           "notes",
+                           "container"});
   EXPECT_EQ(Keys(job), keys);
   EXPECT_EQ(job["id"], 7);
   EXPECT_EQ(job["request"]["cpus_per_task"], 4);
@@ -156,9 +173,9 @@ TEST(Documents, AnExplanationHasItsNineKeys) {
   part.cpus = CpuSet::Of({0, 1, 2});
   explanation.allocation.nodes = {part};
   const Json document = Json::parse(ExplanationDocument(explanation));
-  EXPECT_EQ(Keys(document), (std::vector<std::string>{"job", "summary", "nodes", "allocation",
-                                                      "suggestions", "priority", "placement",
-                                                      "estimate", "promised"}));
+  EXPECT_EQ(Keys(document),
+            (std::vector<std::string>{"job", "summary", "nodes", "allocation", "suggestions",
+                                      "priority", "placement", "estimate", "promised"}));
   EXPECT_EQ(document["job"]["exit_code"], nullptr);
   EXPECT_EQ(document["nodes"][0], Json({{"node", "node1"}, {"fits", true}, {"text", "idle"}}));
   EXPECT_EQ(document["allocation"]["nodes"][0]["cpus"], "0-2");
@@ -168,11 +185,12 @@ TEST(Documents, ANodeCarriesItsMachineOnlyWhenAsked) {
   NodeView node = samples::SampleNode(2);
   node.machine.gpus[1].numa = kNowhere;
   const Json plain = Json::parse(NodesDocument({node}, false))["nodes"][0];
-  EXPECT_EQ(Keys(plain), (std::vector<std::string>{
-                             "id",     "name",       "hostname",   "state",   "reason",
-                             "cores",  "cpus",       "cpus_taken", "memory",  "memory_taken",
-                             "gpus",   "gpus_taken", "binding",    "holders", "features",
-                             "weight", "limits",     "health",     "gres",    "gres_taken"}));
+  EXPECT_EQ(Keys(plain),
+            (std::vector<std::string>{
+                "id",      "name",       "hostname", "state",        "reason", "cores",
+                "cpus",    "cpus_taken", "memory",   "memory_taken", "gpus",   "gpus_taken",
+                "binding", "holders",    "features", "weight",       "limits", "health",
+                "gres",    "gres_taken", "warnings"}));
   const Json full = Json::parse(NodesDocument({node}, true))["nodes"][0];
   EXPECT_EQ(full["machine"]["cores"].size(), 4U);
   EXPECT_EQ(full["machine"]["cores"][0]["cpus"], "0,4");

@@ -41,10 +41,10 @@ class JobArchiveTest : public StoreTest {
     Batch batch = make_.Of({JobEnded{JobId(job), JobState::kCompleted, {}, "", At(when)}});
     batch.ended = {Ended(job, submission, "ann", "COMPLETED", when)};
     batch.attempts = {AttemptOf(job, 1)};
-    batch.notes = {{JobId(job), JobNote{"comment", "was good", "ann", At(when)}}};
+    batch.notes = {{JobId(job), JobNote{"Comment", "was good", "ann", At(when)}}};
     Commit(batch);
   }
-  // An array of so many that has ended.
+  // An array of `count` elements that has ended.
   void EndArray(std::uint32_t count) {
     Commit(make_.Of({SubmittedArray(1, {{1, count, 1}}, count)}));
     for (std::uint64_t job = 1; job <= count; ++job) {

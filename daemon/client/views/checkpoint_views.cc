@@ -1,4 +1,4 @@
-#include "daemon/client/checkpoint_views.h"
+#include "daemon/client/views/checkpoint_views.h"
 
 #include <array>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "agent/supervisor/attempt/private_tmp.h"
+#include "agent/supervisor/user_space/private_tmp.h"
 
 #include <fcntl.h>
 #include <sched.h>

@@ -1,4 +1,4 @@
-#include "daemon/client/output_place.h"
+#include "daemon/client/views/output_place.h"
 
 #include <algorithm>
 #include <cstdint>

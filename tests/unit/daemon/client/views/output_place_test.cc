@@ -1,4 +1,4 @@
-#include "daemon/client/output_place.h"
+#include "daemon/client/views/output_place.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "daemon/client/policy_views.h"
+#include "daemon/client/views/policy_views.h"
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/state/tables/usage_keys.h"
