@@ -38,8 +38,9 @@ absl::StatusOr<std::vector<NamedValue>> ParseNamedValues(std::string_view text) 
         absl::StrCat("more than ", kNamedValuesBytesMax, " bytes of values"));
   }
   std::vector<NamedValue> values;
-  for (const std::string& word :
-       absl::StrSplit(std::string(text), absl::ByAnyChar(" \t\r\n"), absl::SkipEmpty())) {
+  const std::vector<std::string> words =
+      absl::StrSplit(std::string(text), absl::ByAnyChar(" \t\r\n"), absl::SkipEmpty());
+  for (const std::string& word : words) {
     ASSIGN_OR_RETURN(NamedValue parsed, ParseWord(word));
     const bool twice = std::any_of(values.begin(), values.end(), [&parsed](const NamedValue& each) {
       return each.name == parsed.name;
