@@ -27,6 +27,8 @@ class Gateway {
   void Serve(const http::Request& request, std::shared_ptr<http::ReplyPath> reply);
   // To be called now and then: finds readers of events that have gone without a word.
   void Beat() { events_.Beat(); }
+  // To be called every kReleaseEvery of EventHub: readers of events get what waited for it.
+  void ReleaseEvents() { events_.Release(); }
 
  private:
   void ServeLogin(const http::Request& request, http::ReplyPath& reply);

@@ -18,6 +18,7 @@
 #include "daemon/gateway/config.h"
 #include "daemon/gateway/gateway.h"
 #include "daemon/gateway/rest/open_api.h"
+#include "daemon/gateway/stream/event_hub.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/identity/private_file.h"
@@ -109,6 +110,7 @@ absl::Status Run(const GatewayConfig& config, ServiceManager manager, const Logg
   SayReady(config.ready_fd);
   manager.Ready("serving");
   server->Every(kBeat, [&gateway] { gateway.Beat(); });
+  server->Every(EventHub::kReleaseEvery, [&gateway] { gateway.ReleaseEvents(); });
   if (manager.feed_every().count() > 0) {
     server->Every(manager.feed_every(), [&manager] { manager.Alive(); });
   }

@@ -138,6 +138,26 @@ class EventsTest(unittest.TestCase):
         next(alone)
         self.assertEqual(next(alone)["event"], "muster.job.submitted")
 
+    def test_many_readers_of_one_stream_miss_nothing(self):
+        readers = [self.stream() for _ in range(40)]  # more than get each event at once
+        for reader in readers:
+            next(reader)
+        job = self.submit("--array", "0-19", "--wrap", "true")
+        got = []
+        for reader in readers:
+            blocks = []
+            while sum(block["event"] == "muster.job.ended" for block in blocks) < 20:
+                block = next(reader)
+                if "data" in block:
+                    blocks.append(block)
+            got.append(blocks)
+        numbers = [int(block["id"]) for block in got[0]]
+        self.assertEqual(numbers, sorted(set(numbers)))
+        for blocks in got[1:]:
+            self.assertEqual(blocks, got[0])
+        told = [one["id"] for one in self.events("--job", job)]
+        self.assertEqual([number for number in told if int(number) in numbers], told)
+
     def test_who_may_not_or_asks_nonsense_is_told(self):
         for path, token, expected in (("/v1/events", "", 401), ("/v1/events?from=x", self.token, 400),
                                       ("/v1/events?color=red", self.token, 400),

@@ -125,6 +125,7 @@ void EventHub::OnNews(const StreamPtr& stream, const wire::WatchEventsReply& rep
   for (const wire::EventLine& event : reply.events()) {
     stream->ring.push_back({event.number(), Framed(event)});
     stream->bytes += stream->ring.back().text.size();
+    stream->held += stream->ring.back().text.size();
   }
   stream->next = reply.next();
   while (stream->bytes > kRingBytes) {
@@ -133,17 +134,38 @@ void EventHub::OnNews(const StreamPtr& stream, const wire::WatchEventsReply& rep
     stream->ring.pop_front();
     ++stream->first;
   }
-  const std::vector<std::shared_ptr<Reader>> readers = stream->readers;
   if (!stream->begun) {
     stream->begun = true;
     stream->from = reply.next();
+    stream->released = stream->first + stream->ring.size();
+    const std::vector<std::shared_ptr<Reader>> readers = stream->readers;
     for (const auto& reader : readers) {
       Begin(stream, reader);
     }
     return;
   }
+  // What fills much of the ring does not wait: it would push out what nobody has had.
+  if (stream->readers.size() <= kReadersAtOnce || stream->held > kRingBytes / 4) {
+    ReleaseStream(stream);
+  }
+}
+
+void EventHub::ReleaseStream(const StreamPtr& stream) {
+  stream->released = stream->first + stream->ring.size();
+  stream->held = 0;
+  const std::vector<std::shared_ptr<Reader>> readers = stream->readers;
   for (const auto& reader : readers) {
     Pump(stream, reader);
+  }
+}
+
+void EventHub::Release() {
+  const MutexLock lock(&mutex_);
+  const std::vector<StreamPtr> streams = streams_;
+  for (const StreamPtr& stream : streams) {
+    if (stream->held > 0) {
+      ReleaseStream(stream);
+    }
   }
 }
 
@@ -187,11 +209,9 @@ void EventHub::Pump(const StreamPtr& stream, const std::shared_ptr<Reader>& read
     return;
   }
   std::string text;
-  std::uint64_t offset = reader->at - stream->first;
-  for (; offset < stream->ring.size() && text.size() < kPieceBytes; ++offset) {
-    text += stream->ring[offset].text;
+  for (; reader->at < stream->released && text.size() < kPieceBytes; ++reader->at) {
+    text += stream->ring[reader->at - stream->first].text;
   }
-  reader->at = stream->first + offset;
   if (!text.empty()) {
     Send(stream, reader, std::move(text));
   }

@@ -4,8 +4,12 @@
 //
 // Invariants: (1) readers share a stream only when token and filter are the same; (2) a ring holds
 // at most kRingBytes, and a reader has one piece under way; (3) a reader that falls out of the ring
-// is cut off; (4) a stream without readers ends.
+// is cut off; (4) a stream without readers ends; (5) what came for more than kReadersAtOnce goes
+// out when Release is called, all of it in one piece, so that a thousand readers cost no more than
+// that.
 
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -27,6 +31,9 @@ class EventHub {
   static constexpr std::size_t kRingBytes = std::size_t{1} << 20;
   static constexpr std::size_t kPieceBytes = std::size_t{256} << 10;
   static constexpr std::size_t kStreamsMax = 512;
+  static constexpr std::size_t kReadersAtOnce = 32;
+  // How often Release is wanted.
+  static constexpr std::chrono::milliseconds kReleaseEvery{250};
 
   // How a failed call is answered.
   using Refuse = std::function<http::Response(const grpc::Status& status)>;
@@ -39,6 +46,8 @@ class EventHub {
   // Answers with events until the reader goes, or is cut off.
   void Serve(const wire::WatchEventsRequest& request, const std::string& token,
              const std::shared_ptr<http::ReplyPath>& reply);
+  // Sends what waits for it.
+  void Release();
   // Something to all who heard nothing since the last time, so that the dead are found.
   void Beat();
 
@@ -59,9 +68,11 @@ class EventHub {
     Key key;
     bool shared = false;
     bool begun = false;
-    std::uint64_t from = 0;   // the first number that its lines could have
-    std::uint64_t next = 0;   // the first that none of them has
-    std::uint64_t first = 0;  // the place of the ring's first line
+    std::uint64_t from = 0;      // the first number that its lines could have
+    std::uint64_t next = 0;      // the first that none of them has
+    std::uint64_t first = 0;     // the place of the ring's first line
+    std::uint64_t released = 0;  // the place of the first line that goes to no reader yet
+    std::size_t held = 0;        // bytes from there on
     std::deque<Line> ring;
     std::size_t bytes = 0;
     std::vector<std::shared_ptr<Reader>> readers;
@@ -80,6 +91,7 @@ class EventHub {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Send(const StreamPtr& stream, const std::shared_ptr<Reader>& reader, std::string text)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void ReleaseStream(const StreamPtr& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Pump(const StreamPtr& stream, const std::shared_ptr<Reader>& reader)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // What ends the stream, when the reader was its last.
