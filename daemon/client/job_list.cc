@@ -9,7 +9,9 @@
 #include "proto/controller.pb.h"
 #include "proto/convert/bytes.h"
 #include "proto/convert/wire_format.h"
+#include "scheduler/core/state/pending_jobs.h"
 #include "scheduler/model/job/array.h"
+#include "scheduler/model/job/job_state.h"
 
 namespace muster::daemon {
 namespace {
@@ -68,6 +70,11 @@ WantedJobs::WantedJobs(const ListJobs& asked)
       fold(asked.fold),
       limit(asked.limit == 0 ? SIZE_MAX : asked.limit) {}
 
+bool WantedJobs::OnlyWaiting() const {
+  return !states.empty() && std::all_of(states.begin(), states.end(),
+                                        [](const std::string& name) { return IsWaiting(name); });
+}
+
 bool WantedJobs::Wants(const Job& job) const {
   return (states.empty() || states.contains(Name(job.state))) &&
          (user.empty() || user == job.spec->user.name) &&
@@ -87,9 +94,8 @@ std::vector<ListedJobs> ListOf(const StateView& state_view, const WantedJobs& fi
       return;
     }
     const bool folds = filter.fold && filter.jobs.empty();
-    const auto count = folds ? run
-                             : static_cast<std::uint32_t>(
-                                   std::min<std::size_t>(run, filter.limit - views));
+    const auto count =
+        folds ? run : static_cast<std::uint32_t>(std::min<std::size_t>(run, filter.limit - views));
     views += folds ? 1 : count;
     if (jobs.IsUntouched(job.id) && (count > 1 || filter.fold)) {
       AddElements(state_view, job, count, folds, listed);
@@ -98,7 +104,15 @@ std::vector<ListedJobs> ListOf(const StateView& state_view, const WantedJobs& fi
     }
   };
   if (filter.jobs.empty()) {
-    jobs.ForEachRun(add);
+    const auto add_some = [&](const Job& job, std::uint32_t run) {
+      add(job, run);
+      return views < filter.limit;
+    };
+    if (filter.OnlyWaiting()) {
+      core::ForEachPendingWhile(state_view.state(), add_some);
+    } else {
+      jobs.ForEachRunWhile(add_some);
+    }
     return listed;
   }
   for (const JobId id : filter.jobs) {

@@ -33,6 +33,8 @@ struct WantedJobs {
 
   explicit WantedJobs(const ListJobs& asked);
   [[nodiscard]] bool Wants(const Job& job) const;
+  // Whether none that runs is wanted.
+  [[nodiscard]] bool OnlyWaiting() const;
 };
 
 // A job as it is shown, or elements of an array from one on that wait as it does.

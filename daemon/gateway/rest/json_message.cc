@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
@@ -112,6 +114,15 @@ FieldList AllFields(const google::protobuf::Descriptor& type) {
 }
 
 void AppendText(const std::string& text, std::string* json) {
+  const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
+    return c >= ' ' && c <= '~' && c != '"' && c != '\\';
+  });
+  if (plain) {
+    json->push_back('"');
+    json->append(text);
+    json->push_back('"');
+    return;
+  }
   json->append(nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
@@ -120,6 +131,16 @@ void AppendDouble(double value, std::string* json) {
     json->append(nlohmann::json(value).dump());
   } else {
     json->append(std::isnan(value) ? "\"NaN\"" : value > 0 ? "\"Infinity\"" : "\"-Infinity\"");
+  }
+}
+
+// By its name; one of a newer program's as its number.
+void AppendEnum(const google::protobuf::EnumDescriptor& type, int number, std::string* json) {
+  const google::protobuf::EnumValueDescriptor* const value = type.FindValueByNumber(number);
+  if (value == nullptr) {
+    absl::StrAppend(json, number);
+  } else {
+    AppendText(value->name(), json);
   }
 }
 
@@ -185,13 +206,33 @@ void AppendValue(const Message& message, const FieldDescriptor* field, int i, st
                        : "false");
       return;
     case FieldDescriptor::CPPTYPE_ENUM:
-      AppendText(
-          (many ? of.GetRepeatedEnum(message, field, i) : of.GetEnum(message, field))->name(),
+      AppendEnum(
+          *field->enum_type(),
+          many ? of.GetRepeatedEnumValue(message, field, i) : of.GetEnumValue(message, field),
           json);
       return;
     default:
       AppendNumber(message, field, i, json);
   }
+}
+
+// The entries of a map, by their keys as text.
+void AppendMap(const Message& message, const FieldDescriptor* field, std::string* json) {
+  const FieldDescriptor* const key = field->message_type()->map_key();
+  std::map<std::string, std::string> entries;
+  for (int i = 0; i < message.GetReflection()->FieldSize(message, field); ++i) {
+    const Message& entry = message.GetReflection()->GetRepeatedMessage(message, field, i);
+    std::string name;
+    AppendValue(entry, key, 0, &name);
+    const bool is_text = absl::StartsWith(name, "\"");
+    AppendValue(entry, field->message_type()->map_value(), 0,
+                &entries[is_text ? name : absl::StrCat("\"", name, "\"")]);
+  }
+  char before = '{';
+  for (const auto& [name, value] : entries) {
+    absl::StrAppend(json, std::string(1, std::exchange(before, ',')), name, ":", value);
+  }
+  json->append(before == '{' ? "{}" : "}");
 }
 
 void AppendMessage(const Message& message, const FieldList& fields, std::string* json) {
@@ -204,6 +245,10 @@ void AppendMessage(const Message& message, const FieldList& fields, std::string*
     absl::StrAppend(json, std::string(1, std::exchange(before, ',')), "\"", field->name(), "\":");
     if (!field->is_repeated()) {
       AppendValue(message, field, 0, json);
+      continue;
+    }
+    if (field->is_map()) {
+      AppendMap(message, field, json);
       continue;
     }
     json->push_back('[');
@@ -252,8 +297,8 @@ absl::StatusOr<std::string> WriteJson(const Message& message,
   std::set<std::string> known;
   std::string json;
   for (const FieldDescriptor* const field : AllFields(*message.GetDescriptor())) {
-    const bool is_list =
-        field->is_repeated() && field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
+    const bool is_list = field->is_repeated() && !field->is_map() &&
+                         field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
     const FieldList named = is_list ? Named(*field, fields, known) : FieldList();
     if (named.empty()) {
       std::string whole;
@@ -287,14 +332,10 @@ absl::Status ReadJson(const std::string& json, Message* message) {
                    " in JSON: ", why.substr(0, std::min<std::size_t>(why.find('\n'), 300))));
 }
 
-absl::StatusOr<std::string> WriteJson(const Message& message) {
-  google::protobuf::util::JsonPrintOptions options;
-  options.always_print_primitive_fields = true;
-  options.preserve_proto_field_names = true;
+// protobuf's own writer builds a tree of every value first: 9 ms for a hundred jobs instead of 1.
+std::string WriteJson(const Message& message) {
   std::string json;
-  if (!google::protobuf::util::MessageToJsonString(message, &json, options).ok()) {
-    return absl::InternalError("the answer cannot be written as JSON");
-  }
+  AppendMessage(message, AllFields(*message.GetDescriptor()), &json);
   return json;
 }
 

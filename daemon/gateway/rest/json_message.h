@@ -18,7 +18,7 @@ namespace muster::daemon {
 
 // The members of a JSON object into the message; InvalidArgument says which does not fit.
 absl::Status ReadJson(const std::string& json, google::protobuf::Message* message);
-absl::StatusOr<std::string> WriteJson(const google::protobuf::Message& message);
+std::string WriteJson(const google::protobuf::Message& message);
 // The same, but of the members of lists the named ones alone: for readers of very many. A name that
 // no list's members have is InvalidArgument.
 absl::StatusOr<std::string> WriteJson(const google::protobuf::Message& message,

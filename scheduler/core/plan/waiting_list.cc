@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "scheduler/core/plan/queue/waiting_jobs.h"
+#include "scheduler/core/state/pending_jobs.h"
 
 namespace muster::core {
 namespace {
@@ -34,17 +35,10 @@ void ForEachPending(const ClusterState& state, const Visitor& visit) {
     });
     return;
   }
-  auto next = state.index().pending().begin();
-  const auto end = state.index().pending().end();
-  jobs.ForEachUntouched([&](const Job& job, std::uint32_t count) {
-    for (; next != end && *next < job.id; ++next) {
-      visit(*jobs.Find(*next), 1U);
-    }
+  ForEachPendingWhile(state, [&visit](const Job& job, std::uint32_t count) {
     visit(job, count);
+    return true;
   });
-  for (; next != end; ++next) {
-    visit(*jobs.Find(*next), 1U);
-  }
 }
 
 // What the job asks for: an elastic one that shrinks, fewer nodes than it may have.

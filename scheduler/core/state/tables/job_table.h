@@ -64,6 +64,9 @@ class JobTable {
   // `count` untouched elements.
   template <class Visitor>
   void ForEachRun(Visitor&& visit) const;
+  // The same, until visit returns false.
+  template <class Visitor>
+  void ForEachRunWhile(Visitor&& visit) const;
   // The same for untouched elements alone.
   template <class Visitor>
   void ForEachUntouched(Visitor&& visit) const;
@@ -126,14 +129,23 @@ void JobTable::ForEachUntouched(Visitor&& visit) const {
 
 template <class Visitor>
 void JobTable::ForEachRun(Visitor&& visit) const {
+  ForEachRunWhile([&visit](const Job& job, std::uint32_t count) {
+    visit(job, count);
+    return true;
+  });
+}
+
+template <class Visitor>
+void JobTable::ForEachRunWhile(Visitor&& visit) const {
   auto kept = kept_.begin();
   auto run = runs_.begin();
-  while (kept != kept_.end() || run != runs_.end()) {
+  bool goes_on = true;
+  while (goes_on && (kept != kept_.end() || run != runs_.end())) {
     if (run == runs_.end() || (kept != kept_.end() && kept->first < run->first)) {
-      visit(kept->second, std::uint32_t{1});
+      goes_on = visit(kept->second, std::uint32_t{1});
       ++kept;
     } else {
-      visit(ElementOf(*run->second.like, run->first), run->second.count);
+      goes_on = visit(ElementOf(*run->second.like, run->first), run->second.count);
       ++run;
     }
   }

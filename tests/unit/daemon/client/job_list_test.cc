@@ -31,9 +31,8 @@ class JobListTest : public testing::ControllerTest {
     return transition.job;
   }
   std::vector<ListedJobs> List(const ListJobs& asked) {
-    return Seen<std::vector<ListedJobs>>([&asked](const StateView& state_view) {
-      return ListOf(state_view, WantedJobs(asked));
-    });
+    return Seen<std::vector<ListedJobs>>(
+        [&asked](const StateView& state_view) { return ListOf(state_view, WantedJobs(asked)); });
   }
   // The labels of the views in the reply's bytes.
   static std::vector<std::string> LabelsOf(const std::vector<ListedJobs>& jobs) {
@@ -90,6 +89,17 @@ TEST_F(JobListTest, ALimitCountsViews) {
   ListJobs asked;
   asked.limit = 2;
   EXPECT_THAT(LabelsOf(List(asked)), ElementsAre(Label(first), Label(array, "_0")));
+}
+
+TEST_F(JobListTest, ALimitCountsViewsOfJobsThatWait) {
+  const JobId first = Submit("a");
+  const JobId array = SubmitArray();
+  ListJobs asked;
+  asked.states = {"PENDING"};
+  EXPECT_EQ(CountOf(List(asked)), 4U);
+  asked.limit = 3;
+  EXPECT_THAT(LabelsOf(List(asked)),
+              ElementsAre(Label(first), Label(array, "_0"), Label(array, "_1")));
 }
 
 TEST_F(JobListTest, OnlyTheStatesAndTheUserThatWereAskedAreWanted) {

@@ -1,7 +1,11 @@
 #include <gmock/gmock.h>
+#include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <set>
 
 #include "daemon/gateway/rest/json_message.h"
@@ -104,11 +108,73 @@ TEST(JsonMessageTest, AnAnswerHasEveryFieldByTheNameInTheProto) {
   wire::ListJobsReply reply;
   reply.add_jobs()->set_id(18446744073709551615U);
   reply.mutable_jobs(0)->set_name("<b>\xF0\x9F\x99\x82");
-  const auto json = nlohmann::json::parse(WriteJson(reply).value());
+  const auto json = nlohmann::json::parse(WriteJson(reply));
   EXPECT_EQ(json["jobs"][0]["id"], "18446744073709551615");
   EXPECT_EQ(json["jobs"][0]["name"], "<b>\xF0\x9F\x99\x82");
   EXPECT_EQ(json["jobs"][0]["submit_time"], "0");
   EXPECT_TRUE(json["jobs"][0]["nodes"].is_array());
+}
+
+// Sets about half of the fields, lists and maps to two values, at most `depth` messages deep.
+void Fill(google::protobuf::Message& message, std::mt19937& random, int depth) {
+  using google::protobuf::FieldDescriptor;
+  const google::protobuf::Reflection& of = *message.GetReflection();
+  for (int f = 0; f < message.GetDescriptor()->field_count(); ++f) {
+    const FieldDescriptor* const field = message.GetDescriptor()->field(f);
+    const bool is_message = field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
+    if (random() % 2 == 0 || (is_message && depth == 0)) {
+      continue;
+    }
+    for (int i = 0; i < (field->is_repeated() ? 2 : 1); ++i) {
+      if (is_message) {
+        auto* const inner = field->is_repeated() ? of.AddMessage(&message, field)
+                                                 : of.MutableMessage(&message, field);
+        Fill(*inner, random, depth - 1);
+        continue;
+      }
+      if (field->cpp_type() == FieldDescriptor::CPPTYPE_STRING) {
+        const std::string text =
+            std::array{"", "plain", "<\"\\\n\xc3\xa9\xF0\x9F\x99\x82>"}[random() % 3];
+        field->is_repeated() ? of.AddString(&message, field, text)
+                             : of.SetString(&message, field, text);
+        continue;
+      }
+      if (field->cpp_type() == FieldDescriptor::CPPTYPE_DOUBLE) {
+        const double value = std::array{0.1, 1e300, -2.5}[random() % 3];
+        field->is_repeated() ? of.AddDouble(&message, field, value)
+                             : of.SetDouble(&message, field, value);
+        continue;
+      }
+      const std::string path = field->name();
+      const std::string text =
+          field->cpp_type() == FieldDescriptor::CPPTYPE_BOOL ? "true"
+          : field->cpp_type() == FieldDescriptor::CPPTYPE_ENUM
+              ? field->enum_type()->value(field->enum_type()->value_count() - 1)->name()
+              : std::to_string(random() % 100);
+      ASSERT_TRUE(SetField(path, text, &message).ok()) << path;
+    }
+  }
+}
+
+TEST(JsonMessageTest, EveryMessageIsWrittenAsProtobufsOwnWriterWould) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.always_print_primitive_fields = true;
+  options.preserve_proto_field_names = true;
+  std::mt19937 random(26);
+  for (const auto* method : RestMethods()) {
+    const std::unique_ptr<google::protobuf::Message> reply(
+        google::protobuf::MessageFactory::generated_factory()
+            ->GetPrototype(method->output_type())
+            ->New());
+    for (int time = 0; time < 20; ++time) {
+      reply->Clear();
+      Fill(*reply, random, 3);
+      std::string expected;
+      ASSERT_TRUE(google::protobuf::util::MessageToJsonString(*reply, &expected, options).ok());
+      EXPECT_EQ(nlohmann::json::parse(WriteJson(*reply)), nlohmann::json::parse(expected))
+          << method->full_name();
+    }
+  }
 }
 
 TEST(OpenApiTest, EveryPathIsDescribedAndEveryReferenceLeadsSomewhere) {

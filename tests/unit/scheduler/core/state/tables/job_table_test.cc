@@ -43,6 +43,20 @@ Runs RunsOf(const JobTable& table) {
   return runs;
 }
 
+TEST(JobTable, AWalkEndsWhenItsVisitorHasEnough) {
+  JobTable table;
+  for (const std::uint64_t id : {1, 2, 3}) {
+    table.Add(Plain(id));
+  }
+  table.Add(Elements(4, 5));
+  std::vector<std::uint64_t> seen;
+  table.ForEachRunWhile([&](const Job& job, std::uint32_t) {
+    seen.push_back(job.id.value());
+    return seen.size() < 2;
+  });
+  EXPECT_EQ(seen, (std::vector<std::uint64_t>{1, 2}));
+}
+
 TEST(JobTable, HoldsTheUntouchedElementsOfAnArrayInOneRun) {
   JobTable table;
   table.Add(Plain(1));
