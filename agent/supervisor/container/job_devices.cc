@@ -70,7 +70,7 @@ std::vector<std::string> FilesOfJob(const std::vector<DeviceFile>& files,
                      [&file](const topology::DeviceNodes& each) { return Matches(each, file); });
     const bool allowed =
         rule == rules.end()
-            ? BeginsWithOneOf(file.path, kNetworkFiles) || (!gpus.empty() && rules.empty())
+            ? BeginsWithOneOf(file.path, kNetworkFiles) || !gpus.empty()  // the driver's own
             : std::any_of(rule->gpus.begin(), rule->gpus.end(), [&gpus](std::uint32_t gpu) {
                 return std::find(gpus.begin(), gpus.end(), gpu) != gpus.end();
               });

@@ -306,11 +306,15 @@ absl::Status PostgresDatabase::Sent(int taken) {
 absl::Status PostgresDatabase::Drain(std::size_t keep) {
   absl::Status first;
   for (; pending_ > keep; --pending_) {
-    ASSIGN_OR_RETURN(const PostgresResult result, NextResult());
-    const absl::Status status = ErrorOf(result.get());
-    first = first.ok() ? status : first;
-    ASSIGN_OR_RETURN(const PostgresResult end, NextResult());
-    MUSTER_CHECK(end == nullptr);
+    // One, as a rule; what the server says when it ends the session comes after it.
+    while (true) {
+      ASSIGN_OR_RETURN(const PostgresResult result, NextResult());
+      if (result == nullptr) {
+        break;
+      }
+      const absl::Status status = ErrorOf(result.get());
+      first = first.ok() ? status : first;
+    }
   }
   return first;
 }

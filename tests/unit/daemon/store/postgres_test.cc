@@ -135,6 +135,24 @@ TEST_F(PostgresTest, APipelineThatFailsChangesNothingAndTheNextOneWorks) {
   EXPECT_EQ(Count("SELECT sum(id)::bigint FROM t"), 33);
 }
 
+TEST_F(PostgresTest, ASessionThatTheServerEndsInAPipelineIsAFailure) {
+  for (int time = 0; time < 5; ++time) {
+    auto database = PostgresDatabase::Open(*ReadPostgresUrl(url_), "test");
+    ASSERT_TRUE((*database)->Execute("CREATE TABLE IF NOT EXISTS t (id BIGINT)").ok());
+    Statement insert(**database, "INSERT INTO t VALUES (?)");
+    Statement end(**database, "INSERT INTO t SELECT pg_terminate_backend(pg_backend_pid())::int");
+    Transaction transaction(**database);
+    ASSERT_TRUE(transaction.Begin(Transaction::Kind::kWrite).ok());
+    (void)insert.Run(1);
+    (void)end.Run();
+    for (int i = 0; i < 50; ++i) {
+      (void)insert.Run(i);
+    }
+    EXPECT_TRUE(absl::IsUnavailable(transaction.Commit())) << time;
+  }
+  EXPECT_EQ(Count("SELECT count(*) FROM t"), 0);
+}
+
 TEST_F(PostgresTest, ARowCanBeAskedForInTheMiddleOfAPipeline) {
   auto database = PostgresDatabase::Open(*ReadPostgresUrl(url_), "test");
   ASSERT_TRUE((*database)->Execute("CREATE TABLE t (id BIGINT PRIMARY KEY)").ok());

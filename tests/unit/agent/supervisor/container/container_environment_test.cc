@@ -52,11 +52,14 @@ TEST(JobDevices, AJobSeesTheFilesOfItsOwnGpus) {
   const std::vector<DeviceFile> files = {{"/dev/infiniband/uverbs0", 231, 192},
                                          {"/dev/nvidia0", 195, 0},
                                          {"/dev/nvidia1", 195, 1},
-                                         {"/dev/nvidiactl", 195, 255}};
+                                         {"/dev/nvidia2", 195, 2},
+                                         {"/dev/nvidiactl", 195, 255},
+                                         {"/dev/nvidia-uvm", 238, 0}};
+  // As the driver's are found: the last is for GPUs that are none of ours.
   const std::vector<topology::DeviceNodes> rules = {
-      {195, 0, 0, {0}}, {195, 1, 1, {1}}, {195, 255, 255, {0, 1}}};
-  EXPECT_THAT(FilesOfJob(files, rules, {1}),
-              ElementsAre("/dev/infiniband/uverbs0", "/dev/nvidia1", "/dev/nvidiactl"));
+      {195, 0, 0, {0}}, {195, 1, 1, {1}}, {195, 0, 253, {}}};
+  EXPECT_THAT(FilesOfJob(files, rules, {1}), ElementsAre("/dev/infiniband/uverbs0", "/dev/nvidia1",
+                                                         "/dev/nvidiactl", "/dev/nvidia-uvm"));
   EXPECT_THAT(FilesOfJob(files, rules, {}), ElementsAre("/dev/infiniband/uverbs0"));
   EXPECT_THAT(FilesOfJob({{"/dev/nvidia0", 195, 0}}, {}, {}), IsEmpty());
   for (const DeviceFile& file : FindDeviceFiles()) {
