@@ -8,9 +8,8 @@ import subprocess
 import threading
 import unittest
 
-from cluster import BIN, WIDE, ClusterTest
+from cluster import WIDE, ClusterTest
 
-MUSTER = f"{BIN}/muster"
 SSH = shutil.which("ssh")
 SSHD = shutil.which("sshd", path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
 
@@ -20,6 +19,15 @@ class ConnectTest(ClusterTest):
 
     nodes = 2
     topology = WIDE
+
+    def setUp(self):
+        super().setUp()
+        # Keys of the test's own, here and in its jobs.
+        self.state = os.path.join(self.cluster.work, "keys")
+        self.cluster.environment["XDG_STATE_HOME"] = self.state
+
+    def proxy(self, *arguments):
+        return "ProxyCommand=" + " ".join(map(str, self.cluster.command("connect", *arguments)))
 
     def running(self, *options):
         job = self.cluster.submit(*options, self.cluster.script("exec sleep 1000"))
@@ -47,7 +55,7 @@ class ConnectTest(ClusterTest):
 
     @unittest.skipUnless(SSH and SSHD, "SKIPPED: needs openssh-client and openssh-server")
     def test_ssh_lands_in_the_job_with_its_environment_and_code(self):
-        job = self.running("--export=ALL,DATA=of the \"job\" \\ here", "-J", "held")
+        job = self.running("-N", 2, "--export=ALL,DATA=of the \"job\" \\ here", "-J", "held")
         say = "echo \"$DATA|$MUSTER_JOB_ID|$MUSTER_NODE_NAME\"; cat; exit 7"
         done = self.client("ssh", f"muster-{job}", say, input="from here\n")
         self.assertEqual((done.returncode, done.stdout, done.stderr),
@@ -55,7 +63,7 @@ class ConnectTest(ClusterTest):
         entered = self.client("ssh", f"muster-{job}", "cat /proc/self/cgroup").stdout.strip()
         self.assertEqual(os.path.dirname(entered),
                          os.path.dirname(self.cluster.must("exec", job, "--", "cat", "/proc/self/cgroup")))
-        other = self.client("ssh", "-o", f"ProxyCommand={MUSTER} connect --node node2 {job}", "muster-last",
+        other = self.client("ssh", "-o", self.proxy("--node", "node2", job), "muster-last",
                             "echo $MUSTER_NODE_NAME")
         self.assertEqual(other.stdout, "node2\n")
 
@@ -78,11 +86,11 @@ class ConnectTest(ClusterTest):
         other = os.path.join(self.cluster.work, "other_key")
         subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", other], check=True)
         denied = self.client("ssh", "-o", f"IdentityFile={other}", "-o", "BatchMode=yes", "-F", "none", "-o",
-                             f"ProxyCommand={MUSTER} connect {job}", "-o", "StrictHostKeyChecking=no",
+                             self.proxy(job), "-o", "StrictHostKeyChecking=no",
                              "-o", "UserKnownHostsFile=/dev/null", "job", "true")
         self.assertEqual(denied.returncode, 255)
         self.assertIn("Permission denied", denied.stderr)
-        state = os.path.join(self.cluster.environment["HOME"], ".local/state/muster/connect")
+        state = os.path.join(self.state, "muster/connect")
         for name in os.listdir(state):
             self.assertFalse(name.startswith("run."), "the settings are gone")
         self.assertEqual(os.stat(f"{state}/id_ed25519").st_mode & 0o777, 0o600)
