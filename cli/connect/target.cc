@@ -22,7 +22,7 @@ constexpr int kPatienceMs = 10'000;
 
 absl::Status Unreached(const ForwardedPort& target, const std::string& why) {
   return absl::FailedPreconditionError(
-      absl::StrCat("nobody listens on ", EndOf(target), ": ", why));
+      absl::StrCat("no program listens on ", EndOf(target), ": ", why));
 }
 
 absl::Status InUse(std::uint16_t port) {

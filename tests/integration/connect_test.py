@@ -194,8 +194,8 @@ class ConnectTest(ClusterTest):
         with socket.create_server(("127.0.0.1", 0)) as taken:
             port = taken.getsockname()[1]
             self.refused(1, f"port {port} of this machine: Address already in use", "forward", job, port)
-        self.refused(1, f"nobody listens on 127.0.0.1:{port}: Connection refused", "forward", job, port)
-        self.refused(1, "nobody listens on nowhere.invalid:80: ", "forward", job, "0:nowhere.invalid:80")
+        self.refused(1, f"no program listens on 127.0.0.1:{port}: Connection refused", "forward", job, port)
+        self.refused(1, "no program listens on nowhere.invalid:80: ", "forward", job, "0:nowhere.invalid:80")
         self.refused(1, "job 999: no such job", "forward", 999, 8888)
 
 

@@ -151,6 +151,7 @@ constexpr RoomRow kRows[] = {
      "sheet sheet/timeline"},
     {"cli", "jobs/submit", "controller frame page parse parse/request request"},
     {"cli", "kernel", "controller frame page parse picture"},
+    {"cli", "connect", "frame page request run"},
     {"cli", "live", "controller controller/query frame page parse"},
     {"cli", "manual", "frame"},
     {"cli", "moving", "frame"},
