@@ -142,6 +142,7 @@ constexpr RoomRow kRows[] = {
     {"cli", "cluster",
      "controller controller/query controller/streams frame page parse place sheet "
      "sheet/timeline up"},
+    {"cli", "connect", "frame page request run"},
     {"cli", "controller", "frame parse"},
     {"cli", "controller/query", "controller frame parse sheet"},
     {"cli", "controller/streams", "controller"},
@@ -151,7 +152,6 @@ constexpr RoomRow kRows[] = {
      "sheet sheet/timeline"},
     {"cli", "jobs/submit", "controller frame page parse parse/request request"},
     {"cli", "kernel", "controller frame page parse picture"},
-    {"cli", "connect", "frame page request run"},
     {"cli", "live", "controller controller/query frame page parse"},
     {"cli", "manual", "frame"},
     {"cli", "moving", "frame"},
