@@ -36,7 +36,7 @@ absl::StatusOr<ForwardedPort> ParseForwardedPort(const std::string& text) {
     if (bracketed) {
       made.host = made.host.substr(1, made.host.size() - 2);
     }
-    if (made.host.empty() || (!bracketed && made.host.find(':') != std::string::npos)) {
+    if (made.host.empty() || (!bracketed && made.host.find_first_of(":[]") != std::string::npos)) {
       return NotPorts(text);
     }
   }
