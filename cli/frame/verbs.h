@@ -20,6 +20,8 @@ namespace muster::cli {
   VERB("attach", AttachVerb)               \
   VERB("logs", LogsVerb)                   \
   VERB("exec", ExecVerb)                   \
+  VERB("connect", ConnectVerb)             \
+  VERB("forward", ForwardVerb)             \
   VERB("top", TopVerb)                     \
   VERB("cast", CastVerb)                   \
   VERB("queue", QueueVerb)                 \

@@ -46,7 +46,7 @@ absl::StatusOr<StepId> StepOf(const JobDetail& job, const WantedPlace& wanted) {
 
 absl::StatusOr<JoinedPlace> FindPlace(const JobDetail& job, const WantedPlace& wanted) {
   if (job.attempts.empty() || job.attempts.back().nodes.empty() || job.job.end_time != kNoTime) {
-    return Refused(job, absl::StrCat("is ", job.job.state, "; exec needs it running"));
+    return Refused(job, absl::StrCat("is ", job.job.state, "; ", wanted.verb, " needs it running"));
   }
   const AttemptView& attempt = job.attempts.back();
   const auto& nodes = attempt.nodes;

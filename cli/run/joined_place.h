@@ -1,6 +1,6 @@
 #pragma once
 
-// Which node, step and rank of a running job `muster exec` enters.
+// Which node, step and rank of a running job a command enters (`muster exec`, `muster connect`).
 //
 // Pure. Invariant: what is returned is named by the job's own views; a choice that they do not
 // settle is refused in one line that says what to name.
@@ -21,6 +21,7 @@ struct WantedPlace {
   std::optional<StepId> step = {};
   std::optional<std::uint32_t> rank = {};
   std::string node = {};
+  std::string verb = "exec";  // that says no
 };
 
 struct JoinedPlace {

@@ -49,7 +49,12 @@ RunSession::RunSession(EventLoop& loop, Connection& connection, StepListener& li
       step_(plan_.token, plan_.label,
             {.write = [this](const RankSource& rank, bool error,
                              std::string_view bytes) { Write(rank, error, bytes); },
-             .tell = [this](const std::string& line) { Tell(line); }}),
+             .tell =
+                 [this](const std::string& line) {
+                   if (!plan_.quiet) {
+                     Tell(line);
+                   }
+                 }}),
       files_(plan_.output),
       input_(loop, plan_.input, listener),
       news_(plan_.component_tokens.size() + 1) {
@@ -452,7 +457,8 @@ void RunSession::Write(const RankSource& rank, bool error, std::string_view byte
   if (!place.ok() || *place == RankFiles::Place::kElsewhere || (broken_ && !error)) {
     return;
   }
-  if (!WriteAll(error ? STDERR_FILENO : STDOUT_FILENO, bytes) && !error) {
+  const std::string_view passed = plan_.passes && !error ? plan_.passes(bytes) : bytes;
+  if (!WriteAll(error ? STDERR_FILENO : STDOUT_FILENO, passed) && !error) {
     // As in a pipeline: who writes to a closed pipe gets SIGPIPE.
     broken_ = true;
     Forward(SIGPIPE);

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -44,8 +45,11 @@ struct RunPlan {
   int input = 0;              // a descriptor; -1: the ranks have no input of ours
   bool show_waiting = false;  // tell why the job waits, also when it may start soon
   bool looks_on = false;      // at a step that another `muster run` watches
+  bool quiet = false;         // says nothing of how ranks end
   bool terminal = false;      // rank 0 has a terminal, and ours is to be its
   std::string waits = {};     // what the step waits for; empty: nothing
+  // What of the ranks' standard output goes on; without it all.
+  std::function<std::string_view(std::string_view)> passes = {};
   // Of a step: what has become of the request for it.
   std::function<absl::StatusOr<StartedStep>()> ask_again = {};
 };

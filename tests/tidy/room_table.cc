@@ -142,6 +142,7 @@ constexpr RoomRow kRows[] = {
     {"cli", "cluster",
      "controller controller/query controller/streams frame page parse place sheet "
      "sheet/timeline up"},
+    {"cli", "connect", "frame page request run"},
     {"cli", "controller", "frame parse"},
     {"cli", "controller/query", "controller frame parse sheet"},
     {"cli", "controller/streams", "controller"},
