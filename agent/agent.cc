@@ -51,6 +51,7 @@ void AddGpuUse(const Machine& machine, const NodeAllocation& part, topology::Gpu
 QuestionDesk::Sources QuestionSources(const Agent::Config& config, const Attempts& attempts,
                                       ControllerLink& link) {
   QuestionDesk::Sources sources;
+  sources.node = config.name;
   sources.may_read_as = [&config](std::uint32_t uid) { return MayRunJobsOf(uid, config.users); };
   sources.cgroup_of = [&attempts](const AttemptKey& key) -> absl::StatusOr<std::string> {
     const std::map<AttemptKey, RunningAttempt> running = attempts.Running();

@@ -38,8 +38,8 @@ absl::StatusOr<QuestionDesk::Work> QuestionDesk::ProcessWork(
   ASSIGN_OR_RETURN(const std::string cgroup, sources_.cgroup_of(key));
   Work work;
   work.user = UserIn(question.user());
-  work.work = [key, cgroup] {
-    return BringBytes(ReadRankProcesses(key, cgroup).SerializeAsString());
+  work.work = [key, cgroup, node = sources_.node] {
+    return BringBytes(ReadRankProcesses(key, node, cgroup).SerializeAsString());
   };
   work.fill = [this, key](const Brought& brought, wire::NodeQuestionReply* answer) {
     wire::ProcessAnswer& processes = *answer->mutable_processes();

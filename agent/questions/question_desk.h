@@ -31,6 +31,7 @@ class QuestionDesk {
  public:
   // What it needs to know of its agent.
   struct Sources {
+    std::string node;  // our name
     // PermissionDenied when jobs of that user are not run here.
     std::function<absl::Status(std::uint32_t uid)> may_read_as;
     // The control group of an attempt that runs here, or "" where it has none; NotFound.

@@ -80,13 +80,18 @@ std::optional<SeenProcess> ReadSeen(const std::string& directory, std::uint32_t 
 // The step and the rank, of a process of that attempt.
 using RankName = std::pair<std::uint32_t, std::uint32_t>;
 
-std::optional<RankName> RankOf(const std::string& directory, const AttemptKey& key) {
+std::optional<RankName> RankOf(const std::string& directory, const AttemptKey& key,
+                               const std::string& node) {
   const absl::StatusOr<std::string> text = ReadFile(directory + "/environ");
   if (!text.ok()) {
     return std::nullopt;
   }
   std::map<std::string, std::uint64_t, std::less<>> said;
+  constexpr std::string_view kNode = "MUSTER_NODE_NAME=";
   for (const auto piece : absl::StrSplit(*text, '\0')) {
+    if (absl::StartsWith(piece, kNode.data()) && piece.substr(kNode.size()) != node) {
+      return std::nullopt;  // of another agent on this machine
+    }
     for (const char* name :
          {"MUSTER_JOB_ID", "MUSTER_RESTART_COUNT", "MUSTER_STEP_ID", "MUSTER_PROCID"}) {
       const std::string begin = absl::StrCat(name, "=");
@@ -166,8 +171,8 @@ void Add(const SeenProcess& seen, bool first, const std::string& directory,
 
 }  // namespace
 
-wire::ProcessAnswer ReadRankProcesses(const AttemptKey& key, const std::string& cgroup,
-                                      const std::string& proc) {
+wire::ProcessAnswer ReadRankProcesses(const AttemptKey& key, const std::string& node,
+                                      const std::string& cgroup, const std::string& proc) {
   std::vector<std::uint32_t> pids;
   if (!cgroup.empty()) {
     AddPidsOfGroup(cgroup, &pids);
@@ -178,7 +183,7 @@ wire::ProcessAnswer ReadRankProcesses(const AttemptKey& key, const std::string& 
   std::map<RankName, std::vector<SeenProcess>> ranks;
   for (const std::uint32_t pid : pids) {
     const std::string directory = absl::StrCat(proc, "/", pid);
-    const std::optional<RankName> rank = RankOf(directory, key);
+    const std::optional<RankName> rank = RankOf(directory, key, node);
     std::optional<SeenProcess> seen =
         rank.has_value() ? ReadSeen(directory, pid) : std::optional<SeenProcess>();
     if (seen.has_value()) {

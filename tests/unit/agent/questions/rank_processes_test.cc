@@ -37,10 +37,12 @@ TEST_F(RankProcessesTest, ProcessesCountForTheRankThatTheyWereStartedAs) {
   Add(10, job, 50, 100);
   Add(21, job + " MUSTER_STEP_ID=1 MUSTER_PROCID=3", 70, 200);
   Add(20, job + " MUSTER_STEP_ID=1 MUSTER_PROCID=3", 60, 100);
+  Add(22, job + " MUSTER_STEP_ID=1 MUSTER_PROCID=4 MUSTER_NODE_NAME=n2", 70,
+      200);  // no rank of ours
   Add(30, "MUSTER_JOB_ID=7 MUSTER_RESTART_COUNT=0", 40, 1);
   Add(40, "MUSTER_JOB_ID=77 MUSTER_RESTART_COUNT=1", 40, 1);
   Add(50, "HOME=/root", 40, 1);
-  const wire::ProcessAnswer answer = ReadRankProcesses(key_, "", proc_.path());
+  const wire::ProcessAnswer answer = ReadRankProcesses(key_, "n1", "", proc_.path());
   ASSERT_EQ(answer.ranks_size(), 2);
   EXPECT_EQ(answer.ranks(0).step(), 0U);
   EXPECT_EQ(answer.ranks(0).pid(), 10U);
@@ -65,7 +67,7 @@ TEST_F(RankProcessesTest, AGroupsProcessesAloneAreLookedAtWithThoseOfTheGroupsIn
   std::filesystem::create_directory(group / "step.1");
   std::ofstream(group / "cgroup.procs") << "10\n";
   std::ofstream(group / "step.1/cgroup.procs") << "11\n999\n";
-  const wire::ProcessAnswer answer = ReadRankProcesses(key_, group.path(), proc_.path());
+  const wire::ProcessAnswer answer = ReadRankProcesses(key_, "n1", group.path(), proc_.path());
   ASSERT_EQ(answer.ranks_size(), 2) << "12 is in none of them";
   EXPECT_EQ(answer.ranks(0).pid(), 10U);
   EXPECT_EQ(answer.ranks(1).pid(), 11U);
