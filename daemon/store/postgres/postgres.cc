@@ -269,8 +269,9 @@ absl::StatusOr<PostgresResult> PostgresDatabase::NextResult() {
   }
   RETURN_IF_ERROR(AwaitInput());
   PostgresResult result(PQgetResult(connection_));
-  if (result != nullptr && PQstatus(connection_) == CONNECTION_BAD) {
-    return Lost(OneLine(PQresultErrorMessage(result.get())));
+  if (PQstatus(connection_) == CONNECTION_BAD) {
+    return Lost(OneLine(result != nullptr ? PQresultErrorMessage(result.get())
+                                          : PQerrorMessage(connection_)));
   }
   return result;
 }
@@ -306,15 +307,14 @@ absl::Status PostgresDatabase::Sent(int taken) {
 absl::Status PostgresDatabase::Drain(std::size_t keep) {
   absl::Status first;
   for (; pending_ > keep; --pending_) {
-    // One, as a rule; what the server says when it ends the session comes after it.
-    while (true) {
-      ASSIGN_OR_RETURN(const PostgresResult result, NextResult());
-      if (result == nullptr) {
-        break;
-      }
-      const absl::Status status = ErrorOf(result.get());
-      first = first.ok() ? status : first;
+    ASSIGN_OR_RETURN(PostgresResult result, NextResult());
+    absl::Status status = ErrorOf(result.get());
+    // What the server says when it ends the session comes after a statement's own result.
+    while (result != nullptr) {
+      ASSIGN_OR_RETURN(result, NextResult());
+      status = status.ok() && result != nullptr ? ErrorOf(result.get()) : status;
     }
+    first = first.ok() ? status : first;
   }
   return first;
 }
@@ -502,7 +502,9 @@ absl::Status PostgresDatabase::Begin(Kind kind) {
     transaction_ = true;
     return absl::OkStatus();
   }
-  MUSTER_CHECK(PQenterPipelineMode(connection_) == 1);
+  if (PQenterPipelineMode(connection_) != 1) {  // the server has ended the session meanwhile
+    return Lost(OneLine(PQerrorMessage(connection_)));
+  }
   pipeline_ = true;
   RETURN_IF_ERROR(
       Sent(PQsendQueryParams(connection_, "BEGIN", 0, nullptr, nullptr, nullptr, nullptr, 1)));
