@@ -12,7 +12,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
@@ -87,17 +86,21 @@ std::optional<RankName> RankOf(const std::string& directory, const AttemptKey& k
     return std::nullopt;
   }
   std::map<std::string, std::uint64_t, std::less<>> said;
-  constexpr std::string_view kNode = "MUSTER_NODE_NAME=";
   for (const auto piece : absl::StrSplit(*text, '\0')) {
-    if (absl::StartsWith(piece, kNode.data()) && piece.substr(kNode.size()) != node) {
+    const std::size_t equals = piece.find('=');
+    if (equals == absl::string_view::npos) {
+      continue;
+    }
+    const auto name = piece.substr(0, equals);
+    const auto value = piece.substr(equals + 1);
+    if (name == "MUSTER_NODE_NAME" && value != node) {
       return std::nullopt;  // of another agent on this machine
     }
-    for (const char* name :
+    for (const char* wanted :
          {"MUSTER_JOB_ID", "MUSTER_RESTART_COUNT", "MUSTER_STEP_ID", "MUSTER_PROCID"}) {
-      const std::string begin = absl::StrCat(name, "=");
       std::uint64_t number = 0;
-      if (absl::StartsWith(piece, begin) && absl::SimpleAtoi(piece.substr(begin.size()), &number)) {
-        said[name] = number;
+      if (name == wanted && absl::SimpleAtoi(value, &number)) {
+        said[wanted] = number;
       }
     }
   }
