@@ -232,9 +232,11 @@ class WayInTest(ClusterTest):
 
         def table():
             return json.loads(self.cluster.must("top", "--json", job))
+
         # A rank that began between the two looks has used nothing that they could compare.
-        found = wait_until(lambda: (lambda t: t if len(t["ranks"]) == 3 and
-                                    all(one["cpu_percent"] is not None for one in t["ranks"]) else None)(table()), table)
+        def whole(now):
+            return now if len(now["ranks"]) == 3 and all(one["cpu_percent"] is not None for one in now["ranks"]) else None
+        found = wait_until(lambda: whole(table()), table)
         self.assertEqual([(one["node"], one["step"], one["rank"]) for one in found["ranks"]],
                          [("node1", 0, 0), ("node1", 1, 0), ("node2", 1, 1)])
         self.assertEqual(found["silent"], [])
