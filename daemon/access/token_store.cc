@@ -80,9 +80,10 @@ absl::StatusOr<SigningKey> KeyOf(const std::string& secret) {
 absl::StatusOr<std::unique_ptr<TokenStore>> TokenStore::Open(const std::string& directory,
                                                              const std::string& cluster,
                                                              const Clock& clock, TokenShelf shelf) {
-  const bool shared = !shelf.secret.empty();
-  ASSIGN_OR_RETURN(SigningKey key,
-                   shared ? KeyOf(shelf.secret) : SigningKey::Open(directory + "/token.key", true));
+  const bool shared = shelf.read != nullptr;
+  const std::string file = directory + "/token.key";
+  const bool own = !shared && (shelf.secret.empty() || access(file.c_str(), F_OK) == 0);
+  ASSIGN_OR_RETURN(SigningKey key, own ? SigningKey::Open(file, true) : KeyOf(shelf.secret));
   std::unique_ptr<TokenStore> store(
       new TokenStore(shared ? "the store's tokens" : directory + "/tokens.json", std::move(shelf),
                      std::move(key), absl::StrCat("muster:", cluster), clock));
@@ -98,11 +99,11 @@ absl::Status TokenStore::Refresh() {
 
 // A leader before this one may have written last.
 absl::Status TokenStore::LoadShared() {
-  return shelf_.secret.empty() ? absl::OkStatus() : Load();
+  return shelf_.read == nullptr ? absl::OkStatus() : Load();
 }
 
 absl::Status TokenStore::Load() {
-  const bool shared = !shelf_.secret.empty();
+  const bool shared = shelf_.read != nullptr;
   const absl::StatusOr<std::string> text = shared ? shelf_.read() : ReadPrivateFile(path_);
   if (absl::IsNotFound(text.status()) || (shared && text.ok() && text->empty())) {
     return absl::OkStatus();
@@ -148,7 +149,7 @@ absl::Status TokenStore::Write(std::map<std::string, TokenGrant> grants) {
                     {"read_only", grant.read_only}});
   }
   const std::string text = rows.dump(1) + "\n";
-  RETURN_IF_ERROR(shelf_.secret.empty() ? WriteFileAtomically(path_, text) : shelf_.write(text));
+  RETURN_IF_ERROR(shelf_.read == nullptr ? WriteFileAtomically(path_, text) : shelf_.write(text));
   const MutexLock lock(&mutex_);
   grants_ = std::move(grants);
   return absl::OkStatus();

@@ -45,10 +45,10 @@ struct TokenGrant {
   bool read_only = false;
 };
 
-// Where controllers keep the store that they share.
+// What the key is made of, and where controllers that share a store keep its text.
 struct TokenShelf {
-  std::string secret;  // of which each makes the key; empty: there is no such shelf
-  std::function<absl::StatusOr<std::string>()> read = {};
+  std::string secret;  // the cluster's; empty: the key is a file of its own
+  std::function<absl::StatusOr<std::string>()> read = {};  // null: the text is a private file
   std::function<absl::Status(const std::string& store)> write = {};
 };
 
@@ -58,8 +58,8 @@ class TokenStore {
   static constexpr std::chrono::hours kLifetimeDefault{12};
   static constexpr std::chrono::hours kLifetimeMax{366 * 24};
 
-  // With the key and the store in `directory`, made when they are not there, or on `shelf`. `clock`
-  // outlives it.
+  // With the store in `directory` or on `shelf`. A key in `directory`, as older versions made one,
+  // counts before the one that follows from the cluster's secret. `clock` outlives it.
   static absl::StatusOr<std::unique_ptr<TokenStore>> Open(const std::string& directory,
                                                           const std::string& cluster,
                                                           const Clock& clock,

@@ -30,10 +30,10 @@ absl::StatusOr<std::unique_ptr<TokenStore>> OpenTokens(const DaemonConfig& confi
                                                        const std::string& directory,
                                                        const JobSecrets& secrets,
                                                        const Clock& clock, const Logger& log) {
-  TokenShelf shelf;
+  TokenShelf shelf{secrets.ToText()};
   if (Leadership* const row = store.leadership(); row != nullptr) {
-    shelf = {secrets.ToText(), [row] { return row->ReadTokens(); },
-             [row](const std::string& site) { return row->WriteTokens(site); }};
+    shelf.read = [row] { return row->ReadTokens(); };
+    shelf.write = [row](const std::string& site) { return row->WriteTokens(site); };
   }
   ASSIGN_OR_RETURN(std::unique_ptr<TokenStore> tokens,
                    TokenStore::Open(directory, config.cluster, clock, std::move(shelf)));

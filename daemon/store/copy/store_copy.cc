@@ -139,6 +139,30 @@ absl::Status CopyKey(End& from, End& to) {
              : WriteFileAtomically(to.directory + "/job.key", absl::HexStringToBytes(key));
 }
 
+// The list of tokens that count, as text; their key follows from the cluster's secret. False when
+// they have a key of their own that does not go along.
+absl::StatusOr<bool> CopyTokens(End& from, End& to) {
+  absl::StatusOr<std::string> list = from.engine->leadership() != nullptr
+                                         ? from.engine->leadership()->ReadTokens()
+                                         : ReadFile(from.directory + "/tokens.json");
+  if (absl::IsNotFound(list.status()) || (list.ok() && list->empty())) {
+    return true;
+  }
+  RETURN_IF_ERROR(list.status());
+  if (from.engine->leadership() == nullptr) {
+    const absl::StatusOr<std::string> key = ReadFile(from.directory + "/token.key");
+    if (key.ok() && to.engine->leadership() != nullptr) {
+      return false;
+    }
+    RETURN_IF_ERROR(key.ok() ? WriteFileAtomically(to.directory + "/token.key", *key)
+                             : absl::OkStatus());
+  }
+  RETURN_IF_ERROR(to.engine->leadership() != nullptr
+                      ? to.engine->leadership()->WriteTokens(*list)
+                      : WriteFileAtomically(to.directory + "/tokens.json", *list));
+  return true;
+}
+
 absl::StatusOr<CopyReport> CopyRows(StoreEngine& from, StoreEngine& to) {
   CopyReport report;
   ASSIGN_OR_RETURN(const std::unique_ptr<Database> reader, from.OpenReader());
@@ -161,6 +185,16 @@ absl::StatusOr<CopyReport> CopyRows(StoreEngine& from, StoreEngine& to) {
   return report;
 }
 
+// Everything, from a store to an empty one.
+absl::StatusOr<CopyReport> CopyAll(End& from, End& to) {
+  RETURN_IF_ERROR(CheckEmpty(to.engine->writer()));
+  ASSIGN_OR_RETURN(CopyReport report, CopyRows(*from.engine, *to.engine));
+  RETURN_IF_ERROR(CopyKey(from, to));
+  ASSIGN_OR_RETURN(const bool tokens, CopyTokens(from, to));
+  report.tokens_stay = !tokens;
+  return report;
+}
+
 }  // namespace
 
 absl::StatusOr<CopyReport> CopyStore(const CopyRequest& request) {
@@ -173,11 +207,9 @@ absl::StatusOr<CopyReport> CopyStore(const CopyRequest& request) {
   if (!to.ok()) {
     report = to.status();
   } else {
-    const absl::Status empty = CheckEmpty(to->engine->writer());
-    report = empty.ok() ? CopyRows(*from.engine, *to->engine) : empty;
-    const absl::Status key = report.ok() ? CopyKey(from, *to) : absl::OkStatus();
+    report = CopyAll(from, *to);
     const absl::Status released = Release(*to);
-    report = !key.ok() ? key : report.ok() && !released.ok() ? released : std::move(report);
+    report = report.ok() && !released.ok() ? released : std::move(report);
   }
   const absl::Status released = Release(from);
   return report.ok() && !released.ok() ? absl::StatusOr<CopyReport>(released) : report;

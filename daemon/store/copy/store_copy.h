@@ -25,6 +25,7 @@ struct CopyRequest {
 
 struct CopyReport {
   std::vector<std::pair<std::string, std::uint64_t>> tables;  // and their rows
+  bool tokens_stay = false;  // their key is a file, which a database has no place for
 };
 
 // An error is one line: where, what is wrong, the mend.

@@ -78,6 +78,24 @@ TEST_F(TokenStoreTest, TokensOutliveTheControllerAndDoNotComeBack) {
   EXPECT_FALSE(Open("here")->Judge(kept.token).ok()) << "a lost store lets nobody in";
 }
 
+TEST_F(TokenStoreTest, AKeyThatFollowsFromTheSecretIsGoodWhereverTheStoreGoes) {
+  const std::string here = directory_ + "/here";
+  const std::string there = directory_ + "/there";
+  ASSERT_TRUE(std::filesystem::create_directory(here) && std::filesystem::create_directory(there));
+  const auto first = TokenStore::Open(here, "here", clock_, {"secret"}).value();
+  const TokenStore::Minted made = first->Mint(self_, kHour, false).value();
+  EXPECT_FALSE(std::filesystem::exists(here + "/token.key"));
+  std::filesystem::copy(here + "/tokens.json", there + "/tokens.json");
+  EXPECT_TRUE(TokenStore::Open(there, "here", clock_, {"secret"}).value()->Judge(made.token).ok());
+  EXPECT_FALSE(TokenStore::Open(there, "here", clock_, {"other"}).value()->Judge(made.token).ok());
+}
+
+TEST_F(TokenStoreTest, AKeyThatAnOlderVersionMadeStillCounts) {
+  const TokenStore::Minted made = store_->Mint(self_, kHour, false).value();
+  EXPECT_TRUE(
+      TokenStore::Open(directory_, "here", clock_, {"secret"}).value()->Judge(made.token).ok());
+}
+
 TEST_F(TokenStoreTest, NoTokenIsKeptInAFileAndTheFilesAreOurs) {
   const TokenStore::Minted made = store_->Mint(self_, kHour, false).value();
   const std::vector<std::string> parts = absl::StrSplit(made.token, '.');

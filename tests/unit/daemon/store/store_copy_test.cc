@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "scheduler/runtime/file.h"
 #include "tests/unit/daemon/store/store_rig.h"
 
 namespace muster::daemon {
@@ -51,6 +52,38 @@ TEST(StoreCopyTest, AClusterGoesToAnotherStoreAndBackAndIsTheSame) {
   ASSERT_EQ(image.elements.size(), 1U);
   EXPECT_EQ(image.elements[0].count, 500U);
   EXPECT_EQ(*(*store)->FindToken("token"), JobId(1));
+}
+
+TEST(StoreCopyTest, TokensAndTheSecretOfTheirKeyGoAlong) {
+  TempDirectory directory;
+  Fill(directory / "one");
+  const std::string secret(32, 'k');
+  ASSERT_TRUE(WriteFileAtomically(directory / "one/job.key", secret).ok());
+  ASSERT_TRUE(WriteFileAtomically(directory / "one/tokens.json", "[]\n").ok());
+  const std::string middle =
+      OnPostgres() ? PostgresServer::Shared().MakeDatabase() : "sqlite:" + (directory / "two");
+  const auto there = CopyStore({"sqlite:" + (directory / "one"), middle, "muster"});
+  ASSERT_TRUE(there.ok()) << there.status();
+  EXPECT_FALSE(there->tokens_stay);
+  const auto back = CopyStore({middle, "sqlite:" + (directory / "three"), "muster"});
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_EQ(*ReadFile(directory / "three/controller/tokens.json"), "[]\n");
+  EXPECT_EQ(*ReadFile(directory / "three/controller/job.key"), secret);
+}
+
+TEST(StoreCopyTest, AKeyOfTheTokensOwnGoesWhereFilesGo) {
+  TempDirectory directory;
+  Fill(directory / "one");
+  ASSERT_TRUE(WriteFileAtomically(directory / "one/token.key", "pem").ok());
+  ASSERT_TRUE(WriteFileAtomically(directory / "one/tokens.json", "[]\n").ok());
+  const std::string target =
+      OnPostgres() ? PostgresServer::Shared().MakeDatabase() : "sqlite:" + (directory / "two");
+  const auto there = CopyStore({"sqlite:" + (directory / "one"), target, "muster"});
+  ASSERT_TRUE(there.ok()) << there.status();
+  EXPECT_EQ(there->tokens_stay, OnPostgres());
+  if (!OnPostgres()) {
+    EXPECT_EQ(*ReadFile(directory / "two/controller/token.key"), "pem");
+  }
 }
 
 TEST(StoreCopyTest, AStoreThatHoldsRowsIsRefused) {
