@@ -20,7 +20,7 @@ struct Named {
 
 absl::StatusOr<Named> ReadNames(const Invocation& invocation) {
   Named named;
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, WithLast(invocation));
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, WithNumbers(invocation));
   for (const std::string& text : names) {
     if (text.find('.') == std::string::npos) {
       named.jobs.push_back(text);

@@ -20,7 +20,7 @@ using ParseJobs = absl::StatusOr<std::vector<JobSelector>> (*)(const std::vector
 template <class Each>
 absl::StatusOr<int> Change(const char* verb, const Invocation& invocation, ParseJobs parse,
                            const Each& each) {
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, WithLast(invocation));
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, WithNumbers(invocation));
   ASSIGN_OR_RETURN(const std::vector<JobSelector> jobs, parse(names));
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
   ASSIGN_OR_RETURN(const ChangeOutcome outcome, connection->Call(ForJobs<Each>{each, jobs}));

@@ -16,7 +16,7 @@ namespace muster::cli {
 namespace {
 
 absl::StatusOr<int> Explain(const Invocation& invocation) {
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, WithLast(invocation));
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, WithNumbers(invocation));
   ASSIGN_OR_RETURN(const JobSelector job, ParseSelector(names.front()));
   if (job.elements.size() > 1) {
     return absl::InvalidArgumentError("name one job, or one element like 12_3");

@@ -54,7 +54,7 @@ absl::StatusOr<int> ShowCurves(const Invocation& invocation, const std::vector<J
 }
 
 absl::StatusOr<int> Show(const Invocation& invocation) {
-  ASSIGN_OR_RETURN(std::vector<std::string> names, WithLast(invocation));
+  ASSIGN_OR_RETURN(std::vector<std::string> names, WithNumbers(invocation));
   if (names.size() > 1 && names.front() == "job") {
     names.erase(names.begin());  // "show job 12", as habit has it
   }

@@ -15,7 +15,7 @@ absl::StatusOr<JobUpdate> ReadChanges(const Invocation& invocation) {
 }
 
 absl::StatusOr<int> Update(const Invocation& invocation) {
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, WithLast(invocation));
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, WithNumbers(invocation));
   ASSIGN_OR_RETURN(const std::vector<JobSelector> jobs, ParseWholeJobs(names));
   ASSIGN_OR_RETURN(const JobUpdate changes, ReadChanges(invocation));
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));

@@ -49,7 +49,7 @@ absl::Status CheckTogether(const Invocation& invocation) {
 }
 
 absl::StatusOr<ReadOutput> ReadQuestion(const Invocation& invocation) {
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, WithLast(invocation));
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, WithNumbers(invocation));
   ASSIGN_OR_RETURN(const StepSelector named, ParseStepSelector(names.front()));
   if (named.job.elements.size() > 1) {
     return absl::InvalidArgumentError("logs shows one output: name the element, like 12_3");

@@ -46,7 +46,7 @@ std::string OverTheLast(const std::string& page) {
 
 absl::StatusOr<int> Top(const Invocation& invocation) {
   IgnoreBrokenPipes();
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, WithLast(invocation));
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, WithNumbers(invocation));
   ASSIGN_OR_RETURN(const JobSelector named, ParseSelector(names.front()));
   if (named.elements.size() > 1) {
     return absl::InvalidArgumentError("top shows one job: name the element, like 12_3");

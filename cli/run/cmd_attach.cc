@@ -22,7 +22,7 @@ absl::StatusOr<int> Attach(const Invocation& invocation) {
   ASSIGN_OR_RETURN(const UniqueFd signals,
                    BlockSignals({SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGWINCH}));
   IgnoreBrokenPipes();
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, WithLast(invocation));
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, WithNumbers(invocation));
   ASSIGN_OR_RETURN(const StepSelector named, ParseStepSelector(names.front()));
   if (named.job.elements.size() > 1 || named.step == StepId()) {
     return absl::InvalidArgumentError("attach shows one step: name it, like 12.1 or 12_3.1");

@@ -41,7 +41,7 @@ absl::StatusOr<WantedPlace> ReadPlace(const Invocation& invocation, const std::s
 absl::StatusOr<StepSelector> ReadJob(const Invocation& invocation, const EnteringCommand& command) {
   Invocation naming = invocation;
   naming.arguments = {command.job};
-  ASSIGN_OR_RETURN(const std::vector<std::string> names, WithLast(naming, 1));
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, WithNumbers(naming, 1));
   ASSIGN_OR_RETURN(StepSelector named, ParseStepSelector(names.front()));
   if (named.job.elements.size() > 1) {
     return absl::InvalidArgumentError("it enters one job: name the element, like 12_3");

@@ -196,7 +196,7 @@ absl::StatusOr<JobQuery> ReadJobQuery(Invocation& invocation) {
     }
     choice.nodes = *nodes;
   }
-  ASSIGN_OR_RETURN(invocation.arguments, WithLast(invocation));
+  ASSIGN_OR_RETURN(invocation.arguments, WithNumbers(invocation));
   ASSIGN_OR_RETURN(query.selectors, ParseSelectors(invocation.arguments));
   choice.jobs = query.selectors;
   query.filter.states = choice.states;

@@ -6,19 +6,26 @@
 #include <algorithm>
 #include <iterator>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {
 
 constexpr std::string_view kLast = "last";
-constexpr std::uint32_t kEndedMost = 100;
+constexpr std::string_view kParts = "._+";  // begin a step, an element, a component
+constexpr std::uint32_t kEndedMost = 1000;
 
-absl::StatusOr<JobId> FindNewest(const Invocation& invocation) {
+std::string Self() {
   const passwd* const entry = getpwuid(geteuid());  // NOLINT(concurrency-mt-unsafe): main thread
-  const std::string user = entry == nullptr ? absl::StrCat(geteuid()) : entry->pw_name;
+  return entry == nullptr ? absl::StrCat(geteuid()) : entry->pw_name;
+}
+
+absl::StatusOr<std::vector<JobView>> JobsOf(const Invocation& invocation, const std::string& user) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
   ListJobs live;
   live.user = user;
@@ -29,17 +36,40 @@ absl::StatusOr<JobId> FindNewest(const Invocation& invocation) {
   ASSIGN_OR_RETURN(std::vector<JobView> jobs, connection->Call(live));
   ASSIGN_OR_RETURN(std::vector<JobView> over, connection->Call(ended));
   std::move(over.begin(), over.end(), std::back_inserter(jobs));
-  const JobId newest = NewestOf(jobs);
-  return newest.valid() ? absl::StatusOr<JobId>(newest)
-                        : absl::NotFoundError(absl::StrCat("last: ", user, " has no job"));
+  return jobs;
+}
+
+JobId NewestNamed(const std::vector<JobView>& jobs, std::string_view name) {
+  std::vector<JobView> named;
+  std::copy_if(jobs.begin(), jobs.end(), std::back_inserter(named),
+               [name](const JobView& job) { return job.name == name; });
+  return NewestOf(named);
 }
 
 }  // namespace
 
+bool NamesByWord(std::string_view text) {
+  return !text.empty() && !absl::ascii_isdigit(static_cast<unsigned char>(text.front()));
+}
+
 bool NamesLast(std::string_view text) {
   const bool begins = text.substr(0, kLast.size()) == kLast;
-  return begins && (text.size() == kLast.size() ||
-                    std::string_view("._+").find(text[kLast.size()]) != std::string_view::npos);
+  return begins && (text.size() == kLast.size() || absl::StrContains(kParts, text[kLast.size()]));
+}
+
+std::optional<std::string> WithNumber(const std::vector<JobView>& jobs, std::string_view text) {
+  if (NamesLast(text)) {
+    const JobId newest = NewestOf(jobs);
+    return newest.valid() ? std::optional(absl::StrCat(newest.value(), text.substr(kLast.size())))
+                          : std::nullopt;
+  }
+  for (std::size_t end = text.size(); end != 0 && end != std::string_view::npos;
+       end = text.find_last_of(kParts, end - 1)) {
+    if (const JobId named = NewestNamed(jobs, text.substr(0, end)); named.valid()) {
+      return absl::StrCat(named.value(), text.substr(end));
+    }
+  }
+  return std::nullopt;
 }
 
 JobId NewestOf(const std::vector<JobView>& jobs) {
@@ -51,17 +81,27 @@ JobId NewestOf(const std::vector<JobView>& jobs) {
   return newest;
 }
 
-absl::StatusOr<std::vector<std::string>> WithLast(const Invocation& invocation, std::size_t most) {
+absl::StatusOr<std::vector<std::string>> WithNumbers(const Invocation& invocation,
+                                                     std::size_t most) {
   std::vector<std::string> names = invocation.arguments;
-  JobId newest;
+  const std::string user = Self();
+  std::optional<std::vector<JobView>> jobs;
   for (std::size_t i = 0; i < std::min(most, names.size()); ++i) {
-    if (!NamesLast(names[i])) {
+    if (!NamesByWord(names[i])) {
       continue;
     }
-    if (!newest.valid()) {
-      ASSIGN_OR_RETURN(newest, FindNewest(invocation));
+    if (!jobs.has_value()) {
+      ASSIGN_OR_RETURN(jobs, JobsOf(invocation, user));
     }
-    names[i] = absl::StrCat(newest.value(), names[i].substr(kLast.size()));
+    const std::optional<std::string> number = WithNumber(*jobs, names[i]);
+    if (!number.has_value()) {
+      return absl::NotFoundError(
+          NamesLast(names[i])
+              ? absl::StrCat("last: ", user, " has no job")
+              : absl::StrCat(Quote(names[i]), ": ", user,
+                             " has no job of that name; use a number like 12, or \"last\""));
+    }
+    names[i] = *number;
   }
   return names;
 }
