@@ -34,6 +34,7 @@ namespace muster::cli {
   VERB("suspend", SuspendVerb)             \
   VERB("resume", ResumeVerb)               \
   VERB("requeue", RequeueVerb)             \
+  VERB("rerun", RerunVerb)                 \
   VERB("update", UpdateVerb)               \
   VERB("nodes", NodesVerb)                 \
   VERB("topo", TopoVerb)                   \

@@ -164,7 +164,8 @@ absl::StatusOr<UpPlan> MakeUpPlan(const UpOptions& options) {
   controller.name = "the controller";
   ASSIGN_OR_RETURN(controller.program, SiblingProgram("musterd"));
   controller.log = options.state + "/log/musterd.log";
-  controller.arguments = {"--state", options.state, "--listen", plan.controller};
+  // Who reads this state directory is the user whose scripts they are.
+  controller.arguments = {"--state", options.state, "--listen", plan.controller, "--keep-scripts"};
   if (!options.listen.empty()) {
     controller.arguments.insert(controller.arguments.end(), {"--listen", options.listen});
   }

@@ -52,6 +52,8 @@ void AnswerInTurn(Methods& methods, const Backend& backend, Answer answer) {
 void ServeCommands(Methods& methods, const Backend& backend);
 // job_answers.cc: jobs shown, noted, explained, and forecast.
 void ServeJobQuestions(Methods& methods, const Backend& backend);
+// submission_answers.cc: what jobs were submitted with.
+void ServeSubmissions(Methods& methods, const Backend& backend);
 // live_answers.cc: what the nodes say of jobs' output and processes.
 void ServeLiveQuestions(Methods& methods, const Backend& backend);
 // node_answers.cc: the cluster and its nodes.

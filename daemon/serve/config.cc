@@ -74,6 +74,9 @@ void AddOptions(CLI::App& app, DaemonConfig& config, std::string& file) {
                  "munged's socket (default: libmunge's), to identify users over TLS");
   app.add_option("--gateway-socket", config.gateway,
                  "also listen on unix:PATH, where nothing but tokens counts (for muster-gateway)");
+  app.add_flag(
+      "--keep-scripts", config.keep_scripts,
+      "keep scripts of jobs that have ended, unless --config says [retention] keep_script");
   app.add_option("--min-uid", config.min_uid,
                  "with keys: no jobs of users below, and never root's (default: 1000)");
   app.add_option("--ready-fd", config.ready_fd, "write \"ready\" here once serving");

@@ -140,6 +140,11 @@ absl::Status JobStore::Commit(std::span<const Batch> batches) {
   return status;
 }
 
+absl::StatusOr<JobSubmitted> JobStore::ReadSubmission(JobId job) {
+  absl::MutexLock hold(&mutex_);
+  return ReadSubmissionRow(*reader_, job);
+}
+
 absl::StatusOr<Program> JobStore::ReadProgram(JobId submission) {
   absl::MutexLock hold(&mutex_);
   return ReadProgramRow(*reader_, submission);

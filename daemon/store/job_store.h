@@ -72,6 +72,8 @@ class JobStore {
   // kInternal: the batch contradicts what is stored.
   absl::Status Commit(std::span<const Batch> batches);
 
+  // The submission that a job is of. NotFound when there is none.
+  absl::StatusOr<JobSubmitted> ReadSubmission(JobId job);
   // The program of a submission, by its first id. NotFound when there is none.
   absl::StatusOr<Program> ReadProgram(JobId submission);
   // The event that started a step. NotFound when there is none.

@@ -63,8 +63,37 @@ class ErasedTest(RetentionTest):
         self.assertIn('"submit_host"', shown)
 
 
+    def test_an_erased_script_cannot_be_run_again(self):
+        job = self.cluster.submit("-o", "/dev/null", "--wrap", "false")
+        self.cluster.wait_ended(job)
+        refused = self.cluster.muster("rerun", str(job))
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn(f"job {job}: its script was erased", refused.stderr)
+
+
 class KeptTest(RetentionTest):
     settings = "[retention]\nkeep_script = true\n"
+
+    def test_failed_elements_and_no_others_run_again(self):
+        done = os.path.join(self.cluster.root, "done")
+        os.mkdir(done)
+        script = self.cluster.script('[ "$MUSTER_ARRAY_TASK_ID" -lt 4 ] || [ -n "$MEND" ]; code=$?\n'
+                                     f'echo "$1" >{done}/$MUSTER_ARRAY_JOB_ID.$MUSTER_ARRAY_TASK_ID; exit $code')
+        job = self.cluster.submit("-o", "/dev/null", "--array=0-5", "--job-name=parts", script, "word")
+        os.unlink(script)
+        self.cluster.wait_ended(*range(job, job + 6))
+        again = int(self.cluster.must("rerun", "parts", "--failed", "--parsable", environment={"MEND": "1"}))
+        for row in self.cluster.wait_ended(again, again + 1):
+            self.assertEqual(row["state"], "COMPLETED")
+        self.assertEqual(sorted(name for name in os.listdir(done) if name.startswith(f"{again}.")), [f"{again}.4", f"{again}.5"])
+        with open(os.path.join(done, f"{again}.4"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), "word\n")
+        nothing = self.cluster.muster("rerun", "last", "--failed")
+        self.assertEqual((nothing.returncode, nothing.stdout), (1, ""))
+        self.assertIn("nothing of it has failed", nothing.stderr)
+        missing = self.cluster.muster("rerun", f"{job}_9")
+        self.assertEqual(missing.returncode, 1)
+        self.assertIn("has no element 9", missing.stderr)
 
     def test_a_script_that_is_kept_is_shown_later_and_its_environment_is_gone(self):
         job = self.end_a_job()

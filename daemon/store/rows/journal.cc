@@ -250,6 +250,29 @@ absl::StatusOr<Program> ReadProgramRow(Database& database, JobId job) {
   return std::move(own ? submitted.components[offset - 1].program : submitted.program);
 }
 
+absl::StatusOr<JobSubmitted> ReadSubmissionRow(Database& database, JobId job) {
+  Statement row(database,
+                "SELECT first, count, submitted, spec, payload, secret FROM submissions "
+                "JOIN programs ON submission = first WHERE first <= ? ORDER BY first DESC LIMIT 1");
+  row.Start(job.value());
+  ASSIGN_OR_RETURN(const bool found, row.Next());
+  const std::string where = Where(database, "submission", job.value());
+  if (!found || job.value() - row.Unsigned(0) >= row.Unsigned(1)) {
+    return absl::NotFoundError(absl::StrCat(where, ": unknown"));
+  }
+  JobSubmitted submitted;
+  submitted.first = JobId(row.Unsigned(0));
+  submitted.count = static_cast<std::uint32_t>(row.Unsigned(1));
+  submitted.time = Time(std::chrono::milliseconds(row.Integer(2)));
+  RETURN_IF_ERROR(Decode(row.Bytes(3), where, &submitted.spec));
+  RETURN_IF_ERROR(Decode(row.Bytes(4), where, &submitted.program));
+  if (submitted.count > 1 && !submitted.spec.array.has_value()) {
+    ASSIGN_OR_RETURN(submitted.components, ReadComponents(database, submitted.first));
+  }
+  RETURN_IF_ERROR(PutSecrets(row.Bytes(5), where, &submitted));
+  return submitted;
+}
+
 absl::StatusOr<std::vector<Component>> ReadComponents(Database& database, JobId first) {
   Statement row(database,
                 "SELECT journal.payload FROM submissions JOIN journal USING (version) "

@@ -45,6 +45,9 @@ absl::Status ReadJournalRows(Database& database, Version from,
 absl::Status ReadPolicyRows(Database& database, std::uint32_t limit,
                             const std::function<void(const PolicyChanged&)>& visit);
 
+// The submission that the job of that id is of, whole. NotFound when there is none.
+absl::StatusOr<JobSubmitted> ReadSubmissionRow(Database& database, JobId job);
+
 // The program of a submission, by its first id, or of a component of a heterogeneous job by its
 // own: of a batch job all components have the first one's. NotFound when there is none.
 absl::StatusOr<Program> ReadProgramRow(Database& database, JobId job);

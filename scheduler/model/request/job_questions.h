@@ -103,10 +103,33 @@ struct StartForecast {
   friend bool operator==(const StartForecast&, const StartForecast&) = default;
 };
 
+struct Submission {
+  JobId first;  // its number; of a heterogeneous job the first component's
+  JobSpec spec;
+  Program program;
+  std::vector<Component> components = {};  // those after the first
+
+  static constexpr auto Fields(auto list) {
+    return list(Field{"first", &Submission::first}, Field{"spec", &Submission::spec},
+                Field{"program", &Submission::program},
+                Field{"components", &Submission::components});
+  }
+};
+
 // A job like this; nothing is submitted.
 struct TestSubmit : SubmitJob {
   static constexpr const char* kMethod = "TestSubmit";
   using Reply = StartForecast;
+};
+
+// What a job of the caller's own was submitted with; of an element its array's, of a component the
+// first one's. Without environments; a script that was erased is empty.
+struct ReadSubmission {
+  JobId job;
+
+  static constexpr const char* kMethod = "ReadSubmission";
+  using Reply = Submission;
+  static constexpr auto Fields(auto list) { return list(Field{"job", &ReadSubmission::job}); }
 };
 
 // What a job, or each element that is named, used over time.
@@ -251,6 +274,7 @@ struct ListRanks {
   X(NoteJob)                    \
   X(ExplainJob)                 \
   X(TestSubmit)                 \
+  X(ReadSubmission)             \
   X(ShowCurve)                  \
   X(ShowPlan)                   \
   X(ReadOutput)                 \

@@ -46,6 +46,24 @@ class ProgramSecretTest : public StoreTest {
   }
 };
 
+TEST_F(ProgramSecretTest, ASubmissionIsReadWholeByAnyOfItsJobs) {
+  Open();
+  JobSubmitted event = SubmittedArray(10, {{0, 2, 1}}, 3);
+  event.program = SecretProgram("#!/bin/sh\ntrue\n");
+  Commit(make_.Of({SecretSubmission(1), event}));
+  for (const std::uint64_t job : {10, 12}) {
+    const absl::StatusOr<JobSubmitted> found = store_->ReadSubmission(JobId(job));
+    ASSERT_TRUE(found.ok()) << found.status();
+    EXPECT_EQ(found->first, JobId(10));
+    EXPECT_EQ(found->count, 3U);
+    EXPECT_EQ(found->spec, event.spec);
+    EXPECT_EQ(found->program, event.program);
+  }
+  for (const std::uint64_t job : {0, 2, 9, 13}) {
+    EXPECT_TRUE(absl::IsNotFound(store_->ReadSubmission(JobId(job)).status())) << job;
+  }
+}
+
 TEST_F(ProgramSecretTest, AnEndedJobHasNoEnvironmentAndNoScriptAndTheRestOfItsProgram) {
   Open();
   const JobSubmitted event = SecretSubmission(1);
