@@ -1,8 +1,10 @@
+#include <algorithm>
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
 #include "cli/controller/query/job_history.h"
+#include "cli/controller/query/job_query.h"
 #include "cli/controller/query/newest_job.h"
 #include "cli/frame/verbs.h"
 #include "cli/jobs/submit/resubmission.h"
