@@ -7,7 +7,6 @@
 #include <iterator>
 
 #include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
 #include "scheduler/base/status.h"
@@ -54,19 +53,21 @@ bool NamesByWord(std::string_view text) {
 
 bool NamesLast(std::string_view text) {
   const bool begins = text.substr(0, kLast.size()) == kLast;
-  return begins && (text.size() == kLast.size() || absl::StrContains(kParts, text[kLast.size()]));
+  return begins &&
+         (text.size() == kLast.size() || kParts.find(text[kLast.size()]) != std::string_view::npos);
 }
 
 std::optional<std::string> WithNumber(const std::vector<JobView>& jobs, std::string_view text) {
   if (NamesLast(text)) {
     const JobId newest = NewestOf(jobs);
-    return newest.valid() ? std::optional(absl::StrCat(newest.value(), text.substr(kLast.size())))
-                          : std::nullopt;
+    return newest.valid()
+               ? std::optional(absl::StrCat(newest.value(), std::string(text.substr(kLast.size()))))
+               : std::nullopt;
   }
   for (std::size_t end = text.size(); end != 0 && end != std::string_view::npos;
        end = text.find_last_of(kParts, end - 1)) {
     if (const JobId named = NewestNamed(jobs, text.substr(0, end)); named.valid()) {
-      return absl::StrCat(named.value(), text.substr(end));
+      return absl::StrCat(named.value(), std::string(text.substr(end)));
     }
   }
   return std::nullopt;
