@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "cli/frame/remote_host.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/words.h"
 #include "scheduler/base/utf8.h"
@@ -360,12 +361,35 @@ std::string OverallHelp(const std::vector<Verb>& verbs) {
                   "  muster up --nodes 2                 (in one terminal)\n"
                   "  muster submit --wrap hostname       (in another)\n"
                   "  muster queue\n"
-                  "\nEvery verb explains itself: muster VERB --help\n");
+                  "\nEvery verb explains itself: muster VERB --help\n"
+                  "On another machine, by ssh: muster --host HOST VERB …\n");
   return help;
 }
 
+namespace {
+
+// Takes "--host HOST" or "--host=HOST" off the front.
+std::string TakeHost(std::vector<std::string>* words) {
+  const std::string option = "--host";
+  if (words->empty() || words->front().rfind(option, 0) != 0) {
+    return "";
+  }
+  const bool joined = words->front().rfind(option + "=", 0) == 0;
+  const std::size_t taken = joined ? 1 : 2;
+  if ((!joined && words->front() != option) || words->size() < taken) {
+    return "";
+  }
+  const std::string host = joined ? words->front().substr(option.size() + 1) : (*words)[1];
+  words->erase(words->begin(), words->begin() + static_cast<std::ptrdiff_t>(taken));
+  return host.empty() ? "-" : host;  // which is refused
+}
+
+}  // namespace
+
 int RunCommandLine(const std::vector<Verb>& verbs, const Environment& environment,
-                   const std::vector<std::string>& arguments, Terminal terminal) {
+                   const std::vector<std::string>& as_given, Terminal terminal) {
+  std::vector<std::string> arguments = as_given;
+  const std::string host = TakeHost(&arguments);
   if (arguments.empty()) {
     terminal.err << "muster: missing VERB: see muster --help\n";
     return kBadUsage;
@@ -378,6 +402,9 @@ int RunCommandLine(const std::vector<Verb>& verbs, const Environment& environmen
   if (verb == verbs.end()) {
     terminal.err << "muster: " << Quote(name) << " is not a verb: see muster --help\n";
     return kBadUsage;
+  }
+  if (!host.empty()) {
+    return Report(BecomeRemote(environment, host, *verb, arguments), "muster", terminal);
   }
   const std::string where = "muster " + verb->name;
   const absl::StatusOr<Invocation> invocation =
@@ -395,7 +422,9 @@ int RunCommandLine(const std::vector<Verb>& verbs, const Environment& environmen
 
 int RunCommandLine(const std::vector<NamedVerb>& verbs, const Environment& environment,
                    const std::vector<std::string>& arguments, Terminal terminal) {
-  std::string name = arguments.empty() ? "" : arguments.front();
+  std::vector<std::string> words = arguments;
+  TakeHost(&words);
+  std::string name = words.empty() ? "" : words.front();
   name = name == "--version" ? "version" : name;
   const auto asked = std::find_if(verbs.begin(), verbs.end(),
                                   [&name](const NamedVerb& verb) { return name == verb.name; });

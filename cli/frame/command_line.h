@@ -2,8 +2,9 @@
 
 // From argv to a verb: parsing, help by CLI11, and one-line errors with the contract's exit codes.
 //
-// The only place that includes CLI11. Of the verbs only the one that is asked for is made. Thread promise: the main thread's. Invariants: exit codes are
-// 0 done, 1 refused, 2 bad usage, or a verb's own; an error is one line on `err`.
+// The only place that includes CLI11. Of the verbs only the one that is asked for is made. Thread
+// promise: the main thread's. Invariants: exit codes are 0 done, 1 refused, 2 bad usage, or a
+// verb's own; an error is one line on `err`.
 
 #include <ostream>
 #include <string>

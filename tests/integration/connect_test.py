@@ -1,6 +1,7 @@
 """Ways into a job for other programs: ssh, scp and rsync through muster connect, ports through muster forward."""
 
 import os
+import shlex
 import shutil
 import signal
 import socket
@@ -8,7 +9,7 @@ import subprocess
 import threading
 import unittest
 
-from cluster import WIDE, ClusterTest
+from cluster import WIDE, ClusterTest, program
 
 SSH = shutil.which("ssh")
 SSHD = shutil.which("sshd", path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
@@ -50,6 +51,48 @@ class ConnectTest(ClusterTest):
                 file.write(self.cluster.must("connect", "--config") + "\n")
         return subprocess.run([name, "-F", config, *map(str, arguments)], env=self.cluster.environment,
                               cwd=self.cluster.work, capture_output=True, text=True, timeout=60, check=False, **options)
+
+    # --host
+
+    def elsewhere(self):
+        """A machine to which ssh leads: this one, by an sshd of the test's own."""
+        place = os.path.join(self.cluster.work, "elsewhere")
+        os.mkdir(place)
+        for name in ("host", "user"):
+            subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", os.path.join(place, name)], check=True)
+        shutil.copy(os.path.join(place, "user.pub"), os.path.join(place, "authorized"))
+        muster = shlex.join([f"PATH={os.path.dirname(program('muster'))}:{os.environ['PATH']}",
+                             f"MUSTER_CONTROLLER={self.cluster.address}"])
+        with open(os.path.join(place, "sshd_config"), "w", encoding="utf-8") as file:
+            file.write(f"HostKey {place}/host\nAuthorizedKeysFile {place}/authorized\nStrictModes no\nUsePAM no\n"
+                       f"PermitRootLogin yes\nSetEnv {muster}\n")
+        with open(os.path.join(place, "ssh_config"), "w", encoding="utf-8") as file:
+            file.write(f"Host box\n  ProxyCommand {SSHD} -i -f {place}/sshd_config\n  IdentityFile {place}/user\n"
+                       "  StrictHostKeyChecking no\n  UserKnownHostsFile /dev/null\n  LogLevel ERROR\n")
+        return {"MUSTER_SSH": f"ssh -F {place}/ssh_config", "MUSTER_CONTROLLER": "unix:/nowhere"}
+
+    @unittest.skipUnless(SSH and SSHD, "SKIPPED: needs openssh-client and openssh-server")
+    def test_a_verb_runs_on_another_machine_and_a_script_goes_along(self):
+        os.makedirs("/run/sshd", exist_ok=True)
+        environment = self.elsewhere()
+
+        def on_box(*arguments):
+            return subprocess.run([program("muster"), "--host", "box", *map(str, arguments)], cwd=self.cluster.work,
+                                  env={**self.cluster.environment, **environment}, stdin=subprocess.DEVNULL,
+                                  capture_output=True, text=True, timeout=60, check=False)
+        output = os.path.join(self.cluster.work, "said")
+        script = self.cluster.script(f"echo \"$1\" >{output}")
+        done = on_box("submit", "--parsable", "--wait", script, "it's two")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.cluster.wait_ended(int(done.stdout))[0]["state"], "COMPLETED")
+        with open(output, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "it's two\n")
+        done = on_box("run", "-n1", "sh", "-c", "exit 7")
+        self.assertEqual(done.returncode, 7, done.stderr)
+        done = on_box("submit", "no-such-script.sh")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no-such-script.sh", done.stderr)
+        self.assert_one_line(done.stderr)
 
     # connect
 
