@@ -70,6 +70,9 @@ class AttemptWork {
   void ReportStarted();
   void OnStarted(StepId step);
   void OnEnded(std::unique_ptr<Step> step);
+  // The container to be saved at the end of that step.
+  [[nodiscard]] ContainerSpec SavedAfter(const Step& step) const;
+  void AfterStep(StepId step);
 
   const AttemptSteps::Parts here_;
   const Parts parts_;
