@@ -8,6 +8,7 @@ import io
 import json
 import os
 import shutil
+import socket
 import subprocess
 import tarfile
 import tempfile
@@ -18,7 +19,7 @@ from cluster import BIN, Cluster, ClusterTest, processes_with, program, wait_unt
 from secured import USERS, SecuredCluster, free_port, why_not
 
 TOOLS = ("crun", "umoci", "skopeo", "mksquashfs")
-PROGRAMS = ("sh", "id", "cat", "ls", "pwd", "echo", "touch", "sleep", "mount", "chown", "test", "tr", "true")
+PROGRAMS = ("sh", "id", "cat", "ls", "rm", "pwd", "echo", "touch", "sleep", "mount", "chown", "test", "tr", "true")
 
 
 def why_no_images():
@@ -97,7 +98,7 @@ class ContainerTest(Images):
         cluster = Cluster()
         path = os.path.join(cluster.root, "agent.toml")
         with open(path, "w", encoding="utf-8") as file:
-            file.write('[containers]\ncache_size = "200M"\n')
+            file.write('[containers]\ncache_size = "200M"\nfetch_patience = "2s"\n')
         cluster.agents[0].arguments += ["--config", path]
         return cluster.start()
 
@@ -168,6 +169,41 @@ class ContainerTest(Images):
         done = self.cluster.must("alloc", "-n", 1, "--container-image", self.oci,
                                  program("muster"), "run", "cat", "inside")
         self.assertEqual(done, "inside")
+
+    def test_what_a_container_has_become_is_saved_and_can_be_used(self):
+        saved = os.path.join(self.cluster.root, "saved.sqsh")
+        self.inside("echo more >/srv/more; rm /srv/inside", "--container-save", saved)
+        self.assertEqual(os.stat(saved).st_uid, os.geteuid())
+        self.assertEqual(self.inside("cat /srv/more; ls /srv; echo $OF_IMAGE", image=saved),
+                         "more\netc\nmore\nyes")
+        self.assertEqual([name for name in os.listdir(self.cluster.root) if name.endswith(".part")], [])
+        self.refused(r"--container-save: .*saved.sqsh exists: name another", "--container-image", self.oci,
+                     "--container-save", saved, code=1)
+
+    def test_a_job_whose_container_cannot_be_saved_has_failed(self):
+        saved = os.path.join(self.cluster.root, "taken.sqsh")
+        job = self.cluster.submit("--container-image", self.oci, "--container-save", saved, "--container-mounts",
+                                  f"{self.cluster.root}:/out", "--wrap", "echo first >/out/taken.sqsh")
+        (end,) = self.cluster.wait_ended(job)
+        self.assertEqual(end["state"], "FAILED")
+        self.assertRegex(self.cluster.must("show", job), r"--container-save: .*taken\.sqsh exists")
+        with open(saved, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "first\n")
+
+    def test_a_registry_that_stalls_is_given_up_and_its_job_waits_without_its_nodes(self):
+        silent = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(silent.close)
+        image = f"127.0.0.1:{silent.getsockname()[1]}/team/app:v1"
+        self.refused(r"image 127.0.0.1:.*: its registry has sent nothing for 2 s \(\[containers\] fetch_patience\)",
+                     "--container-image", image)
+        job = self.cluster.submit("--container-image", image, "--wrap", "true")
+        wait_until(lambda: "there was no image " + image in self.cluster.must("explain", job),
+                   "the job does not wait for its image")
+        (shown,) = json.loads(self.cluster.must("show", job, "--json"))["jobs"]
+        self.assertEqual(shown["state"], "PENDING")
+        self.assertIn("there was no image", self.cluster.must("queue"))
+        self.assertEqual(self.inside("cat inside"), "inside")
+        self.cluster.must("cancel", job)
 
     def test_no_process_but_the_ranks_stays_with_a_container(self):
         run = self.cluster.begin("run", "-n", 1, "--container-image", self.oci,
@@ -295,11 +331,12 @@ class SeveralNodesTest(Images):
             self.assertEqual(sorted(said.split("\n")), ["inside", "inside", "yes", "yes"])
         (shown,) = json.loads(self.cluster.must("show", max(self.cluster.history()), "--json"))["jobs"]
         self.assertEqual(shown["container"]["digest"], self.digest)
-        for image, words in ((f"{name}:v9", "manifest unknown"), (f"{name}@sha256:{'0' * 64}", "manifest unknown")):
+        self.assertEqual(shown["container"]["image"].split("@")[1], self.digest)
+        for image, code in ((f"{name}:v9", 1), (f"{name}@sha256:{'0' * 64}", 126)):
             done = self.cluster.muster("run", "--container-image", image, "true")
-            self.assertEqual(done.returncode, 126)
+            self.assertEqual(done.returncode, code)
             self.assertIn(f"image {image}: ", done.stderr)
-            self.assertIn(words, done.stderr)
+            self.assertIn("manifest unknown", done.stderr)
             self.assert_one_line(done.stderr)
 
     def test_mpi_over_two_nodes_in_containers(self):
@@ -347,7 +384,7 @@ class SeveralUsersTest(Images):
         other = self.cluster.place_of("mallory")
         done = self.cluster.as_user("alice", "run", "--container-image", self.oci,
                                     "--container-mounts", f"{other}:/other", "true")
-        self.assertEqual(done.returncode, 126)
+        self.assertEqual(done.returncode, 1)
         self.assertIn(f"--container-mounts: cannot read {other}", done.stderr)
         self.inside("true", user="mallory")
         for root, directories, _ in os.walk(os.path.join(self.cluster.state, "agents", "node1", "images")):
