@@ -10,7 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/supervisor/step/step_restore.h"
 #include "scheduler/base/status.h"
-#include "scheduler/model/job/launch_failure.h"
+#include "scheduler/model/value/start_code.h"
 
 namespace muster::agent {
 namespace {

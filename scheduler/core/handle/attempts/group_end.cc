@@ -14,7 +14,7 @@
 #include "scheduler/core/state/tables/attempt.h"
 #include "scheduler/core/state/tables/checkpoint_account.h"
 #include "scheduler/model/job/job_state.h"
-#include "scheduler/model/job/launch_failure.h"
+#include "scheduler/model/value/start_code.h"
 
 namespace muster::core {
 namespace {
@@ -101,7 +101,8 @@ constexpr Duration kFirstWait = std::chrono::seconds(30);
 bool LackedSomething(const Job& job) {
   const std::vector<NodeRun>& runs = job.attempt->runs;
   return job.spec->kind == JobKind::kBatch && std::any_of(runs.begin(), runs.end(), [](auto& run) {
-           return MayStartLater(run.cause, run.status);
+           return run.cause == EndCause::kLaunchFailed &&
+                  run.status == ExitStatus{kTryAgainCode, 0};
          });
 }
 

@@ -3,7 +3,7 @@
 
 #include "scheduler/core/handle/handle.h"
 #include "scheduler/core/place/locality.h"
-#include "scheduler/model/job/launch_failure.h"
+#include "scheduler/model/value/start_code.h"
 #include "tests/unit/scheduler/core/builders.h"
 
 namespace muster::core {
