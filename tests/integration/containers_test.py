@@ -4,6 +4,7 @@ Skipped, with the reason, where a node has no feature `containers`, or the progr
 """
 
 import hashlib
+import http.server
 import io
 import json
 import os
@@ -12,6 +13,7 @@ import socket
 import subprocess
 import tarfile
 import tempfile
+import threading
 import unittest
 import urllib.request
 
@@ -284,6 +286,57 @@ class ContainerTest(Images):
         self.refused(r"umoci: ", "--container-image", f"oci:{broken}:v1")
 
 
+class StallingRegistry(http.server.ThreadingHTTPServer):
+    """Serves a manifest and its configuration, and of each layer one byte."""
+
+    def __init__(self, address, blobs, digest):
+        super().__init__(address, StalledAnswer)
+        self.blobs, self.digest = blobs, digest
+        self.asked_for_layer, self.over = threading.Event(), threading.Event()
+        with open(os.path.join(blobs, digest.split(":")[1]), "rb") as file:
+            self.manifest = file.read()
+        self.config = json.loads(self.manifest)["config"]["digest"]
+        self.thread = threading.Thread(target=self.serve_forever)
+        self.thread.start()
+
+    def end(self):
+        self.over.set()
+        self.shutdown()
+        self.thread.join()
+        self.server_close()
+
+
+class StalledAnswer(http.server.BaseHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+    def do_HEAD(self):  # noqa: N802
+        self.do_GET()
+
+    def do_GET(self):  # noqa: N802
+        kind, _, name = self.path.rpartition("/")
+        body = b"{}"
+        if kind.endswith("/manifests"):
+            body = self.server.manifest
+        elif kind.endswith("/blobs"):
+            with open(os.path.join(self.server.blobs, name.split(":")[1]), "rb") as file:
+                body = file.read()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/vnd.oci.image.manifest.v1+json")
+        self.send_header("Docker-Content-Digest", self.server.digest)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command == "HEAD":
+            return
+        if kind.endswith("/blobs") and name != self.server.config:
+            self.server.asked_for_layer.set()
+            self.wfile.write(body[:1])
+            self.wfile.flush()
+            self.server.over.wait(60)
+        else:
+            self.wfile.write(body)
+
+
 class SeveralNodesTest(Images):
     """Two nodes; images of a registry, and MPI from the node's own programs."""
 
@@ -296,6 +349,11 @@ class SeveralNodesTest(Images):
         with open(os.path.join(home, ".config", "containers", "registries.conf"), "w", encoding="utf-8") as file:
             file.write(f'[[registry]]\nlocation = "127.0.0.1:{cls.port}"\ninsecure = true\n')
         cluster.environment["HOME"] = home
+        config = os.path.join(cluster.root, "agent.toml")
+        with open(config, "w", encoding="utf-8") as file:
+            file.write('[containers]\nfetch_patience = "3s"\n')
+        for agent in cluster.agents:
+            agent.arguments += ["--config", config]
         return cluster.start()
 
     def serve(self):
@@ -338,6 +396,17 @@ class SeveralNodesTest(Images):
             self.assertIn(f"image {image}: ", done.stderr)
             self.assertIn("manifest unknown", done.stderr)
             self.assert_one_line(done.stderr)
+
+    def test_a_registry_that_stalls_within_a_layer_is_given_up(self):
+        server = StallingRegistry(("127.0.0.1", self.port), os.path.join(self.place, "oci", "blobs", "sha256"),
+                                  self.digest)
+        self.addCleanup(server.end)
+        image = f"127.0.0.1:{self.port}/team/stalls:v1"
+        done = self.cluster.muster("run", "--container-image", image, "true")
+        self.assertEqual(done.returncode, 126, done.stderr)
+        self.assertIn(f"image {image}@{self.digest}: its registry has sent nothing for 3 s", done.stderr)
+        self.assert_one_line(done.stderr)
+        self.assertTrue(server.asked_for_layer.is_set())
 
     def test_mpi_over_two_nodes_in_containers(self):
         ring = os.path.join(BIN, "..", "tests", "mpi_ring")
