@@ -200,11 +200,16 @@ void AttemptWork::OnEnded(std::unique_ptr<Step> step) {
     AfterStep(id);
     return;
   }
+  ++saves_;
   steps_.Save(saved, [this, id](const absl::Status& status) {
     if (!status.ok()) {
       parts_.end.TakeSaveFailure(std::string(status.message()));
     }
+    --saves_;
     AfterStep(id);
+    if (saves_ == 0 && std::exchange(main_waits_, false)) {
+      AfterStep(*main_step_);
+    }
   });
 }
 
@@ -217,7 +222,12 @@ ContainerSpec AttemptWork::SavedAfter(const Step& step) const {
   return main_step_ == plan.step ? here_.order.launch.spec.container : plan.program.container;
 }
 
+// The end of the main step is the end of all, which would end the program that saves.
 void AttemptWork::AfterStep(StepId id) {
+  if (main_step_ == id && saves_ > 0) {
+    main_waits_ = true;
+    return;
+  }
   parts_.scripts.AfterStep(id, [this, id] {
     if (main_step_ == id && !parts_.end.ending()) {
       handlers_.on_main_ended();

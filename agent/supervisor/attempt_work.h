@@ -84,6 +84,8 @@ class AttemptWork {
   bool held_ = false;                  // by a suspension that came before the prolog's end
   std::vector<StepOrder> held_steps_;  // by that, or by the prolog
   bool started_reported_ = false;
+  int saves_ = 0;                      // containers that are being saved
+  bool main_waits_ = false;            // for them: it has ended
   std::unique_ptr<ValueDesk> values_;  // null where it could not be made
 };
 

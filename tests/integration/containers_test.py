@@ -207,6 +207,13 @@ class ContainerTest(Images):
         self.assertEqual(self.inside("cat inside"), "inside")
         self.cluster.must("cancel", job)
 
+    def test_a_step_saves_its_own_container_before_its_job_ends(self):
+        saved = os.path.join(self.cluster.root, "step.sqsh")
+        self.cluster.must("alloc", "-n", 1, program("muster"), "run", "--container-image", self.oci,
+                          "--container-save", saved, "sh", "-c", "echo step >/srv/mine")
+        wait_until(lambda: os.path.exists(saved), "the step's container is not saved")
+        self.assertEqual(self.inside("cat /srv/mine", image=saved), "step")
+
     def test_no_process_but_the_ranks_stays_with_a_container(self):
         run = self.cluster.begin("run", "-n", 1, "--container-image", self.oci,
                                  "sh", "-c", "echo begun; exec sleep 1000")
@@ -390,6 +397,10 @@ class SeveralNodesTest(Images):
         (shown,) = json.loads(self.cluster.must("show", max(self.cluster.history()), "--json"))["jobs"]
         self.assertEqual(shown["container"]["digest"], self.digest)
         self.assertEqual(shown["container"]["image"].split("@")[1], self.digest)
+        job = self.cluster.submit("--hold", "--container-image", f"{name}:v1", "--wrap", "true")
+        (waits,) = json.loads(self.cluster.must("show", job, "--json"))["jobs"]
+        self.assertEqual(waits["container"]["digest"], self.digest)
+        self.cluster.must("cancel", job)
         for image, code in ((f"{name}:v9", 1), (f"{name}@sha256:{'0' * 64}", 126)):
             done = self.cluster.muster("run", "--container-image", image, "true")
             self.assertEqual(done.returncode, code)
