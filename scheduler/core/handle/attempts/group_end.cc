@@ -112,9 +112,9 @@ bool StartsLater(const Job& job) {
 }
 
 // The job's spec, which lets it begin then.
-JobSpec WithWait(const Job& job, Time now) {
+JobSpec BeginningAt(const Job& job, Time begin) {
   JobSpec spec = AsAsked(*job.spec);
-  spec.begin = now + kFirstWait * (1 << job.requeues);
+  spec.begin = begin;
   return spec;
 }
 
@@ -253,7 +253,11 @@ void End(const std::vector<Job*>& group, Time now, Transition& transition) {
           group[i]->id, attempt.number, false, next->text, now,
           attempt.ending == EndCause::kPreemptedToRequeue, next->progressed, GoesOn(*group[i])});
       if (later != group.end()) {
-        transition.events.emplace_back(JobUpdated{group[i]->id, WithWait(*group[i], now), {}, now});
+        transition.events.emplace_back(
+            JobUpdated{group[i]->id,
+                       BeginningAt(*group[i], now + kFirstWait * (1 << (*later)->requeues)),
+                       {},
+                       now});
       }
       if (held) {
         transition.events.emplace_back(JobHeld{group[i]->id, true, now, HoldBy::kOrderFailed});
