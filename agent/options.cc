@@ -145,17 +145,24 @@ absl::Status ReadPamService(ConfigFile& file, std::string& service) {
 
 namespace {
 
-// [containers]: runtime, cache, cache_size, mounts.
+// [containers]: runtime, cache, cache_size, fetch_patience, mounts.
 absl::Status ReadContainers(ConfigFile& file, ContainerSettings& containers) {
   constexpr const char* kRuntime = "containers.runtime";
   constexpr const char* kCache = "containers.cache";
   constexpr const char* kMounts = "containers.mounts";
+  constexpr const char* kPatience = "containers.fetch_patience";
   RETURN_IF_ERROR(file.ReadString(kRuntime, &containers.runtime));
   RETURN_IF_ERROR(file.ReadString(kCache, &containers.cache));
   if (!containers.cache.empty() && containers.cache.front() != '/') {
     return file.ErrorAt(kCache, "give an absolute path");
   }
   RETURN_IF_ERROR(file.ReadSize("containers.cache_size", &containers.cache_size));
+  std::chrono::milliseconds patience = std::chrono::seconds(containers.fetch_patience);
+  RETURN_IF_ERROR(file.ReadDuration(kPatience, &patience));
+  if (patience < std::chrono::seconds(1) || patience > std::chrono::hours(24)) {
+    return file.ErrorAt(kPatience, "give 1s to 24h");
+  }
+  containers.fetch_patience = static_cast<std::uint32_t>(patience.count() / 1000);
   std::vector<std::string> mounts;
   RETURN_IF_ERROR(file.ReadStrings(kMounts, &mounts));
   for (const std::string& text : mounts) {

@@ -73,6 +73,10 @@ class AttemptSteps {
   [[nodiscard]] const StepMap& running() const { return running_; }
   // Whose rank that is; null: nobody's.
   [[nodiscard]] Step* Find(pid_t pid) const;
+  // See AttemptContainers::Save.
+  void Save(const ContainerSpec& container, std::function<void(absl::Status)> done) {
+    containers_.Save(container, std::move(done));
+  }
   // "sha256:…" of the image of such a container; "": none was made.
   [[nodiscard]] std::string ImageOf(const ContainerSpec& container) const {
     return containers_.ImageOf(container);

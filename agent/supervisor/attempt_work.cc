@@ -145,8 +145,8 @@ absl::Status AttemptWork::StartStep(const StepOrder& order) {
   plan.step = order.step;
   plan.program = order.program;
   plan.placement = order.placement;
-  plan.container = order.program.container.given() ? order.program.container
-                                                   : here_.order.launch.spec.container;
+  plan.container =
+      order.program.container.given() ? order.program.container : here_.order.launch.spec.container;
   here_.log.Info("step", absl::StrCat("starting step ", order.step.value()));
   LaunchAfterProlog(std::move(plan));
   return absl::OkStatus();
@@ -193,8 +193,41 @@ void AttemptWork::OnEnded(std::unique_ptr<Step> step) {
                             here_.clock.SteadyNow());
     parts_.criu.TakeEnd(*step);
   }
+  const ContainerSpec saved = SavedAfter(*step);
   // Before anything ends this process: it hands its connection on, which waits for it.
   step.reset();
+  if (saved.save.empty() || parts_.end.ending()) {
+    AfterStep(id);
+    return;
+  }
+  ++saves_;
+  steps_.Save(saved, [this, id](const absl::Status& status) {
+    if (!status.ok()) {
+      parts_.end.TakeSaveFailure(std::string(status.message()));
+    }
+    --saves_;
+    AfterStep(id);
+    if (saves_ == 0 && std::exchange(main_waits_, false)) {
+      AfterStep(*main_step_);
+    }
+  });
+}
+
+// A step that has the job's container leaves it to the others. Of several nodes the first saves.
+ContainerSpec AttemptWork::SavedAfter(const Step& step) const {
+  const StepPlan& plan = step.plan();
+  if (plan.node_index != 0) {
+    return {};
+  }
+  return main_step_ == plan.step ? here_.order.launch.spec.container : plan.program.container;
+}
+
+// The end of the main step is the end of all, which would end the program that saves.
+void AttemptWork::AfterStep(StepId id) {
+  if (main_step_ == id && saves_ > 0) {
+    main_waits_ = true;
+    return;
+  }
   parts_.scripts.AfterStep(id, [this, id] {
     if (main_step_ == id && !parts_.end.ending()) {
       handlers_.on_main_ended();

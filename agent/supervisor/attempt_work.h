@@ -70,6 +70,9 @@ class AttemptWork {
   void ReportStarted();
   void OnStarted(StepId step);
   void OnEnded(std::unique_ptr<Step> step);
+  // The container to be saved at the end of that step.
+  [[nodiscard]] ContainerSpec SavedAfter(const Step& step) const;
+  void AfterStep(StepId step);
 
   const AttemptSteps::Parts here_;
   const Parts parts_;
@@ -81,6 +84,8 @@ class AttemptWork {
   bool held_ = false;                  // by a suspension that came before the prolog's end
   std::vector<StepOrder> held_steps_;  // by that, or by the prolog
   bool started_reported_ = false;
+  int saves_ = 0;                      // containers that are being saved
+  bool main_waits_ = false;            // for them: it has ended
   std::unique_ptr<ValueDesk> values_;  // null where it could not be made
 };
 

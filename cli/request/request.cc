@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <climits>
 #include <filesystem>
 #include <utility>
@@ -17,6 +18,8 @@
 #include "absl/strings/str_join.h"
 #include "cli/parse/number.h"
 #include "cli/parse/request/container.h"
+#include "cli/request/container/container_paths.h"
+#include "cli/request/container/image_digest.h"
 #include "cli/request/given_variables.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/words.h"
@@ -184,7 +187,8 @@ absl::Status AddSubmission(bool new_job, JobRequest* request) {
 }
 
 // A step's is its program's.
-absl::Status FillContainer(bool new_job, JobRequest* request) {
+absl::Status FillContainer(const Context& context, JobRequest* request) {
+  constexpr std::chrono::seconds kRegistryPatience{3};
   ContainerSpec& container = request->spec.container;
   if (container == ContainerSpec()) {
     return absl::OkStatus();
@@ -192,7 +196,9 @@ absl::Status FillContainer(bool new_job, JobRequest* request) {
   ASSIGN_OR_RETURN(const std::string current, CurrentDirectory());
   MakeAbsolute(current, &container);
   RETURN_IF_ERROR(CheckContainer(container));
-  if (!new_job) {
+  RETURN_IF_ERROR(CheckContainerPaths(container));
+  RETURN_IF_ERROR(PinImage(context.environment.entries(), kRegistryPatience, &container));
+  if (!context.new_job) {
     request->program.container = std::exchange(container, ContainerSpec());
   }
   return absl::OkStatus();
@@ -298,7 +304,7 @@ absl::Status CompleteRequest(const Context& context, JobRequest* request) {
     return absl::InvalidArgumentError(
         absl::StrCat(Quote(program.work_dir), ": the working directory is not UTF-8: use --chdir"));
   }
-  RETURN_IF_ERROR(FillContainer(context.new_job, request));
+  RETURN_IF_ERROR(FillContainer(context, request));
   if (context.local) {
     RETURN_IF_ERROR(CheckPaths(request->spec, program));
   }

@@ -152,9 +152,10 @@ void AddProgram(JobStore& store, bool with_script, JobDetail& detail) {
       lives ? IntervalText(program->environment, detail.checkpoint_interval) : "";
 }
 
-// Of the image that its last attempt ran.
+// Of the image that its last attempt ran, which may not have been known before.
 void AddDigest(JobDetail& detail) {
-  if (detail.container.has_value() && !detail.attempts.empty()) {
+  if (detail.container.has_value() && !detail.attempts.empty() &&
+      !detail.attempts.back().image.empty()) {
     detail.container->digest = detail.attempts.back().image;
   }
 }

@@ -12,6 +12,7 @@
 #include "scheduler/core/state/tables/attempt.h"
 #include "scheduler/core/state/tables/checkpoint_account.h"
 #include "scheduler/core/state/tables/usage_keys.h"
+#include "scheduler/model/job/container.h"
 #include "scheduler/model/job/inner_ranks.h"
 #include "scheduler/model/job/program_check.h"
 #include "scheduler/model/machine/amounts.h"
@@ -304,6 +305,10 @@ namespace {
 
 ContainerView ViewOf(const ContainerSpec& container) {
   ContainerView view{.image = container.image};
+  if (const std::size_t at = container.image.find('@'); at != std::string::npos) {
+    view.digest =
+        KindOf(container.image) == ImageKind::kRegistry ? container.image.substr(at + 1) : "";
+  }
   for (const ContainerMount& mount : container.mounts) {
     view.mounts.push_back(ToText(mount));
   }

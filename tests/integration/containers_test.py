@@ -4,13 +4,16 @@ Skipped, with the reason, where a node has no feature `containers`, or the progr
 """
 
 import hashlib
+import http.server
 import io
 import json
 import os
 import shutil
+import socket
 import subprocess
 import tarfile
 import tempfile
+import threading
 import unittest
 import urllib.request
 
@@ -18,7 +21,7 @@ from cluster import BIN, Cluster, ClusterTest, processes_with, program, wait_unt
 from secured import USERS, SecuredCluster, free_port, why_not
 
 TOOLS = ("crun", "umoci", "skopeo", "mksquashfs")
-PROGRAMS = ("sh", "id", "cat", "ls", "pwd", "echo", "touch", "sleep", "mount", "chown", "test", "tr", "true")
+PROGRAMS = ("sh", "id", "cat", "ls", "rm", "pwd", "echo", "touch", "sleep", "mount", "chown", "test", "tr", "true")
 
 
 def why_no_images():
@@ -97,7 +100,7 @@ class ContainerTest(Images):
         cluster = Cluster()
         path = os.path.join(cluster.root, "agent.toml")
         with open(path, "w", encoding="utf-8") as file:
-            file.write('[containers]\ncache_size = "200M"\n')
+            file.write('[containers]\ncache_size = "200M"\nfetch_patience = "2s"\n')
         cluster.agents[0].arguments += ["--config", path]
         return cluster.start()
 
@@ -168,6 +171,48 @@ class ContainerTest(Images):
         done = self.cluster.must("alloc", "-n", 1, "--container-image", self.oci,
                                  program("muster"), "run", "cat", "inside")
         self.assertEqual(done, "inside")
+
+    def test_what_a_container_has_become_is_saved_and_can_be_used(self):
+        saved = os.path.join(self.cluster.root, "saved.sqsh")
+        self.inside("echo more >/srv/more; rm /srv/inside", "--container-save", saved)
+        self.assertEqual(os.stat(saved).st_uid, os.geteuid())
+        self.assertEqual(self.inside("cat /srv/more; ls /srv; echo $OF_IMAGE", image=saved),
+                         "more\netc\nmore\nyes")
+        self.assertEqual([name for name in os.listdir(self.cluster.root) if name.endswith(".part")], [])
+        self.refused(r"--container-save: .*saved.sqsh exists: name another", "--container-image", self.oci,
+                     "--container-save", saved, code=1)
+
+    def test_a_job_whose_container_cannot_be_saved_has_failed(self):
+        saved = os.path.join(self.cluster.root, "taken.sqsh")
+        job = self.cluster.submit("--container-image", self.oci, "--container-save", saved, "--container-mounts",
+                                  f"{self.cluster.root}:/out", "--wrap", "echo first >/out/taken.sqsh")
+        (end,) = self.cluster.wait_ended(job)
+        self.assertEqual(end["state"], "FAILED")
+        self.assertRegex(self.cluster.must("show", job), r"--container-save: .*taken\.sqsh exists")
+        with open(saved, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "first\n")
+
+    def test_a_registry_that_stalls_is_given_up_and_its_job_waits_without_its_nodes(self):
+        silent = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(silent.close)
+        image = f"127.0.0.1:{silent.getsockname()[1]}/team/app:v1"
+        self.refused(r"image 127.0.0.1:.*: its registry has sent nothing for 2 s \(\[containers\] fetch_patience\)",
+                     "--container-image", image)
+        job = self.cluster.submit("--container-image", image, "--wrap", "true")
+        wait_until(lambda: "there was no image " + image in self.cluster.must("explain", job),
+                   "the job does not wait for its image")
+        (shown,) = json.loads(self.cluster.must("show", job, "--json"))["jobs"]
+        self.assertEqual(shown["state"], "PENDING")
+        self.assertIn("there was no image", self.cluster.must("queue"))
+        self.assertEqual(self.inside("cat inside"), "inside")
+        self.cluster.must("cancel", job)
+
+    def test_a_step_saves_its_own_container_before_its_job_ends(self):
+        saved = os.path.join(self.cluster.root, "step.sqsh")
+        self.cluster.must("alloc", "-n", 1, program("muster"), "run", "--container-image", self.oci,
+                          "--container-save", saved, "sh", "-c", "echo step >/srv/mine")
+        wait_until(lambda: os.path.exists(saved), "the step's container is not saved")
+        self.assertEqual(self.inside("cat /srv/mine", image=saved), "step")
 
     def test_no_process_but_the_ranks_stays_with_a_container(self):
         run = self.cluster.begin("run", "-n", 1, "--container-image", self.oci,
@@ -248,6 +293,57 @@ class ContainerTest(Images):
         self.refused(r"umoci: ", "--container-image", f"oci:{broken}:v1")
 
 
+class StallingRegistry(http.server.ThreadingHTTPServer):
+    """Serves a manifest and its configuration, and of each layer one byte."""
+
+    def __init__(self, address, blobs, digest):
+        super().__init__(address, StalledAnswer)
+        self.blobs, self.digest = blobs, digest
+        self.asked_for_layer, self.over = threading.Event(), threading.Event()
+        with open(os.path.join(blobs, digest.split(":")[1]), "rb") as file:
+            self.manifest = file.read()
+        self.config = json.loads(self.manifest)["config"]["digest"]
+        self.thread = threading.Thread(target=self.serve_forever)
+        self.thread.start()
+
+    def end(self):
+        self.over.set()
+        self.shutdown()
+        self.thread.join()
+        self.server_close()
+
+
+class StalledAnswer(http.server.BaseHTTPRequestHandler):
+    def log_message(self, *_):
+        pass
+
+    def do_HEAD(self):  # noqa: N802
+        self.do_GET()
+
+    def do_GET(self):  # noqa: N802
+        kind, _, name = self.path.rpartition("/")
+        body = b"{}"
+        if kind.endswith("/manifests"):
+            body = self.server.manifest
+        elif kind.endswith("/blobs"):
+            with open(os.path.join(self.server.blobs, name.split(":")[1]), "rb") as file:
+                body = file.read()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/vnd.oci.image.manifest.v1+json")
+        self.send_header("Docker-Content-Digest", self.server.digest)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command == "HEAD":
+            return
+        if kind.endswith("/blobs") and name != self.server.config:
+            self.server.asked_for_layer.set()
+            self.wfile.write(body[:1])
+            self.wfile.flush()
+            self.server.over.wait(60)
+        else:
+            self.wfile.write(body)
+
+
 class SeveralNodesTest(Images):
     """Two nodes; images of a registry, and MPI from the node's own programs."""
 
@@ -260,6 +356,11 @@ class SeveralNodesTest(Images):
         with open(os.path.join(home, ".config", "containers", "registries.conf"), "w", encoding="utf-8") as file:
             file.write(f'[[registry]]\nlocation = "127.0.0.1:{cls.port}"\ninsecure = true\n')
         cluster.environment["HOME"] = home
+        config = os.path.join(cluster.root, "agent.toml")
+        with open(config, "w", encoding="utf-8") as file:
+            file.write('[containers]\nfetch_patience = "3s"\n')
+        for agent in cluster.agents:
+            agent.arguments += ["--config", config]
         return cluster.start()
 
     def serve(self):
@@ -295,12 +396,28 @@ class SeveralNodesTest(Images):
             self.assertEqual(sorted(said.split("\n")), ["inside", "inside", "yes", "yes"])
         (shown,) = json.loads(self.cluster.must("show", max(self.cluster.history()), "--json"))["jobs"]
         self.assertEqual(shown["container"]["digest"], self.digest)
-        for image, words in ((f"{name}:v9", "manifest unknown"), (f"{name}@sha256:{'0' * 64}", "manifest unknown")):
+        self.assertEqual(shown["container"]["image"].split("@")[1], self.digest)
+        job = self.cluster.submit("--hold", "--container-image", f"{name}:v1", "--wrap", "true")
+        (waits,) = json.loads(self.cluster.must("show", job, "--json"))["jobs"]
+        self.assertEqual(waits["container"]["digest"], self.digest)
+        self.cluster.must("cancel", job)
+        for image, code in ((f"{name}:v9", 1), (f"{name}@sha256:{'0' * 64}", 126)):
             done = self.cluster.muster("run", "--container-image", image, "true")
-            self.assertEqual(done.returncode, 126)
+            self.assertEqual(done.returncode, code)
             self.assertIn(f"image {image}: ", done.stderr)
-            self.assertIn(words, done.stderr)
+            self.assertIn("manifest unknown", done.stderr)
             self.assert_one_line(done.stderr)
+
+    def test_a_registry_that_stalls_within_a_layer_is_given_up(self):
+        server = StallingRegistry(("127.0.0.1", self.port), os.path.join(self.place, "oci", "blobs", "sha256"),
+                                  self.digest)
+        self.addCleanup(server.end)
+        image = f"127.0.0.1:{self.port}/team/stalls:v1"
+        done = self.cluster.muster("run", "--container-image", image, "true")
+        self.assertEqual(done.returncode, 126, done.stderr)
+        self.assertIn(f"image {image}@{self.digest}: its registry has sent nothing for 3 s", done.stderr)
+        self.assert_one_line(done.stderr)
+        self.assertTrue(server.asked_for_layer.is_set())
 
     def test_mpi_over_two_nodes_in_containers(self):
         ring = os.path.join(BIN, "..", "tests", "mpi_ring")
@@ -347,7 +464,7 @@ class SeveralUsersTest(Images):
         other = self.cluster.place_of("mallory")
         done = self.cluster.as_user("alice", "run", "--container-image", self.oci,
                                     "--container-mounts", f"{other}:/other", "true")
-        self.assertEqual(done.returncode, 126)
+        self.assertEqual(done.returncode, 1)
         self.assertIn(f"--container-mounts: cannot read {other}", done.stderr)
         self.inside("true", user="mallory")
         for root, directories, _ in os.walk(os.path.join(self.cluster.state, "agents", "node1", "images")):

@@ -160,7 +160,7 @@ constexpr RoomRow kRows[] = {
     {"cli", "picture", "page sheet"},
     {"cli", "place", "controller/query frame page parse parse/request picture request sheet up"},
     {"cli", "report", "controller controller/query frame page"},
-    {"cli", "request", "frame parse parse/request"},
+    {"cli", "request", "frame parse parse/request request/container"},
     {"cli", "run", "controller controller/query frame page parse parse/request request run/stream"},
     {"cli", "run/stream", "frame"},
     {"cli", "share", "controller frame page parse sheet"},

@@ -1,7 +1,7 @@
 #pragma once
 
-// What a supervisor asks of `muster-container`, the program that makes a container as the job's
-// user, and what that answers.
+// What a supervisor asks of `muster-container`, the program that makes a container, or saves one,
+// as the job's user, and what that answers.
 //
 // The order comes as a memory file on standard input; the answer is one packet on descriptor 3, a
 // ContainerMade, which carries descriptors: of the container's user namespace, of its mount
@@ -31,11 +31,13 @@ struct ContainerSettings {
   std::string cache;    // the directory of users' directories, which are called by their numbers
   std::uint64_t cache_size = 0;             // bytes of each user's images that are kept
   std::vector<ContainerMount> mounts = {};  // in every container
+  std::uint32_t fetch_patience = 120;       // seconds for which a registry may send nothing
   static constexpr auto Fields(auto list) {
     return list(Field{"runtime", &ContainerSettings::runtime},
                 Field{"cache", &ContainerSettings::cache},
                 Field{"cache_size", &ContainerSettings::cache_size},
-                Field{"mounts", &ContainerSettings::mounts});
+                Field{"mounts", &ContainerSettings::mounts},
+                Field{"fetch_patience", &ContainerSettings::fetch_patience});
   }
   friend bool operator==(const ContainerSettings&, const ContainerSettings&) = default;
 };
@@ -50,6 +52,26 @@ struct ContainerGpu {
   friend bool operator==(const ContainerGpu&, const ContainerGpu&) = default;
 };
 
+struct ContainerMade {
+  std::string error;                     // one line; empty: it is made
+  std::string image;                     // "sha256:…", or a file's mark
+  std::vector<std::string> environment;  // the image's: "NAME=value"
+  std::string work_dir;                  // the image's; empty: /
+  std::vector<std::string> entrypoint;   // the image's
+  std::string rootfs = {};               // the directory of the image's files
+  std::string changes = {};              // that of "upper", which holds what the container changes
+  bool again = false;                    // with an error: the image may be had in a while
+  static constexpr auto Fields(auto list) {
+    return list(Field{"error", &ContainerMade::error}, Field{"image", &ContainerMade::image},
+                Field{"environment", &ContainerMade::environment},
+                Field{"work_dir", &ContainerMade::work_dir},
+                Field{"entrypoint", &ContainerMade::entrypoint},
+                Field{"rootfs", &ContainerMade::rootfs}, Field{"changes", &ContainerMade::changes},
+                Field{"again", &ContainerMade::again});
+  }
+  friend bool operator==(const ContainerMade&, const ContainerMade&) = default;
+};
+
 struct ContainerOrder {
   ContainerSpec spec;
   ContainerSettings settings;
@@ -57,28 +79,15 @@ struct ContainerOrder {
   std::vector<std::string> shared;  // directories that are seen at the same path
   std::vector<ContainerGpu> gpus;
   std::vector<std::string> device_files;  // that the job may open, beside those of every container
+  ContainerMade saved = {};  // to be saved as `spec` says; without a rootfs: one is to be made
   static constexpr auto Fields(auto list) {
     return list(Field{"spec", &ContainerOrder::spec}, Field{"settings", &ContainerOrder::settings},
                 Field{"attempt", &ContainerOrder::attempt},
                 Field{"shared", &ContainerOrder::shared}, Field{"gpus", &ContainerOrder::gpus},
-                Field{"device_files", &ContainerOrder::device_files});
+                Field{"device_files", &ContainerOrder::device_files},
+                Field{"saved", &ContainerOrder::saved});
   }
   friend bool operator==(const ContainerOrder&, const ContainerOrder&) = default;
-};
-
-struct ContainerMade {
-  std::string error;                     // one line; empty: it is made
-  std::string image;                     // "sha256:…", or a file's mark
-  std::vector<std::string> environment;  // the image's: "NAME=value"
-  std::string work_dir;                  // the image's; empty: /
-  std::vector<std::string> entrypoint;   // the image's
-  static constexpr auto Fields(auto list) {
-    return list(Field{"error", &ContainerMade::error}, Field{"image", &ContainerMade::image},
-                Field{"environment", &ContainerMade::environment},
-                Field{"work_dir", &ContainerMade::work_dir},
-                Field{"entrypoint", &ContainerMade::entrypoint});
-  }
-  friend bool operator==(const ContainerMade&, const ContainerMade&) = default;
 };
 
 // The program that makes containers, of the supervisor whose program is `ours`; empty: it is not

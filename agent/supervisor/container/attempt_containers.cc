@@ -142,7 +142,8 @@ absl::StatusOr<std::unique_ptr<Container>> ContainerIn(const ContainerSpec& spec
   auto made = std::make_unique<Container>();
   ASSIGN_OR_RETURN(made->facts, DecodeContainerMade(received.bytes));
   if (!made->facts.error.empty()) {
-    return absl::FailedPreconditionError(made->facts.error);
+    return made->facts.again ? absl::UnavailableError(made->facts.error)
+                             : absl::FailedPreconditionError(made->facts.error);
   }
   if (received.descriptors.size() < 2) {
     return absl::InternalError("no namespaces of the container were brought");
@@ -158,13 +159,13 @@ absl::StatusOr<std::unique_ptr<Container>> ContainerIn(const ContainerSpec& spec
 
 }  // namespace
 
-// One that is being made, and who waits for it.
-class AttemptContainers::Making {
+// The program at work.
+class AttemptContainers::Running {
  public:
-  Making(EventLoop& loop, ContainerSpec wanted) : spec(std::move(wanted)), loop_(loop) {}
-  Making(const Making&) = delete;
-  Making& operator=(const Making&) = delete;
-  ~Making() { Stop(); }
+  explicit Running(EventLoop& loop) : loop_(loop) {}
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  ~Running() { Stop(); }
 
   absl::Status Watch(UniqueFd channel, const std::function<void()>& on_answer) {
     socket = std::move(channel);
@@ -177,13 +178,29 @@ class AttemptContainers::Making {
     }
   }
 
-  const ContainerSpec spec;
-  std::vector<Done> waiting;
   UniqueFd socket;
   UniqueFd said;  // how its start went; open, so that it can say so
 
  private:
   EventLoop& loop_;
+};
+
+// One that is being made, and who waits for it.
+class AttemptContainers::Making : public Running {
+ public:
+  Making(EventLoop& loop, ContainerSpec wanted) : Running(loop), spec(std::move(wanted)) {}
+
+  const ContainerSpec spec;
+  std::vector<Done> waiting;
+};
+
+// One that is being saved.
+class AttemptContainers::Saving : public Running {
+ public:
+  Saving(EventLoop& loop, std::function<void(absl::Status)> told)
+      : Running(loop), done(std::move(told)) {}
+
+  const std::function<void(absl::Status)> done;
 };
 
 std::string Container::WorkDir() const {
@@ -250,10 +267,9 @@ absl::StatusOr<ContainerOrder> AttemptContainers::OrderOf(const ContainerSpec& s
   return wanted;
 }
 
-absl::Status AttemptContainers::Begin(Making* making) {
-  ASSIGN_OR_RETURN(const ContainerOrder wanted, OrderOf(making->spec));
-  RETURN_IF_ERROR(MakeUsersDirectory(wanted.settings.cache, user_));
-  ASSIGN_OR_RETURN(const UniqueFd input, InMemory(EncodeContainerOrder(wanted)));
+// Starts the program with that order; its answer comes by the socket.
+absl::StatusOr<UniqueFd> AttemptContainers::Ask(const ContainerOrder& order, UniqueFd* said) const {
+  ASSIGN_OR_RETURN(const UniqueFd input, InMemory(EncodeContainerOrder(order)));
   const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
   std::array<int, 2> ends{-1, -1};
   if (!null.valid() || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
@@ -276,7 +292,14 @@ absl::Status AttemptContainers::Begin(Making* making) {
   request.user = user_;
   // Whether it runs, its answer says: an exec that fails closes the channel.
   ASSIGN_OR_RETURN(LaunchedChild child, Launch(request));
-  making->said = std::move(child.said);
+  *said = std::move(child.said);
+  return ours;
+}
+
+absl::Status AttemptContainers::Begin(Making* making) {
+  ASSIGN_OR_RETURN(const ContainerOrder wanted, OrderOf(making->spec));
+  RETURN_IF_ERROR(MakeUsersDirectory(wanted.settings.cache, user_));
+  ASSIGN_OR_RETURN(UniqueFd ours, Ask(wanted, &making->said));
   log_.Info("container", absl::StrCat("making one of ", making->spec.image));
   return making->Watch(std::move(ours), [this, making] {
     Received received = Receive(making->socket.get());
@@ -303,6 +326,48 @@ void AttemptContainers::Finish(Making* making, absl::StatusOr<std::unique_ptr<Co
   for (const Done& done : finished->waiting) {
     done(container);
   }
+}
+
+void AttemptContainers::Save(const ContainerSpec& spec, std::function<void(absl::Status)> done) {
+  const auto made = std::find_if(made_.begin(), made_.end(),
+                                 [&spec](const auto& each) { return each->spec == spec; });
+  if (made == made_.end()) {
+    done(absl::OkStatus());
+    return;
+  }
+  saving_.push_back(std::make_unique<Saving>(loop_, std::move(done)));
+  Saving* const begun = saving_.back().get();
+  if (const absl::Status status = BeginSave(**made, begun); !status.ok()) {
+    loop_.Post([this, begun, status] { Saved(begun, status); });
+  }
+}
+
+absl::Status AttemptContainers::BeginSave(const Container& container, Saving* saving) {
+  ASSIGN_OR_RETURN(ContainerOrder wanted, OrderOf(container.spec));
+  wanted.saved = container.facts;
+  ASSIGN_OR_RETURN(UniqueFd ours, Ask(wanted, &saving->said));
+  log_.Info("container", absl::StrCat("saving it to ", container.spec.save));
+  return saving->Watch(std::move(ours), [this, saving] {
+    const Received received = Receive(saving->socket.get());
+    const absl::StatusOr<ContainerMade> answer = DecodeContainerMade(received.bytes);
+    Saved(saving, received.bytes.empty()
+                      ? absl::AbortedError("--container-save: the process that saves was ended")
+                  : !answer.ok()          ? answer.status()
+                  : answer->error.empty() ? absl::OkStatus()
+                                          : absl::FailedPreconditionError(answer->error));
+  });
+}
+
+void AttemptContainers::Saved(Saving* saving, const absl::Status& status) {
+  const auto found = std::find_if(saving_.begin(), saving_.end(),
+                                  [saving](const auto& each) { return each.get() == saving; });
+  const std::unique_ptr<Saving> finished = std::move(*found);
+  saving_.erase(found);
+  finished->Stop();
+  if (!status.ok()) {
+    log_.Warning("container", std::string(status.message()));
+  }
+  finished->done(status);
 }
 
 std::string AttemptContainers::ImageOf(const ContainerSpec& spec) const {

@@ -56,14 +56,22 @@ class AttemptContainers {
   void RunIn(const JobUser* user, const AttemptCgroup* cgroup, int mounts);
   // Calls `done` with the container, made now or before; it lives as long as this.
   void Enter(const ContainerSpec& spec, Done done);
+  // Saves such a container as it says; calls `done` with why that failed. None was made: there is
+  // nothing to save.
+  void Save(const ContainerSpec& spec, std::function<void(absl::Status)> done);
   // "sha256:…" of the image of such a container; "": there is none yet.
   [[nodiscard]] std::string ImageOf(const ContainerSpec& spec) const;
 
  private:
+  class Running;
   class Making;
+  class Saving;
 
   [[nodiscard]] absl::StatusOr<ContainerOrder> OrderOf(const ContainerSpec& spec) const;
+  [[nodiscard]] absl::StatusOr<UniqueFd> Ask(const ContainerOrder& order, UniqueFd* said) const;
   absl::Status Begin(Making* making);
+  absl::Status BeginSave(const Container& container, Saving* saving);
+  void Saved(Saving* saving, const absl::Status& status);
   void Finish(Making* making, absl::StatusOr<std::unique_ptr<Container>> made);
 
   EventLoop& loop_;
@@ -76,6 +84,7 @@ class AttemptContainers {
   int mounts_ = -1;
   std::vector<std::unique_ptr<Making>> making_;
   std::vector<std::unique_ptr<Container>> made_;
+  std::vector<std::unique_ptr<Saving>> saving_;
 };
 
 }  // namespace muster::agent

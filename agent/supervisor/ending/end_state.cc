@@ -54,6 +54,10 @@ RunEnded EndState::Report(Time now, const Usage& usage) const {
   fact.usage = usage;
   fact.text = text_;
   fact.node_fault = node_fault_;
+  if (cause_ == EndCause::kExited && status_.success() && !save_failure_.empty()) {
+    fact.status.code = 1;
+    fact.text = save_failure_;
+  }
   return fact;
 }
 

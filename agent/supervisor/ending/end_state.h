@@ -26,6 +26,8 @@ class EndState {
   // is to say. Who was ordered to end needs no word.
   void TakeMainStep(ExitStatus status, const std::string& failure, const std::string& remark,
                     SteadyTime now);
+  // A container could not be saved: what ended well has failed.
+  void TakeSaveFailure(const std::string& text) { save_failure_ = text; }
   // More of why it ended as it did.
   void Explain(const std::string& text);
   // The kernel killed a process of it for want of memory: that explains a failure.
@@ -60,6 +62,7 @@ class EndState {
   ExitStatus status_;
   std::string text_;
   std::string node_fault_;
+  std::string save_failure_;
   std::optional<SteadyTime> main_ended_;
 };
 

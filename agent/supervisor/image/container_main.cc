@@ -1,4 +1,4 @@
-// muster-container: makes a container for a supervisor, as the job's user; see
+// muster-container: makes a container for a supervisor, or saves one, as the job's user; see
 // agent/supervisor/attempt/container_order.h. Exit status: 0 it answered, 1 it could not.
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -11,9 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
+#include "absl/status/status.h"
 #include "agent/supervisor/attempt/container_order.h"
 #include "agent/supervisor/image/container_make.h"
+#include "agent/supervisor/image/container_save.h"
 #include "scheduler/base/utf8.h"
 
 namespace {
@@ -62,25 +63,30 @@ bool Answer(const ContainerMade& facts, const std::vector<int>& descriptors) {
          static_cast<ssize_t>(bytes.size());
 }
 
-bool Refuse(const std::string& why) {
+bool Refuse(const absl::Status& why) {
   constexpr std::size_t kWordsMax = 4096;
   ContainerMade facts;
-  facts.error = muster::EscapeControl(why.substr(0, kWordsMax));
+  facts.error = muster::EscapeControl(std::string(why.message()).substr(0, kWordsMax));
+  facts.again = absl::IsUnavailable(why);
   return Answer(facts, {});
 }
 
 bool Work(const std::vector<std::string>& environment) {
   const absl::StatusOr<ContainerOrder> order = muster::agent::DecodeContainerOrder(ReadInput());
   if (!order.ok()) {
-    return Refuse("the order cannot be read");
+    return Refuse(absl::InternalError("the order cannot be read"));
+  }
+  if (!order->saved.rootfs.empty()) {
+    const absl::Status saved = muster::agent::SaveContainer(*order, environment);
+    return saved.ok() ? Answer(order->saved, {}) : Refuse(saved);
   }
   const absl::StatusOr<MadeContainer> made = muster::agent::MakeContainer(*order, environment);
   if (!made.ok()) {
-    return Refuse(std::string(made.status().message()));
+    return Refuse(made.status());
   }
   if (muster::agent::EncodeContainerMade(made->facts).size() >
       muster::agent::kContainerAnswerBytesMax) {
-    return Refuse("the image's environment is larger than 128 KiB");
+    return Refuse(absl::ResourceExhaustedError("the image's environment is larger than 128 KiB"));
   }
   std::vector<int> descriptors = {made->users.get(), made->mounts.get()};
   for (const muster::UniqueFd& lock : made->locks) {

@@ -19,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "agent/supervisor/attempt/replace_file.h"
+#include "agent/supervisor/image/container_save.h"
 #include "agent/supervisor/image/image_cache.h"
 #include "agent/supervisor/image/image_file.h"
 #include "agent/supervisor/image/image_source.h"
@@ -100,10 +101,14 @@ class Maker {
 
   absl::StatusOr<MadeContainer> Make() {
     RETURN_IF_ERROR(CheckSources(spec_.mounts));
+    RETURN_IF_ERROR(CheckSaveTarget(spec_.save));
     ASSIGN_OR_RETURN(const ImageCache cache,
                      ImageCache::Open(absl::StrCat(order_.settings.cache, "/", self_.uid),
                                       order_.settings.cache_size));
-    ASSIGN_OR_RETURN(FoundImage found, FindImage(spec_.image, cache, environment_));
+    ASSIGN_OR_RETURN(
+        FoundImage found,
+        FindImage(spec_.image, cache,
+                  {environment_, std::chrono::seconds(order_.settings.fetch_patience)}));
     ASSIGN_OR_RETURN(LockedDirectory scratch, cache.MakeScratch(order_.attempt));
     scratch_ = scratch.path;
     RETURN_IF_ERROR(MakeParts({"merged", "state"}, scratch_));
@@ -116,6 +121,8 @@ class Maker {
     RETURN_IF_ERROR(MakeParts({"upper", "work"}, changes));
     const ImageFacts& facts = found.image.facts;
     made_.facts.image = facts.digest;
+    made_.facts.rootfs = found.image.rootfs;
+    made_.facts.changes = changes;
     made_.facts.environment = facts.environment;
     made_.facts.work_dir = facts.work_dir;
     made_.facts.entrypoint = facts.entrypoint;
@@ -134,7 +141,9 @@ class Maker {
   }
 
  private:
-  [[nodiscard]] bool changes_are_kept() const { return spec_.writable || !spec_.name.empty(); }
+  [[nodiscard]] bool changes_are_kept() const {
+    return spec_.writable || !spec_.name.empty() || !spec_.save.empty();
+  }
 
   static absl::Status MakeParts(const std::vector<std::string>& names, const std::string& where) {
     for (const std::string& name : names) {

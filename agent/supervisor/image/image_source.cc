@@ -26,19 +26,42 @@ namespace {
 
 using SourceJson = nlohmann::json;
 
-constexpr Duration kAskLimit = std::chrono::minutes(1);
 constexpr Duration kFetchLimit = std::chrono::hours(2);
 constexpr std::uint64_t kImageFilesMax = 4'000'000;
-constexpr int kAskTries = 4;
-constexpr std::chrono::seconds kFirstPause{2};  // before the second; twice as long before each next
+constexpr std::chrono::seconds kPause{2};  // before a registry is asked once more
 constexpr const char* kLayoutName = "image";
 constexpr std::size_t kSettingsBytesMax = std::size_t{4} << 20;
 constexpr std::size_t kEnvironmentBytesMax = std::size_t{64} << 10;
 
+// Ends a fetch that brings too much, or nothing for a while.
+class FetchWatch {
+ public:
+  FetchWatch(std::string draft, const TreeSize& most, Duration patience)
+      : draft_(std::move(draft)), most_(most), patience_(patience) {}
+
+  absl::Status Look() {
+    RETURN_IF_ERROR(CheckSize(draft_, most_));
+    const std::uint64_t bytes = SizeOf(draft_, most_).bytes;
+    const auto now = std::chrono::steady_clock::now();
+    if (bytes != bytes_) {
+      bytes_ = bytes;
+      since_ = now;
+    }
+    return now - since_ < patience_ ? absl::OkStatus() : absl::DeadlineExceededError("it stalls");
+  }
+
+ private:
+  const std::string draft_;
+  const TreeSize most_;
+  const Duration patience_;
+  std::uint64_t bytes_ = 0;
+  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+};
+
 // Fetches for one image.
 class Source {
  public:
-  Source(std::string image, const ImageCache& cache, const std::vector<std::string>& tools)
+  Source(std::string image, const ImageCache& cache, const FetchTools& tools)
       : image_(std::move(image)), path_(ImagePath(image_)), cache_(cache), tools_(tools) {}
 
   absl::StatusOr<FoundImage> FromRegistry() const {
@@ -52,7 +75,7 @@ class Source {
     }
     return Keep(KeyOfDigest(digest), [&](const std::string& draft) -> absl::StatusOr<ImageFacts> {
       RETURN_IF_ERROR(
-          Copy(absl::StrCat("docker://", WithDigest(path_, digest)), draft, /*again=*/true));
+          Copy(absl::StrCat("docker://", WithDigest(path_, digest)), draft, /*asks=*/true));
       ASSIGN_OR_RETURN(ImageFacts facts, UnpackCopy(draft));
       facts.digest = digest;
       return facts;
@@ -132,12 +155,14 @@ class Source {
   }
 
   [[nodiscard]] absl::Status Run(std::vector<std::string> command, const std::string& draft,
-                                 std::vector<int> codes = {0}) const {
+                                 std::vector<int> codes = {0},
+                                 Duration patience = kFetchLimit) const {
     const TreeSize most{cache_.bytes(), kImageFilesMax};
+    FetchWatch watch(draft, most, patience);
     ToolRun run{.command = std::move(command),
-                .environment = tools_,
+                .environment = tools_.environment,
                 .limit = kFetchLimit,
-                .watch = [&] { return CheckSize(draft, most); },
+                .watch = [&] { return watch.Look(); },
                 .codes = std::move(codes)};
     run.environment.push_back("TMPDIR=" + draft);
     RETURN_IF_ERROR(RunTool(run).status());
@@ -153,14 +178,20 @@ class Source {
     return command;
   }
 
-  absl::Status Again(const std::function<absl::Status()>& attempt) const {
+  // Asks the registry, and once more where that may help at once.
+  absl::Status Ask(const std::function<absl::Status()>& attempt) const {
     absl::Status status = attempt();
-    std::chrono::seconds pause = kFirstPause;
-    for (int i = 1; i < kAskTries && !status.ok() && IsPassing(status); ++i, pause *= 2) {
-      std::this_thread::sleep_for(pause);
+    if (!status.ok() && IsPassing(status) && !absl::IsDeadlineExceeded(status)) {
+      std::this_thread::sleep_for(kPause);
       status = attempt();
     }
-    return status;
+    if (absl::IsDeadlineExceeded(status)) {
+      return absl::UnavailableError(
+          absl::StrCat("its registry has sent nothing for ",
+                       std::chrono::floor<std::chrono::seconds>(tools_.patience).count(),
+                       " s ([containers] fetch_patience)"));
+    }
+    return status.ok() || !IsPassing(status) ? status : absl::UnavailableError(status.message());
   }
 
   // Whether it may go better in a while: not what the registry has answered for good.
@@ -174,8 +205,8 @@ class Source {
 
   absl::StatusOr<std::string> AskDigest() const {
     std::string digest;
-    RETURN_IF_ERROR(Again([&]() -> absl::Status {
-      ToolRun run{.command = Skopeo(), .environment = tools_, .limit = kAskLimit};
+    RETURN_IF_ERROR(Ask([&]() -> absl::Status {
+      ToolRun run{.command = Skopeo(), .environment = tools_.environment, .limit = tools_.patience};
       for (const char* word : {"inspect", "--no-tags", "--format", "{{.Digest}}"}) {
         run.command.emplace_back(word);
       }
@@ -186,21 +217,21 @@ class Source {
     return digest.substr(0, digest.find('\n'));
   }
 
-  absl::Status Copy(const std::string& from, const std::string& draft, bool again) const {
+  absl::Status Copy(const std::string& from, const std::string& draft, bool asks) const {
     const auto copy = [&]() -> absl::Status {
       std::vector<std::string> command = Skopeo();
       for (const std::string& word : {std::string("copy"), std::string("--quiet"), from,
                                       absl::StrCat("oci:", draft, "/layout:", kLayoutName)}) {
         command.push_back(word);
       }
-      return Run(std::move(command), draft);
+      return Run(std::move(command), draft, {0}, asks ? tools_.patience : kFetchLimit);
     };
-    return again ? Again(copy) : copy();
+    return asks ? Ask(copy) : copy();
   }
 
   absl::StatusOr<ImageFacts> CopyAndUnpack(const std::string& from,
                                            const std::string& draft) const {
-    RETURN_IF_ERROR(Copy(from, draft, /*again=*/false));
+    RETURN_IF_ERROR(Copy(from, draft, /*asks=*/false));
     return UnpackCopy(draft);
   }
 
@@ -242,7 +273,7 @@ class Source {
   const std::string image_;
   const std::string path_;
   const ImageCache& cache_;
-  const std::vector<std::string>& tools_;
+  const FetchTools& tools_;
 };
 
 absl::StatusOr<FoundImage> FindBy(ImageKind kind, const Source& source) {
@@ -273,7 +304,7 @@ std::string WithDigest(const std::string& reference, const std::string& digest) 
 }
 
 absl::StatusOr<FoundImage> FindImage(const std::string& image, const ImageCache& cache,
-                                     const std::vector<std::string>& tools) {
+                                     const FetchTools& tools) {
   absl::StatusOr<FoundImage> found = FindBy(KindOf(image), Source(image, cache, tools));
   return found.ok() ? std::move(found)
                     : absl::Status(found.status().code(),

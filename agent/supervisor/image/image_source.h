@@ -3,16 +3,18 @@
 // From what a user calls an image to its unpacked files: fetched by skopeo, unpacked by umoci or
 // unsquashfs, kept in the user's cache.
 //
-// Works as the user, with the user's own credentials (auth.json) and proxies, which are in `tools`.
-// Thread promise: the one thread of the program. Invariants: what an image unpacks to is bounded
-// while it is unpacked; what belongs to others in an image belongs to the user, and a device or a
-// right of another user's in it comes to nothing.
+// Works as the user, with the user's own credentials (auth.json) and proxies, which are in the
+// tools' environment. Thread promise: the one thread of the program. Invariants: what an image
+// unpacks to is bounded while it is unpacked; what belongs to others in an image belongs to the
+// user, and a device or a right of another user's in it comes to nothing.
 
+#include <chrono>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "agent/supervisor/image/image_cache.h"
+#include "scheduler/model/value/time.h"
 
 namespace muster::agent {
 
@@ -21,10 +23,15 @@ struct FoundImage {
   CachedImage image;
 };
 
-// An error is one line, with the name of the image. A registry that cannot be reached is asked
-// again for a while. `tools`: the environment of the programs.
+struct FetchTools {
+  std::vector<std::string> environment;         // of the programs
+  Duration patience = std::chrono::minutes(2);  // for which a registry may send nothing
+};
+
+// An error is one line, with the name of the image. A registry that cannot be reached is asked once
+// more; then it is Unavailable, and may be asked in a while.
 absl::StatusOr<FoundImage> FindImage(const std::string& image, const ImageCache& cache,
-                                     const std::vector<std::string>& tools);
+                                     const FetchTools& tools);
 
 // NAME[:TAG][@DIGEST] with that digest and no tag.
 std::string WithDigest(const std::string& reference, const std::string& digest);

@@ -10,6 +10,7 @@
 #include <cerrno>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/unique_fd.h"
 
@@ -71,6 +72,20 @@ absl::Status MountLayers(const std::string& lower, const std::string& upper,
   return mount("overlay", at.c_str(), "overlay", MS_NOSUID | MS_NODEV, options.c_str()) == 0
              ? absl::OkStatus()
              : absl::ErrnoToStatus(errno, absl::StrCat("cannot mount the image's layers at ", at));
+}
+
+absl::Status MountToRead(const std::vector<std::string>& layers, const std::string& at) {
+  std::vector<UniqueFd> open;
+  std::vector<std::string> paths;
+  for (const std::string& layer : layers) {
+    open.push_back(Place(layer));
+    paths.push_back(absl::StrCat("/proc/self/fd/", open.back().get()));
+  }
+  const std::string options = absl::StrCat("userxattr,lowerdir=", absl::StrJoin(paths, ":"));
+  return mount("overlay", at.c_str(), "overlay", MS_NOSUID | MS_NODEV | MS_RDONLY,
+               options.c_str()) == 0
+             ? absl::OkStatus()
+             : absl::ErrnoToStatus(errno, "cannot mount the container's layers");
 }
 
 absl::Status MountAlone(const std::string& lower, const std::string& at) {

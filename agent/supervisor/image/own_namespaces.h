@@ -7,6 +7,7 @@
 // thread. Invariant: no mount made here is seen outside.
 
 #include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 
@@ -23,6 +24,8 @@ absl::Status ShowControlGroups();
 // needed. REQUIRES: EnterOwnNamespaces().
 absl::Status MountLayers(const std::string& lower, const std::string& upper,
                          const std::string& work, const std::string& at);
+// What `layers`, the highest first, make together; to be read only.
+absl::Status MountToRead(const std::vector<std::string>& layers, const std::string& at);
 // `lower` itself, that cannot be changed there.
 absl::Status MountAlone(const std::string& lower, const std::string& at);
 

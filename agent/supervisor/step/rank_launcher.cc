@@ -93,6 +93,7 @@ void RankLauncher::EnterContainer(absl::Status opened, std::function<void(absl::
                               const absl::StatusOr<const Container*>& made) {
                             if (!alive.expired()) {
                               container_ = made.ok() ? *made : nullptr;
+                              image_may_come_ = absl::IsUnavailable(made.status());
                               done(made.status());
                             }
                           });

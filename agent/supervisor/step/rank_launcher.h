@@ -39,6 +39,8 @@ class RankLauncher {
   // Has the step's container made, where it is to have one, and calls `done`; an `opened` that is
   // an error is passed on. Once, before the first rank starts.
   void EnterContainer(absl::Status opened, std::function<void(absl::Status)> done);
+  // That error was of an image that may be had in a while.
+  [[nodiscard]] bool image_may_come() const { return image_may_come_; }
   // What the ranks share, such as where those meet that ask for no MPI. Before the first of them
   // starts.
   void PrepareRanks();
@@ -68,6 +70,7 @@ class RankLauncher {
   std::optional<AttemptCgroup> group_;            // in the attempt's
   std::unique_ptr<StepEnvironment> environment_;  // of the ranks; null: of a script
   const Container* container_ = nullptr;          // in which the ranks run; null: in none
+  bool image_may_come_ = false;
   const std::shared_ptr<const bool> alive_ = std::make_shared<const bool>(true);
 };
 

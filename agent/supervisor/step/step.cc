@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/supervisor/step/step_restore.h"
 #include "scheduler/base/status.h"
+#include "scheduler/model/value/start_code.h"
 
 namespace muster::agent {
 namespace {
@@ -104,7 +105,9 @@ void Step::Opened(absl::Status status) {
     rank->error_end.reset();
     if (!launched.ok()) {
       rank->recalled = recalled;
-      FailRank(rank.get(), kCannotRun, std::string(launched.message()));
+      // Who waits for a step sees the code that shells have; a script's job can wait.
+      const bool later = !plan_.step.valid() && launcher_.image_may_come();
+      FailRank(rank.get(), later ? kTryAgainCode : kCannotRun, std::string(launched.message()));
     }
   }
   forked_ = true;

@@ -71,6 +71,10 @@ def _licenses(value: Any) -> list[job_pb2.LicenseCount]:
     return [job_pb2.LicenseCount(name=name, count=number) for name, number in readers.counted(value)]
 
 
+def _file(value: Any) -> str:
+    return os.path.join(os.getcwd(), readers.text(value))
+
+
 def _image(value: Any) -> str:
     """A registry's image as it is; files and directories by whole paths."""
     named = readers.text(value)
@@ -107,6 +111,7 @@ OPTIONS: dict[str, Setter] = {
     "container_mounts": _field("spec.container.mounts", _mounts),
     "container_name": _field("spec.container.name", readers.text),
     "container_remap_root": _field("spec.container.remap_root", readers.yes),
+    "container_save": _field("spec.container.save", _file),
     "container_workdir": _field("spec.container.work_dir", readers.text),
     "container_writable": _field("spec.container.writable", readers.yes),
     "cpus_per_task": _field("spec.request.cpus_per_task", readers.count),

@@ -1,9 +1,12 @@
 #include "scheduler/model/job/container.h"
 
 #include <algorithm>
+#include <string_view>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/words.h"
 #include "scheduler/model/value/job_text.h"
@@ -46,12 +49,54 @@ std::size_t TagAt(const std::string& path) {
              : colon;
 }
 
-bool IsReference(const std::string& text) {
-  return !text.empty() && text.front() != '-' && text.front() != '/' &&
-         std::all_of(text.begin(), text.end(), [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                  c == '.' || c == '_' || c == '-' || c == '/' || c == ':' || c == '@';
-         });
+bool IsLower(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
+}
+bool IsWordChar(char c) {
+  return IsLower(c) || (c >= 'A' && c <= 'Z');
+}
+bool AllOf(const std::string& text, std::string_view others, bool (*is)(char)) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [others, is](char c) {
+    return is(c) || others.find(c) != std::string_view::npos;
+  });
+}
+
+// What stands between slashes in the name of an image.
+bool IsNamePart(const std::string& text) {
+  return AllOf(text, "._-", IsLower) && IsLower(text.front()) && IsLower(text.back());
+}
+
+// [HOST[:PORT]/]NAME[:TAG][@sha256:…], as registries have it.
+bool IsReference(std::string text) {
+  constexpr std::size_t kTagBytesMax = 128;
+  const std::string kDigest = "sha256:";
+  constexpr std::size_t kDigestDigits = 64;
+  if (const std::size_t at = text.find('@'); at != std::string::npos) {
+    const std::string digest = text.substr(at + 1);
+    if (!absl::StartsWith(digest, kDigest) || digest.size() != kDigest.size() + kDigestDigits ||
+        digest.find_first_not_of("0123456789abcdef", kDigest.size()) != std::string::npos) {
+      return false;
+    }
+    text.resize(at);
+  }
+  if (const std::size_t colon = TagAt(text); colon != std::string::npos) {
+    const std::string tag = text.substr(colon + 1);
+    if (tag.size() > kTagBytesMax || !AllOf(tag, "._-", IsWordChar) ||
+        (tag.front() != '_' && !IsWordChar(tag.front()))) {
+      return false;
+    }
+    text.resize(colon);
+  }
+  std::vector<std::string> parts = absl::StrSplit(text, '/');
+  const std::string first = parts.front();
+  if (parts.size() > 1 &&
+      (first == "localhost" || first.find_first_of(".:") != std::string::npos)) {
+    if (!AllOf(first, ".:-", IsWordChar)) {
+      return false;
+    }
+    parts.erase(parts.begin());
+  }
+  return std::all_of(parts.begin(), parts.end(), IsNamePart);
 }
 
 // Options whose value the container's file system is described with.
@@ -74,7 +119,8 @@ absl::Status CheckImage(const std::string& image) {
   return IsReference(path) ? absl::OkStatus()
                            : absl::InvalidArgumentError(absl::StrCat(
                                  kOption, ": ", Quote(image),
-                                 " is no image: use NAME[:TAG], FILE.sqsh, oci:DIR[:TAG] or "
+                                 " is no image: use NAME[:TAG] with a name in lower case, "
+                                 "NAME@sha256:… with 64 digits, FILE.sqsh, oci:DIR[:TAG] or "
                                  "docker-archive:FILE"));
 }
 

@@ -363,7 +363,8 @@ std::string ToSentence(const Reason& reason) {
     case ReasonKind::kJobHeldUser:
       return "held; muster release starts it on its way";
     case ReasonKind::kBeginTime:
-      return absl::StrCat("not before ", UtcText(reason.until));
+      return absl::StrCat("not before ", UtcText(reason.until), reason.name.empty() ? "" : ": ",
+                          reason.name);
     case ReasonKind::kJobArrayTaskLimit:
       return absl::StrCat("the array runs at most ", reason.limit, " at a time");
     case ReasonKind::kNotPlannedYet:

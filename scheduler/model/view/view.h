@@ -258,7 +258,7 @@ inline constexpr JobNoteKind kJobNotes[] = {{"AdminComment", true},     {"Commen
 // The container of a job.
 struct ContainerView {
   std::string image;                     // as it was asked for
-  std::string digest = {};               // of what ran, once it has run
+  std::string digest = {};               // that is pinned, or that ran
   std::vector<std::string> mounts = {};  // "SRC:DST:ro"
   std::string work_dir = {};
   std::string name = {};
@@ -390,8 +390,7 @@ struct NodeView {
                 Field{"holders", &NodeView::holders}, Field{"features", &NodeView::features},
                 Field{"weight", &NodeView::weight}, Field{"limits", &NodeView::limits},
                 Field{"health", &NodeView::health}, Field{"gres", &NodeView::gres},
-                Field{"gres_taken", &NodeView::gres_taken},
-                Field{"warnings", &NodeView::warnings});
+                Field{"gres_taken", &NodeView::gres_taken}, Field{"warnings", &NodeView::warnings});
   }
   friend bool operator==(const NodeView&, const NodeView&) = default;
 };

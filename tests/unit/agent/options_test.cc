@@ -80,6 +80,16 @@ TEST_F(AgentOptionsTest, JobsAreLookedAtEveryFewSeconds) {
   }
 }
 
+TEST_F(AgentOptionsTest, ARegistryIsWaitedForAsLongAsTheFileSays) {
+  Write("controller = \"unix:/c\"\n");
+  EXPECT_EQ(Parse({"--state", "/s"}).options.containers.fetch_patience, 120U);
+  Write("controller = \"unix:/c\"\n[containers]\nfetch_patience = \"5m\"\n");
+  EXPECT_EQ(Parse({"--state", "/s"}).options.containers.fetch_patience, 300U);
+  Write("controller = \"unix:/c\"\n[containers]\nfetch_patience = \"0s\"\n");
+  EXPECT_EQ(Parse({"--state", "/s"}).exit_code, 2);
+  EXPECT_THAT(said_, HasSubstr("agent.toml:3: containers.fetch_patience: give 1s to 24h"));
+}
+
 TEST_F(AgentOptionsTest, AServiceOfPamHasToBeThere) {
   for (const char* wrong : {"no-such-service", "../shadow", "/no/such/file"}) {
     Write(std::string("controller = \"unix:/c\"\npam_service = \"") + wrong + "\"\n");

@@ -10,9 +10,11 @@
 #include "scheduler/core/handle/attempts/outcome.h"
 #include "scheduler/core/handle/steps/step_queue.h"
 #include "scheduler/core/state/job_group.h"
+#include "scheduler/core/state/tables/alternatives.h"
 #include "scheduler/core/state/tables/attempt.h"
 #include "scheduler/core/state/tables/checkpoint_account.h"
 #include "scheduler/model/job/job_state.h"
+#include "scheduler/model/value/start_code.h"
 
 namespace muster::core {
 namespace {
@@ -90,10 +92,36 @@ bool WaitsForItsOrder(const Job& job) {
          job.spec->requeue != Choice::kNo;
 }
 
+// How often a job waits for something that its start lacks, the first time for so long and then for
+// twice as long each time.
+constexpr std::uint32_t kLaterStartsMax = 4;
+constexpr Duration kFirstWait = std::chrono::seconds(30);
+
+// True when a node lacked something that may be there in a while, such as its container's image.
+bool LackedSomething(const Job& job) {
+  const std::vector<NodeRun>& runs = job.attempt->runs;
+  return job.spec->kind == JobKind::kBatch && std::any_of(runs.begin(), runs.end(), [](auto& run) {
+           return run.cause == EndCause::kLaunchFailed &&
+                  run.status == ExitStatus{kTryAgainCode, 0};
+         });
+}
+
+bool StartsLater(const Job& job) {
+  return LackedSomething(job) && job.attempt->ending != EndCause::kCancelled &&
+         job.spec->requeue != Choice::kNo && job.requeues < kLaterStartsMax;
+}
+
+// The job's spec, which lets it begin then.
+JobSpec BeginningAt(const Job& job, Time begin) {
+  JobSpec spec = AsAsked(*job.spec);
+  spec.begin = begin;
+  return spec;
+}
+
 // True when the end of the attempt is not the end of the job: somebody requeued it, its script asks
 // for it, its node failed, it hung or it saved its work at its limit and it says --requeue, it
-// never began and does not say --no-requeue, no order could start it, or it goes on in another
-// size.
+// never began and does not say --no-requeue, no order could start it, what it lacked to start may
+// come, or it goes on in another size.
 bool RunsAgain(const Job& job, const Outcome& outcome) {
   const EndCause ending = job.attempt->ending;
   if (ending != EndCause::kCancelled && job.spec->kind == JobKind::kBatch &&
@@ -101,7 +129,7 @@ bool RunsAgain(const Job& job, const Outcome& outcome) {
     return true;
   }
   return ending == EndCause::kRequeued || ending == EndCause::kPreemptedToRequeue ||
-         WaitsForItsOrder(job) || AsksToRunAgain(job, outcome) || GoesOn(job) ||
+         WaitsForItsOrder(job) || StartsLater(job) || AsksToRunAgain(job, outcome) || GoesOn(job) ||
          HungAndRunsAgain(job) ||
          (ending != EndCause::kCancelled && SavedAtItsLimit(job, outcome)) ||
          (ending != EndCause::kCancelled && outcome.node_failed &&
@@ -216,16 +244,28 @@ void End(const std::vector<Job*>& group, Time now, Transition& transition) {
   const std::optional<NextRun> next = NextRunOf(group, outcomes, now);
   const bool held = std::any_of(group.begin(), group.end(),
                                 [](const Job* job) { return WaitsForItsOrder(*job); });
+  const auto later =
+      std::find_if(group.begin(), group.end(), [](const Job* job) { return StartsLater(*job); });
   for (std::size_t i = 0; i < group.size(); ++i) {
     const Attempt& attempt = *group[i]->attempt;
     if (next.has_value()) {
       transition.events.emplace_back(JobRequeued{
           group[i]->id, attempt.number, false, next->text, now,
           attempt.ending == EndCause::kPreemptedToRequeue, next->progressed, GoesOn(*group[i])});
+      if (later != group.end()) {
+        transition.events.emplace_back(
+            JobUpdated{group[i]->id,
+                       BeginningAt(*group[i], now + kFirstWait * (1 << (*later)->requeues)),
+                       {},
+                       now});
+      }
       if (held) {
         transition.events.emplace_back(JobHeld{group[i]->id, true, now, HoldBy::kOrderFailed});
       }
     } else {
+      if (LackedSomething(*group[i]) && group[i]->requeues > 0) {
+        absl::StrAppend(&outcomes[i].text, "; given up after ", group[i]->requeues + 1, " starts");
+      }
       transition.events.emplace_back(JobEnded{group[i]->id, outcomes[i].state, outcomes[i].status,
                                               std::move(outcomes[i].text), now});
     }

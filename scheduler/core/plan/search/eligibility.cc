@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "scheduler/core/policy/deadline.h"
 
 namespace muster::core {
@@ -70,6 +71,11 @@ void AddTimes(Time now, const WaitingJob& job, CycleCounts& counts, std::vector<
     }
     blockers.push_back(Of(ReasonKind::kBeginTime));
     blockers.back().until = job.spec->begin;
+    // A job that has begun once was let wait by the end of that attempt: see group_end.
+    if (job.last_attempt.valid() && job.spec->container.given()) {
+      blockers.back().name =
+          absl::StrCat("at its last start there was no image ", job.spec->container.image);
+    }
   }
   if (job.spec->deadline == kNoTime) {
     return;

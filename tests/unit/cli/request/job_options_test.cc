@@ -247,7 +247,7 @@ TEST(JobOptions, AContainerIsAskedForByPyxissNames) {
   EXPECT_TRUE(request.spec.container.writable);
   EXPECT_THAT(request.spec.container.env, UnorderedElementsAre("A", "B"));
   EXPECT_EQ(Read({{"container", "/b"}})->spec.container.image, "bundle:/b");
-  EXPECT_FALSE(Read({{"container-save", "/f.sqsh"}}).ok()) << "not in this version";
+  EXPECT_EQ(Read({{"container-save", "/f.sqsh"}})->spec.container.save, "/f.sqsh");
   EXPECT_FALSE(Read({{"container-mount-home", ""}, {"no-container-mount-home", ""}}).ok());
 }
 

@@ -13,8 +13,10 @@ TEST(ContainerOrderTest, AnOrderAndItsAnswerArriveAsTheyWereSent) {
   order.shared = {"/state/attempts/7.1"};
   order.gpus = {{3, "GPU-x"}};
   order.device_files = {"/dev/nvidia3"};
+  order.settings.fetch_patience = 7;
+  order.saved.rootfs = "/var/cache/7/images/a/rootfs";
   EXPECT_EQ(*DecodeContainerOrder(EncodeContainerOrder(order)), order);
-  const ContainerMade made{"", "sha256:ab", {"A=1"}, "/w", {"/init"}};
+  const ContainerMade made{"", "sha256:ab", {"A=1"}, "/w", {"/init"}, "/r", "/c", true};
   EXPECT_EQ(*DecodeContainerMade(EncodeContainerMade(made)), made);
   EXPECT_FALSE(DecodeContainerMade("\x0a\x7fno").ok());
 }

@@ -26,6 +26,18 @@ TEST(EndState, AMainStepThatEndsByItselfGivesItsStatusAndItsRemark) {
   EXPECT_EQ(end.text, "the file system of its output is full");
 }
 
+TEST(EndState, WhatEndedWellHasFailedWhenItsContainerCouldNotBeSaved) {
+  EndState state;
+  state.TakeMainStep(ExitStatus(), "", "", kThen);
+  state.TakeSaveFailure("--container-save: no space");
+  EXPECT_EQ(ReportOf(state).status, (ExitStatus{1, 0}));
+  EXPECT_EQ(ReportOf(state).cause, EndCause::kExited);
+  EXPECT_EQ(ReportOf(state).text, "--container-save: no space");
+  state.TakeMainStep({.code = 3, .signal = 0}, "", "its own words", kThen);
+  EXPECT_EQ(ReportOf(state).status.code, 3);
+  EXPECT_EQ(ReportOf(state).text, "its own words");
+}
+
 TEST(EndState, WithoutAMainStepHereAnEndIsASuccess) {
   EndState state;
   EXPECT_TRUE(state.Force(EndCause::kJobEnding, ""));

@@ -45,6 +45,24 @@ TEST(Container, WhatIsNoImageIsRefusedByItsOption) {
   EXPECT_THAT(Refused({.image = "a\nb"}), HasSubstr("--container-image"));
 }
 
+TEST(Container, AReferenceIsANameWithATagAndADigest) {
+  const std::string digest(64, 'a');
+  for (const std::string image :
+       {"alpine", "alpine:3.20", "docker://localhost/a", "Reg.example:5000/team/my__app-x:V1_2",
+        "nvcr.io#nvidia/pytorch:24.01-py3"}) {
+    EXPECT_EQ(Refused({.image = image}), "");
+    EXPECT_EQ(Refused({.image = image + "@sha256:" + digest}), "");
+  }
+  for (const std::string image :
+       {"Alpine", "team//app", "/app", "app/", "app:", "app:-x", "app:1:2", "app@", "app@sha256:ab",
+        "app@md5:ab", "reg.example:5000/", "app.:1"}) {
+    EXPECT_THAT(Refused({.image = image}), HasSubstr("is no image")) << image;
+  }
+  EXPECT_THAT(Refused({.image = "a:" + std::string(129, 'x')}), HasSubstr("is no image"));
+  EXPECT_THAT(Refused({.image = "app@sha256:" + digest + "@sha256:" + digest}),
+              HasSubstr("is no image"));
+}
+
 TEST(Container, ItsOtherOptionsNeedAnImage) {
   EXPECT_THAT(Refused({.image = "", .writable = true}), HasSubstr("--container-image: "));
 }

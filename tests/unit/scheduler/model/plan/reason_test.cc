@@ -59,6 +59,9 @@ TEST(Reason, NamesTheMomentAndTheLimitAndTheMend) {
   reason.kind = ReasonKind::kBeginTime;
   reason.until = Time(std::chrono::seconds(1700000000));
   EXPECT_EQ(ToSentence(reason), "not before 2023-11-14 22:13:20 UTC");
+  reason.name = "at its last start there was no image app";
+  EXPECT_EQ(ToSentence(reason),
+            "not before 2023-11-14 22:13:20 UTC: at its last start there was no image app");
   reason.kind = ReasonKind::kJobArrayTaskLimit;
   reason.limit = 3;
   EXPECT_EQ(ToSentence(reason), "the array runs at most 3 at a time");

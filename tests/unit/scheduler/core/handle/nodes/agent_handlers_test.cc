@@ -3,6 +3,7 @@
 
 #include "scheduler/core/handle/handle.h"
 #include "scheduler/core/place/locality.h"
+#include "scheduler/model/value/start_code.h"
 #include "tests/unit/scheduler/core/builders.h"
 
 namespace muster::core {
@@ -354,6 +355,27 @@ TEST(Reports, AJobThatCouldNotBeLaunchedEndsWithoutHavingStarted) {
   OneJob one;
   one.world.TellEnded(one.node, one.job, 1, EndCause::kLaunchFailed);
   EXPECT_EQ(one.world.EndOf(one.job)->state, JobState::kFailed);
+}
+
+TEST(Reports, AJobWhoseImageMayComeWaitsTwiceAsLongEachTimeAndThenFails) {
+  OneJob one;
+  const ExitStatus later{kTryAgainCode, 0};
+  for (const int seconds : {30, 60, 120, 240}) {
+    one.world.TellEnded(one.node, one.job, 1, EndCause::kLaunchFailed, later);
+    ASSERT_EQ(one.world.StateOf(one.job), JobState::kPending);
+    EXPECT_TRUE(one.world.state.FindNode(one.node)->taken.cpus.Empty());
+    EXPECT_EQ(one.world.state.FindJob(one.job)->spec->begin,
+              one.world.now + std::chrono::seconds(seconds));
+    one.world.Schedule();
+    EXPECT_EQ(one.world.StateOf(one.job), JobState::kPending) << "not before its time";
+    one.world.now += std::chrono::seconds(seconds);
+    one.world.Schedule();
+    ASSERT_TRUE(one.world.state.FindJob(one.job)->attempt.has_value());
+  }
+  one.world.TellEnded(one.node, one.job, 1, EndCause::kLaunchFailed, later);
+  ASSERT_TRUE(one.world.EndOf(one.job).has_value());
+  EXPECT_EQ(one.world.EndOf(one.job)->state, JobState::kFailed);
+  EXPECT_NE(one.world.EndOf(one.job)->text.find("given up after 5 starts"), std::string::npos);
 }
 
 // The end of a job on a node that scripts of the site blame.

@@ -68,6 +68,16 @@ TEST(Eligibility, EveryBlockerIsToldAndTheHoldFirst) {
                          ReasonKind::kJobArrayTaskLimit}));
 }
 
+TEST(Eligibility, AJobThatWaitsForItsImageSaysSo) {
+  JobSpec spec = Normal(Tasks(1));
+  spec.begin = At(2000);
+  spec.container.image = "team/app:v1";
+  WaitingJob job = JobOf(spec);
+  EXPECT_EQ(LookAt(job).blockers.back().name, "") << "it was to begin then";
+  job.last_attempt = AttemptNumber(1);
+  EXPECT_EQ(LookAt(job).blockers.back().name, "at its last start there was no image team/app:v1");
+}
+
 TEST(Eligibility, ABeginTimeWakesThePassUnlessTheJobIsHeld) {
   JobSpec spec = Normal(Tasks(1));
   spec.begin = At(2000);
