@@ -60,7 +60,8 @@ void LeadTurns::Made(const LeadOutcome& outcome) {
       move_ = handing_ ? LeadMove::kRelease : LeadMove::kAwaitNews;
       return;
     case LeadMove::kRelease:
-      move_ = std::exchange(handing_, false) ? LeadMove::kAwaitNews : LeadMove::kPause;
+      handing_ = false;
+      move_ = LeadMove::kPause;
       return;
     case LeadMove::kDismiss:
       move_ = LeadMove::kPause;
@@ -89,11 +90,14 @@ LeadMove LeadTurns::AfterTrouble(const LeadOutcome& outcome) {
   return outcome.now - current_ > lease_ ? LeadMove::kDismiss : LeadMove::kPause;
 }
 
+// One that does not answer may begin to lead later, so it is told.
 LeadMove LeadTurns::AfterBegin(const LeadOutcome& outcome) {
-  if (!outcome.status.ok()) {
-    return AfterTrouble(outcome);
-  }
   taking_ = false;
+  if (!outcome.status.ok()) {
+    handing_ = true;
+    successor_.clear();
+    return StepDown("it took the lead and cannot");
+  }
   leads_ = true;
   renewed_ = taken_;
   return LeadMove::kHold;

@@ -112,7 +112,18 @@ TEST_F(LeadTurnsTest, AHandoverIsAStepDownAndThenARelease) {
   Make(LeadMove::kStepDown);
   EXPECT_EQ(turns_.successor(), "c2");
   Make(LeadMove::kRelease);
-  EXPECT_EQ(turns_.move(), LeadMove::kAwaitNews);
+  EXPECT_EQ(turns_.move(), LeadMove::kPause);
+}
+
+TEST_F(LeadTurnsTest, AControllerThatDoesNotSayInTimeThatItLeadsIsToldToStepDown) {
+  WatchOnce(milliseconds(0));
+  Make(LeadMove::kTake);
+  Make(LeadMove::kCatchUp);
+  Make(LeadMove::kRefresh);
+  Make(LeadMove::kBegin, gone_);
+  Make(LeadMove::kStepDown);
+  Make(LeadMove::kRelease);
+  EXPECT_FALSE(turns_.leads());
 }
 
 TEST_F(LeadTurnsTest, AStandbyThatIsBehindForLongerThanTheLeaseSendsReadersAway) {
