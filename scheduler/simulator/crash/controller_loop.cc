@@ -40,7 +40,7 @@ void ControllerLoop::BeginTerm() {
   Dispatch(transition.effects);
 }
 
-void ControllerLoop::ForgetPlans() {
+void ControllerLoop::Forget() {
   ++plans_;
   plan_wanted_ = false;
   planning_ = false;
@@ -48,9 +48,6 @@ void ControllerLoop::ForgetPlans() {
   last_plan_ = nullptr;
   planner_memory_.Forget();
   snapshots_.Forget();
-}
-
-void ControllerLoop::ForgetStreams() {
   node_of_.clear();
   owner_.clear();
   welcomed_.clear();
@@ -167,7 +164,12 @@ void ControllerLoop::Dispatch(const std::vector<Effect>& effects) {
           return NodeId();
         },
         effect);
-    group_.after.emplace_back([this, node, order = *std::move(order)] { Send(node, order); });
+    group_.after.emplace_back([this, node, order = *std::move(order)] {
+      if (const auto session = welcomed_.find(node); session != welcomed_.end()) {
+        Leaving(order);
+        world_.network.SendDown(session->second, order);
+      }
+    });
   }
 }
 
@@ -223,14 +225,6 @@ std::optional<ToAgent> ControllerLoop::OrderOf(const Effect& effect) const {
                      launch->node, expiry,      Program(),       Allocation()};
   }
   return std::nullopt;
-}
-
-void ControllerLoop::Send(NodeId node, const ToAgent& message) {
-  const auto session = welcomed_.find(node);
-  if (session != welcomed_.end()) {
-    Leaving(message);
-    world_.network.SendDown(session->second, message);
-  }
 }
 
 void ControllerLoop::MaybePlan() {

@@ -83,8 +83,8 @@ class ControllerLoop {
   void WatchElastic();
   // Begins the next epoch in the state and the group.
   void BeginTerm();
-  void ForgetPlans();
-  void ForgetStreams();
+  // Forgets plans and streams, but no state.
+  void Forget();
   // Nothing waits to be written or planned.
   [[nodiscard]] bool rests() const {
     return group_.entries.empty() && group_.after.empty() && !plan_wanted_ && !planning_;
@@ -102,7 +102,6 @@ class ControllerLoop {
   void Perform(const std::shared_ptr<const core::Transition>& transition, Done done);
   void Answer(Session session, const core::Transition& transition);
   std::optional<ToAgent> OrderOf(const Effect& effect) const;
-  void Send(NodeId node, const ToAgent& message);
   void TickElasticJobs();
   void OnPlan(const Plan& plan);
 

@@ -49,8 +49,7 @@ void SimulatedController::Die() {
   writing_.reset();
   group_ = Group();
   write_asked_ = false;
-  ForgetPlans();
-  ForgetStreams();
+  Forget();
   state_ = core::ClusterState();
   world_.network.StopListening(index_);
   world_.clock.After(world_.faults.Between(kControllerAwayMin, kControllerAwayMax),
