@@ -337,6 +337,7 @@ void Controller::Finish(bool all_cycles) {
                    meters_.commit.Observe(std::chrono::steady_clock::now() - begin);
                    const absl::Status told = ForCallers(status);
                    if (status.ok() && version.valid()) {
+                     followed_ = version.value();
                      events_.Publish(std::move(notes), version);
                    }
                    for (const Reply& reply : after) {

@@ -117,7 +117,7 @@ class Controller {
   // Changes nothing more; `durable` is called when what was taken in is, or will never be.
   void StepDown(Reply durable);
   [[nodiscard]] bool leads() const { return leads_; }
-  // The last entry of the journal that is part of the state; of a leader, when it began to lead.
+  // The last entry of the state that is known to be in the journal.
   [[nodiscard]] Version followed() const { return Version(followed_); }
   // Ends the loop once what was taken in is durable.
   void Stop();

@@ -15,6 +15,12 @@ namespace {
 
 constexpr auto kRetryWrites = std::chrono::seconds(1);
 
+// Of a controller that led: its last events may be in the store or not, and another's in their
+// place.
+absl::Status Unsettled() {
+  return absl::UnavailableError("what this controller wrote last is not settled yet");
+}
+
 // What readers get of the event that made that version, if anything.
 void AddNote(std::optional<EventNote> note, Version version, std::vector<EventNote>& notes) {
   if (note.has_value()) {
@@ -87,6 +93,10 @@ void Controller::Follow(std::vector<JournalEntry> entries, Reply followed) {
   auto shared = std::make_shared<std::pair<std::vector<JournalEntry>, Reply>>(std::move(entries),
                                                                               std::move(followed));
   const bool queued = queue_.PushOwn([this, shared] {
+    if (!leads_ && state_.version().value() != followed_) {
+      shared->second(Unsettled());
+      return;
+    }
     std::vector<EventNote> notes;
     for (const JournalEntry& entry : shared->first) {
       if (leads_ || stale_ || entry.version <= state_.version()) {
@@ -101,8 +111,10 @@ void Controller::Follow(std::vector<JournalEntry> entries, Reply followed) {
       orders_.Learn(entry.event);
       AddNote(std::move(note), entry.version, notes);
     }
-    followed_ = state_.version().value();
-    epoch_ = state_.epoch().value();
+    if (!leads_) {
+      followed_ = state_.version().value();
+      epoch_ = state_.epoch().value();
+    }
     if (!leads_ && !stale_) {
       events_.Publish(std::move(notes), state_.version());
     }
@@ -125,6 +137,7 @@ absl::Status Controller::BeginToLead() {
   RETURN_IF_ERROR(stale_ ? degraded_ : absl::OkStatus());
   Finish();
   AwaitCommits();
+  RETURN_IF_ERROR(state_.version().value() == followed_ ? absl::OkStatus() : Unsettled());
   RETURN_IF_ERROR(store_.ContinueFrom(state_.version()));
   if (absl::Status begun = BeginTerm(); !begun.ok()) {
     MarkStale(begun);
@@ -151,8 +164,9 @@ void Controller::StepDown(Reply durable) {
 // acknowledged.
 void Controller::Depose() {
   leads_ = false;
-  followed_ = state_.version().value();
-  group_.batch.cycles.clear();
+  if (group_.batch.entries.empty()) {
+    group_.batch.cycles.clear();  // else they go with what follows from them
+  }
   ForgetPlans();
   waiting_ = WaitingReasons();
   agents_.CloseAll();

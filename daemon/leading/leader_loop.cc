@@ -13,9 +13,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLookEvery{100};
-constexpr milliseconds kAfterTrouble{200};
-constexpr milliseconds kRefreshEvery{1000};
 constexpr std::size_t kEntriesAtOnce = 4096;
 
 }  // namespace
@@ -27,6 +24,7 @@ LeaderLoop::LeaderLoop(JobStore& store, Controller& controller, const Logger& lo
       log_(log),
       settings_(std::move(settings)),
       led_(std::move(led)),
+      turns_(settings_.lease, Steady::now()),
       thread_([this] { Run(); }) {}
 
 LeaderLoop::~LeaderLoop() {
@@ -36,8 +34,10 @@ LeaderLoop::~LeaderLoop() {
   }
   wake_.notify_all();
   thread_.join();
-  if (leads_) {
-    store_.leadership()->Release("").IgnoreError();  // else the lease ends by itself
+  if (turns_.leads() || turns_.move() == LeadMove::kRelease) {
+    store_.leadership()
+        ->Release(turns_.successor())
+        .IgnoreError();  // else the lease ends by itself
   }
 }
 
@@ -81,12 +81,61 @@ void LeaderLoop::Run() {
         return;
       }
     }
-    if (leads_) {
-      Hold();
-    } else {
-      Watch();
-    }
+    const Steady::time_point asked = Steady::now();
+    LeadOutcome outcome = Make();
+    outcome.asked = asked;
+    outcome.now = Steady::now();
+    Complain(outcome.status);
+    turns_.Made(outcome);
+    const std::lock_guard hold(mutex_);
+    current_ = turns_.current();
   }
+}
+
+LeadOutcome LeaderLoop::Make() {
+  LeadOutcome outcome;
+  absl::StatusOr<bool> done = false;
+  switch (turns_.move()) {
+    case LeadMove::kAwaitNews:
+      outcome.status = store_.leadership()->AwaitNews(turns_.pause());
+      return outcome;
+    case LeadMove::kCatchUp:
+      outcome.status = CatchUp();
+      return outcome;
+    case LeadMove::kRefresh:
+      outcome.status = settings_.refresh();
+      return outcome;
+    case LeadMove::kReadRow:
+      outcome.status = ReadRow(&outcome.row);
+      return outcome;
+    case LeadMove::kBegin:
+      outcome.status = Begin();
+      return outcome;
+    case LeadMove::kHold:
+      return Hold();
+    case LeadMove::kDismiss:
+      controller_.events().Dismiss();
+      return outcome;
+    case LeadMove::kPause:
+      Pause(turns_.pause());
+      return outcome;
+    case LeadMove::kStepDown:
+      outcome.status = StepDown();
+      return outcome;
+    case LeadMove::kRelease:
+      outcome.status = store_.leadership()->Release(turns_.successor());
+      return outcome;
+    case LeadMove::kTake:
+      done = store_.leadership()->TryTake(settings_.name, settings_.addresses, settings_.lease,
+                                          /*force=*/false);
+      break;
+    case LeadMove::kRenew:
+      done = store_.leadership()->Renew(settings_.lease);
+      break;
+  }
+  outcome.status = done.status();
+  outcome.done = done.ok() && *done && (!turns_.leads() || controller_.leads());
+  return outcome;
 }
 
 void LeaderLoop::Pause(milliseconds time) {
@@ -107,7 +156,6 @@ absl::Status LeaderLoop::CatchUp() {
   if (reader_ == nullptr) {
     ASSIGN_OR_RETURN(reader_, store_.OpenReader());
   }
-  const Steady::time_point asked = Steady::now();
   std::vector<JournalEntry> entries;
   absl::Status followed;
   const auto give = [&] {
@@ -122,110 +170,43 @@ absl::Status LeaderLoop::CatchUp() {
         return entries.size() < kEntriesAtOnce || give();
       }));
   RETURN_IF_ERROR(followed);
-  if (!give()) {
-    return followed;
-  }
+  give();
+  return followed;
+}
+
+absl::Status LeaderLoop::ReadRow(LeaderRow* row) {
+  ASSIGN_OR_RETURN(*row, store_.leadership()->Read());
+  complained_.clear();
   const std::lock_guard hold(mutex_);
-  current_ = asked;
+  row_ = *row;
+  hand_over_ = false;
   return absl::OkStatus();
 }
 
-absl::Status LeaderLoop::RefreshNowAndThen() {
-  if (Steady::now() - refreshed_ < kRefreshEvery) {
-    return absl::OkStatus();
+absl::Status LeaderLoop::Begin() {
+  absl::Status begun =
+      Await([this](Controller::Reply reply) { controller_.Lead(std::move(reply)); });
+  if (begun.ok()) {
+    log_.Info("leader", absl::StrCat(settings_.name, " leads"));
+    led_();
+    return begun;
   }
-  refreshed_ = Steady::now();
-  return settings_.refresh();
+  return absl::Status(begun.code(), absl::StrCat("took the lead and cannot: ", begun.message()));
 }
 
-void LeaderLoop::Watch() {
-  absl::Status status = store_.leadership()->AwaitNews(kLookEvery);
-  status = status.ok() ? CatchUp() : status;
-  status = status.ok() ? RefreshNowAndThen() : status;
-  absl::StatusOr<LeaderRow> row = status.ok() ? store_.leadership()->Read() : status;
-  if (!row.ok()) {
-    Complain(row.status());
-    if (this->status().age > settings_.lease) {
-      controller_.events().Dismiss();  // there may be one who knows more
-    }
-    Pause(kAfterTrouble);
-    return;
+LeadOutcome LeaderLoop::Hold() {
+  Pause(turns_.pause());
+  LeadOutcome outcome;
+  const std::lock_guard hold(mutex_);
+  if (std::exchange(hand_over_, false)) {
+    outcome.hand_over = successor_;
   }
-  complained_.clear();
-  const bool free = row->lease.count() <= 0;
-  {
-    const std::lock_guard hold(mutex_);
-    row_ = *std::move(row);
-    hand_over_ = false;
-  }
-  if (free) {
-    TakeLead();
-  }
+  return outcome;
 }
 
-void LeaderLoop::TakeLead() {
-  const Steady::time_point asked = Steady::now();
-  const absl::StatusOr<bool> taken = store_.leadership()->TryTake(
-      settings_.name, settings_.addresses, settings_.lease, /*force=*/false);
-  if (!taken.ok() || !*taken) {
-    Complain(taken.status());
-    return;
-  }
-  // Nobody else can add to the journal now.
-  absl::Status status = CatchUp();
-  status = status.ok() ? settings_.refresh() : status;
-  status = status.ok()
-               ? Await([this](Controller::Reply reply) { controller_.Lead(std::move(reply)); })
-               : status;
-  if (!status.ok()) {
-    log_.Error("leader", absl::StrCat("took the lead and cannot: ", std::string(status.message())));
-    store_.leadership()->Release("").IgnoreError();
-    Pause(kAfterTrouble);
-    return;
-  }
-  leads_ = true;
-  renewed_ = asked;
-  log_.Info("leader", absl::StrCat(settings_.name, " leads"));
-  led_();
-}
-
-void LeaderLoop::Hold() {
-  Pause(settings_.lease / 4);
-  bool hand_over = false;
-  std::string successor;
-  {
-    const std::lock_guard hold(mutex_);
-    if (stopping_) {
-      return;
-    }
-    hand_over = std::exchange(hand_over_, false);
-    successor = successor_;
-  }
-  if (hand_over) {
-    StepDown(absl::StrCat("handed over", successor.empty() ? "" : " to ", successor));
-    Complain(store_.leadership()->Release(successor));
-    return;
-  }
-  const Steady::time_point asked = Steady::now();
-  const absl::StatusOr<bool> renewed = store_.leadership()->Renew(settings_.lease);
-  if (renewed.ok() && *renewed && controller_.leads()) {
-    renewed_ = asked;
-    return;
-  }
-  if (renewed.ok()) {
-    StepDown("another controller leads");
-    return;
-  }
-  Complain(renewed.status());
-  if (Steady::now() - renewed_ > settings_.lease) {
-    StepDown("the database has not answered for as long as the lease is");
-  }
-}
-
-void LeaderLoop::StepDown(const std::string& why) {
-  log_.Warning("leader", absl::StrCat(settings_.name, " leads no more: ", why));
-  leads_ = false;
-  Complain(Await([&](Controller::Reply reply) { controller_.StepDown(std::move(reply)); }));
+absl::Status LeaderLoop::StepDown() {
+  log_.Warning("leader", absl::StrCat(settings_.name, " leads no more: ", turns_.why()));
+  return Await([&](Controller::Reply reply) { controller_.StepDown(std::move(reply)); });
 }
 
 }  // namespace muster::daemon

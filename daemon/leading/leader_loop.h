@@ -19,6 +19,7 @@
 
 #include "absl/status/status.h"
 #include "daemon/controller/controller.h"
+#include "daemon/leading/lead_turns.h"
 #include "daemon/store/database/database.h"
 #include "daemon/store/job_store.h"
 #include "scheduler/runtime/log.h"
@@ -59,12 +60,13 @@ class LeaderLoop {
  private:
   using Steady = std::chrono::steady_clock;
   void Run();
-  void Watch();
-  void TakeLead();
-  void Hold();
-  void StepDown(const std::string& why);
+  // Makes the move of turns_.
+  LeadOutcome Make();
+  LeadOutcome Hold();
+  absl::Status ReadRow(LeaderRow* row);
   absl::Status CatchUp();
-  absl::Status RefreshNowAndThen();
+  absl::Status Begin();
+  absl::Status StepDown();
   void Complain(const absl::Status& status);
   void Pause(std::chrono::milliseconds time);
 
@@ -76,9 +78,7 @@ class LeaderLoop {
 
   // Of the loop's thread.
   std::unique_ptr<Database> reader_;
-  bool leads_ = false;
-  Steady::time_point renewed_;
-  Steady::time_point refreshed_;
+  LeadTurns turns_;
   std::string complained_;  // the trouble that was logged
 
   mutable std::mutex mutex_;  // guards what follows

@@ -5,20 +5,26 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "scheduler/simulator/crash/simulator.h"
+#include "tests/sim/leaders/leader_life.h"
 #include "tests/sim/scenario_file.h"
 
 namespace muster::sim {
 namespace {
 
 struct Options {
-  std::vector<std::string> scenarios = {"quiet",   "agents_die", "controller_dies",
-                                        "elastic", "prompt",     "everything"};
+  std::vector<std::string> scenarios = {"quiet",  "agents_die", "controller_dies", "elastic",
+                                        "prompt", "everything", "leaders"};
   std::uint64_t seeds = 50;
   std::uint64_t first = 1;
+  std::string defect;  // to plant in the lives of `leaders`
 };
 
 struct Tally {
@@ -27,24 +33,60 @@ struct Tally {
   Duration took{0};
 };
 
+// What one life came to, whatever it was a life of.
+struct Life {
+  std::optional<std::string> broken;
+  std::uint64_t events = 0;
+  Duration took{0};
+};
+
+template <typename Result>
+Life LifeOf(const Result& result) {
+  return Life{result.broken, result.events, result.took};
+}
+
+// The lives of a scenario by seed; an error when it cannot be read.
+absl::StatusOr<std::function<Life(std::uint64_t)>> LivesOf(const Options& options,
+                                                           const std::string& name) {
+  if (name == "leaders") {
+    const std::optional<LeadDefect> defect =
+        options.defect.empty() ? LeadDefect::kNone : LeadDefectOf(options.defect);
+    if (!defect.has_value()) {
+      return absl::InvalidArgumentError("--defect " + options.defect +
+                                        ": no such defect; see --help");
+    }
+    return [defect = *defect](std::uint64_t seed) { return LifeOf(SimulateLeaders(seed, defect)); };
+  }
+  absl::StatusOr<Scenario> scenario = ReadScenario(name);
+  if (!scenario.ok()) {
+    return scenario.status();
+  }
+  return [scenario = *std::move(scenario)](std::uint64_t seed) {
+    return LifeOf(Simulate(scenario, seed));
+  };
+}
+
 // Runs one scenario over the seeds; false when it cannot be read.
 bool Run(const Options& options, const std::string& name, Tally& total) {
-  const absl::StatusOr<Scenario> scenario = ReadScenario(name);
-  if (!scenario.ok()) {
-    std::fprintf(stderr, "muster-dst: %s\n", std::string(scenario.status().message()).c_str());
+  const auto lives = LivesOf(options, name);
+  if (!lives.ok()) {
+    std::fprintf(stderr, "muster-dst: %s\n", std::string(lives.status().message()).c_str());
     return false;
   }
   Tally tally;
   const auto begin = std::chrono::steady_clock::now();
   for (std::uint64_t seed = options.first; seed < options.first + options.seeds; ++seed) {
-    const SimulationResult result = Simulate(*scenario, seed);
-    tally.took += result.took;
-    tally.events += result.events;
-    if (result.broken.has_value()) {
+    const Life life = (*lives)(seed);
+    tally.took += life.took;
+    tally.events += life.events;
+    if (life.broken.has_value()) {
       ++tally.broken;
       std::printf("BROKEN %s, seed %llu, commit %s: %s\n", name.c_str(),
-                  static_cast<unsigned long long>(seed), MUSTER_COMMIT, result.broken->c_str());
+                  static_cast<unsigned long long>(seed), MUSTER_COMMIT, life.broken->c_str());
       std::fflush(stdout);
+      if (!options.defect.empty()) {
+        break;  // found
+      }
     }
   }
   const double seconds =
@@ -59,6 +101,14 @@ bool Run(const Options& options, const std::string& name, Tally& total) {
   return true;
 }
 
+std::string DefectHelp() {
+  std::string help = "plant a defect in the lives of leaders, and stop at the first that shows it:";
+  for (const LeadDefectRow& row : kLeadDefects) {
+    help += " " + std::string(row.name);
+  }
+  return help;
+}
+
 }  // namespace
 }  // namespace muster::sim
 
@@ -68,9 +118,11 @@ int main(int argc, char** argv) {
   app.footer(
       "Examples:\n"
       "  muster-dst --seeds 1000\n"
-      "  muster-dst --first 4711 --seeds 1 everything   # repeats one history\n");
+      "  muster-dst --first 4711 --seeds 1 everything   # repeats one history\n"
+      "  muster-dst --seeds 2000 --defect tail_unread leaders\n");
   app.add_option("scenario", options.scenarios, "names in tests/sim, without .toml (default: all)");
   app.add_option("--seeds", options.seeds, "how many for each scenario")->capture_default_str();
+  app.add_option("--defect", options.defect, muster::sim::DefectHelp());
   app.add_option("--first", options.first, "the first seed")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   muster::sim::Tally total;

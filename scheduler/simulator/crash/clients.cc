@@ -50,7 +50,7 @@ void Clients::Try(const std::shared_ptr<const Command>& command,
     return;
   }
   clock_.After(faults_.MessageDelay(), [this, command, answered, answer] {
-    controller_.Take(*command, [this, answered, answer](const core::Transition& transition) {
+    bring_(*command, [this, answered, answer](const core::Transition& transition) {
       if (faults_.Fault(faults_.rates().reply_lost)) {
         ++faults_.counts().replies_lost;
         return;

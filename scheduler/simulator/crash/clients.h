@@ -11,12 +11,13 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "scheduler/core/handle/handle.h"
 #include "scheduler/model/change/command.h"
+#include "scheduler/simulator/crash/controller_loop.h"
 #include "scheduler/simulator/crash/faults.h"
 #include "scheduler/simulator/crash/oracle.h"
-#include "scheduler/simulator/crash/simulated_controller.h"
 #include "scheduler/simulator/crash/virtual_clock.h"
 
 namespace muster::sim {
@@ -32,9 +33,10 @@ struct ClientPlan {
 
 class Clients {
  public:
-  Clients(VirtualClock& clock, Faults& faults, Oracle& oracle, SimulatedController& controller,
-          ClientPlan plan)
-      : clock_(clock), faults_(faults), oracle_(oracle), controller_(controller), plan_(plan) {}
+  // Brings a request to a controller.
+  using Bring = std::function<void(const Command&, ControllerLoop::Done)>;
+  Clients(VirtualClock& clock, Faults& faults, Oracle& oracle, Bring bring, ClientPlan plan)
+      : clock_(clock), faults_(faults), oracle_(oracle), bring_(std::move(bring)), plan_(plan) {}
   Clients(const Clients&) = delete;
   Clients& operator=(const Clients&) = delete;
 
@@ -61,7 +63,7 @@ class Clients {
   VirtualClock& clock_;
   Faults& faults_;
   Oracle& oracle_;
-  SimulatedController& controller_;
+  const Bring bring_;
   const ClientPlan plan_;
   std::uint64_t unanswered_ = 0;
 };

@@ -14,11 +14,16 @@ constexpr Duration kNoticeMax{30'000};  // the lease: silence for so long is a l
 }  // namespace
 
 Session SimulatedNetwork::Connect(std::size_t agent) {
-  if (!listening_) {
-    return 0;
+  std::size_t& tried = tried_[agent];
+  for (std::size_t turn = 0; turn < doors_.size(); ++turn, tried = (tried + 1) % doors_.size()) {
+    if (doors_[tried].listening && !doors_[tried].cut_off) {
+      Stream& stream = open_[++last_];
+      stream.agent = agent;
+      stream.controller = tried;
+      return last_;
+    }
   }
-  open_[++last_].agent = agent;
-  return last_;
+  return 0;
 }
 
 // A delay that does not overtake what is under way.
@@ -27,9 +32,9 @@ Duration SimulatedNetwork::InOrder(Time& last) {
   return last - clock_.now();
 }
 
-void SimulatedNetwork::Arrive(Session session, std::uint64_t listener, bool late,
+void SimulatedNetwork::Arrive(Session session, const Listener& listener, bool late,
                               const ToController& message) {
-  if (listener != listener_ || !listening_) {
+  if (!IsThere(listener)) {
     return;
   }
   if (!open_.contains(session)) {
@@ -38,7 +43,7 @@ void SimulatedNetwork::Arrive(Session session, std::uint64_t listener, bool late
     }
     ++faults_.counts().reports_late;
   }
-  handlers_.up(session, message);
+  handlers_.up(listener.controller, session, message);
 }
 
 void SimulatedNetwork::SendUp(Session session, ToController message) {
@@ -52,13 +57,12 @@ void SimulatedNetwork::SendUp(Session session, ToController message) {
   if (report && faults_.Fault(faults_.rates().report_duplicated)) {
     ++faults_.counts().reports_duplicated;
     clock_.After(delay + faults_.Between(Duration(0), Duration(5'000)),
-                 [this, session, listener = listener_, message] {
+                 [this, session, listener = ListenerOf(stream->second), message] {
                    Arrive(session, listener, true, message);
                  });
   }
-  clock_.After(delay, [this, session, late, listener = listener_, message = std::move(message)] {
-    Arrive(session, listener, late, message);
-  });
+  clock_.After(delay, [this, session, late, listener = ListenerOf(stream->second),
+                       message = std::move(message)] { Arrive(session, listener, late, message); });
 }
 
 void SimulatedNetwork::SendDown(Session session, ToAgent message) {
@@ -81,13 +85,14 @@ void SimulatedNetwork::Cut(Session session) {
     return;
   }
   const std::size_t agent = stream->second.agent;
+  const Listener listener = ListenerOf(stream->second);
   open_.erase(stream);
   clock_.After(faults_.Between(kNoticeMin, kNoticeMax),
                [this, session, agent] { handlers_.agent_noticed_loss(agent, session); });
   const Duration silent = faults_.Between(kNoticeMin, kNoticeMax);
-  clock_.After(silent, [this, session, silent, listener = listener_] {
-    if (listener == listener_ && listening_) {
-      handlers_.controller_noticed_loss(session, silent);
+  clock_.After(silent, [this, session, silent, listener] {
+    if (IsThere(listener)) {
+      handlers_.controller_noticed_loss(listener.controller, session, silent);
     }
   });
 }
@@ -99,15 +104,32 @@ Session SimulatedNetwork::AnyOpen(std::uint64_t choice) const {
   return std::next(open_.begin(), static_cast<std::ptrdiff_t>(choice % open_.size()))->first;
 }
 
-void SimulatedNetwork::Listen() {
-  listening_ = true;
+void SimulatedNetwork::Listen(std::size_t controller) {
+  doors_[controller].listening = true;
 }
 
-void SimulatedNetwork::StopListening() {
-  listening_ = false;
-  ++listener_;
-  while (!open_.empty()) {
-    Cut(open_.begin()->first);
+void SimulatedNetwork::StopListening(std::size_t controller) {
+  doors_[controller].listening = false;
+  ++doors_[controller].listener;
+  CutAll(controller);
+}
+
+void SimulatedNetwork::CutOff(std::size_t controller, bool cut_off) {
+  doors_[controller].cut_off = cut_off;
+  if (cut_off) {
+    CutAll(controller);
+  }
+}
+
+void SimulatedNetwork::CutAll(std::size_t controller) {
+  std::vector<Session> lost;
+  for (const auto& [session, stream] : open_) {
+    if (stream.controller == controller) {
+      lost.push_back(session);
+    }
+  }
+  for (const Session session : lost) {
+    Cut(session);
   }
 }
 

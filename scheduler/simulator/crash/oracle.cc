@@ -150,7 +150,7 @@ void Oracle::CheckLimit(const RunReported& reported, const Tally& tally) {
   const auto* ended = std::get_if<RunEnded>(&reported.report.fact);
   const auto own = tally.limits.find(reported.report.job);
   if (ended != nullptr && ended->cause == EndCause::kTimeLimit && own != tally.limits.end() &&
-      ended->time - own->second.started < own->second.least) {
+      ended->time - own->second.started + skew_ < own->second.least) {
     Broken(absl::StrCat("job ", ToString(reported.report.job), " was ended by its time limit ",
                         (ended->time - own->second.started).count(),
                         " ms after its start, and the least it had was ", own->second.least.count(),

@@ -50,6 +50,9 @@ class Oracle {
   // also: a job has not ended, or something still runs.
   void CheckJournal(const std::vector<JournalEntry>& journal, bool all_over);
 
+  // The clocks that times come from differ by so much at most.
+  void AllowSkew(Duration skew) { skew_ = skew; }
+
   void Broken(std::string what);
   [[nodiscard]] const std::optional<std::string>& broken() const { return broken_; }
   [[nodiscard]] std::size_t executions() const { return executions_.size(); }
@@ -84,6 +87,7 @@ class Oracle {
   std::set<Key> frozen_;  // of those
   std::map<std::string, JobId> told_;
   std::size_t queued_steps_ = 0;
+  Duration skew_{0};
   std::optional<std::string> broken_;
 };
 

@@ -61,10 +61,14 @@ class Simulation {
         clock_(kBeginning),
         faults_(seed, scenario.faults),
         network_(clock_, faults_),
-        controller_(clock_, network_, faults_, oracle_, PolicyFor(scenario)),
-        clients_(clock_, faults_, oracle_, controller_,
-                 ClientPlan{scenario.submissions, scenario.active, scenario.nodes,
-                            scenario.cores_per_node, scenario.elastic}) {
+        controller_(ControllerContext{clock_, network_, faults_, oracle_}, PolicyFor(scenario)),
+        clients_(
+            clock_, faults_, oracle_,
+            [this](const Command& command, ControllerLoop::Done done) {
+              controller_.Take(command, std::move(done));
+            },
+            ClientPlan{scenario.submissions, scenario.active, scenario.nodes,
+                       scenario.cores_per_node, scenario.elastic}) {
     MUSTER_CHECK(scenario.nodes > 0 && scenario.cores_per_node > 0);
     const Machine machine = PlainMachine(scenario.cores_per_node, 0, "", kGibibyte * 16);
     for (std::uint32_t i = 0; i < scenario.nodes; ++i) {
@@ -73,14 +77,16 @@ class Simulation {
                                            absl::StrCat("node", i + 1), machine));
     }
     network_.Attach(SimulatedNetwork::Handlers{
-        [this](Session session, const ToController& message) {
+        [this](std::size_t, Session session, const ToController& message) {
           controller_.Receive(session, message);
         },
         [this](std::size_t agent, Session session, const ToAgent& message) {
           agents_[agent]->Receive(session, message);
         },
         [this](std::size_t agent, Session session) { agents_[agent]->NoticeLoss(session); },
-        [this](Session session, Duration silent) { controller_.NoticeLoss(session, silent); }});
+        [this](std::size_t, Session session, Duration silent) {
+          controller_.NoticeLoss(session, silent);
+        }});
   }
 
   SimulationResult Run() {

@@ -6,6 +6,7 @@
 #include "daemon/leading/leader_loop.h"
 #include "daemon/leading/leadership_service.h"
 #include "daemon/serve/beginning.h"
+#include "daemon/store/sqlite/sqlite.h"
 #include "tests/unit/daemon/controller/controller_rig.h"
 
 namespace muster::daemon {
@@ -84,6 +85,38 @@ TEST_F(LeadingTest, AControllerAloneKeepsItsOwnKeyAndLeadsAtOnce) {
             JobSecrets::Open(directory_ + "/job.key")->Of(JobId(1), AttemptNumber(1)));
   EXPECT_FALSE(JobSecrets::FromText("00").ok());
   EXPECT_TRUE(controller_->leads());
+}
+
+TEST_F(LeadingTest, WhoLedFollowsNothingBeforeWhatItWroteIsSettled) {
+  const JobId job = Submit("one");
+  absl::StatusOr<std::unique_ptr<SqliteDatabase>> other =
+      SqliteDatabase::Open(directory_ + "/state.db", SqliteDatabase::Mode::kReadWrite);
+  ASSERT_TRUE(other.ok()) << other.status();
+  auto hangs = std::make_unique<Transaction>(**other);
+  ASSERT_TRUE(hangs->Begin(Transaction::Kind::kWrite).ok());
+  std::promise<absl::Status> answered;
+  const HoldJob hold{job, std::nullopt, true, User{0, 0, "root"}};
+  controller_->Take(Command(hold),
+                    [&answered](const core::Transition&, const absl::Status& status) {
+                      answered.set_value(status);
+                    });
+  std::promise<absl::Status> durable;
+  controller_->StepDown([&durable](const absl::Status& status) { durable.set_value(status); });
+  // The next leader's entries, of which some are where its own would be.
+  std::vector<JournalEntry> entries;
+  for (Version version = controller_->followed().Next(); entries.size() < 4;
+       version = version.Next()) {
+    entries.push_back(JournalEntry{version, HalfLifeSet{}});
+  }
+  const auto follow = [&](Controller::Reply reply) {
+    controller_->Follow(entries, std::move(reply));
+  };
+  EXPECT_TRUE(absl::IsUnavailable(Await(follow)));
+  hangs.reset();
+  EXPECT_TRUE(answered.get_future().get().ok());
+  EXPECT_TRUE(durable.get_future().get().ok());
+  entries.clear();
+  EXPECT_TRUE(Await(follow).ok());
 }
 
 TEST_F(LeadingTest, AFollowerThatMissedAnEntryDoesNotLead) {

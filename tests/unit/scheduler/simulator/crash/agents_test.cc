@@ -14,7 +14,7 @@ class SimulatedAgentTest : public ::testing::Test {
  protected:
   SimulatedAgentTest() {
     network_.Attach(SimulatedNetwork::Handlers{
-        [this](Session session, const ToController& message) {
+        [this](std::size_t, Session session, const ToController& message) {
           session_ = session;
           if (const auto* registration = std::get_if<Registration>(&message)) {
             registrations_.push_back(*registration);
@@ -27,7 +27,7 @@ class SimulatedAgentTest : public ::testing::Test {
           agent_.Receive(session, message);
         },
         [this](std::size_t, Session session) { agent_.NoticeLoss(session); },
-        [](Session, Duration) {}});
+        [](std::size_t, Session, Duration) {}});
     network_.Listen();
     agent_.Start();
     RunFor(Duration(10'000));

@@ -1,0 +1,68 @@
+#include "scheduler/simulator/crash/replay_check.h"
+
+#include <span>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/core/explain/replay.h"
+#include "scheduler/core/state/state_hash.h"
+
+namespace muster::sim {
+namespace {
+
+// Applies the entry and checks the cycles made at its version, which are then behind; the first
+// difference.
+std::optional<core::ReplayDifference> DifferenceAt(const JournalEntry& entry,
+                                                   std::span<const CycleRecord>& cycles,
+                                                   core::Replay& replay) {
+  std::optional<core::ReplayDifference> difference = replay.Apply(entry);
+  for (; !cycles.empty() && cycles.front().version == entry.version; cycles = cycles.subspan(1)) {
+    std::optional<core::ReplayDifference> other = replay.Check(cycles.front());
+    difference = difference.has_value() ? difference : other;
+  }
+  return difference;
+}
+
+}  // namespace
+
+void KeptJournal::Add(std::vector<JournalEntry> added, const std::vector<CycleRecord>& made,
+                      std::optional<std::uint64_t> fingerprint) {
+  for (JournalEntry& entry : added) {
+    entries.push_back(std::move(entry));
+  }
+  cycles.insert(cycles.end(), made.begin(), made.end());
+  commits.push_back(Commit{entries.back().version, fingerprint});
+}
+
+std::optional<std::uint64_t> CheckReplay(const KeptJournal& kept, Oracle& oracle) {
+  core::Replay replay;
+  auto commit = kept.commits.begin();
+  std::span<const CycleRecord> cycles(kept.cycles);
+  for (const JournalEntry& entry : kept.entries) {
+    if (entry.version != replay.version().Next()) {
+      oracle.Broken(absl::StrCat("promise 6: the journal has version ", ToString(entry.version),
+                                 " in place ", ToString(replay.version().Next())));
+      return std::nullopt;
+    }
+    const std::optional<core::ReplayDifference> difference = DifferenceAt(entry, cycles, replay);
+    if (difference.has_value()) {
+      oracle.Broken(absl::StrCat("promise 6: at version ", ToString(difference->version), " ",
+                                 difference->text));
+      return std::nullopt;
+    }
+    if (commit == kept.commits.end() || entry.version != commit->version) {
+      continue;
+    }
+    if (commit->fingerprint.has_value() && core::HashOf(replay.state()) != *commit->fingerprint) {
+      oracle.Broken(absl::StrCat("promise 6: replay differs at version ", ToString(entry.version)));
+      return std::nullopt;
+    }
+    ++commit;
+  }
+  if (!cycles.empty() || replay.starts_unchecked() > 0) {
+    oracle.Broken("promise 6: a cycle, or a start's, is not on record where it was made");
+  }
+  return core::HashOf(replay.state());
+}
+
+}  // namespace muster::sim
