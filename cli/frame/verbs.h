@@ -14,6 +14,7 @@ namespace muster::cli {
 // for those that stand in cli::slurm.
 #define MUSTER_VERBS(VERB, SLURM_VERB)     \
   VERB("up", UpVerb)                       \
+  VERB("down", DownVerb)                   \
   VERB("submit", SubmitVerb)               \
   VERB("run", RunVerb)                     \
   VERB("alloc", AllocVerb)                 \

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 #include <iostream>
 #include <map>
 
@@ -17,6 +18,7 @@
 #include "cli/up/own_group.h"
 #include "cli/up/personal_cluster.h"
 #include "cli/up/up_plan.h"
+#include "cli/up/up_service.h"
 #include "cli/up/web_place.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/host_list.h"
@@ -182,12 +184,59 @@ class UpSession {
   absl::Status result_ = absl::OkStatus();
 };
 
+// This invocation, for somebody else to make: the option that asked for that left out.
+absl::StatusOr<std::vector<std::string>> CommandOf(const Invocation& invocation,
+                                                   const std::string& state) {
+  ASSIGN_OR_RETURN(const std::string program, SiblingProgram("muster"));
+  std::vector<std::string> command = {program, "up", "--state", state};
+  for (const auto& [name, value] : invocation.values) {
+    if (name != "service" && name != "state") {
+      command.push_back(absl::StrCat("--", name, value.empty() ? "" : "=", value));
+    }
+  }
+  return command;
+}
+
+// --service: returns once all nodes are there.
+absl::StatusOr<int> UpAsService(const Invocation& invocation, const UpOptions& options,
+                                const UpPlan& plan) {
+  { ASSIGN_OR_RETURN(const LockFile free, TakeState(plan)); }
+  ASSIGN_OR_RETURN(const std::vector<std::string> command, CommandOf(invocation, plan.state));
+  ASSIGN_OR_RETURN(const Address address, ParseAddress(plan.controller));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection,
+                   Connection::Open(address, {.changing = std::chrono::milliseconds(2'000),
+                                              .reading = std::chrono::milliseconds(100)}));
+  const auto ready = [&] {
+    const absl::StatusOr<ClusterStatus> status = connection->Call(Ping{});
+    return status.ok() && status->nodes_connected >= options.nodes;
+  };
+  const absl::StatusOr<UserManager> manager = UserManager::Find(invocation.environment);
+  if (manager.ok()) {
+    const std::string unit = UnitName(plan.state, invocation.environment);
+    RETURN_IF_ERROR(StartUnit(*manager, unit,
+                              UnitText(command, std::filesystem::current_path().string()), ready));
+    Say(absl::StrCat(unit, ": started, and with each login; loginctl enable-linger keeps it when ",
+                     "you log out"));
+  } else {
+    const std::string log = plan.state + "/log/up.log";
+    RETURN_IF_ERROR(StartInBackground(command, invocation.environment, log, ready));
+    Say(absl::StrCat("runs in the background, for ", std::string(manager.status().message()),
+                     "; its log is ", log));
+  }
+  RETURN_IF_ERROR(SayReady(*connection, absl::OkStatus()));
+  Say("muster down stops it");
+  return 0;
+}
+
 absl::StatusOr<int> Up(const Invocation& invocation) {
   // Before gRPC starts its threads.
   ASSIGN_OR_RETURN(const UniqueFd signals, BlockSignals({SIGINT, SIGTERM, SIGHUP}));
   IgnoreBrokenPipes();
   ASSIGN_OR_RETURN(const UpOptions options, ReadUpOptions(invocation));
   ASSIGN_OR_RETURN(UpPlan plan, MakeUpPlan(options));
+  if (invocation.Has("service")) {
+    return UpAsService(invocation, options, plan);
+  }
   ASSIGN_OR_RETURN(const LockFile lock, TakeState(plan));
   for (const std::string& directory : plan.directories) {
     RETURN_IF_ERROR(EnsurePrivateDirectory(directory));
@@ -212,8 +261,10 @@ absl::StatusOr<int> Up(const Invocation& invocation) {
 Verb UpVerb() {
   Verb verb;
   verb.name = "up";
-  verb.purpose = "Run a personal cluster in the foreground; Ctrl-C stops it";
-  verb.examples = {"muster up", "muster up --nodes 2",
+  verb.purpose = "Run a personal cluster; Ctrl-C or muster down stops it";
+  verb.examples = {"muster up",
+                   "muster up --nodes 2",
+                   "muster up --service",
                    "muster up --topology 'pack:2 numa:2 core:8 pu:2'",
                    "muster up --topology node.xml --network topology.conf",
                    "systemd-run --user --scope -p Delegate=yes muster up"};
@@ -264,6 +315,10 @@ Verb UpVerb() {
        .letter = 0,
        .metavar = "HOST:PORT",
        .text = "The same, there: 127.0.0.1:7118 (default: a free port of 127.0.0.1)"},
+      {.name = "service",
+       .letter = 0,
+       .metavar = "",
+       .text = "Run it as a service of your systemd, or in the background; see muster down"},
       {.name = "cgroup-root",
        .letter = 0,
        .metavar = "DIR",
