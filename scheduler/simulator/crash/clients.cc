@@ -200,14 +200,18 @@ void Clients::SuspendAndResume(JobId job) {
   });
 }
 
+// Twice resumed, for the same reason.
 void Clients::DrainAndResume() {
   const std::string node = absl::StrCat("node", 1 + faults_.Below(plan_.nodes));
   Request(DrainNode{node, true, "to see what happens"}, [this, node](const core::Transition&) {
-    ++unanswered_;
-    clock_.After(faults_.Between(Duration(1'000), Duration(60'000)), [this, node] {
-      --unanswered_;
-      Request(DrainNode{node, false, ""}, [](const core::Transition&) {});
-    });
+    const Duration first = faults_.Between(Duration(1'000), Duration(60'000));
+    for (const Duration after : {first, first + kAskAgain * 4}) {
+      ++unanswered_;
+      clock_.After(after, [this, node] {
+        --unanswered_;
+        Request(DrainNode{node, false, ""}, [](const core::Transition&) {});
+      });
+    }
   });
 }
 
