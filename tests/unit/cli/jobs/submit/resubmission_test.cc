@@ -30,6 +30,13 @@ Submission Array(std::vector<ArrayRange> ranges) {
   return submission;
 }
 
+DependencyTerm Term(DependencyKind kind, std::uint64_t job) {
+  DependencyTerm term;
+  term.kind = kind;
+  term.job = JobId(job);
+  return term;
+}
+
 JobView Element(const char* state, const char* element) {
   JobView job;
   job.state = state;
@@ -54,12 +61,12 @@ TEST(Resubmission, WhatBelongedToTheFirstTimeIsLeftOut) {
   before.spec.held = true;
   before.spec.begin = At(50);
   before.spec.deadline = At(60);
-  before.spec.dependency.terms = {{DependencyKind::kAfterOk, JobId(3)},
-                                  {DependencyKind::kSingleton, JobId()}};
+  before.spec.dependency.terms = {Term(DependencyKind::kAfterOk, 3),
+                                  Term(DependencyKind::kSingleton, 0)};
   const absl::StatusOr<JobRequest> again = RequestAgain(before, {}, At(100));
   ASSERT_TRUE(again.ok()) << again.status();
   Submission fresh = Batch();
-  fresh.spec.dependency.terms = {{DependencyKind::kSingleton, JobId()}};
+  fresh.spec.dependency.terms = {Term(DependencyKind::kSingleton, 0)};
   EXPECT_EQ(again->spec, fresh.spec);
   EXPECT_EQ(again->program, fresh.program);
   before.spec.begin = At(150);
