@@ -368,6 +368,19 @@ std::string OverallHelp(const std::vector<Verb>& verbs) {
 
 namespace {
 
+// The place of the script that `muster submit` would read here; the number of words when there is
+// none, or when the words are wrong, which the other machine will say.
+std::size_t ScriptIn(const Verb& verb, const std::vector<std::string>& words) {
+  if (verb.name != "submit") {
+    return words.size();
+  }
+  const absl::StatusOr<Invocation> read =
+      ParseVerb(verb, {}, Environment(), {words.begin() + 1, words.end()});
+  const bool named = read.ok() && !read->arguments.empty() && read->arguments.front() != "-" &&
+                     !read->Has("wrap") && !read->Has("batch");
+  return words.size() - (named ? read->arguments.size() : 0);
+}
+
 // Takes "--host HOST" or "--host=HOST" off the front.
 std::string TakeHost(std::vector<std::string>* words) {
   const std::string option = "--host";
@@ -404,7 +417,8 @@ int RunCommandLine(const std::vector<Verb>& verbs, const Environment& environmen
     return kBadUsage;
   }
   if (!host.empty()) {
-    return Report(BecomeRemote(environment, host, *verb, arguments), "muster", terminal);
+    return Report(BecomeRemote(environment, host, arguments, ScriptIn(*verb, arguments)), "muster",
+                  terminal);
   }
   const std::string where = "muster " + verb->name;
   const absl::StatusOr<Invocation> invocation =

@@ -8,31 +8,13 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
-#include "cli/frame/command_line.h"
 #include "cli/page/shell_words.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/words.h"
 
 namespace muster::cli {
-namespace {
-
-// The place of the script that `muster submit` would read here; the number of words when there is
-// none, or when the words are wrong, which the other machine will say.
-std::size_t ScriptIn(const Verb& verb, const std::vector<std::string>& words) {
-  if (verb.name != "submit") {
-    return words.size();
-  }
-  const absl::StatusOr<Invocation> read =
-      ParseVerb(verb, {}, Environment(), {words.begin() + 1, words.end()});
-  const bool named = read.ok() && !read->arguments.empty() && read->arguments.front() != "-" &&
-                     !read->Has("wrap") && !read->Has("batch");
-  return words.size() - (named ? read->arguments.size() : 0);
-}
-
-}  // namespace
-
 absl::StatusOr<RemoteCommand> OnHost(const std::vector<std::string>& ssh, const std::string& host,
-                                     const Verb& verb, const std::vector<std::string>& words,
+                                     const std::vector<std::string>& words, std::size_t script,
                                      bool terminal) {
   if (host.empty() || host.front() == '-') {
     return absl::InvalidArgumentError(
@@ -41,7 +23,7 @@ absl::StatusOr<RemoteCommand> OnHost(const std::vector<std::string>& ssh, const 
   RemoteCommand command;
   std::vector<std::string> there = {"muster"};
   there.insert(there.end(), words.begin(), words.end());
-  if (const std::size_t script = ScriptIn(verb, words); script < words.size()) {
+  if (script < words.size()) {
     command.script = words[script];
     there[script + 1] = "-";
   }
@@ -53,13 +35,13 @@ absl::StatusOr<RemoteCommand> OnHost(const std::vector<std::string>& ssh, const 
   return command;
 }
 
-absl::Status BecomeRemote(const Environment& environment, const std::string& host, const Verb& verb,
-                          const std::vector<std::string>& words) {
+absl::Status BecomeRemote(const Environment& environment, const std::string& host,
+                          const std::vector<std::string>& words, std::size_t script) {
   const std::string said = environment.Get("MUSTER_SSH");
   const std::vector<std::string> ssh =
       absl::StrSplit(said.empty() ? "ssh" : said, ' ', absl::SkipEmpty());
   const bool terminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
-  ASSIGN_OR_RETURN(const RemoteCommand command, OnHost(ssh, host, verb, words, terminal));
+  ASSIGN_OR_RETURN(const RemoteCommand command, OnHost(ssh, host, words, script, terminal));
   if (!command.script.empty()) {
     const int file = open(command.script.c_str(), O_RDONLY | O_CLOEXEC);
     if (file < 0 || dup2(file, STDIN_FILENO) < 0) {

@@ -6,12 +6,12 @@
 // Thread promise: the main thread's. Invariants: the words arrive as they were given; a script is
 // read here and goes along; the exit code is the verb's, or ssh's own 255.
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "cli/frame/environment.h"
-#include "cli/frame/verb.h"
 
 namespace muster::cli {
 
@@ -20,14 +20,15 @@ struct RemoteCommand {
   std::string script;             // a file that is to be its standard input; empty: ours
 };
 
-// `ssh`: the program and its options. `verb` is the one that `words` begin with. `terminal`: the
-// verb is to have one there. InvalidArgument on a host that is none.
+// `ssh`: the program and its options. `words`: the verb and what follows it. `script`: which of
+// them is a file that goes along; their number when none is. `terminal`: the verb is to have one
+// there. InvalidArgument on a host that is none.
 absl::StatusOr<RemoteCommand> OnHost(const std::vector<std::string>& ssh, const std::string& host,
-                                     const Verb& verb, const std::vector<std::string>& words,
+                                     const std::vector<std::string>& words, std::size_t script,
                                      bool terminal);
 
 // Becomes ssh, which is $MUSTER_SSH or "ssh"; returns only with an error.
-absl::Status BecomeRemote(const Environment& environment, const std::string& host, const Verb& verb,
-                          const std::vector<std::string>& words);
+absl::Status BecomeRemote(const Environment& environment, const std::string& host,
+                          const std::vector<std::string>& words, std::size_t script);
 
 }  // namespace muster::cli

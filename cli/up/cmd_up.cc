@@ -256,30 +256,8 @@ absl::StatusOr<int> Up(const Invocation& invocation) {
   return session.Run();
 }
 
-}  // namespace
-
-Verb UpVerb() {
-  Verb verb;
-  verb.name = "up";
-  verb.purpose = "Run a personal cluster; Ctrl-C or muster down stops it";
-  verb.examples = {"muster up",
-                   "muster up --nodes 2",
-                   "muster up --service",
-                   "muster up --topology 'pack:2 numa:2 core:8 pu:2'",
-                   "muster up --topology node.xml --network topology.conf",
-                   "systemd-run --user --scope -p Delegate=yes muster up"};
-  verb.remarks =
-      "Needs no root and no configuration. --nodes divides this machine's cores; with --topology\n"
-      "the nodes play other machines: placement is real, binding is recorded and not enforced.\n"
-      "Jobs are held to their cores, memory and GPUs where control groups can be made: as root, "
-      "or\n"
-      "by systemd-run --user --scope -p Delegate=yes muster up. Where other processes are in its\n"
-      "control group, as in a shell, it makes one for itself and its agents; where none can be "
-      "made, it "
-      "says\n"
-      "why not.\n"
-      "Jobs outlive a stop: their supervisors go on, and the next muster up adopts them.";
-  verb.options = {
+std::vector<Option> OptionsOfUp() {
+  return {
       {.name = "nodes", .letter = 'N', .metavar = "N", .text = "How many nodes (default: 1)"},
       {.name = "topology",
        .letter = 0,
@@ -328,6 +306,32 @@ Verb UpVerb() {
        .metavar = "DIR",
        .text = "Where all state is kept (default: ~/.local/state/muster)"},
   };
+}
+
+}  // namespace
+
+Verb UpVerb() {
+  Verb verb;
+  verb.name = "up";
+  verb.purpose = "Run a personal cluster; Ctrl-C or muster down stops it";
+  verb.examples = {"muster up",
+                   "muster up --nodes 2",
+                   "muster up --service",
+                   "muster up --topology 'pack:2 numa:2 core:8 pu:2'",
+                   "muster up --topology node.xml --network topology.conf",
+                   "systemd-run --user --scope -p Delegate=yes muster up"};
+  verb.remarks =
+      "Needs no root and no configuration. --nodes divides this machine's cores; with --topology\n"
+      "the nodes play other machines: placement is real, binding is recorded and not enforced.\n"
+      "Jobs are held to their cores, memory and GPUs where control groups can be made: as root, "
+      "or\n"
+      "by systemd-run --user --scope -p Delegate=yes muster up. Where other processes are in its\n"
+      "control group, as in a shell, it makes one for itself and its agents; where none can be "
+      "made, it "
+      "says\n"
+      "why not.\n"
+      "Jobs outlive a stop: their supervisors go on, and the next muster up adopts them.";
+  verb.options = OptionsOfUp();
   verb.run = Up;
   return verb;
 }

@@ -2,7 +2,7 @@
 
 // A job that was submitted before, as a request to submit it again.
 //
-// Thread promise: pure. Invariants: the request asks for what the job was submitted with, of an
+// Pure. Invariants: the request asks for what the job was submitted with, of an
 // array for the chosen elements alone; what belonged to the first time (dependencies on other jobs,
 // a begin or a deadline that is past, its being held) is left out.
 
