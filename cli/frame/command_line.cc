@@ -7,6 +7,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -381,20 +382,20 @@ std::size_t ScriptIn(const Verb& verb, const std::vector<std::string>& words) {
   return words.size() - (named ? read->arguments.size() : 0);
 }
 
-// Takes "--host HOST" or "--host=HOST" off the front.
-std::string TakeHost(std::vector<std::string>* words) {
+// Takes "--host HOST" or "--host=HOST" off the front; nothing when neither is there.
+std::optional<std::string> TakeHost(std::vector<std::string>* words) {
   const std::string option = "--host";
-  if (words->empty() || words->front().rfind(option, 0) != 0) {
-    return "";
+  const bool joined = !words->empty() && words->front().rfind(option + "=", 0) == 0;
+  if (!joined && (words->empty() || words->front() != option)) {
+    return std::nullopt;
   }
-  const bool joined = words->front().rfind(option + "=", 0) == 0;
-  const std::size_t taken = joined ? 1 : 2;
-  if ((!joined && words->front() != option) || words->size() < taken) {
-    return "";
+  std::string host = joined ? words->front().substr(option.size() + 1) : "";
+  words->erase(words->begin());
+  if (!joined && !words->empty()) {
+    host = words->front();
+    words->erase(words->begin());
   }
-  const std::string host = joined ? words->front().substr(option.size() + 1) : (*words)[1];
-  words->erase(words->begin(), words->begin() + static_cast<std::ptrdiff_t>(taken));
-  return host.empty() ? "-" : host;  // which is refused
+  return host;
 }
 
 }  // namespace
@@ -402,7 +403,7 @@ std::string TakeHost(std::vector<std::string>* words) {
 int RunCommandLine(const std::vector<Verb>& verbs, const Environment& environment,
                    const std::vector<std::string>& as_given, Terminal terminal) {
   std::vector<std::string> arguments = as_given;
-  const std::string host = TakeHost(&arguments);
+  const std::optional<std::string> host = TakeHost(&arguments);
   if (arguments.empty()) {
     terminal.err << "muster: missing VERB: see muster --help\n";
     return kBadUsage;
@@ -416,8 +417,8 @@ int RunCommandLine(const std::vector<Verb>& verbs, const Environment& environmen
     terminal.err << "muster: " << Quote(name) << " is not a verb: see muster --help\n";
     return kBadUsage;
   }
-  if (!host.empty()) {
-    return Report(BecomeRemote(environment, host, arguments, ScriptIn(*verb, arguments)), "muster",
+  if (host.has_value()) {
+    return Report(BecomeRemote(environment, *host, arguments, ScriptIn(*verb, arguments)), "muster",
                   terminal);
   }
   const std::string where = "muster " + verb->name;

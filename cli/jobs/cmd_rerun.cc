@@ -74,8 +74,8 @@ Verb RerunVerb() {
   verb.examples = {"muster rerun 12 --failed", "muster rerun 12_[3-5]", "muster rerun last --hold"};
   verb.remarks =
       "It is a new job with a new number, with the same script, arguments, directory and request,\n"
-      "and the environment of this shell. Scripts of jobs that have ended are kept where the\n"
-      "controller's configuration has [retention] keep_script = true.";
+      "and the environment of this shell. Scripts of jobs that have ended are kept by\n"
+      "personal clusters, and where the controller has [retention] keep_script = true.";
   verb.options = {
       {.name = "failed",
        .letter = 0,
