@@ -73,7 +73,11 @@ void ReloadPolicy(const std::string& path, const std::string& network, Controlle
                                   ? ReloadNetwork(network, controller)
                                   : ApplyPolicyFile(path, controller, UserOf(geteuid()), network);
   if (status.ok()) {
-    log.Info("musterd", absl::StrCat("SIGHUP: ", path.empty() ? network : path, " is in force"));
+    log.Info("musterd", path.empty()
+                            ? absl::StrCat("SIGHUP: ", network, " is in force")
+                            : absl::StrCat("SIGHUP: the policy of ", path,
+                                           " is in force; what is no policy, such as [idle] or ",
+                                           "[oidc], is read at the next start"));
   } else {
     log.Error("musterd", absl::StrCat("SIGHUP: ", std::string(status.message()),
                                       "; the old configuration stays in force"));
