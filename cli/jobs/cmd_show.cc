@@ -54,10 +54,11 @@ absl::StatusOr<int> ShowCurves(const Invocation& invocation, const std::vector<J
 }
 
 absl::StatusOr<int> Show(const Invocation& invocation) {
-  ASSIGN_OR_RETURN(std::vector<std::string> names, WithNumbers(invocation));
-  if (names.size() > 1 && names.front() == "job") {
-    names.erase(names.begin());  // "show job 12", as habit has it
+  Invocation naming = invocation;
+  if (naming.arguments.size() > 1 && naming.arguments.front() == "job") {
+    naming.arguments.erase(naming.arguments.begin());  // "show job 12", as habit has it
   }
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, WithNumbers(naming));
   ASSIGN_OR_RETURN(const std::vector<JobSelector> jobs, ParseSelectors(names));
   if (invocation.Has("curve") || invocation.Has("trace")) {
     return ShowCurves(invocation, jobs);

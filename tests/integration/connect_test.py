@@ -148,7 +148,8 @@ class ConnectTest(ClusterTest):
         self.cluster.wait_ended(job)
         self.refused(1, f"job {job}: is CANCELLED; connect needs it running", "connect", f"muster-{job}")
         self.refused(1, "job 999: no such job", "connect", "muster-999")
-        for arguments in (("connect",), ("connect", "--config", job), ("connect", "x"), ("forward", job),
+        self.refused(1, "has no job of that name", "connect", "x")
+        for arguments in (("connect",), ("connect", "--config", job), ("connect", "1x"), ("forward", job),
                           ("forward", job, "x"), ("forward", job, "0"), ("forward", job, "1:2:3:4"),
                           ("forward", job, "70000")):
             done = self.cluster.muster(*arguments)

@@ -118,8 +118,8 @@ class WayInTest(ClusterTest):
         one = self.batch("finish 0")
         self.cluster.wait_ended(one)
         self.refused(1, "its standard error goes where its output goes", "logs", "--error", one)
-        for arguments, code in ((("999",), 1), (("x",), 2), ((f"{array}_[0-1]",), 2), ((nowhere, "--rank", "-1"), 2),
-                                ((nowhere, "--tail", "x"), 2), ((nowhere, "--tail", 1, "--head", 1), 2),
+        for arguments, code in ((("999",), 1), (("x",), 1), (("1x",), 2), ((f"{array}_[0-1]",), 2),
+                                ((nowhere, "--rank", "-1"), 2), ((nowhere, "--tail", "x"), 2), ((nowhere, "--tail", 1, "--head", 1), 2),
                                 ((nowhere, "--json", "-f"), 2), ((nowhere, "--since", "soon"), 2), ((), 2)):
             done = self.cluster.muster("logs", *arguments)
             self.assertEqual(done.returncode, code, (arguments, done.stderr))

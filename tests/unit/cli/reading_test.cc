@@ -194,7 +194,7 @@ TEST_F(Reading, EveryReadingVerbPrintsOneDocument) {
 
 TEST_F(Reading, BadUsageIsOneLineAndExitTwo) {
   const std::vector<std::vector<std::string>> bad = {{"queue", "--states", "asleep"},
-                                                     {"queue", "twelve"},
+                                                     {"queue", "12x"},
                                                      {"queue", "-1"},
                                                      {"history", "--since", "soon"},
                                                      {"history", "--limit", "0"},

@@ -108,7 +108,7 @@ TEST(CommandLine, BadUsageIsOneLineAndExitCode2) {
       {"run", "--array", "1-2", "true"},
       {"cancel"},
       {"cancel", "--all", "12"},
-      {"cancel", "12", "x"},
+      {"cancel", "12", "1x"},
       {"up", "--nodes", "0"},
       {"up", "extra"},
       {"up", "--topology", "core:2,core:2", "--nodes", "3", "--state", "/s"},
