@@ -108,8 +108,9 @@ class Controller {
   // Loads the state and starts the loop, which changes nothing until it is told to lead: another
   // controller does.
   absl::Status StartFollowing();
-  // What the leader added to the journal. `followed` is called on the loop's thread; its error says
-  // that the state has to be loaded again, which the loop does by itself.
+  // What the leader added to the journal, and before it the entry at followed(), so that it is seen
+  // when the database lost that one and has another. `followed` is called on the loop's thread; its
+  // error says that the state has to be loaded again, which the loop does by itself.
   void Follow(std::vector<JournalEntry> entries, Reply followed);
   // Begins an epoch. REQUIRES: the store has given us the lead, and everything in the journal was
   // followed. `led` is called on the loop's thread.
@@ -177,6 +178,7 @@ class Controller {
   void ForgetPlans();
   void AwaitCommits();
   void MarkStale(const absl::Status& why);
+  void CompareLast(const JournalEntry& entry);
   void Reload();
   static absl::Status ForCallers(const absl::Status& status);
   void Loop();
@@ -211,6 +213,8 @@ class Controller {
 
   // Owned by the loop's thread.
   core::ClusterState state_;
+  std::optional<JournalEntry>
+      last_;  // that it read, without secrets; it may have been followed since
   core::JobEstimates estimates_;
   Orders orders_;
   NetworkMap map_;  // of the settings in force

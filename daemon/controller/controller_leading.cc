@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/controller/controller.h"
+#include "daemon/store/rows/program_secret.h"
 #include "scheduler/base/status.h"
 #include "scheduler/core/state/invariants.h"
 #include "scheduler/core/state/job_group.h"
@@ -32,8 +33,10 @@ void AddNote(std::optional<EventNote> note, Version version, std::vector<EventNo
 }  // namespace
 
 absl::Status Controller::LoadState() {
-  ASSIGN_OR_RETURN(StateImage image, store_.Load());
+  std::optional<JournalEntry> last;
+  ASSIGN_OR_RETURN(StateImage image, store_.Load(&last));
   state_ = core::ClusterState(std::move(image));
+  last_ = last.has_value() ? std::optional(WithoutSecrets(*std::move(last))) : std::nullopt;
   std::optional<std::string> broken = core::BrokenInvariant(state_);
   broken = broken.has_value() ? broken : core::BrokenGroup(state_);
   if (broken.has_value()) {
@@ -99,6 +102,7 @@ void Controller::Follow(std::vector<JournalEntry> entries, Reply followed) {
     }
     std::vector<EventNote> notes;
     for (const JournalEntry& entry : shared->first) {
+      CompareLast(entry);
       if (leads_ || stale_ || entry.version <= state_.version()) {
         continue;
       }
@@ -111,6 +115,9 @@ void Controller::Follow(std::vector<JournalEntry> entries, Reply followed) {
       orders_.Learn(entry.event);
       AddNote(std::move(note), entry.version, notes);
     }
+    if (!leads_ && !shared->first.empty() && shared->first.back().version == state_.version()) {
+      last_ = WithoutSecrets(std::move(shared->first.back()));
+    }
     if (!leads_) {
       followed_ = state_.version().value();
       epoch_ = state_.epoch().value();
@@ -122,6 +129,16 @@ void Controller::Follow(std::vector<JournalEntry> entries, Reply followed) {
   });
   if (!queued) {
     shared->second(absl::UnavailableError("the controller is stopping"));
+  }
+}
+
+// A database that was lost and restored by its standby may lack what a follower had read before the
+// standby had it. Its successor's entry is then in that one's place.
+void Controller::CompareLast(const JournalEntry& entry) {
+  const bool comparable = !leads_ && !stale_ && last_.has_value() &&
+                          entry.version == state_.version() && last_->version == entry.version;
+  if (comparable && WithoutSecrets(entry) != *last_) {
+    MarkStale(absl::UnavailableError("the database lost an entry and has another"));
   }
 }
 
@@ -138,7 +155,12 @@ absl::Status Controller::BeginToLead() {
   Finish();
   AwaitCommits();
   RETURN_IF_ERROR(state_.version().value() == followed_ ? absl::OkStatus() : Unsettled());
-  RETURN_IF_ERROR(store_.ContinueFrom(state_.version()));
+  if (absl::Status known = store_.ContinueFrom(state_.version()); !known.ok()) {
+    if (absl::IsInternal(known)) {
+      MarkStale(known);
+    }
+    return known;
+  }
   if (absl::Status begun = BeginTerm(); !begun.ok()) {
     MarkStale(begun);
     return begun;

@@ -164,11 +164,10 @@ absl::Status LeaderLoop::CatchUp() {
     });
     return followed.ok();
   };
-  RETURN_IF_ERROR(
-      ReadJournalRows(*reader_, controller_.followed().Next(), [&](const JournalEntry& entry) {
-        entries.push_back(entry);
-        return entries.size() < kEntriesAtOnce || give();
-      }));
+  RETURN_IF_ERROR(ReadJournalRows(*reader_, controller_.followed(), [&](const JournalEntry& entry) {
+    entries.push_back(entry);
+    return entries.size() < kEntriesAtOnce || give();
+  }));
   RETURN_IF_ERROR(followed);
   give();
   return followed;

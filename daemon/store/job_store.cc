@@ -60,15 +60,24 @@ JobStore::JobStore(std::string directory, LockFile lock, std::unique_ptr<StoreEn
 
 JobStore::~JobStore() = default;
 
-absl::StatusOr<StateImage> JobStore::Load() {
+absl::StatusOr<StateImage> JobStore::Load(std::optional<JournalEntry>* last) {
   absl::MutexLock hold(&mutex_);
-  if (!doubtful_) {
-    return ReadState(*reader_);
+  RETURN_IF_ERROR(doubtful_ ? engine_->Settle() : absl::OkStatus());
+  Transaction transaction(*reader_);
+  RETURN_IF_ERROR(transaction.Begin(Transaction::Kind::kRead));
+  ASSIGN_OR_RETURN(StateImage image, ReadStateWithin(*reader_));
+  if (last != nullptr) {
+    last->reset();
+    RETURN_IF_ERROR(
+        ReadJournalRowsWithin(*reader_, image.version, [last](const JournalEntry& entry) {
+          *last = entry;
+          return false;
+        }));
   }
-  RETURN_IF_ERROR(engine_->Settle());
-  ASSIGN_OR_RETURN(StateImage image, ReadState(*reader_));
-  version_ = image.version;
-  doubtful_ = false;
+  if (doubtful_) {
+    version_ = image.version;
+    doubtful_ = false;
+  }
   return image;
 }
 

@@ -56,8 +56,9 @@ class JobStore {
   JobStore& operator=(const JobStore&) = delete;
   ~JobStore();
 
-  // The state after the last committed entry. kUnavailable: the database cannot be reached.
-  absl::StatusOr<StateImage> Load();
+  // The state after the last committed entry, and into `last` that entry, if the journal still has
+  // it. kUnavailable: the database cannot be reached.
+  absl::StatusOr<StateImage> Load(std::optional<JournalEntry>* last = nullptr);
   // From now on commits follow this version: of a leader that followed the journal until now.
   absl::Status ContinueFrom(Version version);
   // The row that says who leads; null where nobody else can open the store.

@@ -177,6 +177,12 @@ absl::Status ReadJournalRows(Database& database, Version from,
                              Entries entries) {
   Transaction transaction(database);
   RETURN_IF_ERROR(transaction.Begin(Transaction::Kind::kRead));
+  return ReadJournalRowsWithin(database, from, visit, entries);
+}
+
+absl::Status ReadJournalRowsWithin(Database& database, Version from,
+                                   const std::function<bool(const JournalEntry&)>& visit,
+                                   Entries entries) {
   // Piece by piece: an engine may hold all rows of one question in memory.
   Statement rows(
       database, "SELECT version, payload FROM journal WHERE version >= ? ORDER BY version LIMIT ?");

@@ -41,6 +41,11 @@ absl::Status ReadJournalRows(Database& database, Version from,
                              const std::function<bool(const JournalEntry&)>& visit,
                              Entries entries = Entries::kApart);
 
+// The same within the caller's transaction.
+absl::Status ReadJournalRowsWithin(Database& database, Version from,
+                                   const std::function<bool(const JournalEntry&)>& visit,
+                                   Entries entries = Entries::kApart);
+
 // Calls visit(event) for the changes of policy, the newest first, at most `limit`.
 absl::Status ReadPolicyRows(Database& database, std::uint32_t limit,
                             const std::function<void(const PolicyChanged&)>& visit);

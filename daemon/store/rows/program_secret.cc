@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <iterator>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -51,6 +52,20 @@ std::string TakeSecrets(Scripts scripts, JobSubmitted* event) {
   std::string blob;
   Encode(JournalEntry{Version(1), std::move(secrets)}, &blob);
   return blob;
+}
+
+JournalEntry WithoutSecrets(JournalEntry entry) {
+  if (auto* submitted = std::get_if<JobSubmitted>(&entry.event)) {
+    TakeSecret(Scripts::kErased, &submitted->program);
+    for (Component& component : submitted->components) {
+      TakeSecret(Scripts::kErased, &component.program);
+    }
+  } else if (auto* started = std::get_if<StepStarted>(&entry.event)) {
+    TakeSecret(Scripts::kErased, &started->program);
+  } else if (auto* queued = std::get_if<StepQueued>(&entry.event)) {
+    TakeSecret(Scripts::kErased, &queued->program);
+  }
+  return entry;
 }
 
 absl::Status PutSecret(std::string_view blob, const std::string& where, Program* program) {

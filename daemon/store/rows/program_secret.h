@@ -24,6 +24,10 @@ Program TakeSecret(Scripts scripts, Program* program);
 // The same of the submission's program and of its components', as bytes.
 std::string TakeSecrets(Scripts scripts, JobSubmitted* event);
 
+// The entry as it is once its secrets are erased, scripts among them: equal for what was written
+// and for what is read back at any time.
+JournalEntry WithoutSecrets(JournalEntry entry);
+
 // Puts a secret back; `where` names its row in errors. An empty blob is an erased one.
 absl::Status PutSecret(std::string_view blob, const std::string& where, Program* program);
 absl::Status PutSecrets(std::string_view blob, const std::string& where, JobSubmitted* event);

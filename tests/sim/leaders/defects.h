@@ -28,6 +28,7 @@ enum class LeadDefect : std::uint8_t {
   kCommitUnsettled,
   kStandbyAnswers,
   kJobsEnded,
+  kLostEntryKept,
 };
 
 struct LeadDefectRow {
@@ -35,7 +36,7 @@ struct LeadDefectRow {
   std::string_view name;
 };
 
-inline constexpr std::array<LeadDefectRow, 15> kLeadDefects = {{
+inline constexpr std::array<LeadDefectRow, 16> kLeadDefects = {{
     {LeadDefect::kEpochUnchecked, "epoch_unchecked"},
     {LeadDefect::kOwnClock, "own_clock"},
     {LeadDefect::kLeaseHeldOn, "lease_held_on"},
@@ -51,6 +52,7 @@ inline constexpr std::array<LeadDefectRow, 15> kLeadDefects = {{
     {LeadDefect::kCommitUnsettled, "commit_unsettled"},
     {LeadDefect::kStandbyAnswers, "standby_answers"},
     {LeadDefect::kJobsEnded, "jobs_ended"},
+    {LeadDefect::kLostEntryKept, "lost_entry_kept"},
 }};
 
 constexpr std::optional<LeadDefect> LeadDefectOf(std::string_view name) {

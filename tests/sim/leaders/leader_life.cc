@@ -101,10 +101,11 @@ class LeaderLife {
 
  private:
   void ExpectFaults() {
-    for (const auto fault : {&LeaderLife::Kill, &LeaderLife::StopAndWake,
-                             &LeaderLife::CutFromDatabase, &LeaderLife::CutFromAgents,
-                             &LeaderLife::CutFromClients, &LeaderLife::Stall, &LeaderLife::FailOver,
-                             &LeaderLife::JumpClock, &LeaderLife::HandOver, &LeaderLife::EditRow}) {
+    for (const auto fault :
+         {&LeaderLife::Kill, &LeaderLife::StopAndWake, &LeaderLife::CutFromDatabase,
+          &LeaderLife::CutFromAgents, &LeaderLife::CutFromClients, &LeaderLife::Stall,
+          &LeaderLife::StallSync, &LeaderLife::Restart, &LeaderLife::FailOver,
+          &LeaderLife::JumpClock, &LeaderLife::HandOver, &LeaderLife::EditRow}) {
       if (faults_.Chance(500)) {
         Expect(faults_.Between(Duration(5'000), Duration(40'000)), fault);
       }
@@ -172,6 +173,14 @@ class LeaderLife {
   void Stall() {
     ++counts_.stalls;
     database_.Stall(While());
+  }
+  void StallSync() {
+    ++counts_.sync_stalls;
+    database_.StallSync(While());
+  }
+  void Restart() {
+    ++counts_.restarts;
+    database_.Restart(faults_.Between(kBriefMin, kBriefMax));
   }
   void FailOver() {
     ++counts_.failovers;

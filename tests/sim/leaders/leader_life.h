@@ -23,6 +23,8 @@ struct LeaderFaultCounts {
   std::uint64_t cut_from_agents = 0;
   std::uint64_t cut_from_clients = 0;
   std::uint64_t stalls = 0;
+  std::uint64_t sync_stalls = 0;
+  std::uint64_t restarts = 0;
   std::uint64_t failovers = 0;
   std::uint64_t clock_jumps = 0;
   std::uint64_t handovers = 0;

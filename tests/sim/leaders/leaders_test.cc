@@ -32,6 +32,8 @@ TEST(Leaders, AChangeOfTheLeadBreaksNoPromise) {
     epochs += life.epochs;
     counts.killed += life.faults.killed;
     counts.stopped += life.faults.stopped;
+    counts.sync_stalls += life.faults.sync_stalls;
+    counts.restarts += life.faults.restarts;
     counts.failovers += life.faults.failovers;
     counts.cut_from_database += life.faults.cut_from_database;
     counts.handovers += life.faults.handovers;
@@ -40,6 +42,8 @@ TEST(Leaders, AChangeOfTheLeadBreaksNoPromise) {
   EXPECT_GT(epochs, 2 * kLives);
   EXPECT_GT(counts.killed, 0U);
   EXPECT_GT(counts.stopped, 0U);
+  EXPECT_GT(counts.sync_stalls, 0U);
+  EXPECT_GT(counts.restarts, 0U);
   EXPECT_GT(counts.failovers, 0U);
   EXPECT_GT(counts.cut_from_database, 0U);
   EXPECT_GT(counts.handovers, 0U);
@@ -66,6 +70,11 @@ TEST(Leaders, ATailThatTheSuccessorDidNotReadIsFound) {
 
 TEST(Leaders, AnAnswerBeforeItsCommitIsFound) {
   EXPECT_GT(FoundIn(LeadDefect::kAnsweredBeforeCommit), 0U);
+}
+
+TEST(Leaders, AnEntryThatTheDatabaseLostAndAFollowerKeptIsFound) {
+  constexpr std::uint64_t kFirst = 1666;  // of the lives that show it
+  EXPECT_TRUE(SimulateLeaders(kFirst, LeadDefect::kLostEntryKept).broken.has_value());
 }
 
 TEST(Leaders, AStandbyThatAnswersIsFound) {

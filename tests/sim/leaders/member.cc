@@ -1,5 +1,6 @@
 #include "tests/sim/leaders/member.h"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <variant>
@@ -53,6 +54,7 @@ void Member::Start() {
   stale_ = true;
   doubtful_ = false;
   followed_ = Version();
+  last_.reset();
   epoch_ = 0;
   session_ = 0;
   busy_ = false;
@@ -128,8 +130,12 @@ Member::Told Member::Mine(Told told) {
   };
 }
 
-void Member::Ask(Duration silence, bool on_row, SharedDatabase::Statement statement, Told told) {
-  database_.Ask(index_, silence, on_row, std::move(statement), Mine(std::move(told)));
+void Member::Ask(Duration silence, const SharedDatabase::Statement& statement, Told told) {
+  database_.Ask(index_, silence, statement, Mine(std::move(told)));
+}
+
+void Member::AskRow(Duration silence, const SharedDatabase::Statement& statement, Told told) {
+  database_.AskRow(index_, silence, statement, Mine(std::move(told)));
 }
 
 void Member::Bring(const Command& command, Done done, const std::function<void()>& refused) {
@@ -193,7 +199,7 @@ void Member::Turn() {
     case LeadMove::kAwaitNews:
       Later(world_.faults.Between(Duration(turns_->pause()), kSlowNews), [this, asked] {
         Ask(
-            kRowSilence, false, [] { return absl::OkStatus(); },
+            kRowSilence, [] { return absl::OkStatus(); },
             [this, asked](const absl::Status& status) { Made(asked, status); });
       });
       return;
@@ -223,11 +229,11 @@ void Member::Turn() {
       Renew(asked);
       return;
     case LeadMove::kStepDown:
-      StepDown(asked);
+      StepDown(asked, world_.clock.now() + kAwaitMax);
       return;
     case LeadMove::kRelease:
-      Ask(
-          kRowSilence, true,
+      AskRow(
+          kRowSilence,
           [this, epoch = epoch_, to = turns_->successor()] {
             database_.Release(epoch, to);
             return absl::OkStatus();
@@ -263,11 +269,11 @@ void Member::CatchUp(Moment asked) {
   }
   auto read = std::make_shared<std::vector<JournalEntry>>();
   Ask(
-      kStoreSilence, false,
-      [this, read, from = followed_] {
+      kStoreSilence,
+      [this, read, from = std::max(followed_, Version(1))] {
         const std::vector<JournalEntry>& all = database_.kept().entries;
-        if (from.value() < all.size()) {
-          read->assign(all.begin() + static_cast<std::ptrdiff_t>(from.value()), all.end());
+        if (from.value() <= all.size()) {
+          read->assign(all.begin() + static_cast<std::ptrdiff_t>(from.value()) - 1, all.end());
         }
         return absl::OkStatus();
       },
@@ -283,7 +289,7 @@ void Member::CatchUp(Moment asked) {
 void Member::ReadRow(Moment asked) {
   auto row = std::make_shared<daemon::LeaderRow>();
   Ask(
-      kRowSilence, false,
+      kRowSilence,
       [this, row] {
         *row = database_.Row();
         return absl::OkStatus();
@@ -305,25 +311,20 @@ void Member::ReadRow(Moment asked) {
 void Member::Take(Moment asked) {
   const bool force = Has(LeadDefect::kOwnClock) || Has(LeadDefect::kEarlyTakeover);
   auto taken = std::make_shared<std::uint64_t>(0);
-  Ask(
-      kRowSilence, false,
-      [this, taken, force] {
-        *taken = database_.Take(index_, name_, kLease, force);
-        return absl::OkStatus();
-      },
-      [this, taken, asked](const absl::Status& status) {
-        if (status.ok() && *taken > 0) {
-          epoch_ = *taken;
-          session_ = 0;
-        }
-        Made(asked, status, *taken > 0);
-      });
+  database_.AskTake(index_, kRowSilence, SharedDatabase::Bid{name_, kLease, force}, taken,
+                    Mine([this, taken, asked](const absl::Status& status) {
+                      if (status.ok() && *taken > 0) {
+                        epoch_ = *taken;
+                        session_ = 0;
+                      }
+                      Made(asked, status, *taken > 0);
+                    }));
 }
 
 void Member::Renew(Moment asked) {
   auto renewed = std::make_shared<bool>(false);
-  Ask(
-      kRowSilence, true,
+  AskRow(
+      kRowSilence,
       [this, renewed, epoch = epoch_] {
         *renewed = database_.Renew(index_, epoch, kLease);
         return absl::OkStatus();
@@ -345,10 +346,15 @@ void Member::Hold(Moment asked) {
   });
 }
 
-void Member::StepDown(Moment asked) {
+// Given to the loop, as all else.
+void Member::StepDown(Moment asked, Time until) {
+  if (busy_) {
+    Later(kLook, [this, asked, until] { StepDown(asked, until); });
+    return;
+  }
   Depose();
   WriteSoon();
-  AwaitCommit(asked, world_.clock.now() + kAwaitMax);
+  AwaitCommit(asked, until);
 }
 
 void Member::AwaitCommit(Moment asked, Time until) {

@@ -62,7 +62,8 @@ class Member final : public ControllerLoop {
   [[nodiscard]] Moment Steady() const;
   // Gives what the database answers to `told`, unless it has died by then.
   Told Mine(Told told);
-  void Ask(Duration silence, bool on_row, SharedDatabase::Statement statement, Told told);
+  void Ask(Duration silence, const SharedDatabase::Statement& statement, Told told);
+  void AskRow(Duration silence, const SharedDatabase::Statement& statement, Told told);
 
   // The moves.
   void Turn();
@@ -74,12 +75,13 @@ class Member final : public ControllerLoop {
   void Take(Moment asked);
   void Renew(Moment asked);
   void Hold(Moment asked);
-  void StepDown(Moment asked);
+  void StepDown(Moment asked, Time until);
   void AwaitCommit(Moment asked, Time until);
   [[nodiscard]] bool Has(LeadDefect defect) const { return defect_ == defect; }
 
   // What the controller does.
   absl::Status Follow(const std::vector<JournalEntry>& entries);
+  void CompareLast(const JournalEntry& entry);
   void CompareState();
   void FollowWhenFree(Moment asked, Time until, const std::vector<JournalEntry>& entries);
   void Begin(Moment asked);
@@ -116,9 +118,10 @@ class Member final : public ControllerLoop {
   Time leads_since_ = kNoTime;
   bool busy_ = false;  // its loop is at the beginning of an epoch, and does nothing else
   bool stale_ = false;
-  Version followed_;         // the last entry of the state that is known to be in the journal
-  std::uint64_t loads_ = 0;  // counts what it began to load
-  bool doubtful_ = false;    // a commit failed, and nobody has looked since
+  Version followed_;  // the last entry of the state that is known to be in the journal
+  std::optional<JournalEntry> last_;  // that it read
+  std::uint64_t loads_ = 0;           // counts what it began to load
+  bool doubtful_ = false;             // a commit failed, and nobody has looked since
   std::uint64_t epoch_ = 0;
   std::uint64_t session_ = 0;
   std::optional<Group> writing_;

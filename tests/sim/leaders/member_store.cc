@@ -25,6 +25,7 @@ absl::Status Member::Follow(const std::vector<JournalEntry>& entries) {
   std::size_t left = entries.size();
   for (const JournalEntry& entry : entries) {
     --left;
+    CompareLast(entry);
     if (leads_ || stale_ || entry.version <= state_.version()) {
       continue;
     }
@@ -43,9 +44,25 @@ absl::Status Member::Follow(const std::vector<JournalEntry>& entries) {
       state_.Apply(entry.event);
     }
   }
+  if (!leads_ && !entries.empty() && entries.back().version == state_.version()) {
+    last_ = entries.back();
+  }
   followed_ = leads_ ? followed_ : state_.version();
   CompareState();
   return stale_ ? absl::UnavailableError("the journal went on elsewhere") : absl::OkStatus();
+}
+
+void Member::CompareLast(const JournalEntry& entry) {
+  const bool comparable = !leads_ && !stale_ && last_.has_value() &&
+                          entry.version == state_.version() && last_->version == entry.version;
+  if (!comparable || entry == *last_) {
+    return;
+  }
+  if (Has(LeadDefect::kLostEntryKept)) {
+    judge_.Broken(absl::StrCat("promise 6: ", name_, " goes on from its own entry ",
+                               ToString(entry.version), ", which the database lost"));
+  }
+  MarkStale();
 }
 
 // A standby's state is the leader's at the same entry.
@@ -116,7 +133,7 @@ void Member::BeginWhenWritten(const Told& begun) {
 void Member::ContinueFrom(const Told& begun) {
   auto last = std::make_shared<Version>();
   Ask(
-      kStoreSilence, false,
+      kStoreSilence,
       [this, last] {
         *last = database_.version();
         return absl::OkStatus();
@@ -124,6 +141,9 @@ void Member::ContinueFrom(const Told& begun) {
       [this, last, begun](const absl::Status& status) {
         const bool known = *last == state_.version() || Has(LeadDefect::kTailUnread);
         if (!status.ok() || !known) {
+          if (status.ok()) {
+            MarkStale();
+          }
           begun(status.ok() ? absl::InternalError("has another entry") : status);
           return;
         }
@@ -280,8 +300,8 @@ void Member::Settle(Told settled) {
   }
   database_.Disconnect(index_);
   auto session = std::make_shared<std::uint64_t>(session_);
-  Ask(
-      kStoreSilence, true,
+  AskRow(
+      kStoreSilence,
       [this, session, epoch = epoch_] {
         *session = database_.CountSession(epoch).value_or(*session);
         return absl::OkStatus();
@@ -314,7 +334,7 @@ void Member::Reload() {
 void Member::LoadState() {
   auto image = std::make_shared<std::vector<JournalEntry>>();
   Ask(
-      kStoreSilence, false,
+      kStoreSilence,
       [this, image] {
         *image = database_.kept().entries;
         return absl::OkStatus();
@@ -332,6 +352,7 @@ void Member::LoadState() {
           state_.Apply(entry.event);
         }
         followed_ = state_.version();
+        last_ = image->empty() ? std::nullopt : std::optional(image->back());
         group_ = Group();
         stale_ = false;
         doubtful_ = false;

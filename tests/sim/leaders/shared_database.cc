@@ -22,12 +22,10 @@ absl::Status Gone() {
 
 SharedDatabase::SharedDatabase(VirtualClock& clock, Faults& faults, LeadJudge& judge,
                                std::size_t controllers, LeadDefect defect)
-    : clock_(clock),
-      faults_(faults),
-      judge_(judge),
-      defect_(defect),
-      links_(controllers),
-      lease_end_(clock.now()) {}
+    : clock_(clock), faults_(faults), judge_(judge), defect_(defect), links_(controllers) {
+  row_.lease_end = clock.now();
+  synced_row_ = row_;
+}
 
 SharedDatabase::Reply SharedDatabase::Answering(std::size_t controller, Duration silence,
                                                 Reply reply) {
@@ -45,28 +43,91 @@ SharedDatabase::Reply SharedDatabase::Answering(std::size_t controller, Duration
   };
 }
 
-void SharedDatabase::Ask(std::size_t controller, Duration silence, bool on_row, Statement statement,
+void SharedDatabase::Ask(std::size_t controller, Duration silence, const Statement& statement,
                          Reply reply) {
-  Reply answer = Answering(controller, silence, std::move(reply));
-  if (links_[controller].cut_off) {
-    return;
-  }
-  clock_.After(faults_.Between(Duration(0), kUnderWay),
-               [this, controller, on_row, life = life_, statement = std::move(statement),
-                answer = std::move(answer)] { Run(controller, on_row, life, statement, answer); });
+  Send(controller, false, statement, Answering(controller, silence, std::move(reply)));
 }
 
-void SharedDatabase::Run(std::size_t controller, bool on_row, std::uint64_t life,
-                         const Statement& statement, const Reply& answer) {
+void SharedDatabase::AskRow(std::size_t controller, Duration silence, const Statement& statement,
+                            Reply reply) {
+  Send(controller, true, statement, Answering(controller, silence, std::move(reply)));
+}
+
+void SharedDatabase::AskTake(std::size_t controller, Duration silence, const Bid& bid,
+                             const std::shared_ptr<std::uint64_t>& taken, Reply reply) {
+  const Reply answer = Answering(controller, silence, std::move(reply));
+  const auto before = std::make_shared<daemon::LeaderRow>();
+  const Statement take = [this, bid, taken, before] {
+    *before = Row();
+    *taken = Take(bid);
+    return absl::OkStatus();
+  };
+  // What was taken is judged once it cannot be lost.
+  const Reply took = [this, controller, bid, taken, before, answer](const absl::Status& status) {
+    if (status.ok() && *taken > 0) {
+      judge_.Taken(bid.name, *before, *taken);
+      links_[controller].confirmed = clock_.now();
+    }
+    answer(status);
+  };
+  const Statement end_writers = [this, bid, take, took] {
+    if (IsDue(bid)) {
+      EndWriters();
+    }
+    Run(true, life_, take, took);
+    return absl::OkStatus();
+  };
+  Send(controller, false, end_writers, [answer](const absl::Status& status) {
+    if (!status.ok()) {
+      answer(status);
+    }
+  });
+}
+
+void SharedDatabase::Send(std::size_t controller, bool on_row, const Statement& statement,
+                          const Reply& answer) {
+  if (!links_[controller].cut_off) {
+    clock_.After(
+        faults_.Between(Duration(0), kUnderWay),
+        [this, on_row, life = life_, statement, answer] { Run(on_row, life, statement, answer); });
+  }
+}
+
+void SharedDatabase::Run(bool on_row, std::uint64_t life, const Statement& statement,
+                         const Reply& answer) {
   if (Away() || life != life_) {
     answer(Gone());
-  } else if (Stalls() || (on_row && IsHeld())) {
-    clock_.After(kLook, [this, controller, on_row, life, statement, answer] {
-      Run(controller, on_row, life, statement, answer);
-    });
-  } else {
-    answer(statement());
+    return;
   }
+  if (Stalls() || (on_row && IsHeld())) {
+    clock_.After(kLook,
+                 [this, on_row, life, statement, answer] { Run(on_row, life, statement, answer); });
+    return;
+  }
+  const std::uint64_t changes = row_.changes;
+  const absl::Status status = statement();
+  if (!on_row || row_.changes == changes) {
+    answer(status);
+    return;
+  }
+  row_changed_ = [answer, status](const absl::Status& synced) {
+    answer(synced.ok() ? status : synced);
+  };
+  clock_.After(faults_.Between(Duration(0), kSyncing), [this, life] { SyncRow(life); });
+}
+
+// What was visible before a change of the row is before it in the log.
+void SharedDatabase::SyncRow(std::uint64_t life) {
+  if (life != life_) {
+    return;
+  }
+  if (SyncStalls()) {
+    clock_.After(kLook, [this, life] { SyncRow(life); });
+    return;
+  }
+  synced_row_ = row_;
+  MarkSynced();
+  std::exchange(row_changed_, nullptr)(absl::OkStatus());
 }
 
 void SharedDatabase::Commit(Transaction transaction, Duration silence, Reply reply) {
@@ -86,12 +147,12 @@ void SharedDatabase::Begin(const WritingPtr& writing) {
     writing->answer(Gone());
     return;
   }
-  if (Stalls()) {
+  if (Stalls() || row_changed_ != nullptr) {
     clock_.After(kLook, [this, writing] { Begin(writing); });
     return;
   }
   const Transaction& named = writing->transaction;
-  const bool fenced = named.epoch != row_.epoch || named.session != session_;
+  const bool fenced = named.epoch != row_.row.epoch || named.session != row_.session;
   if (fenced && defect_ != LeadDefect::kEpochUnchecked) {
     writing->answer(absl::FailedPreconditionError("another controller leads"));
     return;
@@ -124,7 +185,7 @@ void SharedDatabase::End(const WritingPtr& writing) {
 }
 
 void SharedDatabase::Sync(const WritingPtr& writing) {
-  if (Stalls() && writing->life == life_) {
+  if (SyncStalls() && writing->life == life_) {
     clock_.After(kLook, [this, writing] { Sync(writing); });
     return;
   }
@@ -139,15 +200,15 @@ void SharedDatabase::Sync(const WritingPtr& writing) {
 
 void SharedDatabase::Show(const WritingPtr& writing) {
   Transaction& done = writing->transaction;
-  judge_.Committed(done.controller, row_.epoch, done.entries);
+  judge_.Committed(done.controller, row_.row.epoch, done.entries);
   kept_.Add(std::move(done.entries), done.cycles, done.fingerprint);
   writing->phase = Phase::kOver;
   std::erase(writing_, writing);
 }
 
 // The log is synced in its order.
-void SharedDatabase::MarkSynced() {
-  for (; synced_ < kept_.entries.size(); ++synced_) {
+void SharedDatabase::MarkSynced(std::size_t entries) {
+  for (; synced_ < entries; ++synced_) {
     judge_.Synced(kept_.entries[synced_]);
   }
 }
@@ -180,52 +241,56 @@ void SharedDatabase::Disconnect(std::size_t controller) {
 }
 
 daemon::LeaderRow SharedDatabase::Row() const {
-  daemon::LeaderRow row = row_;
-  row.lease = lease_end_ - Now();
+  daemon::LeaderRow row = row_.row;
+  row.lease = row_.lease_end - Now();
   return row;
 }
 
-std::uint64_t SharedDatabase::Take(std::size_t controller, const std::string& name,
-                                   std::chrono::milliseconds lease, bool force) {
-  const daemon::LeaderRow before = Row();
-  const bool turn = before.successor.empty() || before.successor == name ||
-                    -before.lease >= kTurn || defect_ == LeadDefect::kSuccessorIgnored;
-  if (!(before.lease.count() <= 0 && turn) && !force) {
+bool SharedDatabase::IsDue(const Bid& bid) const {
+  const daemon::LeaderRow row = Row();
+  const bool turn = row.successor.empty() || row.successor == bid.name || -row.lease >= kTurn ||
+                    defect_ == LeadDefect::kSuccessorIgnored;
+  return (row.lease.count() <= 0 && turn) || bid.force;
+}
+
+std::uint64_t SharedDatabase::Take(const Bid& bid) {
+  if (!IsDue(bid)) {
     return 0;
   }
-  EndWriters();
-  judge_.Taken(name, before, row_.epoch + 1);
-  ++row_.epoch;
-  session_ = 0;
-  row_.holder = name;
-  row_.successor.clear();
-  lease_end_ = Now() + lease;
-  links_[controller].confirmed = clock_.now();
-  return row_.epoch;
+  ++row_.changes;
+  ++row_.row.epoch;
+  row_.session = 0;
+  row_.row.holder = bid.name;
+  row_.row.successor.clear();
+  row_.lease_end = Now() + bid.lease;
+  return row_.row.epoch;
 }
 
 bool SharedDatabase::Renew(std::size_t controller, std::uint64_t epoch,
                            std::chrono::milliseconds lease) {
-  if (epoch != row_.epoch || !row_.successor.empty()) {
+  if (epoch != row_.row.epoch || !row_.row.successor.empty()) {
     return false;
   }
-  lease_end_ = Now() + lease;
+  ++row_.changes;
+  row_.lease_end = Now() + lease;
   links_[controller].confirmed = clock_.now();
   return true;
 }
 
 void SharedDatabase::Release(std::uint64_t epoch, const std::string& successor) {
-  if (epoch == row_.epoch) {
-    lease_end_ = Now();
-    row_.successor = successor;
+  if (epoch == row_.row.epoch) {
+    ++row_.changes;
+    row_.lease_end = Now();
+    row_.row.successor = successor;
   }
 }
 
 absl::StatusOr<std::uint64_t> SharedDatabase::CountSession(std::uint64_t epoch) {
-  if (epoch != row_.epoch) {
+  if (epoch != row_.row.epoch) {
     return absl::NotFoundError("the row is another's");
   }
-  return ++session_;
+  ++row_.changes;
+  return ++row_.session;
 }
 
 std::uint64_t SharedDatabase::FingerprintAt(Version version) const {
@@ -240,10 +305,38 @@ void SharedDatabase::Stall(Duration time) {
   stalled_until_ = std::max(stalled_until_, clock_.now() + time);
 }
 
+void SharedDatabase::StallSync(Duration time) {
+  sync_stalled_until_ = std::max(sync_stalled_until_, clock_.now() + time);
+}
+
+void SharedDatabase::Restart(Duration away) {
+  ++life_;
+  away_until_ = clock_.now() + away;
+  EndWriters();
+  if (row_changed_ != nullptr) {
+    std::exchange(row_changed_, nullptr)(Gone());
+  }
+  SyncRest(life_, kept_.entries.size(), row_);
+}
+
+// What a restart made visible is synced when the standby takes things in again.
+void SharedDatabase::SyncRest(std::uint64_t life, std::size_t entries, const LeadRow& row) {
+  clock_.After(SyncStalls() || Away() ? kLook : faults_.Between(Duration(0), kSyncing),
+               [this, life, entries, row] {
+                 if (life == life_ && (SyncStalls() || Away())) {
+                   SyncRest(life, entries, row);
+                 } else if (life == life_) {
+                   MarkSynced(entries);
+                   synced_row_ = row.changes > synced_row_.changes ? row : synced_row_;
+                 }
+               });
+}
+
 void SharedDatabase::FailOver(Duration away, Duration clock_step) {
   ++life_;
   away_until_ = clock_.now() + away;
   clock_step_ = clock_step;
+  sync_stalled_until_ = kNoTime;  // there is another standby
   for (const WritingPtr& writing : std::vector<WritingPtr>(writing_)) {
     if (writing->phase == Phase::kSyncing && faults_.Chance(500)) {
       Show(writing);  // the standby had it
@@ -253,7 +346,15 @@ void SharedDatabase::FailOver(Duration away, Duration clock_step) {
       Abort(writing, Gone());
     }
   }
-  // What was shown and not synced is lost.
+  if (row_changed_ != nullptr) {
+    if (faults_.Chance(500)) {
+      synced_row_ = row_;
+      MarkSynced();
+    }
+    std::exchange(row_changed_, nullptr)(Gone());
+  }
+  // What was visible and not synced is lost.
+  row_ = synced_row_;
   if (synced_ < kept_.entries.size()) {
     kept_.entries.resize(synced_);
     const Version last = version();
@@ -264,21 +365,29 @@ void SharedDatabase::FailOver(Duration away, Duration clock_step) {
 }
 
 void SharedDatabase::EditRow(std::uint64_t choice) {
-  if (IsHeld()) {
-    return;  // the row is locked, and whoever edits it gives up
-  }
+  Run(
+      true, life_,
+      [this, choice] {
+        Edit(choice);
+        return absl::OkStatus();
+      },
+      [](const absl::Status&) {});
+}
+
+void SharedDatabase::Edit(std::uint64_t choice) {
+  ++row_.changes;
   switch (choice % 4) {
     case 0:
-      lease_end_ = Now();
+      row_.lease_end = Now();
       return;
     case 1:
-      lease_end_ = Now() + kByHand;
+      row_.lease_end = Now() + kByHand;
       return;
     case 2:
-      ++row_.epoch;
+      ++row_.row.epoch;
       return;
     default:
-      row_.holder = "another";
+      row_.row.holder = "another";
       return;
   }
 }

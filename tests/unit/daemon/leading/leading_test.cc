@@ -1,7 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <future>
+#include <thread>
 
 #include "daemon/leading/leader_loop.h"
 #include "daemon/leading/leadership_service.h"
@@ -35,13 +38,28 @@ class LeadingTest : public testing::ControllerTest {
   absl::Status Follow() {
     std::vector<JournalEntry> entries;
     EXPECT_TRUE(store_
-                    ->ReadJournal(other_->followed().Next(),
+                    ->ReadJournal(std::max(other_->followed(), Version(1)),
                                   [&](const JournalEntry& entry) {
                                     entries.push_back(entry);
                                     return true;
                                   })
                     .ok());
     return Await([&](Controller::Reply reply) { other_->Follow(entries, std::move(reply)); });
+  }
+  absl::Status Follow(const Event& event, Version version) {
+    const std::vector<JournalEntry> entries = {JournalEntry{version, event}};
+    return Await([&](Controller::Reply reply) { other_->Follow(entries, std::move(reply)); });
+  }
+  absl::Status Lead() {
+    return Await([&](Controller::Reply reply) { other_->Lead(std::move(reply)); });
+  }
+  // What the loop does by itself, in its own time.
+  static bool Comes(const std::function<bool()>& what) {
+    const auto until = std::chrono::steady_clock::now() + testing::kPatience;
+    while (!what() && std::chrono::steady_clock::now() < until) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return what();
   }
   // From here on the rig's functions speak to the one that followed.
   void Change() { std::swap(controller_, other_); }
@@ -123,6 +141,52 @@ TEST_F(LeadingTest, AFollowerThatMissedAnEntryDoesNotLead) {
   Submit("one");
   EXPECT_FALSE(Await([&](Controller::Reply reply) { other_->Lead(std::move(reply)); }).ok());
   EXPECT_FALSE(other_->leads());
+}
+
+TEST_F(LeadingTest, AFollowerOfAnEntryThatTheDatabaseLostLoadsWhatItHasInstead) {
+  const JobId job = Submit("one");
+  ASSERT_TRUE(Follow().ok());
+  const Version last = other_->followed();
+  const absl::Status followed = Follow(HalfLifeSet{}, last);
+  EXPECT_TRUE(absl::IsUnavailable(followed));
+  EXPECT_THAT(std::string(followed.message()), HasSubstr("lost an entry and has another"));
+  EXPECT_TRUE(Comes([this] { return Follow().ok(); }));
+  EXPECT_EQ(other_->followed(), last);
+  ASSERT_TRUE(
+      Await([&](Controller::Reply reply) { controller_->StepDown(std::move(reply)); }).ok());
+  ASSERT_TRUE(Lead().ok());
+  Change();
+  EXPECT_EQ(Submit("one"), job);
+}
+
+TEST_F(LeadingTest, AnEntryIsTheSameOnceItsSecretsAreErased) {
+  SubmitJob command;
+  command.token = "one";
+  command.program.environment = {"API_KEY=1"};
+  Take(std::move(command));
+  ASSERT_TRUE(Follow().ok());
+  std::optional<JournalEntry> last;
+  ASSERT_TRUE(store_->Load(&last).ok());
+  ASSERT_TRUE(last.has_value());
+  ASSERT_EQ(last->version, other_->followed());
+  auto* submitted = std::get_if<JobSubmitted>(&last->event);
+  ASSERT_NE(submitted, nullptr);
+  ASSERT_FALSE(submitted->program.environment.empty());
+  submitted->program.environment.clear();
+  EXPECT_TRUE(Follow(last->event, last->version).ok());
+}
+
+TEST_F(LeadingTest, AFollowerThatKnowsMoreThanTheDatabaseLoadsWhatItHasAndLeadsThen) {
+  Submit("one");
+  ASSERT_TRUE(Follow().ok());
+  const Version last = other_->followed();
+  ASSERT_TRUE(Follow(HalfLifeSet{}, last.Next()).ok());
+  ASSERT_TRUE(
+      Await([&](Controller::Reply reply) { controller_->StepDown(std::move(reply)); }).ok());
+  EXPECT_FALSE(Lead().ok());
+  EXPECT_FALSE(other_->leads());
+  EXPECT_TRUE(Comes([this] { return Lead().ok(); }));
+  EXPECT_EQ(other_->followed(), last.Next()) << "the new epoch's";
 }
 
 TEST_F(LeadingTest, AControllerThatStepsDownTellsThoseWhoWatchJobsAndTakesNoMoreOfThem) {
