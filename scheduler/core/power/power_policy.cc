@@ -16,7 +16,7 @@ void WakeAt(Time when, Time now, PowerOrders& orders) {
   }
 }
 
-// How many more of the class may be ordered now, where so many a minute may; and when one more may.
+// How many more of the class may be ordered now, by the rate; and when one more may.
 class Budget {
  public:
   Budget(std::uint32_t rate, Time now) : rate_(rate), now_(now) {}

@@ -29,6 +29,8 @@ struct PowerClass {
   std::uint32_t keep_on = 0;  // idle nodes that stay on
   std::uint32_t most_on = 0;  // cloud nodes that may be on at once; 0: all
   std::uint32_t rate = 0;     // nodes that are switched off, and nodes on, in a minute; 0: any
+  std::string suspend;        // the program that switches nodes off, and the one that switches on
+  std::string resume;
   static constexpr auto Fields(auto list) {
     return list(Field{"name", &PowerClass::name}, Field{"nodes", &PowerClass::nodes},
                 Field{"except", &PowerClass::except}, Field{"idle", &PowerClass::idle},
@@ -38,7 +40,8 @@ struct PowerClass {
                 Field{"busy_watts", &PowerClass::busy_watts},
                 Field{"idle_watts", &PowerClass::idle_watts},
                 Field{"off_watts", &PowerClass::off_watts}, Field{"keep_on", &PowerClass::keep_on},
-                Field{"most_on", &PowerClass::most_on}, Field{"rate", &PowerClass::rate});
+                Field{"most_on", &PowerClass::most_on}, Field{"rate", &PowerClass::rate},
+                Field{"suspend", &PowerClass::suspend}, Field{"resume", &PowerClass::resume});
   }
   friend bool operator==(const PowerClass&, const PowerClass&) = default;
 };
