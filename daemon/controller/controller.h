@@ -32,6 +32,7 @@
 #include "daemon/controller/task_queue.h"
 #include "daemon/events/event_feed.h"
 #include "daemon/events/event_note.h"
+#include "daemon/power/power_switch.h"
 #include "daemon/store/commit_queue.h"
 #include "daemon/store/job_store.h"
 #include "scheduler/core/handle/handle.h"
@@ -163,6 +164,7 @@ class Controller {
     std::set<NodeId> nodes;
     std::set<NodeId> health;   // of which the health changed
     std::set<NodeId> tallies;  // on which attempts ended
+    std::set<NodeId> power;
     std::set<UsageKey> spent;  // budgets that ended jobs were charged to
     std::set<std::pair<std::string, std::string>> charged;  // account and user, for fairshare
     std::vector<EventNote> notes;                           // for those who read events
@@ -189,7 +191,7 @@ class Controller {
   void Apply(std::vector<Event> events);
   void NoteEnd(const JobEnded& end);
   void NoteCharge(const Job& job);
-  void LookAtHealth();
+  void LookAtNodes();
   void Touch(const Event& event);
   void Dispatch(const std::vector<Effect>& effects, bool of_new_job = false);
   void MaybePlan();
@@ -218,13 +220,17 @@ class Controller {
   WaitingReasons waiting_;
   std::shared_ptr<const Plan> plan_;
   Alerts alerts_;
+  PowerSwitch power_;
   CycleRunner cycles_;
   CyclePace pace_;
   JobWatchers watchers_;
   absl::Status degraded_;
   bool stale_ = false;  // the state is not what the store holds, which has to be loaded
-  std::chrono::steady_clock::time_point try_again_;
-  std::chrono::steady_clock::time_point next_sweep_;
+  struct Due {
+    std::chrono::steady_clock::time_point try_again;  // to write, after that failed
+    std::chrono::steady_clock::time_point sweep;
+  };
+  Due due_;
 
   Meters meters_;
   EventFeed events_;

@@ -71,6 +71,9 @@ void Controller::Run() {
 absl::Status Controller::BeginTerm() {
   const core::Transition transition = core::Handle(state_, BeginEpoch{}, clock_.Now(), *policy_);
   Apply(transition.events);
+  for (Reply& call : power_.CallsFor(state_, transition.effects, nullptr, *policy_)) {
+    group_.after.push_back(std::move(call));
+  }
   for (const NodeId id : group_.nodes) {
     group_.batch.nodes.push_back(*state_.FindNode(id));
   }
@@ -224,7 +227,7 @@ void Controller::RollBack(const absl::Status& status) {
 void Controller::Reload() {
   AwaitCommits();
   const absl::Status loaded = LoadState();
-  try_again_ = std::chrono::steady_clock::now() + kRetryWrites;
+  due_.try_again = std::chrono::steady_clock::now() + kRetryWrites;
   if (!loaded.ok()) {
     if (store_.leadership() == nullptr || absl::IsDataLoss(loaded) || absl::IsInternal(loaded)) {
       fatal_ = loaded;
@@ -252,7 +255,7 @@ absl::Status Controller::Degraded() const {
         "controller "
         "status says which leads");
   }
-  if (degraded_.ok() || (!stale_ && std::chrono::steady_clock::now() >= try_again_)) {
+  if (degraded_.ok() || (!stale_ && std::chrono::steady_clock::now() >= due_.try_again)) {
     return absl::OkStatus();
   }
   return absl::ResourceExhaustedError(absl::StrCat(

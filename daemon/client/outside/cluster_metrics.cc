@@ -126,7 +126,8 @@ void AddNodes(const MeteredCluster& cluster, Page& page) {
   double memory_taken = 0;
   for (const MeteredNode& node : cluster.nodes) {
     const std::uint32_t all = AllCpus(*node.machine).Count();
-    const char* const state = !node.connected         ? "DOWN"
+    const char* const state = node.away               ? "POWERED_DOWN"
+                              : !node.connected       ? "DOWN"
                               : node.cpus_taken == 0  ? "IDLE"
                               : node.cpus_taken < all ? "MIXED"
                                                       : "ALLOCATED";
@@ -282,7 +283,8 @@ void AddSlurmNames(const MeteredCluster& cluster, Page& page) {
   std::array<double, 5> nodes = {};
   for (const MeteredNode& node : cluster.nodes) {
     const std::uint32_t cpus = AllCpus(*node.machine).Count();
-    nodes[!node.connected ? 0 : node.cpus_taken == 0 ? 1 : node.cpus_taken < cpus ? 2 : 3] += 1;
+    const bool down = !node.connected && !node.away;  // Slurm counts one that is off as idle
+    nodes[down ? 0 : node.cpus_taken == 0 ? 1 : node.cpus_taken < cpus ? 2 : 3] += 1;
     nodes[4] += node.drained ? 1 : 0;
   }
   page.Gauge("slurm_nodes", "Total number of nodes", static_cast<double>(cluster.nodes.size()));
@@ -318,7 +320,8 @@ MeteredCluster LookForMetrics(const StateView& snapshot) {
   for (const auto& [id, node] : state.nodes()) {
     cluster.nodes.push_back({node.machine, node.connected, node.drained,
                              core::HealthWord(state.health().Of(id)), node.taken.cpus.Count(),
-                             node.taken.memory, node.taken.gpus});
+                             node.taken.memory, node.taken.gpus,
+                             state.power().away().contains(id)});
   }
   return cluster;
 }

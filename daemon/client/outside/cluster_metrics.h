@@ -43,6 +43,7 @@ struct MeteredNode {
   std::uint32_t cpus_taken = 0;
   Bytes memory_taken;
   std::vector<GpuShare> gpus_taken;
+  bool away = false;  // switched off while nobody needs it, or on its way there or back
 };
 
 struct MeteredCluster {

@@ -65,6 +65,9 @@ class MemberNames {
 // "IDLE+DRAIN" as words.
 Json StateWords(const wire::NodeView& node) {
   std::vector<std::string> words = absl::StrSplit(node.state(), '+');
+  if (words.front().starts_with("POWER")) {
+    words.insert(words.begin(), "IDLE");
+  }
   if (words.front() == "DOWN") {
     words.emplace_back("NOT_RESPONDING");
   }
