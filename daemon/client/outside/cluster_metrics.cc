@@ -166,6 +166,8 @@ void AddWork(const Meters& meters, const std::map<std::string, Timings>& calls, 
   const Timings::Reading cycles = meters.cycle.Read();
   page.Gauge("muster_cycle_last_seconds", "The newest cycle of the planner", cycles.last);
   page.Gauge("muster_cycle_longest_seconds", "The longest cycle of the planner", cycles.most);
+  page.Gauge("muster_cycle_newest_seconds",
+             "When the newest cycle of the planner began, since 1970", Seconds(meters.cycle_ms));
   page.Gauge("muster_controller_start_seconds", "When the controller began, since 1970",
              Seconds(meters.since_ms));
   Page::Add(page.Family(wire::METRIC_KIND_HISTOGRAM, "muster_commit_seconds",

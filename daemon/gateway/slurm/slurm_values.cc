@@ -1,5 +1,6 @@
 #include "daemon/gateway/slurm/slurm_values.h"
 
+#include <chrono>
 #include <cstring>
 #include <utility>
 
@@ -17,9 +18,14 @@ Json Meta() {
   return {{"plugin",
            {{"type", "openapi/slurmctld"},
             {"name", "Muster's gateway"},
-            {"data_parser", "data_parser/v0.0.40"}}},
+            {"data_parser", "data_parser/v0.0.40"},
+            {"accounting_storage", "accounting_storage/muster"}}},
+          {"client", {{"source", ""}, {"user", ""}, {"group", ""}}},
+          {"command", Json::array()},
           {"slurm",
-           {{"version", {{"major", 23}, {"minor", 11}, {"micro", 0}}}, {"release", "23.11.0"}}}};
+           {{"version", {{"major", "23"}, {"minor", "11"}, {"micro", "0"}}},
+            {"release", "23.11.0"},
+            {"cluster", ""}}}};
 }
 
 }  // namespace
@@ -35,6 +41,12 @@ Json Infinite() {
 Json Moment(std::int64_t milliseconds) {
   return Number(milliseconds <= 0 ? std::nullopt
                                   : std::optional(static_cast<std::uint64_t>(milliseconds / 1000)));
+}
+
+Json JustNow() {
+  return Moment(std::chrono::duration_cast<std::chrono::milliseconds>(
+                    std::chrono::system_clock::now().time_since_epoch())
+                    .count());
 }
 
 Json Minutes(std::int64_t milliseconds) {
@@ -61,7 +73,9 @@ std::int64_t WholeMebibytes(std::uint64_t bytes) {
 Json Answer(Json body) {
   body["meta"] = Meta();
   body["errors"] = Json::array();
-  body["warnings"] = Json::array();
+  if (!body.contains("warnings")) {
+    body["warnings"] = Json::array();
+  }
   return body;
 }
 
