@@ -442,10 +442,11 @@ class SiteTokenTest(unittest.TestCase):
         cls.addClassCleanup(issuer.server_close)
         cls.addClassCleanup(issuer.shutdown)
         threading.Thread(target=issuer.serve_forever, daemon=True).start()
-        config = os.path.join(cls.cluster.root, "musterd.toml")
+        cls.config = config = os.path.join(cls.cluster.root, "musterd.toml")
+        cls.said = ('[oidc]\nissuer = "https://login.example.org"\naudience = "muster"\noperators = true\n'
+                    f'jwks = "http://127.0.0.1:{issuer.server_port}/keys"\n')
         with open(config, "w", encoding="utf-8") as file:
-            file.write('[oidc]\nissuer = "https://login.example.org"\naudience = "muster"\noperators = true\n'
-                       f'jwks = "http://127.0.0.1:{issuer.server_port}/keys"\n')
+            file.write(cls.said)
         door = f"unix:{cls.cluster.state}/gateway.sock"
         cls.cluster.controller.arguments += ["--gateway-socket", door, "--config", config]
         cls.cluster.start()
@@ -507,6 +508,24 @@ class SiteTokenTest(unittest.TestCase):
             self.assertNotIn(bad.split(".")[1], body, "an answer repeats the token")
         with open(self.cluster.controller.log, encoding="utf-8") as log:
             self.assertNotIn(text64(b'{"iss"')[:8], log.read(), "a token stands in the log")
+
+    def reload(self, text):
+        with open(self.config, "w", encoding="utf-8") as file:
+            file.write(text)
+        self.cluster.controller.process.send_signal(signal.SIGHUP)
+
+    def test_a_reload_puts_another_issuer_in_force_or_none_and_a_mistake_changes_nothing(self):
+        self.addCleanup(self.reload, self.said)
+        wait_until(lambda: self.ask(self.make_token("old"))[0] == 200, lambda: self.ask(self.make_token("old")))
+        self.reload(self.said.replace("muster", "grafana"))
+        wait_until(lambda: self.ask(self.make_token("old", aud="grafana"))[0] == 200, "the other audience counts")
+        self.assertEqual(self.ask(self.make_token("old"))[0], 401)
+        self.reload("[oidc]\nissuer = 7\n")
+        wait_until(lambda: b"musterd.toml:2: oidc.issuer" in cluster.read_file(self.cluster.controller.log),
+                   "the mistake is named")
+        self.assertEqual(self.ask(self.make_token("old", aud="grafana"))[0], 200)
+        self.reload("")
+        wait_until(lambda: self.ask(self.make_token("old", aud="grafana"))[0] == 401, "there is no issuer")
 
 
 def text64(data):
