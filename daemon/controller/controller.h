@@ -58,8 +58,14 @@ class AgentGateway {
 class StateView {
  public:
   StateView(const core::ClusterState& state, const WaitingReasons& waiting,
-            const std::shared_ptr<const Plan>& plan, const Alerts& alerts, Time now)
-      : state_(state), waiting_(waiting), plan_(plan), alerts_(alerts), now_(now) {}
+            const std::shared_ptr<const Plan>& plan, const Alerts& alerts, Time now,
+            const core::TouchedJobs* touched_jobs = nullptr)
+      : state_(state),
+        waiting_(waiting),
+        plan_(plan),
+        alerts_(alerts),
+        now_(now),
+        touched_jobs_(touched_jobs) {}
   [[nodiscard]] const core::ClusterState& state() const { return state_; }
   [[nodiscard]] Time now() const { return now_; }
   [[nodiscard]] const std::shared_ptr<const Plan>& plan() const { return plan_; }
@@ -73,6 +79,8 @@ class StateView {
   [[nodiscard]] std::uint32_t PriorityOf(JobId job) const;
   // What the watchdog says of the job; empty while it says nothing.
   [[nodiscard]] std::string AlertOf(JobId job) const { return alerts_.TextOf(job); }
+  // Which jobs the newest events changed; null where nobody keeps that.
+  [[nodiscard]] const core::TouchedJobs* touched_jobs() const { return touched_jobs_; }
 
  private:
   const core::ClusterState& state_;
@@ -80,6 +88,7 @@ class StateView {
   const std::shared_ptr<const Plan>& plan_;
   const Alerts& alerts_;
   const Time now_;
+  const core::TouchedJobs* const touched_jobs_;
 };
 
 class Controller {
@@ -196,7 +205,9 @@ class Controller {
   void OnCycle(const Cycle& cycle);
   // Reports jobs that the planner leaves though they fit (promise 8).
   void ReportOverlooked(const Cycle& cycle);
-  [[nodiscard]] StateView Look() const { return {state_, waiting_, plan_, alerts_, clock_.Now()}; }
+  [[nodiscard]] StateView Look() const {
+    return {state_, waiting_, plan_, alerts_, clock_.Now(), &cycles_.touched()};
+  }
   void TellWatchers(JobId job);
   void RollBack(const absl::Status& status);
   void EveryFewMoments();
