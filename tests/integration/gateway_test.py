@@ -249,6 +249,25 @@ class GatewayTest(unittest.TestCase):
         self.assertTrue(headers["Content-Type"].startswith("application/openmetrics-text; version=1.0.0"))
         self.cluster.muster("cancel", job)
 
+    def test_dashboards_ask_for_numbers_that_there_are(self):
+        # A queue that is empty has no sample of some families; the names of all of them are there.
+        there = set(re.findall(r"(?m)^# TYPE (\S+)", self.text("/metrics")))
+        folder = os.path.join(os.path.dirname(__file__), "..", "..", "packaging", "grafana")
+        uids = set()
+        for name in sorted(os.listdir(folder)):
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                board = json.load(file)
+            self.assertIn("muster", board["tags"], name)
+            uids.add(board["uid"])
+            self.assertEqual(len({panel["id"] for panel in board["panels"]}), len(board["panels"]), name)
+            for panel in board["panels"]:
+                for target in panel["targets"]:
+                    asked = set(re.findall(r"\b(?:muster|slurm)_[a-z_]+", target["expr"]))
+                    known = {one for one in asked if one in there or re.sub("_(total|bucket|count|sum)$", "", one) in there}
+                    self.assertEqual(asked, known, f"{name}: {panel['title']}")
+                    self.assertTrue(asked or "DCGM_FI_" in target["expr"], f"{name}: {panel['title']}")
+        self.assertEqual(len(uids), len(os.listdir(folder)))
+
     def sample(self, name):
         """The newest value of a sample; the controller's numbers are at most a second old."""
         found = re.search(rf"(?m)^{re.escape(name)} (\S+)$", self.text("/metrics"))
