@@ -1,13 +1,16 @@
 """The page in a real browser: what it shows, that it lives, acts, and believes no name."""
 
 import contextlib
+import http.server
 import json
 import os
+import pwd
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -258,6 +261,34 @@ class PageTest(unittest.TestCase):
                 self.assertLessEqual(page.js("return document.documentElement.scrollWidth"),
                                      page.js("return document.documentElement.clientWidth"), view)
         self.cluster.must("cancel", job)
+
+    def test_an_end_by_memory_or_without_progress_is_an_alert_and_goodput_a_figure(self):
+        said = os.path.join(self.cluster.work, "hangs.sh")
+        with open(said, "w", encoding="utf-8") as script:
+            script.write("#!/bin/sh\nexec sleep 600\n")
+        job = self.cluster.submit("--job-name", "hangs", "--progress-timeout", "1s", said)
+        self.cluster.wait_ended(job)
+        self.page.go("alerts")
+        self.page.await_text(f"job {job} hangs")
+        self.page.await_text("hung: ")
+        self.page.go("overview")
+        self.page.await_text("goodput")
+
+    def test_a_users_share_opens_to_a_receipt_of_their_runs(self):
+        job = self.cluster.submit("--wrap", "sleep 1")
+        self.cluster.wait_ended(job)
+        receipts = json.loads(self.cluster.must("share", "--explain", pwd.getpwuid(os.geteuid()).pw_name, "--json"))["receipts"]
+        self.page.go("shares")
+        wait_until(lambda: self.page.js("""
+            const found = document.querySelector('details[data-key^="receipt-"]');
+            if (found) { found.open = true; }
+            return Boolean(found)"""), lambda: self.page.text()[:500])
+        wait_until(lambda: self.page.js("return document.querySelectorAll('.receipt tbody tr').length") >= 3,
+                   lambda: self.page.text()[:1500])
+        rows = self.page.js("return [...document.querySelectorAll('.receipt tbody tr')].map((row) => row.innerText)")
+        self.assertTrue(any(row.startswith(str(job)) for row in rows), rows)
+        total = float(rows[-1].split()[-1].replace(",", ""))
+        self.assertAlmostEqual(total, float(receipts[0]["total"]), delta=2 + 0.02 * total)
 
     def test_a_controller_may_start_again_under_it(self):
         self.page.go("queue")
