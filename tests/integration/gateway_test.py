@@ -378,6 +378,27 @@ scrape_configs:
         wait_until(lambda: [one["state"] for one in self.get(f"/v1/history?job={job}")["jobs"]] == ["COMPLETED"],
                    "the job has completed")
 
+    def test_a_gateway_that_stands_still_changes_nothing(self):
+        # Readers who wait for it are part of what it no longer serves.
+        readers = [socket.create_connection(("127.0.0.1", self.port)) for _ in range(20)]
+        for reader in readers:
+            self.addCleanup(reader.close)
+            reader.sendall(f"GET /v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {self.token}\r\n\r\n".encode())
+        self.assertIn(b"200", readers[0].recv(100))
+        self.gateway.process.send_signal(signal.SIGSTOP)
+        try:
+            begun = time.monotonic()
+            jobs = [int(self.submit("--wrap", "true")) for _ in range(20)]
+            for job in jobs:
+                self.cluster.wait_ended(job)
+            self.assertEqual({self.cluster.history()[job]["state"] for job in jobs}, {"COMPLETED"})
+            self.assertEqual(self.cluster.muster("queue").returncode, 0)
+            self.assertLess(time.monotonic() - begun, cluster.PATIENCE)
+        finally:
+            self.gateway.process.send_signal(signal.SIGCONT)
+        wait_until(lambda: self.ask("GET", "/v1/ping", self.token)[0] == 200, "it goes on")
+        self.assertEqual(self.get(f"/v1/history?job={jobs[-1]}")["jobs"][0]["state"], "COMPLETED")
+
     def test_a_restarted_controller_is_found_again(self):
         self.cluster.controller.kill()
         self.assertEqual(self.ask("GET", "/v1/ping", self.token)[0], 503)
