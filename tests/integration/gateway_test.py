@@ -369,6 +369,29 @@ scrape_configs:
         self.assertEqual(self.ask("GET", "/slurm/v0.0.40/jobs")[0], 401)
         self.assertEqual(self.ask("GET", "/slurm/v0.0.40/jobs", headers={"X-SLURM-USER-TOKEN": "no"})[0], 401)
 
+    def test_a_portals_submission_waits_and_is_told_of_as_it_asks(self):
+        first = int(self.submit("--hold", "--wrap", "true"))
+        job = {"name": "after", "current_working_directory": self.cluster.root, "environment": ["PATH=/bin:/usr/bin"],
+               "dependency": f"afterany:{first}", "mail_type": ["END", "TIME=80%"], "mail_user": "ada", "nice": 5,
+               "deadline": int(time.time()) + 86400, "time_limit": {"set": True, "number": 5}, "contiguous": True}
+        status, made = self.slurm("POST", "/slurm/v0.0.40/job/submit", {"script": "#!/bin/sh\n", "job": job})
+        self.assertEqual(status, 200, made)
+        self.assertEqual([one["description"] for one in made["warnings"]], ["contiguous: has no effect here"])
+        _, shown = self.slurm("GET", f"/slurm/v0.0.40/job/{made['job_id']}")
+        (row,) = shown["jobs"]
+        self.assertEqual((row["dependency"], row["nice"], row["mail_type"], row["mail_user"], row["job_resources"]),
+                         (f"afterany:{first}", 5, ["END", "TIME=80%"], "ada", {}))
+        self.assertEqual(row["deadline"]["number"], job["deadline"])
+        self.assertTrue(shown["last_backfill"]["set"] and shown["last_update"]["set"], shown["last_backfill"])
+        self.assertEqual(shown["meta"]["slurm"]["version"]["major"], "23")
+        self.assertGreaterEqual(self.slurm("GET", "/slurm/v0.0.40/diag")[1]["statistics"]["bf_cycle_counter"], 1)
+        for key, body in (("tasks", {"script": "#!/bin/sh\n", "job": job, "tasks": 2}),
+                          ("job.colour", {"script": "#!/bin/sh\n", "job": {**job, "colour": "red"}})):
+            status, refused = self.slurm("POST", "/slurm/v0.0.40/job/submit", body)
+            self.assertEqual(status, 400, refused)
+            self.assertTrue(refused["errors"][0]["error"].startswith(key + ": "), refused)
+        self.cluster.muster("cancel", first, made["job_id"])
+
     def test_a_killed_gateway_changes_nothing(self):
         job = self.submit("--wrap", "sleep 5")
         self.gateway.kill()

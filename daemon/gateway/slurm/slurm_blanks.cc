@@ -48,10 +48,9 @@ Json MakeJob() {
 Json MakeAccountedJob() {
   Json job = Json::object();
   Fill(
-      "block cluster constraints container extra failed_node kill_request_user licenses script "
+      "block cluster constraints container extra failed_node kill_request_user script "
       "submit_line used_gres working_directory",
       "", job);
-  job["hold"] = false;
   job["flags"] = Json::array();
   job["mcs"] = {{"label", ""}};
   job["wckey"] = {{"wckey", ""}, {"flags", Json::array()}};

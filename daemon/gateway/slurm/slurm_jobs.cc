@@ -152,50 +152,43 @@ Json StepsOf(const wire::JobDetail* detail) {
   return steps;
 }
 
-}  // namespace
-
-Json QueuedJob(const wire::JobView& job, const wire::JobDetail* detail) {
-  Json out = BlankJob();
-  out.update(Json{{"job_id", job.id()},
-                  {"name", job.name()},
-                  {"user_id", job.uid()},
-                  {"user_name", job.user()},
-                  {"group_id", job.gid()},
-                  {"account", job.account()},
-                  {"qos", job.qos()},
-                  {"partition", job.partition()},
-                  {"comment", job.comment()},
-                  {"job_state", Json::array({job.state()})},
-                  {"state_reason", ReasonWord(job)},
-                  {"state_description", job.reason().text()},
-                  {"hold", IsHeld(job)},
-                  {"priority", Number(job.priority())},
-                  {"nice", job.nice()},
-                  {"dependency", job.dependency()},
-                  {"licenses", job.licenses()},
-                  {"resv_name", job.reservation()},
-                  {"restart_cnt", job.restarts()},
-                  {"exit_code", Exit(job.exit_code(), job.exit_signal())},
-                  {"derived_exit_code", Exit(job.exit_code(), job.exit_signal())},
-                  {"array_job_id", Number(job.array_task_id().empty() ? 0 : job.array_job_id())},
-                  {"array_task_id", Number(ElementOf(job))},
-                  {"array_task_string", ElementOf(job).has_value() ? "" : job.array_task_id()},
-                  {"array_max_tasks", Number(job.array_throttle())},
-                  {"het_job_id", Number(job.het_job())},
-                  {"het_job_offset", Number(Unless0(job.het_offset()))}});
+Json QueueFields(const wire::JobView& job) {
+  Json out = {{"job_id", job.id()},
+              {"name", job.name()},
+              {"user_id", job.uid()},
+              {"user_name", job.user()},
+              {"group_id", job.gid()},
+              {"account", job.account()},
+              {"qos", job.qos()},
+              {"partition", job.partition()},
+              {"comment", job.comment()},
+              {"job_state", Json::array({job.state()})},
+              {"state_reason", ReasonWord(job)},
+              {"state_description", job.reason().text()},
+              {"hold", IsHeld(job)},
+              {"priority", Number(job.priority())},
+              {"nice", job.nice()},
+              {"dependency", job.dependency()},
+              {"licenses", job.licenses()},
+              {"resv_name", job.reservation()},
+              {"restart_cnt", job.restarts()},
+              {"exit_code", Exit(job.exit_code(), job.exit_signal())},
+              {"derived_exit_code", Exit(job.exit_code(), job.exit_signal())},
+              {"array_job_id", Number(job.array_task_id().empty() ? 0 : job.array_job_id())},
+              {"array_task_id", Number(ElementOf(job))},
+              {"array_task_string", ElementOf(job).has_value() ? "" : job.array_task_id()},
+              {"array_max_tasks", Number(job.array_throttle())},
+              {"het_job_id", Number(job.het_job())},
+              {"het_job_offset", Number(Unless0(job.het_offset()))}};
   AddJobTimes(job, out);
   AddJobSizes(job, out);
-  if (detail != nullptr) {
-    AddDetail(*detail, out);
-  }
   return out;
 }
 
-Json AccountedJob(const wire::JobView& job, const wire::JobDetail* detail) {
+Json AccountFields(const wire::JobView& job, const wire::JobDetail* detail) {
   const std::int64_t end = job.end_time();
   const Json tres = TresList(job);
-  Json out = BlankAccountedJob();
-  out.update(Json{
+  return {
       {"job_id", job.id()},
       {"name", job.name()},
       {"user", job.user()},
@@ -244,7 +237,40 @@ Json AccountedJob(const wire::JobView& job, const wire::JobDetail* detail) {
         {"user", SecondsOf(job.usage().user_cpu())},
         {"total", SecondsOf(job.usage().system_cpu() + job.usage().user_cpu())}}},
       {"tres", {{"requested", tres}, {"allocated", job.nodes_size() > 0 ? tres : Json::array()}}},
-      {"steps", StepsOf(detail)}});
+      {"steps", StepsOf(detail)}};
+}
+
+// `blank`: what the fields leave out, as text.
+void AppendEntry(const Json& fields, const std::string& blank, std::string* list) {
+  const std::string text = DumpJson(fields);
+  absl::StrAppend(list, list->empty() ? "" : ",", text.substr(0, text.size() - 1), ",",
+                  blank.substr(1));
+}
+
+}  // namespace
+
+Json QueuedJob(const wire::JobView& job, const wire::JobDetail* detail) {
+  Json out = BlankJob();
+  out.update(QueueFields(job));
+  if (detail != nullptr) {
+    AddDetail(*detail, out);
+  }
+  return out;
+}
+
+void AppendQueuedJob(const wire::JobView& job, std::string* list) {
+  static const std::string blank = DumpJson(BlankJob());
+  AppendEntry(QueueFields(job), blank, list);
+}
+
+void AppendAccountedJob(const wire::JobView& job, std::string* list) {
+  static const std::string blank = DumpJson(BlankAccountedJob());
+  AppendEntry(AccountFields(job, nullptr), blank, list);
+}
+
+Json AccountedJob(const wire::JobView& job, const wire::JobDetail* detail) {
+  Json out = BlankAccountedJob();
+  out.update(AccountFields(job, detail));
   if (detail != nullptr) {
     out["constraints"] = detail->constraint();
     out["working_directory"] = detail->work_dir();

@@ -58,10 +58,11 @@ Question AskForMetrics() {
 }
 
 // What every answer about the queue has.
-Json Queue(const std::unique_ptr<google::protobuf::Message>& metrics, Json jobs) {
-  return {{"jobs", std::move(jobs)},
-          {"last_backfill", LastCycle(As<wire::ReadMetricsReply>(metrics))},
-          {"last_update", JustNow()}};
+SlurmAnswer Queue(const std::unique_ptr<google::protobuf::Message>& metrics, std::string jobs) {
+  return {{{"last_backfill", LastCycle(As<wire::ReadMetricsReply>(metrics))},
+           {"last_update", JustNow()}},
+          "jobs",
+          std::move(jobs)};
 }
 
 std::string ValueOfQuery(const http::Request& request, const std::string& name) {
@@ -88,11 +89,11 @@ absl::StatusOr<SlurmCall> ListQueue(const http::Request& /*request*/, const std:
   call.questions.push_back(AskForMetrics());
   call.questions.push_back(Ask("ListJobs", wire::ListJobsRequest()));
   call.questions.push_back(Ask("ListHistory", std::move(ended)));
-  call.answer = [](const Messages& answers) -> absl::StatusOr<Json> {
-    Json jobs = Json::array();
+  call.answer = [](const Messages& answers) -> absl::StatusOr<SlurmAnswer> {
+    std::string jobs;
     for (std::size_t i = 1; i < answers.size(); ++i) {
       for (const wire::JobView& job : As<wire::ListJobsReply>(answers[i]).jobs()) {
-        jobs.push_back(QueuedJob(job, nullptr));
+        AppendQueuedJob(job, &jobs);
       }
     }
     return Queue(answers[0], std::move(jobs));
@@ -107,11 +108,11 @@ absl::StatusOr<Question> AskForJob(const std::string& name) {
   return Ask("ShowJob", std::move(asked));
 }
 
-Json Shown(const std::unique_ptr<google::protobuf::Message>& answer,
-           Json (*entry)(const wire::JobView&, const wire::JobDetail*)) {
-  Json jobs = Json::array();
+std::string Shown(const std::unique_ptr<google::protobuf::Message>& answer,
+                  Json (*entry)(const wire::JobView&, const wire::JobDetail*)) {
+  std::string jobs;
   for (const wire::JobDetail& detail : As<wire::ShowJobReply>(answer).jobs()) {
-    jobs.push_back(entry(detail.job(), &detail));
+    absl::StrAppend(&jobs, jobs.empty() ? "" : ",", DumpJson(entry(detail.job(), &detail)));
   }
   return jobs;
 }
@@ -121,7 +122,7 @@ absl::StatusOr<SlurmCall> ShowQueued(const http::Request& /*request*/, const std
   SlurmCall call;
   call.questions.push_back(AskForMetrics());
   call.questions.push_back(std::move(job));
-  call.answer = [](const Messages& answers) -> absl::StatusOr<Json> {
+  call.answer = [](const Messages& answers) -> absl::StatusOr<SlurmAnswer> {
     return Queue(answers[0], Shown(answers[1], QueuedJob));
   };
   return call;
@@ -131,8 +132,8 @@ absl::StatusOr<SlurmCall> ShowAccounted(const http::Request& /*request*/, const 
   ASSIGN_OR_RETURN(Question job, AskForJob(name));
   SlurmCall call;
   call.questions.push_back(std::move(job));
-  call.answer = [](const Messages& answers) -> absl::StatusOr<Json> {
-    return Json{{"jobs", Shown(answers[0], AccountedJob)}};
+  call.answer = [](const Messages& answers) -> absl::StatusOr<SlurmAnswer> {
+    return SlurmAnswer(Json::object(), "jobs", Shown(answers[0], AccountedJob));
   };
   return call;
 }
@@ -163,11 +164,11 @@ absl::StatusOr<SlurmCall> EndJob(const http::Request& request, const std::string
     send.set_signal(static_cast<std::uint32_t>(signal));
     call.questions.push_back(Ask("Signal", std::move(send)));
   }
-  call.answer = [](const Messages& answers) -> absl::StatusOr<Json> {
+  call.answer = [](const Messages& answers) -> absl::StatusOr<SlurmAnswer> {
     const auto* const cancelled = dynamic_cast<const wire::CancelReply*>(answers[0].get());
     const auto& errors =
         cancelled != nullptr ? cancelled->errors() : As<wire::SignalReply>(answers[0]).errors();
-    return errors.empty() ? absl::StatusOr<Json>(Json::object())
+    return errors.empty() ? absl::StatusOr<SlurmAnswer>(Json::object())
                           : absl::NotFoundError(errors.Get(0));
   };
   return call;
@@ -181,7 +182,7 @@ absl::StatusOr<SlurmCall> TakeSubmission(const http::Request& request,
   Json warnings = WarningsOf(submission);
   SlurmCall call;
   call.questions.push_back(Ask("Submit", std::move(submission)));
-  call.answer = [warnings](const Messages& answers) -> absl::StatusOr<Json> {
+  call.answer = [warnings](const Messages& answers) -> absl::StatusOr<SlurmAnswer> {
     const std::uint64_t job = As<wire::SubmitReply>(answers[0]).job();
     return Json{{"warnings", warnings},
                 {"job_id", job},
@@ -204,7 +205,7 @@ absl::StatusOr<SlurmCall> AskCluster(const char* list, const std::string& name,
   SlurmCall call;
   call.questions.push_back(Ask("ListNodes", wire::ListNodesRequest()));
   call.questions.push_back(AskForPolicy());
-  call.answer = [list, name, entries](const Messages& answers) -> absl::StatusOr<Json> {
+  call.answer = [list, name, entries](const Messages& answers) -> absl::StatusOr<SlurmAnswer> {
     Json chosen = Json::array();
     for (Json& entry :
          entries(As<wire::ListNodesReply>(answers[0]), As<wire::ListPolicyReply>(answers[1]))) {
@@ -252,7 +253,7 @@ absl::StatusOr<SlurmCall> AskPolicy(const char* list, const char* kind, const st
                                     EntryOf entry) {
   SlurmCall call;
   call.questions.push_back(AskForPolicy());
-  call.answer = [list, kind, name, entry](const Messages& answers) -> absl::StatusOr<Json> {
+  call.answer = [list, kind, name, entry](const Messages& answers) -> absl::StatusOr<SlurmAnswer> {
     Json chosen = Json::array();
     for (const wire::PolicyView& object : As<wire::ListPolicyReply>(answers[0]).objects()) {
       if (object.kind() == kind && (name.empty() || object.name() == name)) {
@@ -289,7 +290,7 @@ absl::StatusOr<SlurmCall> ListAssociations(const http::Request& /*request*/,
 absl::StatusOr<SlurmCall> ListUsers(const http::Request& /*request*/, const std::string& name) {
   SlurmCall call;
   call.questions.push_back(AskForPolicy());
-  call.answer = [name](const Messages& answers) -> absl::StatusOr<Json> {
+  call.answer = [name](const Messages& answers) -> absl::StatusOr<SlurmAnswer> {
     Json chosen = Json::array();
     for (Json& user : UserEntries(As<wire::ListPolicyReply>(answers[0]).objects())) {
       if (name.empty() || user.at("name") == name) {
@@ -314,12 +315,12 @@ absl::StatusOr<SlurmCall> ListAccounted(const http::Request& request, const std:
   asked.set_since(since * 1000);
   SlurmCall call;
   call.questions.push_back(Ask("ListHistory", std::move(asked)));
-  call.answer = [](const Messages& answers) -> absl::StatusOr<Json> {
-    Json jobs = Json::array();
+  call.answer = [](const Messages& answers) -> absl::StatusOr<SlurmAnswer> {
+    std::string jobs;
     for (const wire::JobView& job : As<wire::ListJobsReply>(answers[0]).jobs()) {
-      jobs.push_back(AccountedJob(job, nullptr));
+      AppendAccountedJob(job, &jobs);
     }
-    return Json{{"jobs", std::move(jobs)}};
+    return SlurmAnswer(Json::object(), "jobs", std::move(jobs));
   };
   return call;
 }
@@ -328,7 +329,7 @@ absl::StatusOr<SlurmCall> PingController(const http::Request& /*request*/,
                                          const std::string& /*name*/) {
   SlurmCall call;
   call.questions.push_back(Ask("Ping", wire::PingRequest()));
-  call.answer = [](const Messages&) -> absl::StatusOr<Json> {
+  call.answer = [](const Messages&) -> absl::StatusOr<SlurmAnswer> {
     return Json{{"pings", Json::array({PingEntry()})}};
   };
   return call;
@@ -337,7 +338,7 @@ absl::StatusOr<SlurmCall> PingController(const http::Request& /*request*/,
 absl::StatusOr<SlurmCall> Diagnose(const http::Request& /*request*/, const std::string& /*name*/) {
   SlurmCall call;
   call.questions.push_back(AskForMetrics());
-  call.answer = [](const Messages& answers) -> absl::StatusOr<Json> {
+  call.answer = [](const Messages& answers) -> absl::StatusOr<SlurmAnswer> {
     return Json{{"statistics", Statistics(As<wire::ReadMetricsReply>(answers[0]))}};
   };
   return call;

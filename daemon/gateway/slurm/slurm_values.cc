@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
+
 namespace muster::daemon::slurm {
 namespace {
 
@@ -68,6 +70,17 @@ Json Exit(std::int32_t code, std::int32_t signal) {
 
 std::int64_t WholeMebibytes(std::uint64_t bytes) {
   return static_cast<std::int64_t>(bytes >> 20);
+}
+
+std::string DumpJson(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string AnswerText(SlurmAnswer answer) {
+  const std::string rest = DumpJson(Answer(std::move(answer.body)));
+  return answer.name.empty()
+             ? absl::StrCat(rest, "\n")
+             : absl::StrCat("{\"", answer.name, "\":[", answer.entries, "],", rest.substr(1), "\n");
 }
 
 Json Answer(Json body) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace muster::daemon::slurm {
 
@@ -26,6 +27,20 @@ Json Minutes(std::int64_t milliseconds);
 Json Exit(std::int32_t code, std::int32_t signal);
 std::int64_t WholeMebibytes(std::uint64_t bytes);
 
+std::string DumpJson(const Json& json);
+
+// An answer, with a list of it that may be long as text: a tree of 10,000 jobs takes 300 MB.
+struct SlurmAnswer {
+  // NOLINTNEXTLINE(google-explicit-constructor): most answers have no such list.
+  SlurmAnswer(Json said) : body(std::move(said)) {}
+  SlurmAnswer(Json said, std::string list, std::string text)
+      : body(std::move(said)), name(std::move(list)), entries(std::move(text)) {}
+  Json body;
+  std::string name;     // of the list; empty: there is none
+  std::string entries;  // of it, with commas between
+};
+// The whole, completed, as text.
+std::string AnswerText(SlurmAnswer answer);
 // Completes an answer; it may say warnings itself.
 Json Answer(Json body);
 // The answer to what went wrong.

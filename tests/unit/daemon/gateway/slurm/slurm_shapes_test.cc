@@ -84,6 +84,32 @@ TEST(SlurmShapesTest, AJobHasEveryFieldWhetherItWaitsRunsOrHasEnded) {
   }
 }
 
+TEST(SlurmShapesTest, AJobOfALongListIsTheSameAndHasNoFieldTwice) {
+  const wire::JobView job = RunningJob();
+  std::string queue;
+  std::string accounting;
+  for (int i = 0; i < 2; ++i) {
+    AppendQueuedJob(job, &queue);
+    AppendAccountedJob(job, &accounting);
+  }
+  const auto read = [](const std::string& list) {
+    std::vector<std::set<std::string>> open;
+    return Json::parse("[" + list + "]", [&open](int, Json::parse_event_t event, Json& parsed) {
+      if (event == Json::parse_event_t::object_start) {
+        open.emplace_back();
+      } else if (event == Json::parse_event_t::object_end) {
+        open.pop_back();
+      } else if (event == Json::parse_event_t::key) {
+        EXPECT_TRUE(open.back().insert(parsed.get<std::string>()).second) << parsed;
+      }
+      return true;
+    });
+  };
+  EXPECT_EQ(read(queue), Json::array({QueuedJob(job, nullptr), QueuedJob(job, nullptr)}));
+  EXPECT_EQ(read(accounting),
+            Json::array({AccountedJob(job, nullptr), AccountedJob(job, nullptr)}));
+}
+
 TEST(SlurmShapesTest, ResourcesAreAnObjectAlsoOfAJobThatHasNone) {
   EXPECT_THAT(Amiss(QueuedJob(RunningJob(), nullptr).at("job_resources"), "job_res"), IsEmpty());
   EXPECT_EQ(QueuedJob(PlainJob("PENDING"), nullptr).at("job_resources"), Json::object());
@@ -181,10 +207,13 @@ TEST(SlurmShapesTest, TheQueueSaysWhenItWasPlannedAndHowNewItIs) {
         answers.push_back(std::make_unique<wire::ListJobsReply>());
       }
     }
-    const absl::StatusOr<Json> answer = call->answer(answers);
-    ASSERT_TRUE(answer.ok()) << answer.status();
-    EXPECT_EQ(answer->at("last_backfill").at("number"), 210) << path;
-    EXPECT_TRUE(answer->at("last_update").at("set").get<bool>()) << path;
+    absl::StatusOr<SlurmAnswer> made = call->answer(answers);
+    ASSERT_TRUE(made.ok()) << made.status();
+    const Json answer = Json::parse(AnswerText(*std::move(made)));
+    EXPECT_TRUE(answer.at("jobs").is_array()) << path;
+    EXPECT_TRUE(answer.contains("meta")) << path;
+    EXPECT_EQ(answer.at("last_backfill").at("number"), 210) << path;
+    EXPECT_TRUE(answer.at("last_update").at("set").get<bool>()) << path;
   }
 }
 
