@@ -40,10 +40,14 @@ const std::vector<Floor>& Floors() {
         "proto", "scheduler/runtime", "scheduler/model", "scheduler/base"},
        {"gRPC", "protobuf", "CLI11", "nlohmann-json", "systemd"}},
       {"agent/kernels", {"checkpoint"}, {"MPI", "CUDA", "Highway", "nlohmann-json", "CLI11"}},
+      // The agent, too, looks into users' caches of images.
+      {"agent/supervisor/image/cache",
+       {"agent/supervisor", "scheduler/runtime", "scheduler/model", "scheduler/base"},
+       {"nlohmann-json"}},
       // The program that makes containers reads and writes the documents of OCI and CDI.
       {"agent/supervisor/image",
-       {"agent/supervisor", "proto/convert", "proto", "scheduler/runtime", "scheduler/model",
-        "scheduler/base"},
+       {"agent/supervisor/image/cache", "agent/supervisor", "proto/convert", "proto",
+        "scheduler/runtime", "scheduler/model", "scheduler/base"},
        {"protobuf", "nlohmann-json", "libyaml"}},
       // The PMIx module, apart from the supervisor, tells ranks where they share caches: hwloc's
       // words. The page of checkpoint hints is the library's: one definition for who writes it and
@@ -53,8 +57,8 @@ const std::vector<Floor>& Floors() {
         "scheduler/base"},
        {"protobuf", "PMIx", "libbpf", "hwloc"}},
       {"agent",
-       {"agent/supervisor", "topology", "proto/convert", "proto", "scheduler/runtime",
-        "scheduler/model", "scheduler/base"},
+       {"agent/supervisor/image/cache", "agent/supervisor", "topology", "proto/convert", "proto",
+        "scheduler/runtime", "scheduler/model", "scheduler/base"},
        {"gRPC", "protobuf", "CLI11", "libbpf", "systemd", "nlohmann-json"}},
       {"cli",
        {"scheduler/simulator", "scheduler/settings", "scheduler/core", "topology", "checkpoint",

@@ -95,7 +95,7 @@ constexpr RoomRow kRows[] = {
     {"agent", "kernels/mpi", "kernels/harness kernels/place"},
     {"agent", "link", "attempts/place supervisor/attempt"},
     {"agent", "node", "attempts attempts/place supervisor/attempt"},
-    {"agent", "questions", "attempts/place supervisor/user_space"},
+    {"agent", "questions", "attempts/place supervisor/image/cache supervisor/user_space"},
     {"agent", "supervisor",
      "supervisor/attempt supervisor/checkpoint supervisor/container supervisor/criu "
      "supervisor/ending supervisor/exchange supervisor/launch supervisor/limits supervisor/mpi "
@@ -111,7 +111,9 @@ constexpr RoomRow kRows[] = {
      "supervisor/attempt supervisor/checkpoint supervisor/ending supervisor/launch "
      "supervisor/limits supervisor/step supervisor/user_space"},
     {"agent", "supervisor/ending", "supervisor/limits"},
-    {"agent", "supervisor/image", "supervisor/attempt supervisor/user_space"},
+    {"agent", "supervisor/image",
+     "supervisor/attempt supervisor/image/cache supervisor/user_space"},
+    {"agent", "supervisor/image/cache", "supervisor/attempt supervisor/user_space"},
     {"agent", "supervisor/launch",
      "supervisor/attempt supervisor/exchange supervisor/mpirun supervisor/user_space "
      "supervisor/variables"},
@@ -147,6 +149,7 @@ constexpr RoomRow kRows[] = {
     {"cli", "controller/query", "controller frame parse sheet"},
     {"cli", "controller/streams", "controller"},
     {"cli", "frame", "page parse"},
+    {"cli", "images", "controller frame page request"},
     {"cli", "jobs",
      "controller controller/query controller/streams frame jobs/submit page parse request "
      "sheet sheet/timeline"},
