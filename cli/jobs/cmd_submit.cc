@@ -6,6 +6,7 @@
 #include "cli/controller/controller.h"
 #include "cli/controller/streams/submit_stream.h"
 #include "cli/frame/verbs.h"
+#include "cli/images/container_check.h"
 #include "cli/jobs/submit/batch_file.h"
 #include "cli/jobs/submit/submission.h"
 #include "cli/page/quantity.h"
@@ -104,6 +105,7 @@ absl::StatusOr<int> Submit(const Invocation& as_given) {
   ASSIGN_OR_RETURN(const JobRequest request, ReadSubmission(invocation, address, script));
   ASSIGN_OR_RETURN(const std::string token, MakeToken());
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
+  RETURN_IF_ERROR(CheckContainerNodes(*connection, request, invocation.environment.entries()));
   if (request.test_only) {
     return Test(*connection, token, request);
   }

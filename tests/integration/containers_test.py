@@ -167,6 +167,44 @@ class ContainerTest(Images):
         self.refused(r"--container-name: .* made from another image", "--container-name", "dev", "--container-image",
                      f"{self.place}/image.sqsh")
 
+    def test_a_name_in_use_is_refused_at_submission_unless_the_job_waits_for_it(self):
+        run = self.cluster.begin("run", "-n", 1, "--container-image", self.oci, "--container-name", "taken",
+                                 "sh", "-c", "echo begun; read line", stdin=subprocess.PIPE)
+        try:
+            self.assertEqual(run.stdout.readline(), "begun\n")
+            taken = r"--container-name: the container taken is in use on node1: use another name, or --dependency"
+            words = ("--container-image", self.oci, "--container-name", "taken")
+            self.refused(taken, *words, code=1)
+            for command in (("submit", *words, "--wrap", "true"), ("alloc", *words, "true")):
+                done = self.cluster.muster(*command)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertRegex(done.stderr, taken)
+                self.assert_one_line(done.stderr)
+            (job,) = {each["id"] for each in json.loads(self.cluster.must("queue", "--json"))["jobs"]}
+            later = self.cluster.submit(*words, "--dependency", f"afterany:{job}", "--wrap", "cat /srv/inside")
+        finally:
+            run.communicate("end\n")
+        (end,) = self.cluster.wait_ended(later)
+        self.assertEqual(end["state"], "COMPLETED")
+
+    def test_an_image_for_no_node_is_refused_by_every_way_to_submit(self):
+        image = f"oci:{self.place}/oci:v2"
+        for command in (("submit", "--container-image", image, "--wrap", "true"),
+                        ("alloc", "--container-image", image, "true")):
+            done = self.cluster.muster(*command)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("is for sparc", done.stderr)
+            self.assert_one_line(done.stderr)
+        links = os.path.join(self.cluster.root, "slurm")
+        self.cluster.must("slurm", "install", links)
+        for name, words in (("sbatch", ("--wrap", "true")), ("srun", ("true",)), ("salloc", ("--no-shell",))):
+            done = subprocess.run([os.path.join(links, name), "--container-image", image, *words], text=True,
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+                                  env={**self.cluster.environment, "MUSTER_CONTROLLER": self.cluster.address},
+                                  cwd=self.cluster.work)
+            self.assertNotEqual(done.returncode, 0, name)
+            self.assertIn("is for sparc", done.stderr, name)
+
     def test_steps_run_in_their_jobs_container(self):
         done = self.cluster.must("alloc", "-n", 1, "--container-image", self.oci,
                                  program("muster"), "run", "cat", "inside")
@@ -283,7 +321,8 @@ class ContainerTest(Images):
         self.refused(r"--container-image: \"a b\" is no image", "--container-image", "a b", code=2)
         self.refused(r"image oci:/none: .*No such file", "--container-image", "oci:/none")
         self.refused(r"holds no image \"v9\"", "--container-image", f"oci:{self.place}/oci:v9")
-        self.refused(r"the image is for sparc; this node is ", "--container-image", f"oci:{self.place}/oci:v2")
+        self.refused(r"image oci:\S+: is for sparc, and the nodes that run containers are \w+: name an image for these",
+                     "--container-image", f"oci:{self.place}/oci:v2", code=1)
         self.refused(r"--container-mounts: cannot read /no/such", "--container-image", self.oci, "--container-mounts",
                      "/no/such:/data")
         self.refused(r"--container-workdir: cannot enter /nowhere in the container", "--container-image", self.oci,

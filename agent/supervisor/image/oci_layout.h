@@ -21,9 +21,6 @@ absl::StatusOr<ImageFacts> ReadOciLayout(const std::string& directory, const std
 // As which name umoci finds that image.
 absl::StatusOr<std::string> NameInLayout(const std::string& directory, const std::string& tag);
 
-// What images call this machine's architecture: "amd64", "arm64".
-std::string OwnArchitecture();
-
 // InvalidArgument when the image is for another.
 absl::Status CheckArchitecture(const ImageFacts& facts);
 

@@ -19,4 +19,7 @@ struct ImageFacts {
   std::string name = {};  // by which it was fetched
 };
 
+// What images call this machine's architecture: "amd64", "arm64".
+std::string OwnArchitecture();
+
 }  // namespace muster::agent
