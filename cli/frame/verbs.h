@@ -26,6 +26,7 @@ namespace muster::cli {
   VERB("top", TopVerb)                     \
   VERB("cast", CastVerb)                   \
   VERB("images", ImagesVerb)               \
+  VERB("tell", TellVerb)                   \
   VERB("queue", QueueVerb)                 \
   VERB("history", HistoryVerb)             \
   VERB("show", ShowVerb)                   \

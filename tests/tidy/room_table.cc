@@ -152,7 +152,7 @@ constexpr RoomRow kRows[] = {
     {"cli", "images", "controller frame page request request/container"},
     {"cli", "jobs",
      "controller controller/query controller/streams frame images jobs/submit page parse request "
-     "sheet sheet/timeline"},
+     "sheet sheet/timeline tell"},
     {"cli", "jobs/submit", "controller frame page parse parse/request request"},
     {"cli", "kernel", "controller frame page parse picture"},
     {"cli", "live", "controller controller/query frame page parse"},
@@ -195,6 +195,7 @@ constexpr RoomRow kRows[] = {
     {"cli", "slurm/streams", "frame parse slurm/frame"},
     {"cli", "slurm/submit",
      "controller controller/query frame images jobs/submit page parse request run slurm/frame"},
+    {"cli", "tell", "connect controller controller/query frame page parse"},
     {"cli", "up", "controller frame parse parse/request slurm/links"},
     {"cli", "tune", "controller frame page simulate"},
     {"cli", "whatif", "controller frame page simulate"},
