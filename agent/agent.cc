@@ -52,6 +52,7 @@ QuestionDesk::Sources QuestionSources(const Agent::Config& config, const Attempt
                                       ControllerLink& link) {
   QuestionDesk::Sources sources;
   sources.node = config.name;
+  sources.images = config.attempts.containers.cache;
   sources.may_read_as = [&config](std::uint32_t uid) { return MayRunJobsOf(uid, config.users); };
   sources.cgroup_of = [&attempts](const AttemptKey& key) -> absl::StatusOr<std::string> {
     const std::map<AttemptKey, RunningAttempt> running = attempts.Running();

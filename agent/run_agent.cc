@@ -17,6 +17,7 @@
 #include "agent/node/discovered_features.h"
 #include "agent/supervisor/attempt/container_order.h"
 #include "agent/supervisor/criu/criu_run.h"
+#include "agent/supervisor/image/cache/image_facts.h"
 #include "agent/supervisor/launch/pam_session.h"
 #include "agent/supervisor/limits/device_filter.h"
 #include "scheduler/base/status.h"
@@ -320,8 +321,9 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   const std::string criu = machine.enforced ? WorkingCriu(options, log) : "";
   config.attempts.containers = WorkingContainers(options, log);
   const bool containers = !config.attempts.containers.runtime.empty();
-  config.discovered = DiscoveredFeatures(machine, FlagsOfThisProcessor(),
-                                         {HasGpuAwareMpi(""), !criu.empty(), containers});
+  config.discovered =
+      DiscoveredFeatures(machine, FlagsOfThisProcessor(),
+                         {HasGpuAwareMpi(""), !criu.empty(), containers, OwnArchitecture()});
   config.weight = options.weight;
   config.ready = [&outside](const std::string& status) { outside.Ready(status); };
   config.link = {.address = options.controller, .tls = options.tls, .node = options.name};

@@ -41,9 +41,7 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   RETURN_IF_ERROR(CheckEveryMethodHasARow());
   std::vector<UniqueFd> passed = manager.TakeListeners();
   const std::vector<std::string> addresses = AddressesOf(config, !passed.empty());
-  for (const std::string& address : addresses) {
-    RETURN_IF_ERROR(CheckAddress(address, config.tls));
-  }
+  RETURN_IF_ERROR(CheckAddresses(addresses, config.tls));
   RETURN_IF_ERROR(EnsurePrivateDirectory(config.state_dir));
   const std::string state = absl::StrCat(config.state_dir, "/controller");
   const StorePlace place{state, config.store, config.cluster, config.scripts()};
@@ -78,14 +76,15 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
                    Server::Start(acceptor, {addresses, config.tls, services, std::move(passed),
                                             munge, config.gateway, &frames}));
   server->Tell(log);
-  const auto loop = Compete(config, *store, controller, *server, log, *tokens);
+  const auto idle = WatchIdle(config, controller, usage, log);
+  const TakeSettings take = TakeInto(*tokens, *idle, clock, log);
+  const auto loop = Compete(config, *store, controller, *server, log, *tokens, take);
   leadership.Use(loop.get());
   const auto housekeeping = KeepHouse(config, *store, controller, clock, log);
-  const auto idle = WatchIdle(config, controller, usage, log);
   SayReady(config.ready_fd);
   manager.Ready("serving");
   const absl::Status ended =
-      ServeUntilEnd(signals, {config, controller, *server, acceptor, log, manager});
+      ServeUntilEnd(signals, {config, controller, *server, acceptor, log, manager, take});
   manager.Stopping();
   server->Stop();
   controller.Stop();

@@ -56,14 +56,19 @@ bool HasGpuAwareMpi(const std::string& library) {
 std::vector<std::string> DiscoveredFeatures(const Machine& machine, const ProcessorFlags& flags,
                                             const FoundPrograms& programs) {
   std::vector<std::string> features;
-  if (!machine.enforced) {
-    return programs.containers ? std::vector<std::string>{"containers"} : features;
-  }
-  const auto add = [&](bool has, const char* name) {
+  const auto add = [&](bool has, const std::string& name) {
     if (has) {
-      features.emplace_back(name);
+      features.push_back(name);
     }
   };
+  const auto add_containers = [&] {
+    add(programs.containers, "containers");
+    add(programs.containers && !programs.machine.empty(), "containers-" + programs.machine);
+  };
+  if (!machine.enforced) {
+    add_containers();
+    return features;
+  }
   add(flags.v2, "x86-64-v2");
   add(flags.v3, "x86-64-v3");
   add(flags.v4, "x86-64-v4");
@@ -73,7 +78,7 @@ std::vector<std::string> DiscoveredFeatures(const Machine& machine, const Proces
       "rdma");
   add(programs.gpu_aware_mpi, "gpu-aware-mpi");
   add(programs.criu, "criu");
-  add(programs.containers, "containers");
+  add_containers();
   return features;
 }
 

@@ -4,9 +4,10 @@
 //
 // x86-64-v2, -v3, -v4 (the levels of the x86-64 psABI that its processors have), nvlink, rdma (a
 // network device that programs can use without the kernel), gpu-aware-mpi (its Open MPI takes
-// addresses of GPU memory), criu (CRIU saves and restores processes there) and containers (jobs can
-// run in containers there). Invariants: a node that plays another machine finds none but the last;
-// each name can stand in --constraint.
+// addresses of GPU memory), criu (CRIU saves and restores processes there), containers (jobs can
+// run in containers there) and containers-amd64, -arm64, … (of images for that machine).
+// Invariants: a node that plays another machine finds none but the last two; each name can stand in
+// --constraint.
 
 #include <string>
 #include <vector>
@@ -31,6 +32,7 @@ struct FoundPrograms {
   bool gpu_aware_mpi = false;
   bool criu = false;
   bool containers = false;
+  std::string machine = {};  // of what images are for that containers here run: "amd64"
 };
 
 std::vector<std::string> DiscoveredFeatures(const Machine& machine, const ProcessorFlags& flags,

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "agent/questions/image_answer.h"
 #include "agent/questions/rank_processes.h"
 #include "agent/supervisor/user_space/file_piece.h"
 #include "scheduler/base/status.h"
@@ -13,6 +14,7 @@ namespace muster::agent {
 namespace {
 
 constexpr std::size_t kProcessBytesMax = std::size_t{1} << 20;
+constexpr std::size_t kImageBytesMax = std::size_t{2} << 20;
 
 User UserIn(const wire::User& user) {
   return User{user.uid(), user.gid(), user.name()};
@@ -54,9 +56,32 @@ absl::StatusOr<QuestionDesk::Work> QuestionDesk::ProcessWork(
   return work;
 }
 
+absl::StatusOr<QuestionDesk::Work> QuestionDesk::ImageWork(
+    const wire::ImageQuestion& question) const {
+  if (sources_.images.empty()) {
+    return absl::FailedPreconditionError("no images are kept there");
+  }
+  Work work;
+  work.user = UserIn(question.user());
+  work.work = [question, now = clock_.Now(),
+               cache = absl::StrCat(sources_.images, "/", question.user().uid())] {
+    return BringBytes(AnswerOfImages(question, cache, now).SerializeAsString());
+  };
+  work.fill = [](const Brought& brought, wire::NodeQuestionReply* answer) {
+    ASSIGN_OR_RETURN(const std::string bytes, TakeBytes(brought, kImageBytesMax));
+    return answer->mutable_images()->ParseFromString(bytes)
+               ? absl::OkStatus()
+               : absl::InternalError("what is kept there did not come whole");
+  };
+  return work;
+}
+
 absl::StatusOr<QuestionDesk::Work> QuestionDesk::WorkFor(const wire::NodeQuestion& question) const {
   if (question.has_processes()) {
     return ProcessWork(question.processes());
+  }
+  if (question.has_images()) {
+    return ImageWork(question.images());
   }
   if (!question.has_output()) {
     return absl::UnimplementedError("a question of a kind that this agent does not know");

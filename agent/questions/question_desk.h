@@ -31,7 +31,8 @@ class QuestionDesk {
  public:
   // What it needs to know of its agent.
   struct Sources {
-    std::string node;  // our name
+    std::string node;    // our name
+    std::string images;  // the directory of users' caches of images; "": there is none
     // PermissionDenied when jobs of that user are not run here.
     std::function<absl::Status(std::uint32_t uid)> may_read_as;
     // The control group of an attempt that runs here, or "" where it has none; NotFound.
@@ -64,6 +65,7 @@ class QuestionDesk {
   };
   absl::StatusOr<Work> WorkFor(const wire::NodeQuestion& question) const;
   absl::StatusOr<Work> ProcessWork(const wire::ProcessQuestion& question) const;
+  absl::StatusOr<Work> ImageWork(const wire::ImageQuestion& question) const;
   void Begin(std::uint64_t number, Work work);
   void BeginWaiting();
   void Answer(std::uint64_t number, const absl::Status& status,

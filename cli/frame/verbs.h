@@ -25,6 +25,8 @@ namespace muster::cli {
   VERB("forward", ForwardVerb)             \
   VERB("top", TopVerb)                     \
   VERB("cast", CastVerb)                   \
+  VERB("images", ImagesVerb)               \
+  VERB("tell", TellVerb)                   \
   VERB("queue", QueueVerb)                 \
   VERB("history", HistoryVerb)             \
   VERB("show", ShowVerb)                   \

@@ -6,15 +6,19 @@
 #include "cli/controller/controller.h"
 #include "cli/controller/streams/submit_stream.h"
 #include "cli/frame/verbs.h"
+#include "cli/images/container_check.h"
 #include "cli/jobs/submit/batch_file.h"
 #include "cli/jobs/submit/submission.h"
 #include "cli/page/quantity.h"
 #include "cli/page/text.h"
 #include "cli/request/job_options.h"
 #include "cli/request/request.h"
+#include "cli/tell/background_notice.h"
+#include "cli/tell/terminal.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/host_list.h"
 #include "scheduler/runtime/clock.h"
+#include "scheduler/runtime/unique_fd.h"
 
 namespace muster::cli {
 namespace {
@@ -61,6 +65,9 @@ absl::StatusOr<int> SubmitBatch(const Invocation& invocation, const Address& add
   if (!invocation.arguments.empty() || !invocation.components.empty()) {
     return absl::InvalidArgumentError("--batch and SCRIPT exclude each other: give one");
   }
+  if (invocation.Has("tell")) {
+    return absl::InvalidArgumentError("--tell: is for one job: use muster tell after --batch");
+  }
   const std::string path = invocation.Value("batch");
   ASSIGN_OR_RETURN(std::vector<BatchLine> lines,
                    ReadBatchFile(SubmitVerb(), invocation, path, address));
@@ -97,6 +104,10 @@ absl::StatusOr<int> Submit(const Invocation& as_given) {
     return SubmitBatch(as_given, address);
   }
   ASSIGN_OR_RETURN(const Invocation invocation, WithWrapInFront(as_given));
+  UniqueFd terminal;
+  if (invocation.Has("tell")) {
+    ASSIGN_OR_RETURN(terminal, FindTerminal());
+  }
   // The command line alone first: its mistakes are told before a file is looked at.
   const ParseContext context{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
   RETURN_IF_ERROR(ReadJobOptions(invocation.values, {}, JobVerb::kSubmit, context).status());
@@ -104,6 +115,7 @@ absl::StatusOr<int> Submit(const Invocation& as_given) {
   ASSIGN_OR_RETURN(const JobRequest request, ReadSubmission(invocation, address, script));
   ASSIGN_OR_RETURN(const std::string token, MakeToken());
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
+  RETURN_IF_ERROR(CheckContainerNodes(*connection, request, invocation.environment.entries()));
   if (request.test_only) {
     return Test(*connection, token, request);
   }
@@ -113,6 +125,9 @@ absl::StatusOr<int> Submit(const Invocation& as_given) {
   const JobId job = submitted.job;
   std::cout << (request.parsable ? "" : "Submitted batch job ") << job.value() << std::endl;
   TellRecorded(request);
+  if (terminal.valid()) {
+    RETURN_IF_ERROR(StartNotice(invocation, absl::StrCat(job.value()), terminal.get()));
+  }
   if (!submitted.remark.empty()) {
     std::cerr << "muster submit: job " << job.value() << " waits: " << Printable(submitted.remark)
               << "; muster cancel " << job.value() << " takes it back" << std::endl;
@@ -153,6 +168,10 @@ Verb SubmitVerb() {
                              .letter = 0,
                              .metavar = "FILE",
                              .text = "Submit each line of FILE: the words of one submission"});
+  verb.options.push_back(Option{.name = "tell",
+                                .letter = 0,
+                                .metavar = "",
+                                .text = "Write a line to this terminal when it has ended"});
   verb.arguments_max = kAnyNumber;
   verb.takes_command = true;
   verb.run = Submit;

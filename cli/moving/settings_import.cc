@@ -27,7 +27,8 @@ struct KeyReason {
 constexpr const char* kPlaces = "Muster's packages have places and ports of their own";
 constexpr const char* kAlways = "it always does";
 constexpr const char* kNoPlugins = "there are no plugins";
-constexpr const char* kNoPower = "nodes are not switched off and on";
+constexpr const char* kPower =
+    "nodes are switched off and on by class: `[power.NAME]`, with the same programs";
 constexpr const char* kByItself = "the daemons settle it by themselves";
 
 constexpr KeyReason kKeyReasons[] = {
@@ -77,9 +78,9 @@ constexpr KeyReason kKeyReasons[] = {
     {"federation*", "there are no federations"},
     {"mailprog", "mail is not sent by a program of the site's"},
     {"maildomain", "mail is not sent by a program of the site's"},
-    {"suspend*", kNoPower},
-    {"resume*", kNoPower},
-    {"reboot*", kNoPower},
+    {"suspend*", kPower},
+    {"resume*", kPower},
+    {"reboot*", "an agent says how its node reboots: its key `reboot`"},
     {"grestypes", "agents find GPUs; give them other resources with their key gres"},
     {"maxjobcount", "only jobs of each user are bounded: `policy.submit_jobs_max`"},
     {"maxstepcount", "steps are not counted"},

@@ -167,13 +167,10 @@ void Notifier::AddMail(const Message& message) {
 void Notifier::AddWebhook(const Message& message) {
   const std::string id =
       absl::StrCat(cluster_, ".", message.event, ".", message.label, ".", NewsName(message.news));
-  const nlohmann::json body = {
-      {"news", NewsName(message.news)},
-      {"subject", message.subject},
-      {"event", message.json.empty() ? nlohmann::json()
-                                     : nlohmann::json::parse(message.json, nullptr, false)}};
-  HttpPost post{message.asked.url, "application/json",
-                body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)};
+  WebhookBody body = MakeWebhookBody(config_.webhooks, message.asked.url,
+                                     {NewsName(message.news), message.subject, message.text,
+                                      message.label, message.user, message.json});
+  HttpPost post{message.asked.url, std::move(body.type), std::move(body.body)};
   post.to_private = config_.webhook_private;
   deliveries_.Add({message.event, id, post.url,
                    [this, post, id, key = WebhookKeyOf(site_key_, message.user)]() mutable {

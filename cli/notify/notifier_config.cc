@@ -34,6 +34,7 @@ absl::Status ReadNotifierFile(const std::string& path, NotifierConfig& config) {
   }
   RETURN_IF_ERROR(file.ReadBool("webhook_private", &config.webhook_private));
   RETURN_IF_ERROR(ReadAlertSettings(file, &config.alerts));
+  RETURN_IF_ERROR(ReadWebhookTemplates(file, &config.webhooks));
   if (!CheckMailUser(config.mail_from).ok()) {
     return file.ErrorAt("mail_from", "a user or an address");
   }
@@ -57,7 +58,7 @@ absl::StatusOr<NotifierConfig> ParseNotifierConfig(int argc, const char* const* 
   app.add_option("--state", said.state, "a directory of its own, where it keeps its place");
   app.add_option("--config", file,
                  "settings, TOML: controller, state, sendmail, mail_from, mail_domain, "
-                 "webhook_private, alertmanager, [alert.RULE]");
+                 "webhook_private, alertmanager, [alert.RULE], [webhook.NAME]");
   app.add_option("--key-of", said.key_of, "print the key that signs this user's webhooks");
   app.add_option("--ready-fd", config.ready_fd, "write \"ready\" here once reading");
   try {

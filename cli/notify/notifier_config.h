@@ -5,9 +5,11 @@
 // Invariant: what ParseNotifierConfig returns has been checked.
 
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "cli/alerts/alert_rules.h"
+#include "cli/notify/webhook_body.h"
 
 namespace muster::cli {
 
@@ -20,6 +22,7 @@ struct NotifierConfig {
   bool webhook_private = false;  // webhooks may go to private networks
   std::string alertmanager;      // "http://127.0.0.1:9093"; empty: none
   AlertSettings alerts;
+  std::vector<WebhookTemplate> webhooks = {};
   std::string key_of;  // prints the webhook key of that user, and ends
   int ready_fd = -1;
   bool help = false;

@@ -33,6 +33,7 @@ struct JobRequest {
   bool parsable = false;
   bool wait = false;
   bool test_only = false;
+  std::string image_machine;          // for which its container's image is ("amd64"); "": unknown
   std::vector<Component> components;  // of a heterogeneous job: those after the first
 };
 

@@ -197,7 +197,8 @@ absl::Status FillContainer(const Context& context, JobRequest* request) {
   MakeAbsolute(current, &container);
   RETURN_IF_ERROR(CheckContainer(container));
   RETURN_IF_ERROR(CheckContainerPaths(container));
-  RETURN_IF_ERROR(PinImage(context.environment.entries(), kRegistryPatience, &container));
+  ASSIGN_OR_RETURN(request->image_machine,
+                   PinImage(context.environment.entries(), kRegistryPatience, &container));
   if (!context.new_job) {
     request->program.container = std::exchange(container, ContainerSpec());
   }

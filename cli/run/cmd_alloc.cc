@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
 #include "cli/frame/verbs.h"
+#include "cli/images/container_check.h"
 #include "cli/page/text.h"
 #include "cli/request/job_options.h"
 #include "cli/request/program_path.h"
@@ -76,6 +77,7 @@ absl::StatusOr<int> HoldAllocation(const Invocation& invocation, const AllocText
   request.program.io.token = plan.token;
   request.program.io.address = listener->address();
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
+  RETURN_IF_ERROR(CheckContainerNodes(*connection, request, invocation.environment.entries()));
   ASSIGN_OR_RETURN(const std::string token, MakeToken());
   ASSIGN_OR_RETURN(const Submitted submitted,
                    connection->Call(SubmitJob{.token = token,

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
 #include "cli/frame/verbs.h"
+#include "cli/images/container_check.h"
 #include "cli/page/text.h"
 #include "cli/parse/request/rank_programs.h"
 #include "cli/request/job_options.h"
@@ -178,6 +179,7 @@ absl::StatusOr<RunPlan> Ask(const Invocation& invocation, Connection& connection
   plan.show_waiting = isatty(STDERR_FILENO) != 0;
   ASSIGN_OR_RETURN(const std::string token, MakeToken());
   if (!invocation.environment.Has("MUSTER_JOB_ID")) {
+    RETURN_IF_ERROR(CheckContainerNodes(connection, request, invocation.environment.entries()));
     for (const Component& component : request.components) {
       plan.component_tokens.push_back(component.program.io.token);
     }

@@ -3,18 +3,16 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <map>
 #include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "checkpoint/advice/interval.h"
 #include "cli/parse/number.h"
 #include "cli/parse/request/resources.h"
+#include "cli/simulate/named_words.h"
 #include "cli/simulate/trace_options.h"
 #include "scheduler/base/status.h"
-#include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/words.h"
 #include "scheduler/simulator/workload/failure_log.h"
 
@@ -26,43 +24,6 @@ constexpr double kShapeMin = 0.1;
 constexpr double kShapeMax = 20;
 constexpr std::uint64_t kBytesMax = std::uint64_t{1} << 50U;
 constexpr std::uint32_t kWritersMax = 1'000'000;
-
-using Words = std::map<std::string, std::string>;
-
-// "a=1,b=2" with these names only.
-absl::StatusOr<Words> ReadWords(const std::string& text, const std::vector<std::string>& known) {
-  Words words;
-  for (const std::string& piece : std::vector<std::string>(absl::StrSplit(text, ','))) {
-    const std::pair<std::string, std::string> word = absl::StrSplit(piece, absl::MaxSplits('=', 1));
-    if (std::find(known.begin(), known.end(), word.first) == known.end() || word.second.empty()) {
-      std::string names;
-      for (const std::string& name : known) {
-        absl::StrAppend(&names, names.empty() ? "" : ", ", name);
-      }
-      return absl::InvalidArgumentError(
-          absl::StrCat(Quote(piece), " is not NAME=VALUE with one of the names ", names));
-    }
-    if (!words.insert(word).second) {
-      return absl::InvalidArgumentError(absl::StrCat(word.first, " is there twice: say it once"));
-    }
-  }
-  return words;
-}
-
-// Whole seconds, rounded up; `otherwise` when it is not there.
-absl::StatusOr<std::int64_t> SecondsOf(const Words& words, const std::string& name,
-                                       std::int64_t otherwise) {
-  const auto found = words.find(name);
-  if (found == words.end()) {
-    return otherwise;
-  }
-  const absl::StatusOr<Duration> duration = ParseDuration(found->second);
-  if (!duration.ok()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(name, ": ", std::string(duration.status().message())));
-  }
-  return std::chrono::ceil<std::chrono::seconds>(*duration).count();
-}
 
 // Bytes; 0 when they are not there.
 absl::StatusOr<std::int64_t> BytesOf(const Words& words, const std::string& name) {

@@ -179,6 +179,10 @@ std::vector<sim::Metric> ClusterMetrics(const sim::ClusterResult& cluster) {
     const std::vector<sim::Metric> of_failures = cluster.failures.Metrics();
     metrics.insert(metrics.end(), of_failures.begin(), of_failures.end());
   }
+  if (cluster.energy.has_value()) {
+    const std::vector<sim::Metric> of_energy = cluster.energy->Metrics();
+    metrics.insert(metrics.end(), of_energy.begin(), of_energy.end());
+  }
   return metrics;
 }
 

@@ -11,6 +11,7 @@
 #include "cli/parse/number.h"
 #include "cli/parse/request/resources.h"
 #include "cli/simulate/failure_options.h"
+#include "cli/simulate/power_options.h"
 #include "cli/simulate/trace_options.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/words.h"
@@ -232,6 +233,7 @@ std::vector<Option> ClusterOptionTable() {
       MakeOption("cluster", "FILE", "Nodes, partitions, accounts, policy: see the manual"));
   const std::vector<Option> of_failures = FailureOptionTable();
   options.insert(options.end(), of_failures.begin(), of_failures.end());
+  options.push_back(PowerOption());
   return options;
 }
 
@@ -246,6 +248,7 @@ absl::StatusOr<std::optional<sim::ClusterRun>> ReadClusterRun(const Invocation& 
   }
   if (!any) {
     RETURN_IF_ERROR(RefuseFailureOptions(invocation));
+    RETURN_IF_ERROR(RefusePowerOption(invocation));
     return std::nullopt;
   }
   ASSIGN_OR_RETURN(sim::ClusterRun run, invocation.Has("cluster")
@@ -258,6 +261,7 @@ absl::StatusOr<std::optional<sim::ClusterRun>> ReadClusterRun(const Invocation& 
       return absl::InvalidArgumentError(absl::StrCat("--policy: ", std::string(status.message())));
     }
   }
+  RETURN_IF_ERROR(ReadPowerOption(invocation, &run));
   return run;
 }
 

@@ -186,10 +186,25 @@ absl::StatusOr<TokenStore::Minted> TokenStore::Mint(const User& user,
   return made;
 }
 
+void TokenStore::Trust(std::shared_ptr<const SiteTokens> site) {
+  std::shared_ptr<const SiteTokens> gone;  // ends here, without the lock
+  const MutexLock lock(&mutex_);
+  gone = std::move(before_);
+  before_ = std::move(site_);
+  site_ = std::move(site);
+}
+
+std::shared_ptr<const SiteTokens> TokenStore::site() const {
+  const MutexLock lock(&mutex_);
+  return site_;
+}
+
 absl::StatusOr<TokenGrant> TokenStore::Judge(std::string_view token) const {
   const absl::StatusOr<std::string> payload = OpenCompact(key_, token);
-  if (!payload.ok() && site_ != nullptr) {
-    return JudgeSite(token);
+  if (!payload.ok()) {
+    if (const std::shared_ptr<const SiteTokens> site = this->site(); site != nullptr) {
+      return JudgeSite(*site, token);
+    }
   }
   const Claims claims =
       payload.ok() ? Claims::parse(*payload, nullptr, false) : Claims(Claims::value_t::discarded);
@@ -221,14 +236,14 @@ absl::StatusOr<TokenGrant> TokenStore::Judge(std::string_view token) const {
   return grant;
 }
 
-absl::StatusOr<TokenGrant> TokenStore::JudgeSite(std::string_view token) const {
-  ASSIGN_OR_RETURN(const SiteGrant said, site_->Judge(token));
+absl::StatusOr<TokenGrant> TokenStore::JudgeSite(const SiteTokens& site, std::string_view token) {
+  ASSIGN_OR_RETURN(const SiteGrant said, site.Judge(token));
   const absl::StatusOr<User> user = UserNamed(said.user);
   if (!user.ok()) {
     return absl::UnauthenticatedError(
         "token of this site's issuer: its user is not known on the controller's machine");
   }
-  if (!site_->operators() && (user->uid == 0 || user->uid == geteuid())) {
+  if (!site.operators() && (user->uid == 0 || user->uid == geteuid())) {
     return absl::UnauthenticatedError(
         "token of this site's issuer: it speaks for an operator, which [oidc] does not let it; "
         "make one: muster token");
@@ -244,7 +259,7 @@ absl::Status TokenStore::StillGood(const std::string& id) const {
   if (absl::StartsWith(id, kSiteMark)) {
     const std::string rest = id.substr(std::string(kSiteMark).size());
     std::int64_t expires = 0;
-    return absl::SimpleAtoi(rest.substr(0, rest.find(':')), &expires) &&
+    return site() != nullptr && absl::SimpleAtoi(rest.substr(0, rest.find(':')), &expires) &&
                    clock_.Now() < Time(Duration(expires))
                ? absl::OkStatus()
                : NotGood("it has ended");

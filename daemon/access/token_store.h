@@ -64,8 +64,10 @@ class TokenStore {
                                                           const std::string& cluster,
                                                           const Clock& clock,
                                                           TokenShelf shelf = {});
-  // Takes tokens of the site's issuer, too. Before the first call.
-  void Trust(std::unique_ptr<const SiteTokens> site) { site_ = std::move(site); }
+  // Takes tokens of this issuer of the site's, too, and of no other; null: of none.
+  void Trust(std::shared_ptr<const SiteTokens> site);
+  // The issuer in force; null: none.
+  [[nodiscard]] std::shared_ptr<const SiteTokens> site() const;
   // Reads again what another controller may have written on the shelf.
   absl::Status Refresh();
 
@@ -99,18 +101,21 @@ class TokenStore {
   absl::Status Write(std::map<std::string, TokenGrant> grants)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(writes_);
   void DropEnded(std::map<std::string, TokenGrant>& grants) const;
-  [[nodiscard]] absl::StatusOr<TokenGrant> JudgeSite(std::string_view token) const;
+  [[nodiscard]] static absl::StatusOr<TokenGrant> JudgeSite(const SiteTokens& site,
+                                                            std::string_view token);
 
   const std::string path_;
   const TokenShelf shelf_;
   const SigningKey key_;
   const std::string issuer_;
   const Clock& clock_;
-  std::unique_ptr<const SiteTokens> site_;  // null: there are none
   std::map<std::string, TokenGrant> Counting() const;
   Mutex writes_;  // one change of the store after the other
   mutable Mutex mutex_;
   std::map<std::string, TokenGrant> grants_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<const SiteTokens> site_ ABSL_GUARDED_BY(mutex_);
+  // What was in force before: who judges by it is not the one to wait for its end.
+  std::shared_ptr<const SiteTokens> before_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace muster::daemon

@@ -48,6 +48,11 @@ void AnswerInTurn(Methods& methods, const Backend& backend, Answer answer) {
   });
 }
 
+// live_answers.cc: asks a node, where this controller asks any; and the user on whose behalf.
+void AskNode(const Backend& backend, NodeQuestions::Question question,
+             NodeQuestions::Answered answered);
+void TellUser(const User& user, wire::User* told);
+
 // client_commands.cc: what changes the state, by the list in scheduler/model/change/command.h.
 void ServeCommands(Methods& methods, const Backend& backend);
 // job_answers.cc: jobs shown, noted, explained, and forecast.
@@ -56,6 +61,8 @@ void ServeJobQuestions(Methods& methods, const Backend& backend);
 void ServeSubmissions(Methods& methods, const Backend& backend);
 // live_answers.cc: what the nodes say of jobs' output and processes.
 void ServeLiveQuestions(Methods& methods, const Backend& backend);
+// image_answers.cc: the images that nodes keep.
+void ServeImages(Methods& methods, const Backend& backend);
 // node_answers.cc: the cluster and its nodes.
 void ServeNodeQuestions(Methods& methods, const Backend& backend);
 // health_answers.cc

@@ -27,6 +27,7 @@ ClientService::ClientService(Controller& controller, Accounting& accounting, Job
   ServeCommands(methods_, backend);
   ServeJobQuestions(methods_, backend);
   ServeLiveQuestions(methods_, backend);
+  ServeImages(methods_, backend);
   ServeSubmissions(methods_, backend);
   ServeNodeQuestions(methods_, backend);
   ServeHealthQuestions(methods_, backend);

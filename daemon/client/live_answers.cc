@@ -30,21 +30,6 @@ struct OutputJob {
   bool found = false;
 };
 
-void AskNode(const Backend& backend, NodeQuestions::Question question,
-             NodeQuestions::Answered answered) {
-  if (backend.questions == nullptr) {
-    answered(absl::UnavailableError("this controller asks no nodes"));
-    return;
-  }
-  backend.questions->Ask(std::move(question), std::move(answered));
-}
-
-void TellUser(const User& user, wire::User* told) {
-  told->set_name(user.name);
-  told->set_uid(user.uid);
-  told->set_gid(user.gid);
-}
-
 bool NamesArray(JobId asked, const std::optional<std::uint32_t>& index, JobId array,
                 const std::string& element) {
   return !index.has_value() && asked == array && !element.empty();
@@ -413,6 +398,21 @@ void AnswerListRanks(const Backend& backend, const Call<ListRanks>& call, const 
 }
 
 }  // namespace
+
+void AskNode(const Backend& backend, NodeQuestions::Question question,
+             NodeQuestions::Answered answered) {
+  if (backend.questions == nullptr) {
+    answered(absl::UnavailableError("this controller asks no nodes"));
+    return;
+  }
+  backend.questions->Ask(std::move(question), std::move(answered));
+}
+
+void TellUser(const User& user, wire::User* told) {
+  told->set_name(user.name);
+  told->set_uid(user.uid);
+  told->set_gid(user.gid);
+}
 
 void ServeLiveQuestions(Methods& methods, const Backend& backend) {
   AnswerAtOnce<ReadOutput>(methods, backend, AnswerReadOutput);

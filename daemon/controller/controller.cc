@@ -55,6 +55,15 @@ void AddSpent(const core::ClusterState& state, const std::set<UsageKey>& keys, B
 }
 
 // Those of the nodes of which something is known.
+void AddPower(const core::PowerTable& table, const std::set<NodeId>& nodes, Batch& batch) {
+  for (const NodeId id : nodes) {
+    if (const auto found = table.nodes().find(id); found != table.nodes().end()) {
+      batch.power.push_back(found->second);
+    }
+  }
+}
+
+// The same, and those that failed jobs.
 void AddHealth(const core::HealthTable& table, const std::set<NodeId>& health,
                const std::set<NodeId>& tallies, Batch& batch) {
   for (const NodeId id : health) {
@@ -102,6 +111,7 @@ Controller::Controller(JobStore& store, AgentGateway& agents, const Clock& clock
       policy_(std::make_shared<const SchedulerConfig>(std::move(setting.policy))),
       orders_(store, setting.cluster, std::move(setting.secrets)),
       alerts_(store.directory() + "/alerts", log),
+      power_(store.directory() + "/power", log),
       cycles_(setting.planner ? std::move(setting.planner) : Planner(MakePlan), meters_),
       events_(std::move(setting.cluster)) {}
 
@@ -249,9 +259,9 @@ void Controller::Keep(std::function<void(Batch& batch, Time now)> add, const Rep
 }
 
 void Controller::Loop() {
-  next_sweep_ = std::chrono::steady_clock::now() + kSweep;
+  due_.sweep = std::chrono::steady_clock::now() + kSweep;
   while (!queue_.closed() && !has_fatal_) {
-    auto deadline = next_sweep_;
+    auto deadline = due_.sweep;
     if (plan_ != nullptr && plan_->wake != kNoTime) {
       deadline = std::min(deadline, std::chrono::steady_clock::now() +
                                         std::max(plan_->wake - clock_.Now(), Duration(1)));
@@ -280,10 +290,10 @@ void Controller::EveryFewMoments() {
   if (plan_ != nullptr && plan_->wake != kNoTime && plan_->wake <= clock_.Now()) {
     pace_.Want();
   }
-  if (std::chrono::steady_clock::now() < next_sweep_) {
+  if (std::chrono::steady_clock::now() < due_.sweep) {
     return;
   }
-  next_sweep_ = std::chrono::steady_clock::now() + kSweep;
+  due_.sweep = std::chrono::steady_clock::now() + kSweep;
   if (stale_) {
     Reload();
   }
@@ -293,14 +303,19 @@ void Controller::EveryFewMoments() {
                  absl::StrCat("node ", ToString(lost.node), " has been silent for its lease"));
     DoTake(lost, [](const core::Transition&, const absl::Status&) {});
   }
-  LookAtHealth();
+  LookAtNodes();
 }
 
-void Controller::LookAtHealth() {
+void Controller::LookAtNodes() {
   if (!Degraded().ok()) {
     return;
   }
-  for (const Command& command : {Command(TickHealth{}), Command(TickElastic{})}) {
+  std::vector<Command> commands = {TickHealth{}, TickElastic{}};
+  if (std::optional<SwitchNodes> orders =
+          power_.Look(state_, plan_.get(), *policy_, clock_.Now())) {
+    commands.emplace_back(*std::move(orders));
+  }
+  for (const Command& command : commands) {
     const core::Transition transition = core::Handle(state_, command, clock_.Now(), *policy_);
     Apply(transition.events);
     Dispatch(transition.effects);
@@ -325,6 +340,7 @@ void Controller::Finish(bool all_cycles) {
     group_.batch.usage.push_back(state_.usage().UsageOf(account, user));
   }
   AddHealth(state_.health(), group_.health, group_.tallies, group_.batch);
+  AddPower(state_.power(), group_.power, group_.batch);
   Group group = std::exchange(group_, Group());
   group_.batch.cycles = std::move(held_back);
   for (const EndedAttempt& ended : group.batch.attempts) {
@@ -337,7 +353,7 @@ void Controller::Finish(bool all_cycles) {
                    meters_.commit.Observe(std::chrono::steady_clock::now() - begin);
                    const absl::Status told = ForCallers(status);
                    if (status.ok() && version.valid()) {
-                     followed_ = version.value();
+                     journal_.Reach(version);
                      events_.Publish(std::move(notes), version);
                    }
                    for (const Reply& reply : after) {
@@ -462,6 +478,9 @@ void Controller::Touch(const Event& event) {
           group_.health.insert(change.node);
           group_.tallies.insert(change.node);
         }
+        if constexpr (std::is_same_v<Change, NodePowered>) {
+          group_.power.insert(change.node);
+        }
         if constexpr (std::is_same_v<Change, AttemptQuarantined>) {
           // Its number is used up, also for a job that waits here.
           group_.jobs.insert(change.attempt.job);
@@ -480,6 +499,9 @@ void Controller::TellWatchers(JobId id) {
 }
 
 void Controller::Dispatch(const std::vector<Effect>& effects, bool of_new_job) {
+  for (Reply& call : power_.CallsFor(state_, effects, plan_.get(), *policy_)) {
+    group_.after.push_back(std::move(call));
+  }
   for (const Effect& effect : effects) {
     if (std::holds_alternative<Replan>(effect)) {
       of_new_job ? pace_.WantForNew() : pace_.Want();

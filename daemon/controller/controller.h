@@ -25,6 +25,7 @@
 #include "daemon/controller/cycle/cycle_pace.h"
 #include "daemon/controller/cycle/waiting_reasons.h"
 #include "daemon/controller/cycle_runner.h"
+#include "daemon/controller/followed_journal.h"
 #include "daemon/controller/job_watchers.h"
 #include "daemon/controller/meters.h"
 #include "daemon/controller/network_map.h"
@@ -32,6 +33,7 @@
 #include "daemon/controller/task_queue.h"
 #include "daemon/events/event_feed.h"
 #include "daemon/events/event_note.h"
+#include "daemon/power/power_switch.h"
 #include "daemon/store/commit_queue.h"
 #include "daemon/store/job_store.h"
 #include "scheduler/core/handle/handle.h"
@@ -58,8 +60,14 @@ class AgentGateway {
 class StateView {
  public:
   StateView(const core::ClusterState& state, const WaitingReasons& waiting,
-            const std::shared_ptr<const Plan>& plan, const Alerts& alerts, Time now)
-      : state_(state), waiting_(waiting), plan_(plan), alerts_(alerts), now_(now) {}
+            const std::shared_ptr<const Plan>& plan, const Alerts& alerts, Time now,
+            const core::TouchedJobs* touched_jobs = nullptr)
+      : state_(state),
+        waiting_(waiting),
+        plan_(plan),
+        alerts_(alerts),
+        now_(now),
+        touched_jobs_(touched_jobs) {}
   [[nodiscard]] const core::ClusterState& state() const { return state_; }
   [[nodiscard]] Time now() const { return now_; }
   [[nodiscard]] const std::shared_ptr<const Plan>& plan() const { return plan_; }
@@ -73,6 +81,8 @@ class StateView {
   [[nodiscard]] std::uint32_t PriorityOf(JobId job) const;
   // What the watchdog says of the job; empty while it says nothing.
   [[nodiscard]] std::string AlertOf(JobId job) const { return alerts_.TextOf(job); }
+  // Which jobs the newest events changed; null where nobody keeps that.
+  [[nodiscard]] const core::TouchedJobs* touched_jobs() const { return touched_jobs_; }
 
  private:
   const core::ClusterState& state_;
@@ -80,6 +90,7 @@ class StateView {
   const std::shared_ptr<const Plan>& plan_;
   const Alerts& alerts_;
   const Time now_;
+  const core::TouchedJobs* const touched_jobs_;
 };
 
 class Controller {
@@ -119,7 +130,7 @@ class Controller {
   void StepDown(Reply durable);
   [[nodiscard]] bool leads() const { return leads_; }
   // The last entry of the state that is known to be in the journal.
-  [[nodiscard]] Version followed() const { return Version(followed_); }
+  [[nodiscard]] Version followed() const { return journal_.version(); }
   // Ends the loop once what was taken in is durable.
   void Stop();
   // What it counts of its work.
@@ -164,6 +175,7 @@ class Controller {
     std::set<NodeId> nodes;
     std::set<NodeId> health;   // of which the health changed
     std::set<NodeId> tallies;  // on which attempts ended
+    std::set<NodeId> power;
     std::set<UsageKey> spent;  // budgets that ended jobs were charged to
     std::set<std::pair<std::string, std::string>> charged;  // account and user, for fairshare
     std::vector<EventNote> notes;                           // for those who read events
@@ -178,7 +190,6 @@ class Controller {
   void ForgetPlans();
   void AwaitCommits();
   void MarkStale(const absl::Status& why);
-  void CompareLast(const JournalEntry& entry);
   void Reload();
   static absl::Status ForCallers(const absl::Status& status);
   void Loop();
@@ -191,14 +202,16 @@ class Controller {
   void Apply(std::vector<Event> events);
   void NoteEnd(const JobEnded& end);
   void NoteCharge(const Job& job);
-  void LookAtHealth();
+  void LookAtNodes();
   void Touch(const Event& event);
   void Dispatch(const std::vector<Effect>& effects, bool of_new_job = false);
   void MaybePlan();
   void OnCycle(const Cycle& cycle);
   // Reports jobs that the planner leaves though they fit (promise 8).
   void ReportOverlooked(const Cycle& cycle);
-  [[nodiscard]] StateView Look() const { return {state_, waiting_, plan_, alerts_, clock_.Now()}; }
+  [[nodiscard]] StateView Look() const {
+    return {state_, waiting_, plan_, alerts_, clock_.Now(), &cycles_.touched()};
+  }
   void TellWatchers(JobId job);
   void RollBack(const absl::Status& status);
   void EveryFewMoments();
@@ -213,8 +226,6 @@ class Controller {
 
   // Owned by the loop's thread.
   core::ClusterState state_;
-  std::optional<JournalEntry>
-      last_;  // that it read, without secrets; it may have been followed since
   core::JobEstimates estimates_;
   Orders orders_;
   NetworkMap map_;  // of the settings in force
@@ -222,18 +233,22 @@ class Controller {
   WaitingReasons waiting_;
   std::shared_ptr<const Plan> plan_;
   Alerts alerts_;
+  PowerSwitch power_;
   CycleRunner cycles_;
   CyclePace pace_;
   JobWatchers watchers_;
   absl::Status degraded_;
   bool stale_ = false;  // the state is not what the store holds, which has to be loaded
-  std::chrono::steady_clock::time_point try_again_;
-  std::chrono::steady_clock::time_point next_sweep_;
+  struct Due {
+    std::chrono::steady_clock::time_point try_again;  // to write, after that failed
+    std::chrono::steady_clock::time_point sweep;
+  };
+  Due due_;
 
   Meters meters_;
   EventFeed events_;
   std::atomic<bool> leads_ = true;
-  std::atomic<std::uint64_t> followed_ = 0;
+  FollowedJournal journal_;
   std::atomic<std::uint64_t> epoch_ = 0;
   absl::Status fatal_;
   std::atomic<bool> has_fatal_ = false;

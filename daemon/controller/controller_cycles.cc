@@ -13,7 +13,7 @@ void Controller::MaybePlan() {
   if (!pace_.wanted() || cycles_.running() || !Degraded().ok()) {
     return;
   }
-  if (!state_.needs_cycle()) {
+  if (!core::NeedsCycle(state_)) {
     pace_.Unwant();
     plan_ = nullptr;
     waiting_ = WaitingReasons();

@@ -6,7 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/controller/controller.h"
-#include "daemon/store/rows/program_secret.h"
 #include "scheduler/base/status.h"
 #include "scheduler/core/state/invariants.h"
 #include "scheduler/core/state/job_group.h"
@@ -36,14 +35,14 @@ absl::Status Controller::LoadState() {
   std::optional<JournalEntry> last;
   ASSIGN_OR_RETURN(StateImage image, store_.Load(&last));
   state_ = core::ClusterState(std::move(image));
-  last_ = last.has_value() ? std::optional(WithoutSecrets(*std::move(last))) : std::nullopt;
+  journal_.Read(std::move(last));
   std::optional<std::string> broken = core::BrokenInvariant(state_);
   broken = broken.has_value() ? broken : core::BrokenGroup(state_);
   if (broken.has_value()) {
     return absl::DataLossError(absl::StrCat("the state directory holds a state that cannot be: ",
                                             *broken, "; restore it from a backup"));
   }
-  followed_ = state_.version().value();
+  journal_.Reach(state_.version());
   return absl::OkStatus();
 }
 
@@ -74,6 +73,9 @@ void Controller::Run() {
 absl::Status Controller::BeginTerm() {
   const core::Transition transition = core::Handle(state_, BeginEpoch{}, clock_.Now(), *policy_);
   Apply(transition.events);
+  for (Reply& call : power_.CallsFor(state_, transition.effects, nullptr, *policy_)) {
+    group_.after.push_back(std::move(call));
+  }
   for (const NodeId id : group_.nodes) {
     group_.batch.nodes.push_back(*state_.FindNode(id));
   }
@@ -85,7 +87,7 @@ absl::Status Controller::BeginTerm() {
   RETURN_IF_ERROR(written);
   events_.Publish(std::move(group.notes), state_.version());
   epoch_ = state_.epoch().value();
-  followed_ = state_.version().value();
+  journal_.Reach(state_.version());
   log_.Info("controller",
             absl::StrCat("epoch ", ToString(state_.epoch()), ": ", state_.jobs().size(), " jobs, ",
                          state_.nodes().size(), " nodes"));
@@ -96,13 +98,15 @@ void Controller::Follow(std::vector<JournalEntry> entries, Reply followed) {
   auto shared = std::make_shared<std::pair<std::vector<JournalEntry>, Reply>>(std::move(entries),
                                                                               std::move(followed));
   const bool queued = queue_.PushOwn([this, shared] {
-    if (!leads_ && state_.version().value() != followed_) {
+    if (!leads_ && state_.version() != journal_.version()) {
       shared->second(Unsettled());
       return;
     }
     std::vector<EventNote> notes;
     for (const JournalEntry& entry : shared->first) {
-      CompareLast(entry);
+      if (!leads_ && !stale_ && journal_.IsContradictedBy(entry, state_.version())) {
+        MarkStale(absl::UnavailableError("the database lost an entry and has another"));
+      }
       if (leads_ || stale_ || entry.version <= state_.version()) {
         continue;
       }
@@ -116,10 +120,10 @@ void Controller::Follow(std::vector<JournalEntry> entries, Reply followed) {
       AddNote(std::move(note), entry.version, notes);
     }
     if (!leads_ && !shared->first.empty() && shared->first.back().version == state_.version()) {
-      last_ = WithoutSecrets(std::move(shared->first.back()));
+      journal_.Read(std::move(shared->first.back()));
     }
     if (!leads_) {
-      followed_ = state_.version().value();
+      journal_.Reach(state_.version());
       epoch_ = state_.epoch().value();
     }
     if (!leads_ && !stale_) {
@@ -129,16 +133,6 @@ void Controller::Follow(std::vector<JournalEntry> entries, Reply followed) {
   });
   if (!queued) {
     shared->second(absl::UnavailableError("the controller is stopping"));
-  }
-}
-
-// A database that was lost and restored by its standby may lack what a follower had read before the
-// standby had it. Its successor's entry is then in that one's place.
-void Controller::CompareLast(const JournalEntry& entry) {
-  const bool comparable = !leads_ && !stale_ && last_.has_value() &&
-                          entry.version == state_.version() && last_->version == entry.version;
-  if (comparable && WithoutSecrets(entry) != *last_) {
-    MarkStale(absl::UnavailableError("the database lost an entry and has another"));
   }
 }
 
@@ -154,7 +148,7 @@ absl::Status Controller::BeginToLead() {
   RETURN_IF_ERROR(stale_ ? degraded_ : absl::OkStatus());
   Finish();
   AwaitCommits();
-  RETURN_IF_ERROR(state_.version().value() == followed_ ? absl::OkStatus() : Unsettled());
+  RETURN_IF_ERROR(state_.version() == journal_.version() ? absl::OkStatus() : Unsettled());
   if (absl::Status known = store_.ContinueFrom(state_.version()); !known.ok()) {
     if (absl::IsInternal(known)) {
       MarkStale(known);
@@ -246,7 +240,7 @@ void Controller::RollBack(const absl::Status& status) {
 void Controller::Reload() {
   AwaitCommits();
   const absl::Status loaded = LoadState();
-  try_again_ = std::chrono::steady_clock::now() + kRetryWrites;
+  due_.try_again = std::chrono::steady_clock::now() + kRetryWrites;
   if (!loaded.ok()) {
     if (store_.leadership() == nullptr || absl::IsDataLoss(loaded) || absl::IsInternal(loaded)) {
       fatal_ = loaded;
@@ -274,7 +268,7 @@ absl::Status Controller::Degraded() const {
         "controller "
         "status says which leads");
   }
-  if (degraded_.ok() || (!stale_ && std::chrono::steady_clock::now() >= try_again_)) {
+  if (degraded_.ok() || (!stale_ && std::chrono::steady_clock::now() >= due_.try_again)) {
     return absl::OkStatus();
   }
   return absl::ResourceExhaustedError(absl::StrCat(

@@ -30,6 +30,7 @@ bool LeavesNothing(const Snapshot& snapshot, const Plan& plan) {
 void CycleRunner::Begin(const core::ClusterState& state, Time now, const Plan* last,
                         const std::shared_ptr<const SchedulerConfig>& config, Done done) {
   const auto begin = std::chrono::steady_clock::now();
+  meters_.cycle_ms = now.time_since_epoch().count();
   auto cycle = std::make_shared<Cycle>();
   cycle->snapshot = snapshots_.Build(state, now, last, config->network);
   cycle->config = config;

@@ -68,6 +68,8 @@ class CycleRunner {
 
   // The state was brought to `version` by the event.
   void Note(const Event& event, Version version) { snapshots_.Note(event, version); }
+  // Which jobs the newest events changed.
+  [[nodiscard]] const core::TouchedJobs& touched() const { return snapshots_.touched(); }
   // The state is another one, and not by events.
   void Forget();
 

@@ -57,6 +57,7 @@ struct Meters {
   Timings wait{kWaitBounds};    // of jobs, from submission to their first start
 
   std::atomic<std::int64_t> since_ms = 0;  // the controller's start; UTC, since 1970
+  std::atomic<std::int64_t> cycle_ms = 0;  // the newest cycle's; 0: none began yet
   std::atomic<std::uint64_t> submitted = 0;
   std::atomic<std::uint64_t> started = 0;  // attempts
   std::atomic<std::uint64_t> requeued = 0;

@@ -53,6 +53,7 @@ std::optional<PreparedOrder> Orders::Prepare(const core::ClusterState& state, co
   return std::visit(
       Overloaded{
           [](const Replan&) -> Result { return std::nullopt; },
+          [](const SwitchPower&) -> Result { return std::nullopt; },
           [](const Acknowledge& ack) -> Result {
             return PreparedOrder{ack.node, ack, nullptr};
           },

@@ -45,7 +45,7 @@ class Orders {
   Orders(JobStore& store, std::string cluster, JobSecrets secrets = {})
       : store_(store), cluster_(std::move(cluster)), secrets_(std::move(secrets)) {}
 
-  // Nothing for Replan, and for what the state no longer knows.
+  // Nothing for Replan and SwitchPower, and for what the state no longer knows.
   std::optional<PreparedOrder> Prepare(const core::ClusterState& state, const Effect& effect,
                                        Time now, const SchedulerConfig& config) const;
   // Puts the program in. NotFound when the store has none: then the job cannot be launched.

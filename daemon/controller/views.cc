@@ -172,7 +172,15 @@ void AddPlanned(const Node* node, const NodeAllocation& part, const NodeRun& run
   }
 }
 
-std::string NodeState(const Node& node) {
+std::string NodeState(const core::ClusterState& cluster, const Node& node) {
+  const PowerState power = cluster.power().Of(node.id).state;
+  if (power == PowerState::kPoweringDown || power == PowerState::kOff ||
+      power == PowerState::kPoweringUp) {
+    const char* const word = power == PowerState::kOff          ? "POWERED_DOWN"
+                             : power == PowerState::kPoweringUp ? "POWERING_UP"
+                                                                : "POWERING_DOWN";
+    return absl::StrCat(word, node.drained ? "+DRAIN" : "");
+  }
   const std::uint32_t all = AllCpus(*node.machine).Count();
   const std::uint32_t taken = node.taken.cpus.Count();
   std::string state = !node.connected ? "DOWN"
@@ -363,7 +371,7 @@ NodeView ViewOf(const core::ClusterState& state, const Node& node, bool with_mac
   view.id = node.id;
   view.name = node.name;
   view.hostname = node.hostname;
-  view.state = NodeState(node);
+  view.state = NodeState(state, node);
   view.reason = DrainText(node);
   view.features = node.features;
   view.weight = node.weight;

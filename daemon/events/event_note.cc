@@ -182,6 +182,10 @@ struct Teller {
     return AboutNode(event.drained ? "muster.node.drained" : "muster.node.resumed", event.node,
                      event.time, {{"text", event.reason}, {"by_health", event.by_health}});
   }
+  std::optional<EventNote> operator()(const NodePowered& event) const {
+    return AboutNode("muster.node.power", event.node, event.time,
+                     {{"state", std::string(Name(event.state))}});
+  }
   std::optional<EventNote> operator()(const NodeForgotten& event) const {
     EventNote note = AboutNode("muster.node.forgotten", event.node, event.time, {});
     note.node_name = event.name;

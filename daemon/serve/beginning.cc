@@ -9,10 +9,11 @@
 namespace muster::daemon {
 namespace {
 
-absl::Status ApplyConfigured(const DaemonConfig& config, Controller& controller) {
+absl::Status ApplyConfigured(const DaemonConfig& config, Controller& controller,
+                             const TakeSettings& take) {
   return config.file.empty()
              ? absl::OkStatus()
-             : ApplyPolicyFile(config.file, controller, UserOf(geteuid()), config.network);
+             : ApplyPolicyFile(config.file, controller, UserOf(geteuid()), config.network, take);
 }
 
 }  // namespace
@@ -38,7 +39,7 @@ absl::StatusOr<std::unique_ptr<TokenStore>> OpenTokens(const DaemonConfig& confi
   ASSIGN_OR_RETURN(std::unique_ptr<TokenStore> tokens,
                    TokenStore::Open(directory, config.cluster, clock, std::move(shelf)));
   if (!config.site.issuer.empty()) {
-    tokens->Trust(std::make_unique<const SiteTokens>(config.site, clock, log));
+    tokens->Trust(std::make_shared<const SiteTokens>(config.site, clock, log));
   }
   return tokens;
 }
@@ -48,22 +49,34 @@ absl::Status Begin(const DaemonConfig& config, JobStore& store, Controller& cont
     return controller.StartFollowing();
   }
   RETURN_IF_ERROR(controller.Start());
-  return ApplyConfigured(config, controller);
+  return ApplyConfigured(config, controller, nullptr);
 }
 
 std::unique_ptr<LeaderLoop> Compete(const DaemonConfig& config, JobStore& store,
                                     Controller& controller, const Server& server, const Logger& log,
-                                    TokenStore& tokens) {
+                                    TokenStore& tokens, const TakeSettings& take) {
   if (store.leadership() == nullptr) {
     return nullptr;
   }
   const LeaderLoop::Settings settings{config.name, AdvertisedOf(server, config.name), config.lease,
                                       [&tokens] { return tokens.Refresh(); }};
   return std::make_unique<LeaderLoop>(store, controller, log, settings, [&] {
-    if (const absl::Status applied = ApplyConfigured(config, controller); !applied.ok()) {
+    if (const absl::Status applied = ApplyConfigured(config, controller, take); !applied.ok()) {
       log.Error("musterd", std::string(applied.message()));
     }
   });
+}
+
+TakeSettings TakeInto(TokenStore& tokens, IdleWatch& idle, const Clock& clock, const Logger& log) {
+  return [&tokens, &idle, &clock, &log](const DaemonConfig& read) {
+    idle.Use(read.idle);
+    const std::shared_ptr<const SiteTokens> now = tokens.site();
+    if (read.site != (now == nullptr ? SiteIssuer() : now->issuer())) {  // keys are kept otherwise
+      tokens.Trust(read.site.issuer.empty()
+                       ? nullptr
+                       : std::make_shared<const SiteTokens>(read.site, clock, log));
+    }
+  };
 }
 
 std::unique_ptr<Housekeeping> KeepHouse(const DaemonConfig& config, JobStore& store,
@@ -78,9 +91,8 @@ std::unique_ptr<Housekeeping> KeepHouse(const DaemonConfig& config, JobStore& st
 
 std::unique_ptr<IdleWatch> WatchIdle(const DaemonConfig& config, Controller& controller,
                                      LiveUsage& usage, const Logger& log) {
-  return config.idle.on() ? std::make_unique<IdleWatch>(controller, usage, log, config.idle,
-                                                        UserOf(config.policy.operator_uid))
-                          : nullptr;
+  return std::make_unique<IdleWatch>(controller, usage, log, config.idle,
+                                     UserOf(config.policy.operator_uid));
 }
 
 }  // namespace muster::daemon

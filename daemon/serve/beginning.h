@@ -19,6 +19,7 @@
 #include "daemon/serve/config.h"
 #include "daemon/serve/housekeeping.h"
 #include "daemon/serve/idle_watch.h"
+#include "daemon/serve/policy_file.h"
 #include "daemon/serve/server.h"
 #include "daemon/store/job_store.h"
 #include "scheduler/runtime/clock.h"
@@ -43,7 +44,11 @@ absl::Status Begin(const DaemonConfig& config, JobStore& store, Controller& cont
 // to outlives the loop.
 std::unique_ptr<LeaderLoop> Compete(const DaemonConfig& config, JobStore& store,
                                     Controller& controller, const Server& server, const Logger& log,
-                                    TokenStore& tokens);
+                                    TokenStore& tokens, const TakeSettings& take);
+
+// Puts in force what of a configuration that was read again has no part in its policy. All that is
+// referred to outlives it.
+TakeSettings TakeInto(TokenStore& tokens, IdleWatch& idle, const Clock& clock, const Logger& log);
 
 // Has the store keep no more than the configuration says; null: it keeps all. All that is referred
 // to outlives it.
@@ -51,7 +56,7 @@ std::unique_ptr<Housekeeping> KeepHouse(const DaemonConfig& config, JobStore& st
                                         Controller& controller, const Clock& clock,
                                         const Logger& log);
 
-// Looks for jobs whose GPUs are idle; null: nothing is said of those. As above.
+// Looks for jobs whose GPUs are idle, as long as [idle] says anything. As above.
 std::unique_ptr<IdleWatch> WatchIdle(const DaemonConfig& config, Controller& controller,
                                      LiveUsage& usage, const Logger& log);
 

@@ -66,6 +66,9 @@ struct IdleJob {
 class IdleJudge {
  public:
   explicit IdleJudge(IdleRules rules) : rules_(std::move(rules)) {}
+  // Other rules, by which what was seen so far counts, too.
+  void Use(IdleRules rules) { rules_ = std::move(rules); }
+  [[nodiscard]] bool on() const { return rules_.on(); }
   // All that run now; one that is not among them is forgotten.
   std::vector<IdleJob> Look(const std::vector<GpuUse>& uses);
 
@@ -75,7 +78,7 @@ class IdleJudge {
     AttemptNumber attempt;
     std::deque<std::pair<Time, Duration>> looks;  // the first is the last before `hold` began
   };
-  const IdleRules rules_;
+  IdleRules rules_;
   std::map<JobId, Past> past_;
 };
 

@@ -35,12 +35,22 @@ IdleWatch::~IdleWatch() {
 void IdleWatch::Run() {
   std::unique_lock hold(mutex_);
   while (!wake_.wait_for(hold, look_every_, [this] { return stopping_; })) {
+    bool look = judge_.on();
+    if (others_.has_value()) {
+      judge_.Use(*std::exchange(others_, std::nullopt));
+      look = look || judge_.on();  // once more without rules: their warnings go
+    }
     hold.unlock();
-    if (controller_.leads()) {
+    if (look && controller_.leads()) {
       LookOnce();
     }
     hold.lock();
   }
+}
+
+void IdleWatch::Use(IdleRules rules) {
+  const std::lock_guard hold(mutex_);
+  others_ = std::move(rules);
 }
 
 // Of the jobs that run; of one whose nodes have not all reported nothing is known.

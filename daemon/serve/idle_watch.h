@@ -2,14 +2,15 @@
 
 // Looks for jobs whose GPUs are idle, and does what [idle] says of them.
 //
-// While the controller leads: a warning, for as long as it is so; or the job goes back to the
-// queue, its programs asked to checkpoint first; or it ends. Why stands in the log and in the job's
-// SystemComment. Thread promise: construction and destruction are main's; the work has a thread of
-// its own. Invariant: an attempt is ended once.
+// While the controller leads and [idle] says anything: a warning, for as long as it is so; or the
+// job goes back to the queue, its programs asked to checkpoint first; or it ends. Why stands in the
+// log and in the job's SystemComment. Thread promise: construction and destruction are main's; the
+// work has a thread of its own. Invariant: an attempt is ended once.
 
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -34,6 +35,9 @@ class IdleWatch {
   IdleWatch& operator=(const IdleWatch&) = delete;
   ~IdleWatch();
 
+  // The rules from the next look on; from any thread.
+  void Use(IdleRules rules);
+
  private:
   void Run();
   std::vector<GpuUse> Uses();
@@ -47,9 +51,10 @@ class IdleWatch {
   const User by_;
   const std::chrono::milliseconds look_every_;
   std::set<JobId> acted_;  // on; while they are there
-  std::mutex mutex_;
+  std::mutex mutex_;       // guards the two below
   std::condition_variable wake_;
-  bool stopping_ = false;  // guarded by mutex_
+  std::optional<IdleRules> others_;  // that count from the next look on
+  bool stopping_ = false;
   std::thread thread_;
 };
 

@@ -30,7 +30,7 @@ SitePolicy BookOf(Controller& controller) {
 }  // namespace
 
 absl::Status ApplyPolicyFile(const std::string& path, Controller& controller, const User& by,
-                             const std::string& network) {
+                             const std::string& network, const TakeSettings& take) {
   DaemonConfig whole;
   whole.network = network;
   RETURN_IF_ERROR(ReadConfigFile(path, whole));
@@ -45,9 +45,13 @@ absl::Status ApplyPolicyFile(const std::string& path, Controller& controller, co
                          promise.set_value(status);
                        });
   const absl::Status taken = promise.get_future().get();
-  return taken.ok()
-             ? taken
-             : absl::Status(taken.code(), absl::StrCat(path, ": ", std::string(taken.message())));
+  if (!taken.ok()) {
+    return absl::Status(taken.code(), absl::StrCat(path, ": ", std::string(taken.message())));
+  }
+  if (take != nullptr) {
+    take(whole);
+  }
+  return absl::OkStatus();
 }
 
 namespace {
@@ -64,20 +68,20 @@ absl::Status ReloadNetwork(const std::string& network, Controller& controller) {
 }  // namespace
 
 void ReloadPolicy(const std::string& path, const std::string& network, Controller& controller,
-                  const Logger& log) {
+                  const Logger& log, const TakeSettings& take) {
   if (path.empty() && network.empty()) {
     log.Info("musterd", "SIGHUP: there is no configuration file to read again");
     return;
   }
-  const absl::Status status = path.empty()
-                                  ? ReloadNetwork(network, controller)
-                                  : ApplyPolicyFile(path, controller, UserOf(geteuid()), network);
+  const absl::Status status =
+      path.empty() ? ReloadNetwork(network, controller)
+                   : ApplyPolicyFile(path, controller, UserOf(geteuid()), network, take);
   if (status.ok()) {
-    log.Info("musterd", path.empty()
-                            ? absl::StrCat("SIGHUP: ", network, " is in force")
-                            : absl::StrCat("SIGHUP: the policy of ", path,
-                                           " is in force; what is no policy, such as [idle] or ",
-                                           "[oidc], is read at the next start"));
+    log.Info("musterd",
+             path.empty()
+                 ? absl::StrCat("SIGHUP: ", network, " is in force")
+                 : absl::StrCat("SIGHUP: the policy, [idle] and [oidc] of ", path,
+                                " are in force; what else it says is read at the next ", "start"));
   } else {
     log.Error("musterd", absl::StrCat("SIGHUP: ", std::string(status.message()),
                                       "; the old configuration stays in force"));

@@ -126,6 +126,13 @@ absl::Status CheckAddress(const std::string& address, const TlsFiles& tls) {
       "--keys DIR (or --tls-cert, --tls-key and --tls-ca); without keys there is unix:PATH alone"));
 }
 
+absl::Status CheckAddresses(const std::vector<std::string>& addresses, const TlsFiles& tls) {
+  for (const std::string& address : addresses) {
+    RETURN_IF_ERROR(CheckAddress(address, tls));
+  }
+  return absl::OkStatus();
+}
+
 namespace {
 
 void Limit(grpc::ServerBuilder& builder) {

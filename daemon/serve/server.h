@@ -91,6 +91,7 @@ std::string AdvertisedOf(const Server& server, const std::string& host);
 // Whether Start would take the address as it is written, before anything is opened. InvalidArgument
 // is one line for the user.
 absl::Status CheckAddress(const std::string& address, const TlsFiles& tls);
+absl::Status CheckAddresses(const std::vector<std::string>& addresses, const TlsFiles& tls);
 
 // Whether the files are a controller's: all there, the key readable by us alone, the certificate
 // its, with the role of a controller. What the log should say of its expiry, or nothing.

@@ -11,7 +11,6 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/door/listening_socket.h"
 #include "daemon/serve/door_probe.h"
-#include "daemon/serve/policy_file.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/identity/expiry_watch.h"
@@ -48,9 +47,9 @@ bool DoorsAnswer(const DaemonConfig& config, const Server& server, const Accepto
 }
 
 void Reload(const DaemonConfig& config, Controller& controller, const Logger& log,
-            const ServiceManager& manager) {
+            const ServiceManager& manager, const TakeSettings& take) {
   manager.Reloading();
-  ReloadPolicy(config.file, config.network, controller, log);
+  ReloadPolicy(config.file, config.network, controller, log, take);
   manager.Ready("serving");
 }
 
@@ -65,7 +64,7 @@ int ExitCodeOf(const absl::Status& status) {
 }
 
 absl::Status ServeUntilEnd(const UniqueFd& signals, const Serving& serving) {
-  const auto& [config, controller, server, acceptor, log, manager] = serving;
+  const auto& [config, controller, server, acceptor, log, manager, take] = serving;
   const bool fed = manager.feed_every().count() > 0;
   const SystemClock clock;
   ExpiryWatch expiry(config.tls.certificate, clock.Now());
@@ -84,7 +83,7 @@ absl::Status ServeUntilEnd(const UniqueFd& signals, const Serving& serving) {
     }
     ASSIGN_OR_RETURN(const std::optional<SignalEvent> event, NextSignal(signals));
     if (event.has_value() && event->number == SIGHUP) {
-      Reload(config, controller, log, manager);
+      Reload(config, controller, log, manager, take);
     } else if (event.has_value()) {
       log.Info("musterd", absl::StrCat("signal ", event->number, ": stopping; jobs go on"));
       return absl::OkStatus();

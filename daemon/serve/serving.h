@@ -11,6 +11,7 @@
 #include "daemon/controller/controller.h"
 #include "daemon/door/acceptor.h"
 #include "daemon/serve/config.h"
+#include "daemon/serve/policy_file.h"
 #include "daemon/serve/server.h"
 #include "scheduler/runtime/log.h"
 #include "scheduler/runtime/service/systemd.h"
@@ -31,6 +32,7 @@ struct Serving {
   const Acceptor& acceptor;
   const Logger& log;
   const ServiceManager& manager;
+  const TakeSettings& take;  // of a configuration that was read again
 };
 
 // Waits for SIGTERM or SIGINT, or for the controller to end by itself (then it sends a signal);

@@ -13,6 +13,7 @@
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/machine/health.h"
 #include "scheduler/model/machine/node.h"
+#include "scheduler/model/machine/power.h"
 #include "scheduler/model/policy/account.h"
 #include "scheduler/model/policy/policy_usage.h"
 #include "scheduler/model/settings/scheduler_config.h"
@@ -28,6 +29,7 @@ MUSTER_BYTES(Job)
 MUSTER_BYTES(Node)
 MUSTER_BYTES(NodeHealth)
 MUSTER_BYTES(HealthRecord)
+MUSTER_BYTES(NodePower)
 MUSTER_BYTES(JournalEntry)
 MUSTER_BYTES(JobDetail)
 MUSTER_BYTES(AttemptView)

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/duration_text.h"
+#include "scheduler/settings/power_file.h"
 #include "scheduler/settings/priority_file.h"
 
 namespace muster {
@@ -151,7 +152,8 @@ absl::Status ReadSettings(ConfigFile& file, SchedulerConfig& policy) {
   RETURN_IF_ERROR(ReadHealth(file, policy.health));
   RETURN_IF_ERROR(ReadCheckpoint(file, policy.checkpoint));
   RETURN_IF_ERROR(ReadElastic(file, policy.elastic));
-  return ReadPriority(file, policy.priority);
+  RETURN_IF_ERROR(ReadPriority(file, policy.priority));
+  return ReadPower(file, policy);
 }
 
 }  // namespace muster

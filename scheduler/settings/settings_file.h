@@ -1,6 +1,7 @@
 #pragma once
 
-// The scheduler's settings in a configuration: [policy], [licenses] and [priority].
+// The scheduler's settings in a configuration: [policy], [licenses], [priority] and
+// [power.NAME].
 //
 // One reader for the controller that schedules live and for the simulator that tries a file first.
 // Invariants: an error begins with FILE:LINE and leaves the settings unusable, not half-meant: the

@@ -167,6 +167,44 @@ class ContainerTest(Images):
         self.refused(r"--container-name: .* made from another image", "--container-name", "dev", "--container-image",
                      f"{self.place}/image.sqsh")
 
+    def test_a_name_in_use_is_refused_at_submission_unless_the_job_waits_for_it(self):
+        run = self.cluster.begin("run", "-n", 1, "--container-image", self.oci, "--container-name", "taken",
+                                 "sh", "-c", "echo begun; read line", stdin=subprocess.PIPE)
+        try:
+            self.assertEqual(run.stdout.readline(), "begun\n")
+            taken = r"--container-name: the container taken is in use on node1: use another name, or --dependency"
+            words = ("--container-image", self.oci, "--container-name", "taken")
+            self.refused(taken, *words, code=1)
+            for command in (("submit", *words, "--wrap", "true"), ("alloc", *words, "true")):
+                done = self.cluster.muster(*command)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertRegex(done.stderr, taken)
+                self.assert_one_line(done.stderr)
+            (job,) = {each["id"] for each in json.loads(self.cluster.must("queue", "--json"))["jobs"]}
+            later = self.cluster.submit(*words, "--dependency", f"afterany:{job}", "--wrap", "cat /srv/inside")
+        finally:
+            run.communicate("end\n")
+        (end,) = self.cluster.wait_ended(later)
+        self.assertEqual(end["state"], "COMPLETED")
+
+    def test_an_image_for_no_node_is_refused_by_every_way_to_submit(self):
+        image = f"oci:{self.place}/oci:v2"
+        for command in (("submit", "--container-image", image, "--wrap", "true"),
+                        ("alloc", "--container-image", image, "true")):
+            done = self.cluster.muster(*command)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("is for sparc", done.stderr)
+            self.assert_one_line(done.stderr)
+        links = os.path.join(self.cluster.root, "slurm")
+        self.cluster.must("slurm", "install", links)
+        for name, words in (("sbatch", ("--wrap", "true")), ("srun", ("true",)), ("salloc", ("--no-shell",))):
+            done = subprocess.run([os.path.join(links, name), "--container-image", image, *words], text=True,
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+                                  env={**self.cluster.environment, "MUSTER_CONTROLLER": self.cluster.address},
+                                  cwd=self.cluster.work)
+            self.assertNotEqual(done.returncode, 0, name)
+            self.assertIn("is for sparc", done.stderr, name)
+
     def test_steps_run_in_their_jobs_container(self):
         done = self.cluster.must("alloc", "-n", 1, "--container-image", self.oci,
                                  program("muster"), "run", "cat", "inside")
@@ -225,11 +263,66 @@ class ContainerTest(Images):
             run.terminate()
             run.communicate()
 
+    def images(self):
+        return json.loads(self.cluster.must("images", "list", "--json"))["images"]
+
+    def test_images_are_pulled_listed_and_pruned(self):
+        self.cluster.muster("images", "prune", "--all")
+        self.assertNotIn(self.oci, [image["name"] for image in self.images()])
+        said = self.cluster.must("images", "pull", self.oci)
+        self.assertRegex(said, r"oci:\S+ +[0-9a-f]{12} +[0-9.]+ [KM]iB +\S+ ago +node1")
+        (image,) = [each for each in self.images() if each["name"] == self.oci]
+        self.assertEqual((image["node"], image["digest"], image["in_use"]), ("node1", self.digest, False))
+        self.assertGreater(image["size"], 100000)
+        self.assertIn("oci", self.cluster.must("images", "list"))
+        self.assertIn("node1", self.cluster.must("alloc", "-n", 1, program("muster"), "images", "pull", self.oci))
+        run = self.cluster.begin("run", "-n", 1, "--container-image", self.oci, "sh", "-c", "echo begun; read line",
+                                 stdin=subprocess.PIPE)
+        try:
+            self.assertEqual(run.stdout.readline(), "begun\n")
+            done = self.cluster.must("images", "prune", self.digest[7:19])
+            self.assertEqual(done, f"{self.oci}: in use on node1, stays")
+        finally:
+            run.communicate("end\n")
+        self.assertRegex(self.cluster.must("images", "prune", self.oci),
+                         r"^oci:\S+: removed from node1 \([0-9.]+ \w+\)$")
+        self.assertEqual([each for each in self.images() if each["name"] == self.oci], [])
+        again = self.cluster.muster("images", "prune", self.oci)
+        self.assertEqual(again.returncode, 1)
+        self.assertIn("nothing of yours is called so", again.stderr)
+        self.assertEqual(self.inside("cat inside"), "inside")
+
+    def test_a_named_container_is_listed_and_pruned_by_its_name_alone(self):
+        self.inside("echo kept >/srv/mine", "--container-name", "gone")
+        self.cluster.muster("images", "prune", "--all")
+        (shown,) = [each for each in self.images() if each["container"] == "gone"]
+        self.assertEqual((shown["digest"], shown["size"]), (self.digest, 5))
+        self.cluster.must("images", "prune", "--container-name", "gone")
+        self.assertEqual(self.inside("ls /srv", "--container-name", "gone"), "etc\ninside")
+
+    def test_a_pull_needs_no_program_of_the_image(self):
+        image = os.path.join(self.place, "empty.sqsh")
+        os.mkdir(os.path.join(self.place, "nothing"))
+        subprocess.run(["mksquashfs", os.path.join(self.place, "nothing"), image, "-quiet", "-no-progress"],
+                       check=True, stdout=subprocess.DEVNULL)
+        self.assertIn(image, self.cluster.must("images", "pull", "empty.sqsh", cwd=self.place))
+        self.assertEqual([each["container"] for each in self.images() if each["name"] == image], [""])
+
+    def test_words_that_mean_nothing_are_refused_in_one_line(self):
+        for words, code, pattern in ((("pull", "UPPER"), 2, "is no image"), (("prune",), 2, "say what goes"),
+                                     (("drop",), 2, "expected list, pull or prune"),
+                                     (("list", "-w", "nowhere"), 1, "node nowhere: no such node")):
+            done = self.cluster.muster("images", *words)
+            self.assertEqual(done.returncode, code, done.stderr)
+            self.assertIn(pattern, done.stderr)
+            self.assert_one_line(done.stderr)
+
     def test_what_cannot_be_is_refused_in_one_line(self):
         self.refused(r"--container-image: \"a b\" is no image", "--container-image", "a b", code=2)
         self.refused(r"image oci:/none: .*No such file", "--container-image", "oci:/none")
         self.refused(r"holds no image \"v9\"", "--container-image", f"oci:{self.place}/oci:v9")
-        self.refused(r"the image is for sparc; this node is ", "--container-image", f"oci:{self.place}/oci:v2")
+        self.refused(r"image oci:\S+: is for sparc, and the nodes that run containers are \w+: name an image for these",
+                     "--container-image", f"oci:{self.place}/oci:v2", code=1)
         self.refused(r"--container-mounts: cannot read /no/such", "--container-image", self.oci, "--container-mounts",
                      "/no/such:/data")
         self.refused(r"--container-workdir: cannot enter /nowhere in the container", "--container-image", self.oci,
@@ -419,6 +512,21 @@ class SeveralNodesTest(Images):
         self.assert_one_line(done.stderr)
         self.assertTrue(server.asked_for_layer.is_set())
 
+    def test_a_pull_on_two_nodes_is_one_line_and_a_silent_node_is_told(self):
+        self.assertRegex(self.cluster.must("images", "pull", "-N", 2, self.oci), r"\bnode\[1-2\]$")
+        self.cluster.agents[1].kill()
+        wait_until(lambda: self.cluster.muster("images", "list").returncode == 1, "the killed agent still answers")
+        done = self.cluster.muster("images", "list", "--json")
+        listed = json.loads(done.stdout)
+        self.assertEqual({image["node"] for image in listed["images"]}, {"node1"})
+        self.assertRegex(listed["silent"][0], r"^node node2: its agent is not connected")
+        done = self.cluster.muster("images", "list", "-w", "node1")
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.cluster.agents[1].start()
+        wait_until(lambda: self.cluster.muster("images", "list").returncode == 0, "the agent does not come back")
+        self.cluster.must("images", "prune", "--all")
+        self.assertEqual(json.loads(self.cluster.must("images", "list", "--json"))["images"], [])
+
     def test_mpi_over_two_nodes_in_containers(self):
         ring = os.path.join(BIN, "..", "tests", "mpi_ring")
         if not os.path.exists(ring):
@@ -459,6 +567,19 @@ class SeveralUsersTest(Images):
         self.assertEqual(said, ["0", "no shadow", "no chown", "own mount"])
         made = os.stat(os.path.join(own, "made"))
         self.assertEqual((made.st_uid, made.st_gid), (uid, uid))
+
+    def test_a_users_images_are_listed_and_pruned_by_that_user_alone(self):
+        self.inside("true")
+        self.inside("true", user="mallory")
+
+        def images(user):
+            done = self.cluster.as_user(user, "images", "list", "--json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return [image["digest"] for image in json.loads(done.stdout)["images"]]
+        self.assertEqual((images("alice"), images("mallory")), ([self.digest], [self.digest]))
+        done = self.cluster.as_user("mallory", "images", "prune", "--all")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual((images("alice"), images("mallory")), ([self.digest], []))
 
     def test_others_images_and_files_are_not_seen(self):
         other = self.cluster.place_of("mallory")

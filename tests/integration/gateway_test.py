@@ -249,6 +249,25 @@ class GatewayTest(unittest.TestCase):
         self.assertTrue(headers["Content-Type"].startswith("application/openmetrics-text; version=1.0.0"))
         self.cluster.muster("cancel", job)
 
+    def test_dashboards_ask_for_numbers_that_there_are(self):
+        # A queue that is empty has no sample of some families; the names of all of them are there.
+        there = set(re.findall(r"(?m)^# TYPE (\S+)", self.text("/metrics")))
+        folder = os.path.join(os.path.dirname(__file__), "..", "..", "packaging", "grafana")
+        uids = set()
+        for name in sorted(os.listdir(folder)):
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                board = json.load(file)
+            self.assertIn("muster", board["tags"], name)
+            uids.add(board["uid"])
+            self.assertEqual(len({panel["id"] for panel in board["panels"]}), len(board["panels"]), name)
+            for panel in board["panels"]:
+                for target in panel["targets"]:
+                    asked = set(re.findall(r"\b(?:muster|slurm)_[a-z_]+", target["expr"]))
+                    known = {one for one in asked if one in there or re.sub("_(total|bucket|count|sum)$", "", one) in there}
+                    self.assertEqual(asked, known, f"{name}: {panel['title']}")
+                    self.assertTrue(asked or "DCGM_FI_" in target["expr"], f"{name}: {panel['title']}")
+        self.assertEqual(len(uids), len(os.listdir(folder)))
+
     def sample(self, name):
         """The newest value of a sample; the controller's numbers are at most a second old."""
         found = re.search(rf"(?m)^{re.escape(name)} (\S+)$", self.text("/metrics"))
@@ -350,6 +369,29 @@ scrape_configs:
         self.assertEqual(self.ask("GET", "/slurm/v0.0.40/jobs")[0], 401)
         self.assertEqual(self.ask("GET", "/slurm/v0.0.40/jobs", headers={"X-SLURM-USER-TOKEN": "no"})[0], 401)
 
+    def test_a_portals_submission_waits_and_is_told_of_as_it_asks(self):
+        first = int(self.submit("--hold", "--wrap", "true"))
+        job = {"name": "after", "current_working_directory": self.cluster.root, "environment": ["PATH=/bin:/usr/bin"],
+               "dependency": f"afterany:{first}", "mail_type": ["END", "TIME=80%"], "mail_user": "ada", "nice": 5,
+               "deadline": int(time.time()) + 86400, "time_limit": {"set": True, "number": 5}, "contiguous": True}
+        status, made = self.slurm("POST", "/slurm/v0.0.40/job/submit", {"script": "#!/bin/sh\n", "job": job})
+        self.assertEqual(status, 200, made)
+        self.assertEqual([one["description"] for one in made["warnings"]], ["contiguous: has no effect here"])
+        _, shown = self.slurm("GET", f"/slurm/v0.0.40/job/{made['job_id']}")
+        (row,) = shown["jobs"]
+        self.assertEqual((row["dependency"], row["nice"], row["mail_type"], row["mail_user"], row["job_resources"]),
+                         (f"afterany:{first}", 5, ["END", "TIME=80%"], "ada", {}))
+        self.assertEqual(row["deadline"]["number"], job["deadline"])
+        self.assertTrue(shown["last_backfill"]["set"] and shown["last_update"]["set"], shown["last_backfill"])
+        self.assertEqual(shown["meta"]["slurm"]["version"]["major"], "23")
+        self.assertGreaterEqual(self.slurm("GET", "/slurm/v0.0.40/diag")[1]["statistics"]["bf_cycle_counter"], 1)
+        for key, body in (("tasks", {"script": "#!/bin/sh\n", "job": job, "tasks": 2}),
+                          ("job.colour", {"script": "#!/bin/sh\n", "job": {**job, "colour": "red"}})):
+            status, refused = self.slurm("POST", "/slurm/v0.0.40/job/submit", body)
+            self.assertEqual(status, 400, refused)
+            self.assertTrue(refused["errors"][0]["error"].startswith(key + ": "), refused)
+        self.cluster.muster("cancel", first, made["job_id"])
+
     def test_a_killed_gateway_changes_nothing(self):
         job = self.submit("--wrap", "sleep 5")
         self.gateway.kill()
@@ -358,6 +400,27 @@ scrape_configs:
         wait_until(lambda: self.ask("GET", "/v1/ping", self.token)[0] == 200, "it is back")
         wait_until(lambda: [one["state"] for one in self.get(f"/v1/history?job={job}")["jobs"]] == ["COMPLETED"],
                    "the job has completed")
+
+    def test_a_gateway_that_stands_still_changes_nothing(self):
+        # Readers who wait for it are part of what it no longer serves.
+        readers = [socket.create_connection(("127.0.0.1", self.port)) for _ in range(20)]
+        for reader in readers:
+            self.addCleanup(reader.close)
+            reader.sendall(f"GET /v1/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {self.token}\r\n\r\n".encode())
+        self.assertIn(b"200", readers[0].recv(100))
+        self.gateway.process.send_signal(signal.SIGSTOP)
+        try:
+            begun = time.monotonic()
+            jobs = [int(self.submit("--wrap", "true")) for _ in range(20)]
+            for job in jobs:
+                self.cluster.wait_ended(job)
+            self.assertEqual({self.cluster.history()[job]["state"] for job in jobs}, {"COMPLETED"})
+            self.assertEqual(self.cluster.muster("queue").returncode, 0)
+            self.assertLess(time.monotonic() - begun, cluster.PATIENCE)
+        finally:
+            self.gateway.process.send_signal(signal.SIGCONT)
+        wait_until(lambda: self.ask("GET", "/v1/ping", self.token)[0] == 200, "it goes on")
+        self.assertEqual(self.get(f"/v1/history?job={jobs[-1]}")["jobs"][0]["state"], "COMPLETED")
 
     def test_a_restarted_controller_is_found_again(self):
         self.cluster.controller.kill()
@@ -442,10 +505,11 @@ class SiteTokenTest(unittest.TestCase):
         cls.addClassCleanup(issuer.server_close)
         cls.addClassCleanup(issuer.shutdown)
         threading.Thread(target=issuer.serve_forever, daemon=True).start()
-        config = os.path.join(cls.cluster.root, "musterd.toml")
+        cls.config = config = os.path.join(cls.cluster.root, "musterd.toml")
+        cls.said = ('[oidc]\nissuer = "https://login.example.org"\naudience = "muster"\noperators = true\n'
+                    f'jwks = "http://127.0.0.1:{issuer.server_port}/keys"\n')
         with open(config, "w", encoding="utf-8") as file:
-            file.write('[oidc]\nissuer = "https://login.example.org"\naudience = "muster"\noperators = true\n'
-                       f'jwks = "http://127.0.0.1:{issuer.server_port}/keys"\n')
+            file.write(cls.said)
         door = f"unix:{cls.cluster.state}/gateway.sock"
         cls.cluster.controller.arguments += ["--gateway-socket", door, "--config", config]
         cls.cluster.start()
@@ -507,6 +571,24 @@ class SiteTokenTest(unittest.TestCase):
             self.assertNotIn(bad.split(".")[1], body, "an answer repeats the token")
         with open(self.cluster.controller.log, encoding="utf-8") as log:
             self.assertNotIn(text64(b'{"iss"')[:8], log.read(), "a token stands in the log")
+
+    def reload(self, text):
+        with open(self.config, "w", encoding="utf-8") as file:
+            file.write(text)
+        self.cluster.controller.process.send_signal(signal.SIGHUP)
+
+    def test_a_reload_puts_another_issuer_in_force_or_none_and_a_mistake_changes_nothing(self):
+        self.addCleanup(self.reload, self.said)
+        wait_until(lambda: self.ask(self.make_token("old"))[0] == 200, lambda: self.ask(self.make_token("old")))
+        self.reload(self.said.replace("muster", "grafana"))
+        wait_until(lambda: self.ask(self.make_token("old", aud="grafana"))[0] == 200, "the other audience counts")
+        self.assertEqual(self.ask(self.make_token("old"))[0], 401)
+        self.reload("[oidc]\nissuer = 7\n")
+        wait_until(lambda: b"musterd.toml:2: oidc.issuer" in cluster.read_file(self.cluster.controller.log),
+                   "the mistake is named")
+        self.assertEqual(self.ask(self.make_token("old", aud="grafana"))[0], 200)
+        self.reload("")
+        wait_until(lambda: self.ask(self.make_token("old", aud="grafana"))[0] == 401, "there is no issuer")
 
 
 def text64(data):

@@ -1,13 +1,16 @@
 """The page in a real browser: what it shows, that it lives, acts, and believes no name."""
 
 import contextlib
+import http.server
 import json
 import os
+import pwd
 import shutil
 import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
@@ -34,6 +37,21 @@ def free_port():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return free.getsockname()[1]
+
+
+class Stranger(http.server.BaseHTTPRequestHandler):
+    """A page of another origin: another port of this machine."""
+
+    def do_GET(self):
+        body = b"<!doctype html><title>stranger</title><body>stranger</body>"
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
 
 
 class Page:
@@ -114,17 +132,96 @@ class PageTest(unittest.TestCase):
         self.assertEqual(self.page.errors(), [])
         self.assertIsNone(self.page.js("return window.hacked ?? null"), "a name ran as a script")
 
+    def assert_names_are_texts(self, view):
+        """Nothing of a name is markup there, and what turns the direction stays within an element of its own."""
+        self.assertEqual(self.page.js("return document.querySelectorAll('#view img, #view script, #view svg[onload]').length"),
+                         0, view)
+        loose = self.page.js("""
+            const walk = document.createTreeWalker(document.getElementById('view'), NodeFilter.SHOW_TEXT);
+            const loose = [];
+            while (walk.nextNode()) {
+              const held = walk.currentNode.parentElement.closest('bdi, pre, option, textarea');
+              if (/[\u202a-\u202e\u2066-\u2069]/.test(walk.currentNode.data) && !held) {
+                loose.push(walk.currentNode.parentElement.outerHTML.slice(0, 200));
+              }
+            }
+            return loose""")
+        self.assertEqual(loose, [], view)
+        self.assertIsNone(self.page.js("return window.hacked ?? null"), view)
+
     def test_a_name_is_a_text_wherever_it_is_shown(self):
-        jobs = [self.cluster.submit("--hold", "--job-name", name, "--comment", name, "--wrap", "true") for name in HOSTILE]
+        def submit(name, *more):
+            return self.cluster.submit("--job-name", name, "--comment", name, *more)
+
+        waiting = [submit(name, "--hold", "--wrap", "true") for name in HOSTILE]
+        never = [submit(name, "-n", "100000", "--wrap", "true") for name in HOSTILE[:3]]
+        running = [submit(name, "--wrap", "sleep 600") for name in HOSTILE[:3]]
+        ended = [submit(name, "--wrap", "exit 3") for name in HOSTILE[:3]]
+        jobs = [*waiting, *never, *running]
+        self.addCleanup(self.cluster.must, "cancel", *jobs)
+        self.cluster.must("drain", "node2", "--reason", HOSTILE[0] + HOSTILE[2])
+        self.addCleanup(self.cluster.must, "resume", "node2")
+        for job in ended:
+            self.cluster.wait_ended(job)
+        for job in running:
+            self.cluster.wait_state(job, "RUNNING")
+        shows = {"queue": HOSTILE[1], "history": HOSTILE[1], "overview": HOSTILE[1], "alerts": HOSTILE[1], "nodes": ""}
+        for view in (*VIEWS, *(f"job/{job}" for job in (*waiting, never[2], running[2], ended[2])), "node/node2"):
+            self.page.go(view)
+            self.page.await_text(shows.get(view, ""))
+            self.assert_names_are_texts(view)
+        self.page.go("node/node2")
+        self.page.await_text(HOSTILE[0])
+
+    def test_another_origin_can_do_nothing(self):
+        before = len(self.cluster.queue())
+        stranger = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Stranger)
+        self.addCleanup(stranger.server_close)
+        self.addCleanup(stranger.shutdown)
+        threading.Thread(target=stranger.serve_forever, daemon=True).start()
+        gateway = self.page.base.rstrip("/")
+        # In a tab beside the page's, whose session lasts.
+        own = self.page.driver.current_window_handle
+        self.page.driver.switch_to.new_window("tab")
+        self.addCleanup(self.page.driver.switch_to.window, own)
+        self.page.driver.get(f"http://127.0.0.1:{stranger.server_port}/")
+        self.assertIsNone(self.page.js("return sessionStorage.getItem('session')"))
+        said = self.page.driver.execute_async_script("""
+            const [gateway, done] = arguments;
+            const job = JSON.stringify({ spec: { name: 'forged' }, program: { script: '#!/bin/sh\\n', workDir: '/tmp' } });
+            const tries = {
+              read: fetch(gateway + '/v1/jobs', { credentials: 'include' }),
+              write: fetch(gateway + '/v1/jobs', { method: 'POST', credentials: 'include', body: job,
+                headers: { 'Content-Type': 'application/json' } }),
+              plain: fetch(gateway + '/v1/jobs', { method: 'POST', body: job }),
+              bearer: fetch(gateway + '/v1/jobs', { headers: { Authorization: 'Bearer x' } }),
+              session: fetch(gateway + '/session', { method: 'POST', body: '{"code":"x"}' }),
+              events: fetch(gateway + '/v1/events'),
+            };
+            Promise.allSettled(Object.values(tries)).then((ends) => done(Object.fromEntries(
+              Object.keys(tries).map((name, i) => [name, ends[i].status]))))""", gateway)
+        self.assertEqual(set(said.values()), {"rejected"}, said)
+        # A form and a frame need no leave of ours to ask.
+        self.page.js("""
+            const frame = document.createElement('iframe');
+            frame.name = 'inner';
+            frame.src = arguments[0] + '/';
+            const form = document.createElement('form');
+            form.method = 'post'; form.enctype = 'text/plain'; form.action = arguments[0] + '/v1/jobs'; form.target = 'answer';
+            const answer = document.createElement('iframe');
+            answer.name = 'answer';
+            document.body.append(frame, answer, form);
+            form.submit();""", gateway)
+        time.sleep(2)
+        for name in ("inner", "answer"):
+            self.page.driver.switch_to.frame(name)
+            self.assertEqual(self.page.js("return document.getElementById('view') === null"), True, name)
+            self.page.driver.switch_to.default_content()
+        self.page.driver.close()
+        self.page.driver.switch_to.window(own)
+        self.assertEqual(len(self.cluster.queue()), before, "a job came from another origin")
         self.page.go("queue")
-        for name in HOSTILE[:2]:
-            self.page.await_text(name)
-        for job in jobs:
-            self.page.go(f"job/{job}")
-            self.page.await_text("Why it waits")
-        self.page.go("overview")
-        self.assertEqual(self.page.js("return document.querySelectorAll('#view img, #view script, #view svg[onload]').length"), 0)
-        self.cluster.must("cancel", *jobs)
+        self.page.driver.get_log("browser")  # what the stranger was refused
 
     def test_no_script_or_style_but_our_files_counts(self):
         self.page.go("queue")
@@ -259,6 +356,34 @@ class PageTest(unittest.TestCase):
                                      page.js("return document.documentElement.clientWidth"), view)
         self.cluster.must("cancel", job)
 
+    def test_an_end_by_memory_or_without_progress_is_an_alert_and_goodput_a_figure(self):
+        said = os.path.join(self.cluster.work, "hangs.sh")
+        with open(said, "w", encoding="utf-8") as script:
+            script.write("#!/bin/sh\nexec sleep 600\n")
+        job = self.cluster.submit("--job-name", "hangs", "--progress-timeout", "1s", said)
+        self.cluster.wait_ended(job)
+        self.page.go("alerts")
+        self.page.await_text(f"job {job} hangs")
+        self.page.await_text("hung: ")
+        self.page.go("overview")
+        self.page.await_text("goodput")
+
+    def test_a_users_share_opens_to_a_receipt_of_their_runs(self):
+        job = self.cluster.submit("--wrap", "sleep 1")
+        self.cluster.wait_ended(job)
+        receipts = json.loads(self.cluster.must("share", "--explain", pwd.getpwuid(os.geteuid()).pw_name, "--json"))["receipts"]
+        self.page.go("shares")
+        wait_until(lambda: self.page.js("""
+            const found = document.querySelector('details[data-key^="receipt-"]');
+            if (found) { found.open = true; }
+            return Boolean(found)"""), lambda: self.page.text()[:500])
+        wait_until(lambda: self.page.js("return document.querySelectorAll('.receipt tbody tr').length") >= 3,
+                   lambda: self.page.text()[:1500])
+        rows = self.page.js("return [...document.querySelectorAll('.receipt tbody tr')].map((row) => row.innerText)")
+        self.assertTrue(any(row.startswith(str(job)) for row in rows), rows)
+        total = float(rows[-1].split()[-1].replace(",", ""))
+        self.assertAlmostEqual(total, float(receipts[0]["total"]), delta=2 + 0.02 * total)
+
     def test_a_controller_may_start_again_under_it(self):
         self.page.go("queue")
         self.cluster.controller.kill()
@@ -325,7 +450,39 @@ class LargePageTest(unittest.TestCase):
 
 @unittest.skipUnless(webdriver and BROWSER and DRIVER, "chromium, chromium-driver or python3-selenium is not installed")
 class EmptyPageTest(unittest.TestCase):
-    """No job and no node at all; and whoever has no session."""
+    """No job and no node at all, or one of each; and whoever has no session."""
+
+    def test_every_view_shows_the_only_job(self):
+        single = Cluster(nodes=1, topology=cluster.WIDE)
+        self.addCleanup(single.close)
+        door = f"unix:{single.state}/gateway.sock"
+        single.controller.arguments += ["--gateway-socket", door]
+        single.start()
+        port = free_port()
+        gateway = single._daemon("muster-gateway", ["--controller", door, "--listen", f"127.0.0.1:{port}"], "gateway")
+        gateway.start()
+        self.addCleanup(gateway.stop)
+        page = Page(port, single.must("token"))
+        self.addCleanup(page.close)
+        job = single.submit("--job-name", "the-only-one", "--wrap", "sleep 600")
+        single.wait_state(job, "RUNNING")
+        for view in VIEWS:
+            page.go(view)
+        for view, text in (("overview", "the-only-one"), ("queue", "1 job"), ("history", "0 jobs"), ("nodes", "1 node"),
+                           (f"job/{job}", "the-only-one"), ("alerts", "Nothing needs a look.")):
+            page.go(view)
+            page.await_text(text)
+            self.assertNotIn("1 jobs", page.text(), view)
+            self.assertNotIn("1 nodes", page.text(), view)
+        page.go("plan")
+        self.assertIn("1 running job", page.js("return document.querySelector('canvas').getAttribute('aria-label')"))
+        single.must("cancel", job)
+        single.wait_ended(job)
+        page.go("history")
+        page.await_text("1 job")
+        page.go("queue")
+        page.await_text("0 jobs")
+        self.assertEqual(page.errors(), [])
 
     def test_every_view_says_that_there_is_nothing(self):
         empty = Cluster(nodes=0)

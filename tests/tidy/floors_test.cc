@@ -20,6 +20,15 @@ TEST(Floors, AnIncludeDownIsFine) {
   EXPECT_EQ(Found("cli/a.cc", "#include \"cli/b.h\"\n#include <vector>\n"), 0U);
 }
 
+TEST(Floors, TheGatewayReadsValuesAsTheCommandLineDoesAndMayIncludeNothingElseOfIt) {
+  EXPECT_EQ(Found("daemon/gateway/slurm/a.cc", "#include \"cli/parse/request/b.h\"\n"), 0U);
+  EXPECT_EQ(Found("daemon/gateway/slurm/a.cc", "#include \"daemon/door/b.h\"\n"), 0U);
+  EXPECT_EQ(Found("daemon/gateway/slurm/a.cc", "#include \"cli/request/b.h\"\n"), 1U);
+  EXPECT_EQ(Found("daemon/client/a.cc", "#include \"cli/parse/b.h\"\n"), 1U);
+  EXPECT_EQ(Found("cli/parse/a.cc", "#include \"cli/request/b.h\"\n"), 1U);
+  EXPECT_EQ(Found("cli/jobs/a.cc", "#include \"cli/parse/b.h\"\n"), 0U);
+}
+
 TEST(Floors, AnIncludeUpOrSidewaysIsFound) {
   EXPECT_EQ(Found("scheduler/model/a.h", "#include \"scheduler/core/b.h\"\n"), 1U);
   EXPECT_EQ(Found("scheduler/core/a.h", "#include \"scheduler/runtime/clock.h\"\n"), 1U);

@@ -11,9 +11,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "agent/supervisor/image/cache/tree_size.h"
 #include "agent/supervisor/image/image_file.h"
+#include "agent/supervisor/image/oci_layout.h"
 #include "agent/supervisor/image/tool_run.h"
-#include "agent/supervisor/image/tree_size.h"
 #include "agent/supervisor/user_space/remove_tree.h"
 #include "nlohmann/json.hpp"
 #include "scheduler/base/status.h"
@@ -150,7 +151,12 @@ class Source {
 
  private:
   absl::StatusOr<FoundImage> Keep(const std::string& key, const ImageCache::Make& make) const {
-    ASSIGN_OR_RETURN(CachedImage image, cache_.FindOrMake(key, make));
+    const auto named = [&](const std::string& draft) -> absl::StatusOr<ImageFacts> {
+      ASSIGN_OR_RETURN(ImageFacts facts, make(draft));
+      facts.name = image_;
+      return facts;
+    };
+    ASSIGN_OR_RETURN(CachedImage image, cache_.FindOrMake(key, named));
     return FoundImage{key, std::move(image)};
   }
 

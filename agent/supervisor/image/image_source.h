@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "agent/supervisor/image/image_cache.h"
+#include "agent/supervisor/image/cache/image_cache.h"
 #include "scheduler/model/value/time.h"
 
 namespace muster::agent {

@@ -1,7 +1,5 @@
 #include "agent/supervisor/image/oci_layout.h"
 
-#include <sys/utsname.h>
-
 #include <algorithm>
 
 #include "absl/strings/match.h"
@@ -118,13 +116,6 @@ absl::StatusOr<ImageFacts> ReadOciLayout(const std::string& directory, const std
     facts.entrypoint = ListOf(*config, "Entrypoint");
   }
   return facts;
-}
-
-std::string OwnArchitecture() {
-  utsname name = {};
-  uname(&name);
-  const std::string machine = name.machine;
-  return machine == "x86_64" ? "amd64" : machine == "aarch64" ? "arm64" : machine;
 }
 
 absl::Status CheckArchitecture(const ImageFacts& facts) {

@@ -4,23 +4,15 @@
 // programs want to be run (OCI image specification 1.1).
 //
 // Whoever made the layout is not believed: sizes are bounded, a digest is one before it becomes a
-// path. Its layers are umoci's, which checks their digests. Invariant: a digest is "sha256:" and 64
-// lower-case hex digits.
+// path. Its layers are umoci's, which checks their digests. Invariant: a digest is one by
+// IsDigest().
 
 #include <string>
-#include <vector>
 
 #include "absl/status/statusor.h"
+#include "agent/supervisor/image/cache/image_facts.h"
 
 namespace muster::agent {
-
-struct ImageFacts {
-  std::string digest;        // of the manifest
-  std::string architecture;  // as the layout calls it: "amd64"
-  std::vector<std::string> environment;
-  std::string work_dir;
-  std::vector<std::string> entrypoint;
-};
 
 // The image `tag` of the layout in `directory`; "": the only one there, or "latest" of several.
 // FailedPrecondition for an index of several machines' images.
@@ -29,12 +21,10 @@ absl::StatusOr<ImageFacts> ReadOciLayout(const std::string& directory, const std
 // As which name umoci finds that image.
 absl::StatusOr<std::string> NameInLayout(const std::string& directory, const std::string& tag);
 
-// What images call this machine's architecture: "amd64", "arm64".
-std::string OwnArchitecture();
-
 // InvalidArgument when the image is for another.
 absl::Status CheckArchitecture(const ImageFacts& facts);
 
+// "sha256:" and 64 lower-case hex digits.
 bool IsDigest(const std::string& text);
 
 }  // namespace muster::agent

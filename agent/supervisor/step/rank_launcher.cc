@@ -92,11 +92,17 @@ void RankLauncher::EnterContainer(absl::Status opened, std::function<void(absl::
                           [this, done = std::move(done), alive = std::weak_ptr<const bool>(alive_)](
                               const absl::StatusOr<const Container*>& made) {
                             if (!alive.expired()) {
-                              container_ = made.ok() ? *made : nullptr;
+                              container_ = made.ok() && !DoesNothing() ? *made : nullptr;
                               image_may_come_ = absl::IsUnavailable(made.status());
                               done(made.status());
                             }
                           });
+}
+
+// The command `:` needs no program of any image.
+bool RankLauncher::DoesNothing() const {
+  return plan_.container.given() && plan_.script.empty() &&
+         plan_.program.argv == std::vector<std::string>{":"};
 }
 
 void RankLauncher::PrepareRanks() {
@@ -128,7 +134,8 @@ void RankLauncher::TakeProgram(const StepRank& rank, LaunchRequest* request) con
   } else {
     request->environment = environment_->Of(plan_.beside != nullptr ? plan_.beside->local_rank
                                                                     : ranks_.LocalNumberOf(rank));
-    request->programs = ProgramPaths(program.argv.front(), request->environment);
+    request->programs =
+        ProgramPaths(DoesNothing() ? "true" : program.argv.front(), request->environment);
   }
   if (plan_.restore.has_value()) {
     request->programs = {plan_.restore->command.front()};

@@ -57,6 +57,7 @@ class RankLauncher {
   void RemoveGroup() const;
 
  private:
+  [[nodiscard]] bool DoesNothing() const;
   [[nodiscard]] LaunchRequest RequestOf(const StepRank& rank) const;
   void TakeProgram(const StepRank& rank, LaunchRequest* request) const;
   void PutInContainer(LaunchRequest* request) const;

@@ -82,6 +82,12 @@ absl::Status CheckMailUser(std::string_view text) {
 absl::Status CheckNotify(std::string_view text) {
   RETURN_IF_ERROR(CheckText(text, kUrlBytesMax));
   const std::string word(text);
+  if (word == "desktop") {
+    return absl::InvalidArgumentError(
+        "\"desktop\" is out of the cluster's reach: write mail or https://…, or wait for it where "
+        "you "
+        "sit: muster submit --wait job.sh; notify-send 'the job has ended'");
+  }
   const bool is_url = absl::StartsWith(word, "https://") || absl::StartsWith(word, "http://");
   if (word != "mail" && (!is_url || word.find_first_of(" \"<>\\") != std::string::npos)) {
     return absl::InvalidArgumentError(

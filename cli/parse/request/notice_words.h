@@ -6,6 +6,7 @@
 // scheduler does nothing with them. Pure; errors as in number.h. Invariant: an address and a URL
 // are one word without control characters.
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -28,6 +29,11 @@ enum class News : std::uint8_t {
   kTimeLimit80 = 7,
   kTimeLimit50 = 8,
 };
+
+inline constexpr std::array kAllNews = {
+    News::kBegin,       News::kEnd,           News::kFail,
+    News::kRequeue,     News::kInvalidDepend, News::kTimeLimit,
+    News::kTimeLimit90, News::kTimeLimit80,   News::kTimeLimit50};
 
 // "TIME_LIMIT_90".
 const char* NewsName(News news);

@@ -18,6 +18,12 @@ NodeWord WordOf(const NodeView& node) {
   if (drain) {
     return {"drained", "drain", answers, answers ? 5 : 8};
   }
+  if (absl::StartsWith(node.state, "POWER")) {  // marks of sinfo: off, boots, shuts down
+    const char* const word = absl::StartsWith(node.state, "POWERED_DOWN")  ? "idle~"
+                             : absl::StartsWith(node.state, "POWERING_UP") ? "idle#"
+                                                                           : "idle%";
+    return {word, word, true, 2};
+  }
   if (!answers) {
     return {"down", "down", false, 7};
   }

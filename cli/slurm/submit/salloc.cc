@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/controller/address.h"
+#include "cli/images/container_check.h"
 #include "cli/jobs/submit/submission.h"
 #include "cli/run/cmd_alloc.h"
 #include "cli/slurm/frame/errors.h"
@@ -97,6 +98,11 @@ int HoldWithoutShell(const Call& call, const Invocation& invocation, const Alloc
   const absl::StatusOr<std::string> token = MakeToken();
   if (!connection.ok() || !token.ok()) {
     return refuse(connection.ok() ? token.status() : connection.status());
+  }
+  const absl::Status possible =
+      CheckContainerNodes(**connection, *request, call.environment.entries());
+  if (!possible.ok()) {
+    return refuse(possible);
   }
   const absl::StatusOr<Submitted> submitted =
       (*connection)

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/controller/address.h"
+#include "cli/images/container_check.h"
 #include "cli/jobs/submit/submission.h"
 #include "cli/page/text.h"
 #include "cli/request/request.h"
@@ -106,6 +107,11 @@ int Submit(const Call& call, Connection& connection, const JobRequest& request,
   const absl::StatusOr<std::string> token = MakeToken();
   if (!token.ok()) {
     return refuse(token.status());
+  }
+  const absl::Status possible =
+      CheckContainerNodes(connection, request, call.environment.entries());
+  if (!possible.ok()) {
+    return refuse(possible);
   }
   if (request.test_only) {
     const absl::StatusOr<StartForecast> forecast = connection.Call(

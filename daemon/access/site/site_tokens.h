@@ -36,6 +36,7 @@ struct SiteIssuer {
   std::string jwks;
   std::string user_claim = "sub";
   bool operators = false;
+  friend bool operator==(const SiteIssuer&, const SiteIssuer&) = default;
 };
 
 // Errors are "FILE:LINE: KEY: PROBLEM".
@@ -64,6 +65,7 @@ class SiteTokens {
       : site_(std::move(site)), clock_(clock), keys_(site_.jwks, log) {}
 
   [[nodiscard]] absl::StatusOr<SiteGrant> Judge(std::string_view token) const;
+  [[nodiscard]] const SiteIssuer& issuer() const { return site_; }
   [[nodiscard]] bool operators() const { return site_.operators; }
 
  private:

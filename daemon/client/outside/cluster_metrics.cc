@@ -4,10 +4,6 @@
 #include <array>
 #include <utility>
 
-#include "scheduler/core/handle/nodes/health_handlers.h"
-#include "scheduler/core/state/tables/usage_keys.h"
-#include "scheduler/model/machine/amounts.h"
-
 namespace muster::daemon {
 namespace {
 
@@ -90,7 +86,7 @@ void AddJobs(const MeteredCluster& cluster, Page& page) {
   Series cpus;
   Series gpus;
   double oldest = 0;
-  for (const MeteredJobs& row : cluster.jobs) {
+  for (const auto& [id, row] : cluster.jobs) {
     const char* const state = row.held ? "HELD" : Name(row.state);
     jobs[{state, row.partition, row.spec->account}] += row.count;
     users[{state, row.spec->user.name}] += row.count;
@@ -124,9 +120,10 @@ void AddNodes(const MeteredCluster& cluster, Page& page) {
   double cpus_taken = 0;
   double memory = 0;
   double memory_taken = 0;
-  for (const MeteredNode& node : cluster.nodes) {
+  for (const auto& [id, node] : cluster.nodes) {
     const std::uint32_t all = AllCpus(*node.machine).Count();
-    const char* const state = !node.connected         ? "DOWN"
+    const char* const state = node.away               ? "POWERED_DOWN"
+                              : !node.connected       ? "DOWN"
                               : node.cpus_taken == 0  ? "IDLE"
                               : node.cpus_taken < all ? "MIXED"
                                                       : "ALLOCATED";
@@ -166,6 +163,8 @@ void AddWork(const Meters& meters, const std::map<std::string, Timings>& calls, 
   const Timings::Reading cycles = meters.cycle.Read();
   page.Gauge("muster_cycle_last_seconds", "The newest cycle of the planner", cycles.last);
   page.Gauge("muster_cycle_longest_seconds", "The longest cycle of the planner", cycles.most);
+  page.Gauge("muster_cycle_newest_seconds",
+             "When the newest cycle of the planner began, since 1970", Seconds(meters.cycle_ms));
   page.Gauge("muster_controller_start_seconds", "When the controller began, since 1970",
              Seconds(meters.since_ms));
   Page::Add(page.Family(wire::METRIC_KIND_HISTOGRAM, "muster_commit_seconds",
@@ -267,7 +266,7 @@ void AddSlurmNames(const MeteredCluster& cluster, Page& page) {
   std::map<std::string, SlurmJobs> partitions;
   std::map<std::string, SlurmJobs> users;
   std::map<std::string, SlurmJobs> accounts;
-  for (const MeteredJobs& row : cluster.jobs) {
+  for (const auto& [id, row] : cluster.jobs) {
     all.Add(row);
     partitions[row.partition].Add(row);
     users[row.spec->user.name].Add(row);
@@ -280,9 +279,10 @@ void AddSlurmNames(const MeteredCluster& cluster, Page& page) {
   AddSlurmGroup(users, "slurm_user_", "username", page);
   AddSlurmGroup(accounts, "slurm_account_", "account", page);
   std::array<double, 5> nodes = {};
-  for (const MeteredNode& node : cluster.nodes) {
+  for (const auto& [id, node] : cluster.nodes) {
     const std::uint32_t cpus = AllCpus(*node.machine).Count();
-    nodes[!node.connected ? 0 : node.cpus_taken == 0 ? 1 : node.cpus_taken < cpus ? 2 : 3] += 1;
+    const bool down = !node.connected && !node.away;  // Slurm counts one that is off as idle
+    nodes[down ? 0 : node.cpus_taken == 0 ? 1 : node.cpus_taken < cpus ? 2 : 3] += 1;
     nodes[4] += node.drained ? 1 : 0;
   }
   page.Gauge("slurm_nodes", "Total number of nodes", static_cast<double>(cluster.nodes.size()));
@@ -294,34 +294,6 @@ void AddSlurmNames(const MeteredCluster& cluster, Page& page) {
 }
 
 }  // namespace
-
-MeteredCluster LookForMetrics(const StateView& snapshot) {
-  const core::ClusterState& state = snapshot.state();
-  MeteredCluster cluster;
-  cluster.time = snapshot.now();
-  cluster.epoch = state.epoch().value();
-  state.jobs().ForEachRun([&cluster](const Job& job, std::uint32_t count) {
-    MeteredJobs row;
-    row.spec = job.spec;
-    row.state = job.state;
-    row.held = job.held && IsWaiting(job.state);
-    row.partition = core::EffectivePartition(job.attempt.has_value() ? job.attempt->partition
-                                                                     : job.spec->partition);
-    row.submitted = job.submitted;
-    row.count = count;
-    if (job.attempt.has_value()) {
-      SetAmounts(AmountsOf(job.attempt->allocation), row);
-      row.nodes = static_cast<std::uint32_t>(job.attempt->allocation.nodes.size());
-    }
-    cluster.jobs.push_back(std::move(row));
-  });
-  for (const auto& [id, node] : state.nodes()) {
-    cluster.nodes.push_back({node.machine, node.connected, node.drained,
-                             core::HealthWord(state.health().Of(id)), node.taken.cpus.Count(),
-                             node.taken.memory, node.taken.gpus});
-  }
-  return cluster;
-}
 
 wire::ReadMetricsReply MetricsOf(const MeteredCluster& cluster, const Meters& meters,
                                  const std::map<std::string, Timings>& calls,
@@ -335,6 +307,9 @@ wire::ReadMetricsReply MetricsOf(const MeteredCluster& cluster, const Meters& me
   info.set_value(1);
   page.Gauge("muster_controller_epoch", "The term of the controller",
              static_cast<double>(cluster.epoch));
+  page.Gauge("muster_metrics_look_seconds",
+             "How long the controller's thread looked for these numbers",
+             std::chrono::duration<double>(cluster.took).count());
   AddJobs(cluster, page);
   AddNodes(cluster, page);
   AddWork(meters, calls, page);

@@ -6,37 +6,69 @@
 
 namespace muster::daemon {
 
-MetricsHandler::Kept MetricsHandler::Fresh() const {
+std::shared_ptr<const MetricsHandler::Reply> MetricsHandler::Fresh() const {
   const MutexLock lock(&mutex_);
   return kept_ != nullptr && std::chrono::steady_clock::now() - made_ < kFresh ? kept_ : nullptr;
 }
 
-void MetricsHandler::Keep(Kept reply) {
-  const MutexLock lock(&mutex_);
-  kept_ = std::move(reply);
-  made_ = std::chrono::steady_clock::now();
-}
-
 void MetricsHandler::ReadMetrics(const AnyCall& call) {
-  if (const Kept fresh = Fresh()) {
-    call.Send(absl::OkStatus(), fresh->SerializeAsString());
+  if (const std::shared_ptr<const Reply> fresh = Fresh()) {
+    call.Send(absl::OkStatus(), *fresh);
     return;
   }
-  controller_.Look([this, call](const StateView& snapshot) -> Controller::Reply {
-    auto cluster = std::make_shared<const MeteredCluster>(LookForMetrics(snapshot));
-    return [this, call, cluster](const absl::Status& status) {
+  Version since;
+  {
+    const MutexLock lock(&mutex_);
+    waiting_.push_back(call);
+    if (waiting_.size() > 1) {
+      return;
+    }
+    since = since_;
+  }
+  Look(since);
+}
+
+void MetricsHandler::Look(Version since) {
+  controller_.Look([this, since](const StateView& snapshot) -> Controller::Reply {
+    const auto begun = std::chrono::steady_clock::now();
+    auto change = std::make_shared<MeteredChange>(LookForMetrics(snapshot, since));
+    change->took = std::chrono::steady_clock::now() - begun;
+    return [this, change](const absl::Status& status) {
       if (!status.ok()) {
-        call.Refuse(status);
-        return;
+        Answer(status, nullptr);
+      } else if (!reader_.Run([this, change] { Make(std::move(*change)); })) {
+        Answer(absl::UnavailableError("too many readers; try again"), nullptr);
       }
-      call.Aside(reader_, [this, call, cluster] {
-        auto made = std::make_shared<const wire::ReadMetricsReply>(
-            MetricsOf(*cluster, controller_.meters(), calls_, cluster_, MUSTER_VERSION));
-        Keep(made);
-        call.Send(absl::OkStatus(), made->SerializeAsString());
-      });
     };
   });
+}
+
+void MetricsHandler::Make(MeteredChange change) {
+  if (!metered_.Take(std::move(change))) {
+    Look(Version());  // all that there is follows on anything
+    return;
+  }
+  const auto made = std::make_shared<const Reply>(
+      MetricsOf(metered_, controller_.meters(), calls_, cluster_, MUSTER_VERSION)
+          .SerializeAsString());
+  {
+    const MutexLock lock(&mutex_);
+    kept_ = made;
+    made_ = std::chrono::steady_clock::now();
+    since_ = metered_.version;
+  }
+  Answer(absl::OkStatus(), made);
+}
+
+void MetricsHandler::Answer(const absl::Status& status, const std::shared_ptr<const Reply>& reply) {
+  std::vector<AnyCall> waiting;
+  {
+    const MutexLock lock(&mutex_);
+    waiting.swap(waiting_);
+  }
+  for (const AnyCall& call : waiting) {
+    call.Send(status, reply == nullptr ? "" : *reply);
+  }
 }
 
 }  // namespace muster::daemon

@@ -3,14 +3,17 @@
 // The call for metrics: what the controller counts, and who is in the cluster.
 //
 // Thread promise: gRPC's threads call in and never wait; answers are made by `reader`. Invariant:
-// however many ask, the controller's thread looks at most once in kFresh.
+// however many ask, the controller's thread looks at most once in kFresh, and no
+// look begins before the one before has been answered.
 
 #include <chrono>
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "daemon/access/call.h"
+#include "daemon/client/outside/metered_cluster.h"
 #include "daemon/controller/controller.h"
 #include "daemon/controller/worker.h"
 #include "proto/controller.pb.h"
@@ -31,16 +34,22 @@ class MetricsHandler {
   void ReadMetrics(const AnyCall& call);
 
  private:
-  using Kept = std::shared_ptr<const wire::ReadMetricsReply>;
-  Kept Fresh() const;
-  void Keep(Kept reply);
+  using Reply = std::string;  // the bytes of a wire::ReadMetricsReply
+  [[nodiscard]] std::shared_ptr<const Reply> Fresh() const;
+  void Look(Version since);
+  void Make(MeteredChange change);
+  void Answer(const absl::Status& status, const std::shared_ptr<const Reply>& reply);
 
   Controller& controller_;
   const std::string cluster_;
   const std::map<std::string, Timings>& calls_;
   Worker& reader_;
+  MeteredCluster metered_;  // the reader's
   mutable Mutex mutex_;
-  Kept kept_ ABSL_GUARDED_BY(mutex_);
+  // Of what is asked for now; the first of them had it looked for.
+  std::vector<AnyCall> waiting_ ABSL_GUARDED_BY(mutex_);
+  Version since_ ABSL_GUARDED_BY(mutex_);  // of `metered_`
+  std::shared_ptr<const Reply> kept_ ABSL_GUARDED_BY(mutex_);
   std::chrono::steady_clock::time_point made_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -11,8 +12,10 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "daemon/gateway/slurm/slurm_blanks.h"
 #include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/host_list.h"
+#include "scheduler/base/text/time_text.h"
 #include "scheduler/model/value/time.h"
 
 namespace muster::daemon::slurm {
@@ -41,6 +44,12 @@ Json TimeSaid(const wire::PolicyView& object, const std::string& key) {
   return Minutes(time.ok() ? time->count() : 0);
 }
 
+Json MomentSaid(const wire::PolicyView& object, const std::string& key) {
+  const std::string text = Said(object, key);
+  const absl::StatusOr<Time> time = text.empty() ? kNoTime : ParseMoment(text);
+  return Moment(time.ok() ? time->time_since_epoch().count() : 0);
+}
+
 Json ListSaid(const wire::PolicyView& object, const std::string& key) {
   return std::vector<std::string>(absl::StrSplit(Said(object, key), ',', absl::SkipEmpty()));
 }
@@ -65,6 +74,9 @@ class MemberNames {
 // "IDLE+DRAIN" as words.
 Json StateWords(const wire::NodeView& node) {
   std::vector<std::string> words = absl::StrSplit(node.state(), '+');
+  if (words.front().starts_with("POWER")) {
+    words.insert(words.begin(), "IDLE");
+  }
   if (words.front() == "DOWN") {
     words.emplace_back("NOT_RESPONDING");
   }
@@ -95,38 +107,33 @@ Json NodeEntry(const wire::NodeView& node, const Objects& partitions) {
   }
   const std::uint32_t cores = std::max(node.cores(), 1U);
   const Json features = std::vector<std::string>(node.features().begin(), node.features().end());
-  return {{"name", node.name()},
-          {"hostname", node.hostname()},
-          {"address", node.hostname()},
-          {"state", StateWords(node)},
-          {"reason", node.reason()},
-          {"reason_changed_at", NotSetNumber()},
-          {"reason_set_by_user", ""},
-          {"partitions", std::move(in)},
-          {"features", features},
-          {"active_features", features},
-          {"gres", GpuText(node.gpus())},
-          {"gres_used", GpuText(node.gpus_taken())},
-          {"cpus", node.cpus()},
-          {"alloc_cpus", node.cpus_taken()},
-          {"alloc_idle_cpus", node.cpus() - std::min(node.cpus(), node.cpus_taken())},
-          {"boards", 1},
-          {"sockets", 1},
-          {"cores", node.cores()},
-          {"threads", std::max(node.cpus() / cores, 1U)},
-          {"real_memory", WholeMebibytes(node.memory())},
-          {"alloc_memory", WholeMebibytes(node.memory_taken())},
-          {"free_mem", NotSetNumber()},
-          {"cpu_load", 0},
-          {"weight", node.weight()},
-          {"architecture", ""},
-          {"operating_system", ""},
-          {"boot_time", NotSetNumber()},
-          {"last_busy", NotSetNumber()},
-          {"tres", NodeTres(node.cpus(), node.memory(), node.gpus())},
-          {"tres_used", node.cpus_taken() == 0
-                            ? ""
-                            : NodeTres(node.cpus_taken(), node.memory_taken(), node.gpus_taken())}};
+  Json entry = BlankNode();
+  entry.update(Json{
+      {"name", node.name()},
+      {"hostname", node.hostname()},
+      {"address", node.hostname()},
+      {"state", StateWords(node)},
+      {"reason", node.reason()},
+      {"partitions", std::move(in)},
+      {"features", features},
+      {"active_features", features},
+      {"gres", GpuText(node.gpus())},
+      {"gres_used", GpuText(node.gpus_taken())},
+      {"cpus", node.cpus()},
+      {"effective_cpus", node.cpus()},
+      {"alloc_cpus", node.cpus_taken()},
+      {"alloc_idle_cpus", node.cpus() - std::min(node.cpus(), node.cpus_taken())},
+      {"sockets", 1},
+      {"cores", node.cores()},
+      {"threads", std::max(node.cpus() / cores, 1U)},
+      {"real_memory", WholeMebibytes(node.memory())},
+      {"alloc_memory", WholeMebibytes(node.memory_taken())},
+      {"weight", node.weight()},
+      {"tres", NodeTres(node.cpus(), node.memory(), node.gpus())},
+      {"tres_used", node.cpus_taken() == 0
+                        ? ""
+                        : NodeTres(node.cpus_taken(), node.memory_taken(), node.gpus_taken())}});
+  return entry;
 }
 
 Json PartitionEntry(const wire::PolicyView& partition, const Nodes& nodes) {
@@ -141,46 +148,60 @@ Json PartitionEntry(const wire::PolicyView& partition, const Nodes& nodes) {
   }
   const std::string most = Said(partition, "MaxNodes");
   const std::string state = partition.state().empty() ? "UP" : partition.state();
-  return {
+  Json entry = BlankPartition();
+  entry.update(Json{
       {"name", partition.name()},
       {"nodes",
        {{"allowed_allocation", ""},
         {"configured", CompressHostlist(names)},
         {"total", names.size()}}},
       {"cpus", {{"task_binding", 0}, {"total", cpus}}},
+      {"tres",
+       {{"billing_weights", Said(partition, "TRESBillingWeights")},
+        {"configured", absl::StrCat("cpu=", cpus, ",node=", names.size())}}},
       {"accounts",
        {{"allowed", Said(partition, "AllowAccounts")}, {"deny", Said(partition, "DenyAccounts")}}},
-      {"groups", {{"allowed", ""}}},
       {"qos",
        {{"allowed", Said(partition, "AllowQos")},
         {"deny", Said(partition, "DenyQos")},
         {"assigned", Said(partition, "QOS")}}},
       {"defaults",
-       {{"time", Said(partition, "DefaultTime").empty() ? NotSetNumber()
+       {{"memory_per_cpu", 0},
+        {"partition_memory_per_cpu", NotSetNumber()},
+        {"partition_memory_per_node", NotSetNumber()},
+        {"time", Said(partition, "DefaultTime").empty() ? NotSetNumber()
                                                         : TimeSaid(partition, "DefaultTime")},
         {"job", ""}}},
       {"maximums",
        {{"time", TimeSaid(partition, "MaxTime")},
         {"nodes", most.empty() ? Infinite() : Number(NumberSaid(partition, "MaxNodes", 0))},
-        {"cpus_per_node", Infinite()}}},
+        {"cpus_per_node", Infinite()},
+        {"cpus_per_socket", Infinite()},
+        {"memory_per_cpu", 0},
+        {"partition_memory_per_cpu", NotSetNumber()},
+        {"partition_memory_per_node", NotSetNumber()},
+        {"over_time_limit", NotSetNumber()},
+        {"oversubscribe", {{"jobs", 1}, {"flags", Json::array()}}},
+        {"shares", 1}}},
       {"minimums", {{"nodes", NumberSaid(partition, "MinNodes", 0)}}},
       {"priority",
        {{"job_factor", NumberSaid(partition, "PriorityJobFactor", 1)},
         {"tier", NumberSaid(partition, "PriorityTier", 1)}}},
-      {"partition", {{"state", Json::array({state})}}},
-      {"cluster", ""},
-      {"node_sets", ""},
-      {"alternate", ""}};
+      {"partition", {{"state", Json::array({state})}}}});
+  return entry;
 }
 
 Json ReservationEntry(const wire::PolicyView& reservation) {
-  return {{"name", reservation.name()},
-          {"node_list", Said(reservation, "Nodes")},
-          {"node_count", reservation.nodes()},
-          {"users", Said(reservation, "Users")},
-          {"accounts", Said(reservation, "Accounts")},
-          {"flags", ListSaid(reservation, "Flags")},
-          {"partition", ""}};
+  Json entry = BlankReservation();
+  entry.update(Json{{"name", reservation.name()},
+                    {"start_time", MomentSaid(reservation, "StartTime")},
+                    {"end_time", MomentSaid(reservation, "EndTime")},
+                    {"node_list", Said(reservation, "Nodes")},
+                    {"node_count", reservation.nodes()},
+                    {"users", Said(reservation, "Users")},
+                    {"accounts", Said(reservation, "Accounts")},
+                    {"flags", ListSaid(reservation, "Flags")}});
+  return entry;
 }
 
 Json AccountEntry(const wire::PolicyView& account) {
@@ -248,40 +269,97 @@ Json PingEntry() {
   return {{"hostname", "musterd"}, {"pinged", "UP"}, {"latency", 0}, {"mode", "primary"}};
 }
 
-Json Statistics(const wire::ReadMetricsReply& metrics) {
-  std::map<std::string, double> sums;
-  std::map<std::string, double> ended;
-  for (const wire::MetricFamily& family : metrics.families()) {
-    for (const wire::MetricSample& sample : family.samples()) {
-      sums[family.name()] += sample.value();
-      if (family.name() == "muster_jobs_ended" && sample.labels_size() > 0) {
-        ended[sample.labels(0)] += sample.value();
+namespace {
+
+constexpr double kMicroseconds = 1e6;
+
+// The numbers of a reply, added up by family; and of histograms how often, too.
+struct Sums {
+  std::map<std::string, double> values;
+  std::map<std::string, std::uint64_t> counts;
+  std::map<std::string, double> ended;  // by state
+  Json calls = Json::array();
+
+  explicit Sums(const wire::ReadMetricsReply& metrics) {
+    for (const wire::MetricFamily& family : metrics.families()) {
+      for (const wire::MetricSample& sample : family.samples()) {
+        Add(family.name(), sample);
       }
     }
   }
-  const auto whole = [](double value) { return static_cast<std::int64_t>(value); };
-  const auto microseconds = [&](const char* name) { return whole(sums[name] * 1e6); };
-  return {
-      {"parts_packed", 1},
-      {"req_time", Moment(metrics.time())},
-      {"req_time_start",
-       Number(static_cast<std::uint64_t>(std::max(0.0, sums["muster_controller_start_seconds"])))},
-      {"server_thread_count", 1},
-      {"agent_queue_size", 0},
-      {"agent_count", 0},
-      {"jobs_submitted", whole(sums["muster_jobs_submitted"])},
-      {"jobs_started", whole(sums["muster_attempts_started"])},
-      {"jobs_completed", whole(ended["COMPLETED"])},
-      {"jobs_canceled", whole(ended["CANCELLED"])},
-      {"jobs_failed", whole(ended["FAILED"])},
-      {"jobs_pending", whole(sums["slurm_jobs_pending"])},
-      {"jobs_running", whole(sums["slurm_jobs_running"])},
-      {"schedule_cycle_last", microseconds("muster_cycle_last_seconds")},
-      {"schedule_cycle_max", microseconds("muster_cycle_longest_seconds")},
-      {"schedule_queue_length", whole(sums["slurm_jobs_pending"])},
-      {"bf_active", false},
-      {"rpcs_by_message_type", Json::array()},
-      {"rpcs_by_user", Json::array()}};
+  void Add(const std::string& family, const wire::MetricSample& sample) {
+    const std::uint64_t count =
+        std::accumulate(sample.counts().begin(), sample.counts().end(), std::uint64_t{0});
+    values[family] += sample.value();
+    counts[family] += count;
+    if (family == "muster_jobs_ended" && sample.labels_size() > 0) {
+      ended[sample.labels(0)] += sample.value();
+    }
+    if (family == "muster_call_seconds" && sample.labels_size() > 0 && count > 0) {
+      const auto total = static_cast<std::int64_t>(sample.value() * kMicroseconds);
+      calls.push_back({{"message_type", sample.labels(0)},
+                       {"type_id", 0},
+                       {"count", count},
+                       {"average_time", total / static_cast<std::int64_t>(count)},
+                       {"total_time", total}});
+    }
+  }
+  std::int64_t Whole(const std::string& family) {
+    return static_cast<std::int64_t>(values[family]);
+  }
+  std::int64_t Microseconds(const std::string& family) {
+    return static_cast<std::int64_t>(values[family] * kMicroseconds);
+  }
+};
+
+// Here a cycle plans, starts and backfills in one.
+void AddCycles(Sums& sums, double minutes, Json& out) {
+  const auto count = static_cast<std::int64_t>(sums.counts["muster_cycle_seconds"]);
+  const std::int64_t all = sums.Microseconds("muster_cycle_seconds");
+  const std::int64_t mean = count == 0 ? 0 : all / count;
+  const std::int64_t last = sums.Microseconds("muster_cycle_last_seconds");
+  const std::int64_t waiting = sums.Whole("slurm_jobs_pending");
+  out["schedule_cycle_last"] = last;
+  out["schedule_cycle_max"] = sums.Microseconds("muster_cycle_longest_seconds");
+  out["schedule_cycle_total"] = count;
+  out["schedule_cycle_mean"] = mean;
+  out["schedule_cycle_per_minute"] =
+      static_cast<std::int64_t>(static_cast<double>(count) / std::max(minutes, 1.0));
+  out["schedule_queue_length"] = waiting;
+  out["bf_cycle_counter"] = count;
+  out["bf_cycle_last"] = last;
+  out["bf_cycle_mean"] = mean;
+  out["bf_cycle_sum"] = all;
+  out["bf_last_depth"] = waiting;
+  out["bf_last_depth_try"] = waiting;
+  out["bf_queue_len"] = waiting;
+}
+
+}  // namespace
+
+Json LastCycle(const wire::ReadMetricsReply& metrics) {
+  Sums sums(metrics);
+  return Moment(static_cast<std::int64_t>(sums.values["muster_cycle_newest_seconds"] * 1000));
+}
+
+Json Statistics(const wire::ReadMetricsReply& metrics) {
+  Sums sums(metrics);
+  const double since = std::max(0.0, sums.values["muster_controller_start_seconds"]);
+  Json out = BlankStatistics();
+  AddCycles(sums, (static_cast<double>(metrics.time()) / 1000 - since) / 60, out);
+  out.update(Json{{"req_time", Moment(metrics.time())},
+                  {"req_time_start", Number(static_cast<std::uint64_t>(since))},
+                  {"job_states_ts", Moment(metrics.time())},
+                  {"bf_when_last_cycle", LastCycle(metrics)},
+                  {"jobs_submitted", sums.Whole("muster_jobs_submitted")},
+                  {"jobs_started", sums.Whole("muster_attempts_started")},
+                  {"jobs_completed", static_cast<std::int64_t>(sums.ended["COMPLETED"])},
+                  {"jobs_canceled", static_cast<std::int64_t>(sums.ended["CANCELLED"])},
+                  {"jobs_failed", static_cast<std::int64_t>(sums.ended["FAILED"])},
+                  {"jobs_pending", sums.Whole("slurm_jobs_pending")},
+                  {"jobs_running", sums.Whole("slurm_jobs_running")},
+                  {"rpcs_by_message_type", sums.calls}});
+  return out;
 }
 
 }  // namespace muster::daemon::slurm

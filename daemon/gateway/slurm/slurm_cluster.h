@@ -28,6 +28,8 @@ Json QosEntry(const wire::PolicyView& qos);
 // Of the users whom associations name.
 Json UserEntries(const Objects& associations);
 Json PingEntry();
+// When the newest cycle of the planner began.
+Json LastCycle(const wire::ReadMetricsReply& metrics);
 Json Statistics(const wire::ReadMetricsReply& metrics);
 
 }  // namespace muster::daemon::slurm

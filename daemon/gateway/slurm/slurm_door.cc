@@ -9,8 +9,8 @@ namespace {
 
 using StatusOf = unsigned (*)(const grpc::Status& status);
 
-std::string Dumped(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+std::string Refused(const std::string& path, const std::string& error) {
+  return DumpJson(ErrorAnswer(path, error)) + "\n";
 }
 
 // The questions of one request, one after the other.
@@ -45,19 +45,17 @@ class Asking : public std::enable_shared_from_this<Asking> {
 
  private:
   void Finish() {
-    absl::StatusOr<Json> body = call_.answer(answers_);
+    absl::StatusOr<SlurmAnswer> body = call_.answer(answers_);
     if (!body.ok()) {
       Refuse({static_cast<grpc::StatusCode>(body.status().code()),
               std::string(body.status().message())});
       return;
     }
-    reply_->Send({200, "application/json", Dumped(Answer(*std::move(body))), {}});
+    reply_->Send({200, "application/json", AnswerText(*std::move(body)), {}});
   }
   void Refuse(const grpc::Status& status) {
-    reply_->Send({status_of_(status),
-                  "application/json",
-                  Dumped(ErrorAnswer(path_, status.error_message())),
-                  {}});
+    reply_->Send(
+        {status_of_(status), "application/json", Refused(path_, status.error_message()), {}});
   }
 
   ControllerLink& link_;
@@ -75,10 +73,8 @@ void ServeSlurm(ControllerLink& link, const http::Request& request, const std::s
                 std::shared_ptr<http::ReplyPath> reply, StatusOf status_of) {
   absl::StatusOr<SlurmCall> call = ReadSlurmCall(request);
   if (!call.ok()) {
-    reply->Send({400,
-                 "application/json",
-                 Dumped(ErrorAnswer(request.path, std::string(call.status().message()))),
-                 {}});
+    reply->Send(
+        {400, "application/json", Refused(request.path, std::string(call.status().message())), {}});
     return;
   }
   std::make_shared<Asking>(link, *std::move(call), request.path, token, std::move(reply), status_of)

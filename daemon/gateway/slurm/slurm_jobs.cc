@@ -7,8 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "daemon/gateway/slurm/slurm_blanks.h"
+#include "daemon/gateway/slurm/slurm_terms.h"
 #include "scheduler/base/text/host_list.h"
 
 namespace muster::daemon::slurm {
@@ -58,7 +62,7 @@ Json Resources(const wire::JobView& job) {
           {"allocated_nodes", std::move(nodes)}};
 }
 
-void AddTimes(const wire::JobView& job, Json& out) {
+void AddJobTimes(const wire::JobView& job, Json& out) {
   const std::int64_t end = HasEnded(job) ? job.end_time()
                            : job.start_time() > 0 && job.time_limit() > 0
                                ? job.start_time() + job.time_limit()
@@ -72,7 +76,7 @@ void AddTimes(const wire::JobView& job, Json& out) {
   out["time_limit"] = Minutes(job.time_limit());
 }
 
-void AddSizes(const wire::JobView& job, Json& out) {
+void AddJobSizes(const wire::JobView& job, Json& out) {
   out["nodes"] = CompressHostlist(NamesOf(job.nodes()));
   out["batch_host"] = job.nodes_size() > 0 ? job.nodes(0) : "";
   out["node_count"] = Number(std::max(job.node_count(), 1U));
@@ -83,7 +87,7 @@ void AddSizes(const wire::JobView& job, Json& out) {
   out["memory_per_node"] = Number(Unless0(job.memory_per_node() >> 20));
   out["tres_req_str"] = TresText(job);
   out["tres_alloc_str"] = job.nodes_size() > 0 ? TresText(job) : "";
-  out["job_resources"] = job.nodes_size() > 0 && !HasEnded(job) ? Resources(job) : Json();
+  out["job_resources"] = job.nodes_size() > 0 && !HasEnded(job) ? Resources(job) : Json::object();
 }
 
 void AddDetail(const wire::JobDetail& detail, Json& out) {
@@ -94,8 +98,20 @@ void AddDetail(const wire::JobDetail& detail, Json& out) {
       detail.stderr_path().empty() ? detail.stdout_path() : detail.stderr_path();
   out["standard_input"] = "/dev/null";
   out["features"] = detail.constraint();
+  out["prefer"] = detail.prefer();
   out["batch_flag"] = detail.batch();
   out["requeue"] = detail.requeue();
+  out["allocating_node"] = detail.submit_host();
+  out["time_minimum"] = detail.time_min() > 0 ? Minutes(detail.time_min()) : Number(std::nullopt);
+  out["required_nodes"] = absl::StrJoin(detail.request().nodelist(), ",");
+  out["excluded_nodes"] = absl::StrJoin(detail.request().exclude(), ",");
+  for (const std::string& option : detail.recorded()) {
+    if (absl::StartsWith(option, "mail-user=")) {
+      out["mail_user"] = option.substr(option.find('=') + 1);
+    } else if (absl::StartsWith(option, "mail-type=")) {
+      out["mail_type"] = MailWords(option.substr(option.find('=') + 1));
+    }
+  }
 }
 
 Json TresList(const wire::JobView& job) {
@@ -136,9 +152,7 @@ Json StepsOf(const wire::JobDetail* detail) {
   return steps;
 }
 
-}  // namespace
-
-Json QueuedJob(const wire::JobView& job, const wire::JobDetail* detail) {
+Json QueueFields(const wire::JobView& job) {
   Json out = {{"job_id", job.id()},
               {"name", job.name()},
               {"user_id", job.uid()},
@@ -166,18 +180,15 @@ Json QueuedJob(const wire::JobView& job, const wire::JobDetail* detail) {
               {"array_max_tasks", Number(job.array_throttle())},
               {"het_job_id", Number(job.het_job())},
               {"het_job_offset", Number(Unless0(job.het_offset()))}};
-  AddTimes(job, out);
-  AddSizes(job, out);
-  if (detail != nullptr) {
-    AddDetail(*detail, out);
-  }
+  AddJobTimes(job, out);
+  AddJobSizes(job, out);
   return out;
 }
 
-Json AccountedJob(const wire::JobView& job, const wire::JobDetail* detail) {
+Json AccountFields(const wire::JobView& job, const wire::JobDetail* detail) {
   const std::int64_t end = job.end_time();
   const Json tres = TresList(job);
-  Json out = {
+  return {
       {"job_id", job.id()},
       {"name", job.name()},
       {"user", job.user()},
@@ -193,8 +204,19 @@ Json AccountedJob(const wire::JobView& job, const wire::JobDetail* detail) {
       {"allocation_nodes", job.nodes_size()},
       {"priority", Number(Unless0(job.priority()))},
       {"restart_cnt", job.restarts()},
+      {"licenses", job.licenses()},
+      {"hold", IsHeld(job)},
+      {"association",
+       {{"account", job.account()},
+        {"cluster", ""},
+        {"partition", ""},
+        {"user", job.user()},
+        {"id", 0}}},
+      {"het", {{"job_id", job.het_job()}, {"job_offset", Number(Unless0(job.het_offset()))}}},
+      {"reservation", {{"id", 0}, {"name", job.reservation()}}},
       {"array",
        {{"job_id", job.array_task_id().empty() ? 0 : job.array_job_id()},
+        {"limits", {{"max", {{"running", {{"tasks", job.array_throttle()}}}}}}},
         {"task_id", Number(ElementOf(job))},
         {"task", ElementOf(job).has_value() ? "" : job.array_task_id()}}},
       {"required",
@@ -216,7 +238,41 @@ Json AccountedJob(const wire::JobView& job, const wire::JobDetail* detail) {
         {"total", SecondsOf(job.usage().system_cpu() + job.usage().user_cpu())}}},
       {"tres", {{"requested", tres}, {"allocated", job.nodes_size() > 0 ? tres : Json::array()}}},
       {"steps", StepsOf(detail)}};
+}
+
+// `blank`: what the fields leave out, as text.
+void AppendEntry(const Json& fields, const std::string& blank, std::string* list) {
+  const std::string text = DumpJson(fields);
+  absl::StrAppend(list, list->empty() ? "" : ",", text.substr(0, text.size() - 1), ",",
+                  blank.substr(1));
+}
+
+}  // namespace
+
+Json QueuedJob(const wire::JobView& job, const wire::JobDetail* detail) {
+  Json out = BlankJob();
+  out.update(QueueFields(job));
   if (detail != nullptr) {
+    AddDetail(*detail, out);
+  }
+  return out;
+}
+
+void AppendQueuedJob(const wire::JobView& job, std::string* list) {
+  static const std::string blank = DumpJson(BlankJob());
+  AppendEntry(QueueFields(job), blank, list);
+}
+
+void AppendAccountedJob(const wire::JobView& job, std::string* list) {
+  static const std::string blank = DumpJson(BlankAccountedJob());
+  AppendEntry(AccountFields(job, nullptr), blank, list);
+}
+
+Json AccountedJob(const wire::JobView& job, const wire::JobDetail* detail) {
+  Json out = BlankAccountedJob();
+  out.update(AccountFields(job, detail));
+  if (detail != nullptr) {
+    out["constraints"] = detail->constraint();
     out["working_directory"] = detail->work_dir();
     out["submit_line"] = detail->command_size() > 0 ? detail->command(0) : "";
   }

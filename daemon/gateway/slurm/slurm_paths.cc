@@ -52,6 +52,19 @@ Question AskForPolicy() {
   return Ask("ListPolicy", wire::ListPolicyRequest());
 }
 
+// For when the newest cycle began. The controller keeps its answer for a second.
+Question AskForMetrics() {
+  return Ask("ReadMetrics", wire::ReadMetricsRequest());
+}
+
+// What every answer about the queue has.
+SlurmAnswer Queue(const std::unique_ptr<google::protobuf::Message>& metrics, std::string jobs) {
+  return {{{"last_backfill", LastCycle(As<wire::ReadMetricsReply>(metrics))},
+           {"last_update", JustNow()}},
+          "jobs",
+          std::move(jobs)};
+}
+
 std::string ValueOfQuery(const http::Request& request, const std::string& name) {
   const auto found = std::find_if(request.query.begin(), request.query.end(),
                                   [&name](const auto& pair) { return pair.first == name; });
@@ -73,43 +86,56 @@ absl::StatusOr<SlurmCall> ListQueue(const http::Request& /*request*/, const std:
                       (std::chrono::system_clock::now() - kShownAfterEnd).time_since_epoch())
                       .count());
   ended.set_limit(kEndedMost);
+  call.questions.push_back(AskForMetrics());
   call.questions.push_back(Ask("ListJobs", wire::ListJobsRequest()));
   call.questions.push_back(Ask("ListHistory", std::move(ended)));
-  call.answer = [](const Messages& answers) -> absl::StatusOr<Json> {
-    Json jobs = Json::array();
-    for (const auto& answer : answers) {
-      for (const wire::JobView& job : As<wire::ListJobsReply>(answer).jobs()) {
-        jobs.push_back(QueuedJob(job, nullptr));
+  call.answer = [](const Messages& answers) -> absl::StatusOr<SlurmAnswer> {
+    std::string jobs;
+    for (std::size_t i = 1; i < answers.size(); ++i) {
+      for (const wire::JobView& job : As<wire::ListJobsReply>(answers[i]).jobs()) {
+        AppendQueuedJob(job, &jobs);
       }
     }
-    return Json{{"jobs", std::move(jobs)}, {"last_update", Number(std::nullopt)}};
+    return Queue(answers[0], std::move(jobs));
   };
   return call;
 }
 
-absl::StatusOr<SlurmCall> ShowOne(const std::string& name,
-                                  Json (*entry)(const wire::JobView&, const wire::JobDetail*)) {
+absl::StatusOr<Question> AskForJob(const std::string& name) {
   ASSIGN_OR_RETURN(const std::uint64_t job, JobIn(name));
-  SlurmCall call;
   wire::ShowJobRequest asked;
   asked.mutable_job()->set_job(job);
-  call.questions.push_back(Ask("ShowJob", std::move(asked)));
-  call.answer = [entry](const Messages& answers) -> absl::StatusOr<Json> {
-    Json jobs = Json::array();
-    for (const wire::JobDetail& detail : As<wire::ShowJobReply>(answers[0]).jobs()) {
-      jobs.push_back(entry(detail.job(), &detail));
-    }
-    return Json{{"jobs", std::move(jobs)}, {"last_update", Number(std::nullopt)}};
-  };
-  return call;
+  return Ask("ShowJob", std::move(asked));
+}
+
+std::string Shown(const std::unique_ptr<google::protobuf::Message>& answer,
+                  Json (*entry)(const wire::JobView&, const wire::JobDetail*)) {
+  std::string jobs;
+  for (const wire::JobDetail& detail : As<wire::ShowJobReply>(answer).jobs()) {
+    absl::StrAppend(&jobs, jobs.empty() ? "" : ",", DumpJson(entry(detail.job(), &detail)));
+  }
+  return jobs;
 }
 
 absl::StatusOr<SlurmCall> ShowQueued(const http::Request& /*request*/, const std::string& name) {
-  return ShowOne(name, QueuedJob);
+  ASSIGN_OR_RETURN(Question job, AskForJob(name));
+  SlurmCall call;
+  call.questions.push_back(AskForMetrics());
+  call.questions.push_back(std::move(job));
+  call.answer = [](const Messages& answers) -> absl::StatusOr<SlurmAnswer> {
+    return Queue(answers[0], Shown(answers[1], QueuedJob));
+  };
+  return call;
 }
 
 absl::StatusOr<SlurmCall> ShowAccounted(const http::Request& /*request*/, const std::string& name) {
-  return ShowOne(name, AccountedJob);
+  ASSIGN_OR_RETURN(Question job, AskForJob(name));
+  SlurmCall call;
+  call.questions.push_back(std::move(job));
+  call.answer = [](const Messages& answers) -> absl::StatusOr<SlurmAnswer> {
+    return SlurmAnswer(Json::object(), "jobs", Shown(answers[0], AccountedJob));
+  };
+  return call;
 }
 
 // ?signal=USR1 or 10; without, the job is cancelled.
@@ -138,25 +164,28 @@ absl::StatusOr<SlurmCall> EndJob(const http::Request& request, const std::string
     send.set_signal(static_cast<std::uint32_t>(signal));
     call.questions.push_back(Ask("Signal", std::move(send)));
   }
-  call.answer = [](const Messages& answers) -> absl::StatusOr<Json> {
+  call.answer = [](const Messages& answers) -> absl::StatusOr<SlurmAnswer> {
     const auto* const cancelled = dynamic_cast<const wire::CancelReply*>(answers[0].get());
     const auto& errors =
         cancelled != nullptr ? cancelled->errors() : As<wire::SignalReply>(answers[0]).errors();
-    return errors.empty() ? absl::StatusOr<Json>(Json::object())
+    return errors.empty() ? absl::StatusOr<SlurmAnswer>(Json::object())
                           : absl::NotFoundError(errors.Get(0));
   };
   return call;
 }
 
-absl::StatusOr<SlurmCall> SubmitJob(const http::Request& request, const std::string& /*name*/) {
+absl::StatusOr<SlurmCall> TakeSubmission(const http::Request& request,
+                                         const std::string& /*name*/) {
   ASSIGN_OR_RETURN(wire::SubmitRequest submission, ReadSubmission(request.body));
   ASSIGN_OR_RETURN(const std::string random, RandomBytes(kTokenBytes));
   submission.set_token(absl::BytesToHexString(random));
+  Json warnings = WarningsOf(submission);
   SlurmCall call;
   call.questions.push_back(Ask("Submit", std::move(submission)));
-  call.answer = [](const Messages& answers) -> absl::StatusOr<Json> {
+  call.answer = [warnings](const Messages& answers) -> absl::StatusOr<SlurmAnswer> {
     const std::uint64_t job = As<wire::SubmitReply>(answers[0]).job();
-    return Json{{"job_id", job},
+    return Json{{"warnings", warnings},
+                {"job_id", job},
                 {"step_id", "batch"},
                 {"job_submit_user_msg", As<wire::SubmitReply>(answers[0]).remark()},
                 {"result",
@@ -176,7 +205,7 @@ absl::StatusOr<SlurmCall> AskCluster(const char* list, const std::string& name,
   SlurmCall call;
   call.questions.push_back(Ask("ListNodes", wire::ListNodesRequest()));
   call.questions.push_back(AskForPolicy());
-  call.answer = [list, name, entries](const Messages& answers) -> absl::StatusOr<Json> {
+  call.answer = [list, name, entries](const Messages& answers) -> absl::StatusOr<SlurmAnswer> {
     Json chosen = Json::array();
     for (Json& entry :
          entries(As<wire::ListNodesReply>(answers[0]), As<wire::ListPolicyReply>(answers[1]))) {
@@ -187,7 +216,7 @@ absl::StatusOr<SlurmCall> AskCluster(const char* list, const std::string& name,
     if (chosen.empty() && !name.empty()) {
       return absl::NotFoundError(absl::StrCat(name, ": nothing of that name among ", list));
     }
-    return Json{{list, std::move(chosen)}, {"last_update", Number(std::nullopt)}};
+    return Json{{list, std::move(chosen)}, {"last_update", JustNow()}};
   };
   return call;
 }
@@ -224,7 +253,7 @@ absl::StatusOr<SlurmCall> AskPolicy(const char* list, const char* kind, const st
                                     EntryOf entry) {
   SlurmCall call;
   call.questions.push_back(AskForPolicy());
-  call.answer = [list, kind, name, entry](const Messages& answers) -> absl::StatusOr<Json> {
+  call.answer = [list, kind, name, entry](const Messages& answers) -> absl::StatusOr<SlurmAnswer> {
     Json chosen = Json::array();
     for (const wire::PolicyView& object : As<wire::ListPolicyReply>(answers[0]).objects()) {
       if (object.kind() == kind && (name.empty() || object.name() == name)) {
@@ -261,7 +290,7 @@ absl::StatusOr<SlurmCall> ListAssociations(const http::Request& /*request*/,
 absl::StatusOr<SlurmCall> ListUsers(const http::Request& /*request*/, const std::string& name) {
   SlurmCall call;
   call.questions.push_back(AskForPolicy());
-  call.answer = [name](const Messages& answers) -> absl::StatusOr<Json> {
+  call.answer = [name](const Messages& answers) -> absl::StatusOr<SlurmAnswer> {
     Json chosen = Json::array();
     for (Json& user : UserEntries(As<wire::ListPolicyReply>(answers[0]).objects())) {
       if (name.empty() || user.at("name") == name) {
@@ -286,12 +315,12 @@ absl::StatusOr<SlurmCall> ListAccounted(const http::Request& request, const std:
   asked.set_since(since * 1000);
   SlurmCall call;
   call.questions.push_back(Ask("ListHistory", std::move(asked)));
-  call.answer = [](const Messages& answers) -> absl::StatusOr<Json> {
-    Json jobs = Json::array();
+  call.answer = [](const Messages& answers) -> absl::StatusOr<SlurmAnswer> {
+    std::string jobs;
     for (const wire::JobView& job : As<wire::ListJobsReply>(answers[0]).jobs()) {
-      jobs.push_back(AccountedJob(job, nullptr));
+      AppendAccountedJob(job, &jobs);
     }
-    return Json{{"jobs", std::move(jobs)}};
+    return SlurmAnswer(Json::object(), "jobs", std::move(jobs));
   };
   return call;
 }
@@ -300,7 +329,7 @@ absl::StatusOr<SlurmCall> PingController(const http::Request& /*request*/,
                                          const std::string& /*name*/) {
   SlurmCall call;
   call.questions.push_back(Ask("Ping", wire::PingRequest()));
-  call.answer = [](const Messages&) -> absl::StatusOr<Json> {
+  call.answer = [](const Messages&) -> absl::StatusOr<SlurmAnswer> {
     return Json{{"pings", Json::array({PingEntry()})}};
   };
   return call;
@@ -308,8 +337,8 @@ absl::StatusOr<SlurmCall> PingController(const http::Request& /*request*/,
 
 absl::StatusOr<SlurmCall> Diagnose(const http::Request& /*request*/, const std::string& /*name*/) {
   SlurmCall call;
-  call.questions.push_back(Ask("ReadMetrics", wire::ReadMetricsRequest()));
-  call.answer = [](const Messages& answers) -> absl::StatusOr<Json> {
+  call.questions.push_back(AskForMetrics());
+  call.answer = [](const Messages& answers) -> absl::StatusOr<SlurmAnswer> {
     return Json{{"statistics", Statistics(As<wire::ReadMetricsReply>(answers[0]))}};
   };
   return call;
@@ -319,7 +348,7 @@ constexpr Path kPaths[] = {
     {"GET", kControl, "ping", PingController},
     {"GET", kControl, "diag", Diagnose},
     {"GET", kControl, "jobs", ListQueue},
-    {"POST", kControl, "job/submit", SubmitJob},
+    {"POST", kControl, "job/submit", TakeSubmission},
     {"GET", kControl, "job/*", ShowQueued},
     {"DELETE", kControl, "job/*", EndJob},
     {"GET", kControl, "nodes", ListNodesOf},

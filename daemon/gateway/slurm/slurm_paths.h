@@ -28,7 +28,7 @@ struct Question {
 struct SlurmCall {
   std::vector<Question> questions;
   // Of the answers, in their order; an error is the whole answer's.
-  std::function<absl::StatusOr<Json>(const Messages& answers)> answer;
+  std::function<absl::StatusOr<SlurmAnswer>(const Messages& answers)> answer;
 };
 
 // Whether the path is one of these, by its beginning.

@@ -1,7 +1,10 @@
 #include "daemon/gateway/slurm/slurm_values.h"
 
+#include <chrono>
 #include <cstring>
 #include <utility>
+
+#include "absl/strings/str_cat.h"
 
 namespace muster::daemon::slurm {
 namespace {
@@ -17,9 +20,14 @@ Json Meta() {
   return {{"plugin",
            {{"type", "openapi/slurmctld"},
             {"name", "Muster's gateway"},
-            {"data_parser", "data_parser/v0.0.40"}}},
+            {"data_parser", "data_parser/v0.0.40"},
+            {"accounting_storage", "accounting_storage/muster"}}},
+          {"client", {{"source", ""}, {"user", ""}, {"group", ""}}},
+          {"command", Json::array()},
           {"slurm",
-           {{"version", {{"major", 23}, {"minor", 11}, {"micro", 0}}}, {"release", "23.11.0"}}}};
+           {{"version", {{"major", "23"}, {"minor", "11"}, {"micro", "0"}}},
+            {"release", "23.11.0"},
+            {"cluster", ""}}}};
 }
 
 }  // namespace
@@ -35,6 +43,12 @@ Json Infinite() {
 Json Moment(std::int64_t milliseconds) {
   return Number(milliseconds <= 0 ? std::nullopt
                                   : std::optional(static_cast<std::uint64_t>(milliseconds / 1000)));
+}
+
+Json JustNow() {
+  return Moment(std::chrono::duration_cast<std::chrono::milliseconds>(
+                    std::chrono::system_clock::now().time_since_epoch())
+                    .count());
 }
 
 Json Minutes(std::int64_t milliseconds) {
@@ -58,10 +72,23 @@ std::int64_t WholeMebibytes(std::uint64_t bytes) {
   return static_cast<std::int64_t>(bytes >> 20);
 }
 
+std::string DumpJson(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string AnswerText(SlurmAnswer answer) {
+  const std::string rest = DumpJson(Answer(std::move(answer.body)));
+  return answer.name.empty()
+             ? absl::StrCat(rest, "\n")
+             : absl::StrCat("{\"", answer.name, "\":[", answer.entries, "],", rest.substr(1), "\n");
+}
+
 Json Answer(Json body) {
   body["meta"] = Meta();
   body["errors"] = Json::array();
-  body["warnings"] = Json::array();
+  if (!body.contains("warnings")) {
+    body["warnings"] = Json::array();
+  }
   return body;
 }
 

@@ -283,7 +283,15 @@ CREATE TABLE loaded (
 ) STRICT;
 )sql";
 
-constexpr std::array<Migration, 13> kMigrations = {{{1, kVersion1},
+// Nodes that were switched off: what the state holds of each.
+constexpr const char* kVersion14 = R"sql(
+CREATE TABLE node_power (
+  node    INTEGER PRIMARY KEY,
+  payload BLOB NOT NULL
+) STRICT;
+)sql";
+
+constexpr std::array<Migration, 14> kMigrations = {{{1, kVersion1},
                                                     {2, kVersion2},
                                                     {3, kVersion3},
                                                     {4, kVersion4},
@@ -295,10 +303,11 @@ constexpr std::array<Migration, 13> kMigrations = {{{1, kVersion1},
                                                     {10, kVersion10},
                                                     {11, kVersion11},
                                                     {12, kVersion12},
-                                                    {13, kVersion13}}};
+                                                    {13, kVersion13},
+                                                    {14, kVersion14}}};
 
 // A parent before those whose rows name it.
-constexpr std::array<TableOf, 18> kTables = {{
+constexpr std::array<TableOf, 19> kTables = {{
     {"journal", "version, time, kind, job, payload", "iitib", "version"},
     {"submissions", "first, count, open, version, token, submitted, spec", "iiiitib", "first"},
     {"programs", "submission, payload, secret", "ibb", "submission"},
@@ -325,6 +334,7 @@ constexpr std::array<TableOf, 18> kTables = {{
     {"passes", "id, version, time, hash, follows, settings", "iiiiii", "id"},
     {"node_health", "node, payload", "ib", "node"},
     {"node_failures", "node, failures, exposure, faded, failed, losses", "iiiiii", "node"},
+    {"node_power", "node, payload", "ib", "node"},
     {"health", "node, number, payload", "iib", "node, number"},
     {"tunings", "kernel, shape, type, architecture, version, choice, time", "ttttiti",
      "kernel, shape, type, architecture"},

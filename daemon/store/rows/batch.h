@@ -16,6 +16,7 @@
 #include "scheduler/model/change/event.h"
 #include "scheduler/model/job/job.h"
 #include "scheduler/model/machine/node.h"
+#include "scheduler/model/machine/power.h"
 #include "scheduler/model/machine/tuning.h"
 #include "scheduler/model/plan/cycle_record.h"
 #include "scheduler/model/policy/account.h"
@@ -73,6 +74,7 @@ struct Batch {
   std::vector<CycleRecord> cycles;
   std::vector<NodeHealth> health;     // changed
   std::vector<FailureTally> tallies;  // changed
+  std::vector<NodePower> power;       // changed
 
   std::vector<Tuning> tunings;
   std::vector<std::pair<JobId, JobNote>> notes;

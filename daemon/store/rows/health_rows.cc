@@ -9,6 +9,20 @@
 namespace muster::daemon {
 namespace {
 
+absl::Status ReadPower(Database& database, StateImage* image) {
+  Statement rows(database, "SELECT node, payload FROM node_power ORDER BY node");
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, rows.Next());
+    if (!more) {
+      return absl::OkStatus();
+    }
+    NodePower power;
+    const std::string where = absl::StrCat(database.path(), ": power of node ", rows.Integer(0));
+    RETURN_IF_ERROR(Decode(rows.Bytes(1), where, &power));
+    image->power.push_back(std::move(power));
+  }
+}
+
 absl::Status ReadTallies(Database& database, StateImage* image) {
   Statement rows(database,
                  "SELECT node, failures, exposure, faded, failed, losses FROM node_failures "
@@ -16,7 +30,7 @@ absl::Status ReadTallies(Database& database, StateImage* image) {
   while (true) {
     ASSIGN_OR_RETURN(const bool more, rows.Next());
     if (!more) {
-      return absl::OkStatus();
+      return ReadPower(database, image);
     }
     image->tallies.push_back(FailureTally{NodeId(static_cast<std::uint32_t>(rows.Integer(0))),
                                           rows.Unsigned(1), Duration(rows.Integer(2)),
@@ -39,6 +53,15 @@ absl::Status ReadHealthState(Database& database, StateImage* image) {
     RETURN_IF_ERROR(Decode(rows.Bytes(1), where, &health));
     image->health.push_back(std::move(health));
   }
+}
+
+absl::Status WritePower(const NodePower& power, Database& database) {
+  Statement put(database,
+                "INSERT INTO node_power VALUES (?, ?) "
+                "ON CONFLICT (node) DO UPDATE SET payload = excluded.payload");
+  std::string payload;
+  Encode(power, &payload);
+  return put.Run(power.node.value(), Blob{payload});
 }
 
 absl::StatusOr<std::vector<HealthRecord>> ReadHealthHistory(Database& database, NodeId node,

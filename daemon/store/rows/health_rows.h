@@ -11,11 +11,15 @@
 #include "daemon/store/database/database.h"
 #include "scheduler/model/change/state_image.h"
 #include "scheduler/model/machine/health.h"
+#include "scheduler/model/machine/power.h"
 
 namespace muster::daemon {
 
 // Puts what is known of all nodes into the image.
 absl::Status ReadHealthState(Database& database, StateImage* image);
+
+// Of a node that was switched off.
+absl::Status WritePower(const NodePower& power, Database& database);
 
 // The node's checks, the newest first, at most `limit`.
 absl::StatusOr<std::vector<HealthRecord>> ReadHealthHistory(Database& database, NodeId node,

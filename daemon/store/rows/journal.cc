@@ -62,6 +62,9 @@ struct DescribeEvent {
   JournalColumns operator()(const NodeDrained& e) const {
     return AboutNode("node_drained", e.time);
   }
+  JournalColumns operator()(const NodePowered& e) const {
+    return AboutNode("node_powered", e.time);
+  }
   JournalColumns operator()(const NodeForgotten& e) const {
     return AboutNode("node_forgotten", e.time);
   }

@@ -66,7 +66,7 @@ std::string ListOf(const std::vector<JobId>& ids) {
 absl::Status EraseNode(Database& database, NodeId node) {
   RETURN_IF_ERROR(RaiseMeta(database, "next_node", node.Next().value()));
   for (const char* rows : {"nodes WHERE id", "node_health WHERE node", "node_failures WHERE node",
-                           "health WHERE node"}) {
+                           "node_power WHERE node", "health WHERE node"}) {
     Statement erase(database, absl::StrCat("DELETE FROM ", rows, " = ?"));
     RETURN_IF_ERROR(erase.Run(node.value()));
   }

@@ -112,6 +112,9 @@ absl::Status RowWriter::Write(const Batch& batch) {
   for (const FailureTally& tally : batch.tallies) {
     RETURN_IF_ERROR(WriteTally(tally));
   }
+  for (const NodePower& power : batch.power) {
+    RETURN_IF_ERROR(WritePower(power, database_));
+  }
   for (const Tuning& tuning : batch.tunings) {
     RETURN_IF_ERROR(kept_.Write(tuning));
   }

@@ -15,6 +15,7 @@
 #include "scheduler/core/handle/nodes/drain_handlers.h"
 #include "scheduler/core/handle/nodes/forget_handlers.h"
 #include "scheduler/core/handle/nodes/health_handlers.h"
+#include "scheduler/core/handle/nodes/power_handlers.h"
 #include "scheduler/core/handle/nodes/reboot_handlers.h"
 #include "scheduler/core/handle/policy_handlers.h"
 #include "scheduler/core/handle/start_check.h"
@@ -47,6 +48,11 @@ Transition On(const ClusterState& state, const BeginEpoch&, Time now,
   Transition transition;
   transition.events.emplace_back(EpochBegan{state.epoch().Next(), now, config.priority.half_life});
   transition.effects.emplace_back(Replan{});
+  for (const auto& [id, power] : state.power().nodes()) {  // whoever was told may have forgotten
+    if (power.state == PowerState::kPoweringDown || power.state == PowerState::kPoweringUp) {
+      transition.effects.emplace_back(SwitchPower{id, power.state == PowerState::kPoweringUp});
+    }
+  }
   return transition;
 }
 

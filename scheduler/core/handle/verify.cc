@@ -166,7 +166,7 @@ bool Verifier::JobWaits(const PlannedStart& start) const {
 
 bool Verifier::Fits(const NodeAllocation& part, const NodeUse& taken) const {
   const Node* node = state_.FindNode(part.node);
-  if (node == nullptr || !node->connected || node->drained) {
+  if (node == nullptr || !node->connected || node->drained || !state_.power().IsOn(part.node)) {
     return false;
   }
   NodeUse use = taken;

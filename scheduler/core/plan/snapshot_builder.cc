@@ -10,6 +10,7 @@
 #include "scheduler/core/place/nodes/node_timeline.h"
 #include "scheduler/core/place/nodes/task_capacity.h"
 #include "scheduler/core/plan/waiting_list.h"
+#include "scheduler/core/power/power_policy.h"
 #include "scheduler/core/state/tables/attempt.h"
 #include "scheduler/core/state/tables/checkpoint_account.h"
 #include "scheduler/model/machine/amounts.h"
@@ -155,12 +156,26 @@ RunningJob RunningOf(const Job& job, Time now) {
   return running;
 }
 
+// The node is not on: jobs can have it from then on, and nothing of it before.
+void MakeAway(Time ready, NodeSnapshot& node_snapshot) {
+  const Machine& machine = *node_snapshot.machine;
+  node_snapshot.up = true;
+  node_snapshot.ready = ready;
+  node_snapshot.taken.cpus = AllCpus(machine);
+  node_snapshot.taken.memory = machine.memory;
+  node_snapshot.taken.gpus.assign(machine.gpus.size(), kWholeGpu);
+  node_snapshot.taken.gres = machine.gres;
+}
+
 // One node, and the jobs that run from it on: it is the first of theirs. False when it goes with
 // time, because a job on it does not hold its cores.
 bool AddNodeSnapshot(const ClusterState& state, const Node& node, Time now,
                      NodeSnapshot& node_snapshot, std::vector<RunningJob>& running) {
   node_snapshot = NodeSnapshot{node.id,    node.name, node.machine,  node.connected, node.drained,
                                node.taken, {},        node.features, node.weight};
+  if (state.power().away().contains(node.id)) {
+    MakeAway(AvailableFrom(state.power().Of(node.id), now), node_snapshot);
+  }
   bool lasts = true;
   for (const JobId job : state.JobsOn(node.id)) {
     const Job& holder = *state.FindJob(job);
@@ -199,6 +214,8 @@ std::optional<std::vector<std::uint32_t>> TouchedSince(const ClusterState& state
   if (!state.touched().AppendSince(since, ids)) {
     return std::nullopt;
   }
+  // When those can be had goes with time.
+  ids.insert(ids.end(), state.power().away().begin(), state.power().away().end());
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
   std::vector<std::uint32_t> positions;

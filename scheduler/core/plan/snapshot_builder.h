@@ -33,7 +33,12 @@ class SnapshotBuilder {
   // jobs updated in place, too.
   void Note(const Event& event, Version version) { touched_.Note(event, version); }
   // As if newly made. To be called when the state is replaced by another.
-  void Forget() { kept_.clear(); }
+  void Forget() {
+    kept_.clear();
+    touched_ = TouchedJobs();
+  }
+  // Which jobs the newest events changed.
+  [[nodiscard]] const TouchedJobs& touched() const { return touched_; }
 
  private:
   struct Kept {

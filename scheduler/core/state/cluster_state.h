@@ -50,10 +50,6 @@ class ClusterState {
   [[nodiscard]] std::size_t waiting() const {
     return parts_.index.pending().size() + parts_.jobs.untouched();
   }
-  // True when a cycle could find something to do.
-  [[nodiscard]] bool needs_cycle() const {
-    return waiting() > 0 || !parts_.index.suspended().empty() || !parts_.index.elastic().empty();
-  }
 
   [[nodiscard]] const DependencyTable& dependencies() const { return parts_.dependencies; }
   [[nodiscard]] const LicenseTable& licenses() const { return parts_.licenses; }
@@ -63,6 +59,8 @@ class ClusterState {
   [[nodiscard]] const UsageTable& usage() const { return parts_.usage; }
   // What is known of the nodes' health.
   [[nodiscard]] const HealthTable& health() const { return parts_.health; }
+  // Which nodes are switched off, and what is known of their boots.
+  [[nodiscard]] const PowerTable& power() const { return parts_.power; }
 
   // Null when there is none (any more). What is found is good until the next Apply.
   [[nodiscard]] const Job* FindJob(JobId id) const { return parts_.jobs.Find(id); }
@@ -91,5 +89,11 @@ class ClusterState {
   StateParts parts_;
   TouchedNodes touched_;
 };
+
+// True when a cycle could find something to do.
+inline bool NeedsCycle(const ClusterState& state) {
+  return state.waiting() > 0 || !state.index().suspended().empty() ||
+         !state.index().elastic().empty();
+}
 
 }  // namespace muster::core

@@ -232,6 +232,10 @@ Problem CheckNode(const ClusterState& state, NodeId id, const Node& node, NodeUs
   if (!SameUse(used, node.taken)) {
     return absl::StrCat("node ", node.name, ": what is taken is not the sum over its jobs");
   }
+  if (state.power().away().contains(id) && node.connected && !state.JobsOn(id).empty()) {
+    return absl::StrCat("node ", node.name, ": has a job and is ",
+                        Name(state.power().Of(id).state));
+  }
   return CheckUsers(state, node);
 }
 

@@ -26,6 +26,9 @@ std::uint64_t HashOf(const ClusterState& state) {
   for (const auto& [id, health] : state.health().nodes()) {
     hash.Add(health);
   }
+  for (const auto& [id, power] : state.power().nodes()) {
+    hash.Add(power);
+  }
   return hash.value();
 }
 

@@ -310,11 +310,18 @@ struct FailLaunch {
 // It is time to see which elastic jobs have lost nodes.
 struct TickElastic {};
 
+// Nodes are to be switched off and on, as core/handle/nodes/power_watch found; and it is time to
+// see which of those that were ordered before are off, or did not come up.
+struct SwitchNodes {
+  std::vector<NodeId> suspend;
+  std::vector<NodeId> resume;
+};
+
 using Command = std::variant<BeginEpoch, SubmitJob, CancelJob, HoldJob, StartStep, RegisterAgent,
                              LoseAgent, TakeReport, DrainNode, TakePlan, RequeueJob, UpdateJob,
                              ChangePolicy, ConfigurePolicy, SuspendJob, CheckNodeHealth,
                              TakeHealthReport, TickHealth, SignalJob, AttachStep, TakeNodeFault,
-                             TickElastic, FailLaunch, RebootNode, ForgetNode>;
+                             TickElastic, FailLaunch, RebootNode, ForgetNode, SwitchNodes>;
 
 // The commands of clients. The first are taken as they are given: one command, or one for each of
 // the jobs that it names. The others have a handler of their own in daemon/client.

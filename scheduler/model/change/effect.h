@@ -99,7 +99,14 @@ struct Advise {
   friend bool operator==(const Advise&, const Advise&) = default;
 };
 
+// Have the node's power class switch it on, or off.
+struct SwitchPower {
+  NodeId node;
+  bool on = false;
+  friend bool operator==(const SwitchPower&, const SwitchPower&) = default;
+};
+
 using Effect = std::variant<Launch, LaunchStep, Terminate, Acknowledge, Replan, Suspend, Resume,
-                            CheckHealth, PassSignal, ShowStep, Advise>;
+                            CheckHealth, PassSignal, ShowStep, Advise, SwitchPower>;
 
 }  // namespace muster

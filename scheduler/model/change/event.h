@@ -22,6 +22,7 @@
 #include "scheduler/model/machine/allocation.h"
 #include "scheduler/model/machine/health.h"
 #include "scheduler/model/machine/node.h"
+#include "scheduler/model/machine/power.h"
 #include "scheduler/model/policy/decayed_usage.h"
 #include "scheduler/model/policy/policy.h"
 #include "scheduler/model/value/fields.h"
@@ -433,13 +434,29 @@ struct NodeForgotten {
   friend bool operator==(const NodeForgotten&, const NodeForgotten&) = default;
 };
 
+// A node was ordered to be switched off or on, is off, is on again, or did not come up in time.
+struct NodePowered {
+  NodeId node;
+  PowerState state = PowerState::kOn;
+  Time time = kNoTime;
+  Time until = kNoTime;  // as NodePower's
+  Duration boot{0};      // as NodePower's
+  Duration took{0};      // kOn: its boot, as measured; 0: it was not
+  static constexpr auto Fields(auto list) {
+    return list(Field{"node", &NodePowered::node}, Field{"state", &NodePowered::state},
+                Field{"time", &NodePowered::time}, Field{"until", &NodePowered::until},
+                Field{"boot", &NodePowered::boot}, Field{"took", &NodePowered::took});
+  }
+  friend bool operator==(const NodePowered&, const NodePowered&) = default;
+};
+
 // The order of alternatives is the order of the wire's oneof: append only.
-using Event =
-    std::variant<EpochBegan, JobSubmitted, JobHeld, AttemptStarted, RunReported, AttemptEnding,
-                 StepStarted, JobEnded, NodeRegistered, NodeLost, NodeDrained, AttemptQuarantined,
-                 JobRequeued, JobUpdated, PolicyChanged, AttemptSuspending, AttemptSuspended,
-                 AttemptResumed, HalfLifeSet, HealthCheckOrdered, HealthCheckWanted, HealthChecked,
-                 StepQueued, StepDropped, AttemptAdvised, StartPromised, NodeForgotten>;
+using Event = std::variant<EpochBegan, JobSubmitted, JobHeld, AttemptStarted, RunReported,
+                           AttemptEnding, StepStarted, JobEnded, NodeRegistered, NodeLost,
+                           NodeDrained, AttemptQuarantined, JobRequeued, JobUpdated, PolicyChanged,
+                           AttemptSuspending, AttemptSuspended, AttemptResumed, HalfLifeSet,
+                           HealthCheckOrdered, HealthCheckWanted, HealthChecked, StepQueued,
+                           StepDropped, AttemptAdvised, StartPromised, NodeForgotten, NodePowered>;
 
 struct JournalEntry {
   Version version;

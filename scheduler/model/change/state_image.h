@@ -13,6 +13,7 @@
 #include "scheduler/model/job/job.h"
 #include "scheduler/model/machine/health.h"
 #include "scheduler/model/machine/node.h"
+#include "scheduler/model/machine/power.h"
 #include "scheduler/model/policy/account.h"
 #include "scheduler/model/policy/policy.h"
 #include "scheduler/model/policy/policy_usage.h"
@@ -50,6 +51,7 @@ struct StateImage {
   Duration half_life{0};  // of that usage
   std::vector<NodeHealth> health;
   std::vector<FailureTally> tallies;
+  std::vector<NodePower> power;
 };
 
 }  // namespace muster

@@ -109,6 +109,11 @@ std::string ShortagesText(const Reason& reason) {
   return text;
 }
 
+// Which nodes of its place in the plan are switched off; nothing for none.
+std::string BootText(const Reason& reason) {
+  return reason.name.empty() ? "" : absl::StrCat("; waits for ", reason.name, " to boot");
+}
+
 // "job 12", "jobs 12, 13 and 5 more"; nothing for none.
 std::string HoldersText(const std::vector<JobId>& holders) {
   constexpr std::size_t kNamed = 3;
@@ -340,6 +345,8 @@ std::string ToSentence(const Shortage& shortage) {
       return "with jobs of other users";
     case ShortageKind::kUsersOwn:
       return "kept by another user for jobs of that user alone";
+    case ShortageKind::kPower:
+      return "switched off";
     case ShortageKind::kSegments:
       return absl::StrCat("needs ", Counted(shortage.needed, "segment"), " of ", shortage.name,
                           " on one leaf switch each, ", FitText(shortage));
@@ -352,14 +359,14 @@ std::string ToSentence(const Reason& reason) {
     case ReasonKind::kNone:
       return "";
     case ReasonKind::kResources:
-      return ShortagesText(reason);
+      return absl::StrCat(ShortagesText(reason), BootText(reason));
     case ReasonKind::kBadConstraints:
       return absl::StrCat("never on this cluster: ", ShortagesText(reason));
     case ReasonKind::kReqNodeNotAvail:
       return absl::StrCat("fits only on nodes that are not available: ", ShortagesText(reason));
     case ReasonKind::kPriority:
       return absl::StrCat(Counted(reason.ahead, "job"), " before it, first job ",
-                          ToString(reason.behind));
+                          ToString(reason.behind), BootText(reason));
     case ReasonKind::kJobHeldUser:
       return "held; muster release starts it on its way";
     case ReasonKind::kBeginTime:

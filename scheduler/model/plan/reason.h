@@ -105,6 +105,7 @@ enum class ShortageKind : std::uint8_t {
   kGres = 29,          // a countable thing; `name`: which
   kOtherUsers = 30,    // the node has jobs of other users
   kUsersOwn = 31,      // another user's job has the node for jobs of that user alone
+  kPower = 32,         // the node is switched off, or boots
 };
 
 // `nodes` nodes lack something: they need `needed` of it and have at most `available`.

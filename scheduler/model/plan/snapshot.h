@@ -57,11 +57,15 @@ struct NodeSnapshot {
   std::vector<Holding> holdings = {};      // by job
   std::vector<std::string> features = {};  // sorted
   std::uint32_t weight = 0;                // lighter ones are taken first
+  // It is switched off, or is being switched off or on: all of it is taken, and can be had from
+  // then on. kNoTime: it is on.
+  Time ready = kNoTime;
   static constexpr auto Fields(auto list) {
     return list(Field{"id", &NodeSnapshot::id}, Field{"name", &NodeSnapshot::name},
                 Field{"up", &NodeSnapshot::up}, Field{"drained", &NodeSnapshot::drained},
                 Field{"taken", &NodeSnapshot::taken}, Field{"holdings", &NodeSnapshot::holdings},
-                Field{"features", &NodeSnapshot::features}, Field{"weight", &NodeSnapshot::weight});
+                Field{"features", &NodeSnapshot::features}, Field{"weight", &NodeSnapshot::weight},
+                Field{"ready", &NodeSnapshot::ready});
   }
 };
 

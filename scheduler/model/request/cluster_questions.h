@@ -16,6 +16,7 @@
 #include "scheduler/model/machine/tuning.h"
 #include "scheduler/model/policy/policy.h"
 #include "scheduler/model/policy/policy_view.h"
+#include "scheduler/model/request/image_questions.h"
 #include "scheduler/model/value/fields.h"
 #include "scheduler/model/value/ids.h"
 #include "scheduler/model/value/time.h"
@@ -35,14 +36,13 @@ struct ClusterStatus {
   std::vector<LicenseState> licenses;  // sorted by name
   std::vector<Warning> warnings;       // of the controller itself
   static constexpr auto Fields(auto list) {
-    return list(Field{"cluster", &ClusterStatus::cluster},
-                Field{"version", &ClusterStatus::version}, Field{"epoch", &ClusterStatus::epoch},
-                Field{"nodes", &ClusterStatus::nodes},
-                Field{"nodes_connected", &ClusterStatus::nodes_connected},
-                Field{"jobs_pending", &ClusterStatus::jobs_pending},
-                Field{"jobs_running", &ClusterStatus::jobs_running},
-                Field{"licenses", &ClusterStatus::licenses},
-                Field{"warnings", &ClusterStatus::warnings});
+    return list(
+        Field{"cluster", &ClusterStatus::cluster}, Field{"version", &ClusterStatus::version},
+        Field{"epoch", &ClusterStatus::epoch}, Field{"nodes", &ClusterStatus::nodes},
+        Field{"nodes_connected", &ClusterStatus::nodes_connected},
+        Field{"jobs_pending", &ClusterStatus::jobs_pending},
+        Field{"jobs_running", &ClusterStatus::jobs_running},
+        Field{"licenses", &ClusterStatus::licenses}, Field{"warnings", &ClusterStatus::warnings});
   }
 };
 
@@ -251,6 +251,8 @@ struct LoadArchive {
   X(ListTokens)                     \
   X(RevokeToken)                    \
   X(ListArchive)                    \
-  X(LoadArchive)
+  X(LoadArchive)                    \
+  X(ListImages)                     \
+  X(PruneImages)
 
 }  // namespace muster

@@ -16,6 +16,7 @@
 #include "scheduler/model/settings/backfill.h"
 #include "scheduler/model/settings/elastic_policy.h"
 #include "scheduler/model/settings/health_policy.h"
+#include "scheduler/model/settings/power_class.h"
 #include "scheduler/model/settings/prompt_policy.h"
 #include "scheduler/model/value/fields.h"
 #include "scheduler/model/value/time.h"
@@ -118,7 +119,8 @@ struct SchedulerConfig {
   Duration kill_grace_max = std::chrono::minutes(10);
   // Jobs of one user that may wait and run at once, whatever policy rules allow; zero: any number.
   std::uint32_t submit_jobs_max = 1'000'000;
-  PromptPolicy prompt;  // of QueueRule::kPrompt
+  PromptPolicy prompt;            // of QueueRule::kPrompt
+  std::vector<PowerClass> power;  // of nodes that are switched off while nobody needs them
   static constexpr auto Fields(auto list) {
     return list(Field{"backfill", &SchedulerConfig::backfill},
                 Field{"reservations", &SchedulerConfig::reservations},
@@ -138,7 +140,7 @@ struct SchedulerConfig {
                 Field{"elastic", &SchedulerConfig::elastic},
                 Field{"kill_grace_max", &SchedulerConfig::kill_grace_max},
                 Field{"submit_jobs_max", &SchedulerConfig::submit_jobs_max},
-                Field{"prompt", &SchedulerConfig::prompt});
+                Field{"prompt", &SchedulerConfig::prompt}, Field{"power", &SchedulerConfig::power});
   }
 };
 

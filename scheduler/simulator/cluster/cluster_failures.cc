@@ -1,6 +1,7 @@
 // The failures of a simulated cluster's nodes: what the controller hears of them.
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
@@ -51,7 +52,17 @@ absl::Status ClusterReplay::SetUpFailures() {
   return absl::OkStatus();
 }
 
+// Nodes that have shut down, booted, or been repaired by now.
 absl::Status ClusterReplay::RepairNodes() {
+  while (const std::optional<PowerReplay::Done> done = power_.NextDone(now_)) {
+    SimulatedNode& node = nodes_[done->node];
+    if (done->on) {
+      ++node.boots;
+      RETURN_IF_ERROR(RegisterNode(node));
+    } else {
+      RETURN_IF_ERROR(Take(LoseAgent{node.id}));
+    }
+  }
   while (!repairs_.empty() && repairs_.top().first <= now_) {
     const std::size_t number = repairs_.top().second;
     repairs_.pop();
@@ -78,6 +89,10 @@ absl::Status ClusterReplay::FailNodes() {
 absl::Status ClusterReplay::Fail(const NodeFailure& failure) {
   SimulatedNode& node = nodes_[failure.node];
   FailureTotals& totals = result_.failures;
+  if (!state_.power().IsOn(node.id)) {
+    ++totals.ignored;
+    return absl::OkStatus();
+  }
   ++totals.failures;
   if (failure.repair > 0) {
     RETURN_IF_ERROR(Take(DrainNode{node.name, true, "under repair"}));
@@ -102,14 +117,15 @@ absl::Status ClusterReplay::ReleaseHeld() {
 }
 
 absl::Status ClusterReplay::CheckProgress() const {
-  if (hopeless_.valid()) {
+  if (progress_.hopeless.valid()) {
     return absl::FailedPreconditionError(absl::StrCat(
-        "job ", live_.at(hopeless_).job.id, " was begun again ", live_.at(hopeless_).attempts,
+        "job ", live_.at(progress_.hopeless).job.id, " was begun again ",
+        live_.at(progress_.hopeless).attempts,
         " times and never ends: nodes fail too often for it; give a larger mtbf or checkpoints"));
   }
-  if (started_ == 0 && state_.waiting() > 0 && now_ - last_change_ > kPatience) {
+  if (started_ == 0 && state_.waiting() > 0 && now_ - progress_.last_change > kPatience) {
     return absl::FailedPreconditionError(
-        absl::StrCat(state_.waiting(), " jobs wait since ", last_change_,
+        absl::StrCat(state_.waiting(), " jobs wait since ", progress_.last_change,
                      " s for nodes that are never all up at once: give a shorter repair"));
   }
   return absl::OkStatus();

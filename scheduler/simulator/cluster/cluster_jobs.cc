@@ -57,9 +57,14 @@ void ClusterReplay::NoteStart(const AttemptStarted& start) {
   for (const auto& [first, last] : live.processors) {
     live.threads += last - first + 1;
   }
+  std::vector<std::size_t> numbers;
+  for (const Part& part : live.parts) {
+    numbers.push_back(part.node);
+  }
+  power_.NoteStart(live.job.submit, numbers);
   live.started = true;
   ++started_;
-  last_change_ = now_;
+  progress_.last_change = now_;
   HoldGpus(live, 1);
   GoOn(start.job);
 }
@@ -84,6 +89,7 @@ void ClusterReplay::SetRoom(std::size_t number) {
   const std::int64_t gpus = std::max<std::int64_t>(0, node.free_gpus);  // parts count as whole
   result_.threads.Set(number, node.free_threads);
   result_.free_gpus.Set(number, std::min(gpus, node.free_threads));
+  power_.SetUse(number, static_cast<std::int64_t>(node.threads->size()) - node.free_threads, now_);
 }
 
 // The job has its threads from now on, or with `sign` -1 no more.
@@ -150,7 +156,7 @@ AttemptParts ClusterReplay::Settle(Live& live) {
   HoldGpus(live, -1);
   live.started = false;
   --started_;
-  last_change_ = now_;
+  progress_.last_change = now_;
   return parts;
 }
 
@@ -168,7 +174,7 @@ void ClusterReplay::BeginAgain(const JobRequeued& again) {
     held_.push_back(again.job);
   }
   if (live.attempts >= kAttemptsMax) {
-    hopeless_ = again.job;
+    progress_.hopeless = again.job;
   }
   if (now_ > live.start) {
     absl::StrAppend(&live.earlier, live.earlier.empty() ? "" : ";", live.start, "-", now_, ":");
@@ -342,7 +348,7 @@ absl::Status ClusterReplay::Arrive(const TraceJob& job) {
     return Refuse(absl::StrCat("job ", job.id, ": ", std::string(taken.message())));
   }
   ++result_.schedule.jobs;
-  last_change_ = now_;
+  progress_.last_change = now_;
   return absl::OkStatus();
 }
 

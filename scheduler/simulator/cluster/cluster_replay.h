@@ -4,8 +4,9 @@
 //
 // For the sources of the cluster's simulation alone: cluster_simulation.cc has the loop,
 // cluster_jobs.cc the jobs' lives, cluster_stages.cc the checkpoints that they write to a shared
-// file system, cluster_failures.cc what fails. Thread promise: one thread. Invariants: the state
-// changes through core/handle only; a row is handed on once, when its job has left the state.
+// file system, cluster_failures.cc what fails. Thread
+// promise: one thread. Invariants: the state changes through core/handle only; a row is handed on
+// once, when its job has left the state.
 
 #include <cstdint>
 #include <functional>
@@ -29,6 +30,7 @@
 #include "scheduler/simulator/cluster/checkpointed_run.h"
 #include "scheduler/simulator/cluster/cluster_run.h"
 #include "scheduler/simulator/cluster/free_room.h"
+#include "scheduler/simulator/cluster/power_replay.h"
 #include "scheduler/simulator/flat/processor_map.h"
 
 namespace muster::sim {
@@ -41,7 +43,8 @@ class ClusterReplay {
         arrivals_(std::move(arrivals)),
         config_(run.config),
         failures_(run.seed),
-        files_(run.file_system) {}
+        files_(run.file_system),
+        power_(config_) {}
 
   absl::StatusOr<ClusterResult> Run();
 
@@ -179,12 +182,16 @@ class ClusterReplay {
   NodeFailures failures_;
   SharedFileSystem files_;
   std::priority_queue<Repair, std::vector<Repair>, std::greater<>> repairs_;
+  PowerReplay power_;
   std::vector<JobId> held_;    // by the scheduler, after too many requeues
   bool faults_ = false;        // nodes fail, or jobs write checkpoints
   double node_rate_ = 0;       // failures of a node in a second, on average
   std::uint32_t started_ = 0;  // attempts under way
-  Tick last_change_ = 0;       // a job came, started or ended
-  JobId hopeless_;             // it begins again and again
+  struct Progress {
+    Tick last_change = 0;  // a job came, started or ended
+    JobId hopeless;        // it begins again and again
+  };
+  Progress progress_;
   std::uint64_t starts_ = 0;
   bool plan_wanted_ = false;
   Tick now_ = 0;

@@ -15,6 +15,7 @@
 #include "scheduler/model/settings/scheduler_config.h"
 #include "scheduler/simulator/cluster/checkpointed_work.h"
 #include "scheduler/simulator/cluster/free_room.h"
+#include "scheduler/simulator/cluster/node_energy.h"
 #include "scheduler/simulator/cluster/shared_file_system.h"
 #include "scheduler/simulator/flat/flat_simulation.h"
 #include "scheduler/simulator/workload/node_failures.h"
@@ -62,9 +63,10 @@ struct ClusterResult {
   // GPUs that nobody has, as far as there is a thread for each: where they are of one model,
   // `largest` is on_node of core/place/worth/largest_gpu_job.h, and `free` anywhere.
   FreeRoom free_gpus;
-  std::uint64_t refused = 0;     // by the policy, or because no node could ever take them
-  std::string first_refusal;     // why the first of them was
-  std::uint64_t state_hash = 0;  // of the state in the end: two equal runs have the same
+  std::optional<NodeEnergy> energy;  // where nodes could be switched off
+  std::uint64_t refused = 0;         // by the policy, or because no node could ever take them
+  std::string first_refusal;         // why the first of them was
+  std::uint64_t state_hash = 0;      // of the state in the end: two equal runs have the same
 };
 
 }  // namespace muster::sim

@@ -23,8 +23,11 @@ constexpr std::uint64_t kInstantsBetweenQuestions = 16;
 constexpr int kCyclesAtOnceMax = 10'000;
 
 // A decision as the log keeps it: of the plan what is carried out, and who can never start.
-std::string BytesOf(std::int64_t now, const Plan& plan, JobId oldest_left) {
+std::string BytesOf(std::int64_t now, const Plan& plan, JobId oldest_left, bool with_places) {
   Plan carried_out;
+  if (with_places) {  // by which nodes are switched on
+    carried_out.reservations = plan.reservations;
+  }
   carried_out.version = plan.version;
   carried_out.starts = plan.starts;
   carried_out.wake = plan.wake;
@@ -33,7 +36,7 @@ std::string BytesOf(std::int64_t now, const Plan& plan, JobId oldest_left) {
   carried_out.preemptions = plan.preemptions;
   carried_out.resumes = plan.resumes;
   for (const LeftWaiting& left : plan.waiting) {
-    if (left.reason.verdict == ReasonClass::kNever) {
+    if (with_places || left.reason.verdict == ReasonClass::kNever) {
       carried_out.waiting.push_back(left);
     }
   }
@@ -76,6 +79,7 @@ absl::Status ClusterReplay::SetUp() {
       node_numbers_[node.id] = nodes_.size();
       result_.threads.AddNode(node.free_threads);
       result_.free_gpus.AddNode(std::min(node.free_gpus, node.free_threads));
+      power_.AddNode(node.id, node.name, static_cast<std::int64_t>(threads->size()), now_);
       nodes_.push_back(std::move(node));
       processors += static_cast<std::int64_t>(threads->size());
       result_.gpus += alike.machine.gpus.size();
@@ -137,6 +141,8 @@ absl::Status ClusterReplay::Answer(const std::vector<Effect>& effects) {
   for (const Effect& effect : effects) {
     if (std::holds_alternative<Replan>(effect)) {
       plan_wanted_ = true;
+    } else if (const auto* power = std::get_if<SwitchPower>(&effect)) {
+      power_.Begin(*power, now_);
     } else if (const auto* end = std::get_if<Terminate>(&effect)) {
       RETURN_IF_ERROR(EndOn(end->job, {end->node}, end->cause));
     } else if (const auto* stop = std::get_if<Suspend>(&effect)) {
@@ -268,7 +274,7 @@ absl::Status ClusterReplay::RunCycle() {
   ++result_.cycles;
   const std::shared_ptr<const Plan> plan = last_plan_;
   if (run_.decisions != nullptr && !follows_) {
-    run_.decisions->Add(BytesOf(decision.now, *plan, decision.oldest_left));
+    run_.decisions->Add(BytesOf(decision.now, *plan, decision.oldest_left, !config_.power.empty()));
   }
   const JobId oldest_left = decision.oldest_left;
   for (const PlannedStart& start : plan->starts) {
@@ -280,20 +286,29 @@ absl::Status ClusterReplay::RunCycle() {
   return DropHopeless(*plan);
 }
 
+// Cycles, and orders to switch nodes, until neither has anything to do.
 absl::Status ClusterReplay::RunCyclesUntilDone() {
-  for (int cycles = 0; plan_wanted_; ++cycles) {
-    plan_wanted_ = false;
-    if (!state_.needs_cycle()) {
-      last_plan_ = nullptr;
-      return absl::OkStatus();
-    }
-    RETURN_IF_ERROR(RunCycle());
+  for (int cycles = 0;; ++cycles) {
     if (cycles > kCyclesAtOnceMax) {
       return absl::InternalError(
           absl::StrCat("at ", now_, " s cycle follows cycle without an end"));
     }
+    if (plan_wanted_ && core::NeedsCycle(state_)) {
+      plan_wanted_ = false;
+      RETURN_IF_ERROR(RunCycle());
+      continue;
+    }
+    if (plan_wanted_) {
+      plan_wanted_ = false;
+      last_plan_ = nullptr;
+    }
+    const std::optional<SwitchNodes> orders =
+        power_.Look(state_, last_plan_.get(), config_, TimeOf(now_), now_);
+    if (!orders.has_value()) {
+      return absl::OkStatus();
+    }
+    RETURN_IF_ERROR(Take(*orders));
   }
-  return absl::OkStatus();
 }
 
 // When anything happens next; kNever when nothing will. Nodes fail for ever, and that alone is
@@ -310,6 +325,10 @@ absl::StatusOr<ClusterReplay::Tick> ClusterReplay::NextMoment() {
   }
   next = repairs_.empty() ? next : std::min(next, repairs_.top().first);
   next = std::min(next, files_.NextDone().first);
+  next = std::min(next, power_.Next());
+  if (power_.wake() != kNoTime) {
+    next = std::min(next, std::max(now_ + 1, TickOf(power_.wake())));
+  }
   const NodeFailure* failure = next == kNever ? nullptr : failures_.Peek();
   return failure == nullptr ? next : std::min(next, failure->time);
 }
@@ -389,6 +408,9 @@ absl::StatusOr<ClusterResult> ClusterReplay::Run() {
   schedule.unix_start = arrivals_.reader().header().unix_start;
   schedule.names = arrivals_.reader().names();
   SumUpFailures();
+  if (power_.on()) {
+    result_.energy = power_.Energy(now_);
+  }
   result_.state_hash = core::HashOf(state_);
   return std::move(result_);
 }

@@ -232,7 +232,7 @@ void ControllerLoop::MaybePlan() {
     return;
   }
   plan_wanted_ = false;
-  if (!state_.needs_cycle()) {
+  if (!core::NeedsCycle(state_)) {
     last_plan_ = nullptr;
     return;
   }

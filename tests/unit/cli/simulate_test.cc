@@ -243,8 +243,9 @@ TEST_F(Simulate, AClusterThatCannotBeIsRefusedInOneLine) {
   EXPECT_THAT(error({"--nodes", "0", "--cpus-per-node", "1"}), HasSubstr("--nodes: "));
   EXPECT_THAT(error({"--nodes", "2", "--cpus-per-node", "1", "--flat", "3"}),
               HasSubstr("--flat: is for identical processors"));
-  EXPECT_THAT(error({"--nodes", "2", "--cpus-per-node", "1", "--policy", "sjf"}),
-              HasSubstr("one of muster, prompt, fairshare, fcfs, none, easy, conservative, hybrid"));
+  EXPECT_THAT(
+      error({"--nodes", "2", "--cpus-per-node", "1", "--policy", "sjf"}),
+      HasSubstr("one of muster, prompt, fairshare, fcfs, none, easy, conservative, hybrid"));
   const std::string file = directory_ / "cluster.toml";
   std::ofstream(file) << "[nodes.a]\ncpus = -2\n";
   EXPECT_THAT(error({"--cluster", file}), HasSubstr("cluster.toml:2: nodes.a.cpus"));
@@ -345,6 +346,62 @@ TEST_F(Simulate, SaysWhatIsWrongWithFailures) {
   std::ofstream(file) << "[nodes.a]\ncpus = 2\nfailures = \"mtbf=x\"\n";
   EXPECT_THAT(RunMuster({"simulate", "--trace", trace, "--cluster", file}).err,
               HasSubstr("cluster.toml:3: nodes.a.failures"));
+}
+
+TEST_F(Simulate, TellsTheEnergyOfNodesThatAreSwitchedOffAndTheWaitsForTheirBoots) {
+  const std::string trace = Trace(
+      "1 0 -1 100 1 -1 -1 1 100 -1 1 1 1 1 1 1 -1 -1\n"
+      "2 5000 -1 100 1 -1 -1 1 100 -1 1 1 1 1 1 1 -1 -1\n");
+  const std::vector<std::string> words = {
+      "simulate",
+      "--trace",
+      trace,
+      "--nodes",
+      "1",
+      "--cpus-per-node",
+      "1",
+      "--power",
+      "idle=10m,suspend=30s,boot=2m,busy-watts=300,idle-watts=100,off-watts=10",
+      "--json"};
+  const ProgramEnd end = RunMuster(words);
+  ASSERT_EQ(end.code, 0) << end.err;
+  const nlohmann::json document = nlohmann::json::parse(end.out);
+  EXPECT_NEAR(document["energy_kwh"].get<double>(), 207'700 / 3.6e6, 1e-9);
+  EXPECT_NEAR(document["energy_always_on_kwh"].get<double>(), 562'000 / 3.6e6, 1e-9);
+  EXPECT_EQ(document["switched_off"], 1);
+  EXPECT_EQ(document["boot_waits"], 1);
+  EXPECT_EQ(document["mean_boot_wait"], 120);
+  EXPECT_EQ(document["max_boot_wait"], 120);
+  EXPECT_EQ(RunMuster(words).out, end.out);
+  const ProgramEnd plain =
+      RunMuster({"simulate", "--trace", trace, "--nodes", "1", "--cpus-per-node", "1", "--json"});
+  EXPECT_FALSE(nlohmann::json::parse(plain.out).contains("energy_kwh"));
+}
+
+TEST_F(Simulate, SaysWhatIsWrongWithPower) {
+  const std::string trace = Trace(two_jobs_);
+  const std::string watts = ",busy-watts=300,idle-watts=100,off-watts=10";
+  const auto error = [&](const std::string& power, const std::string& policy = "easy") {
+    const ProgramEnd end =
+        RunMuster({"simulate", "--trace", trace, "--nodes", "2", "--cpus-per-node", "4", "--policy",
+                   policy, "--power", power});
+    EXPECT_NE(end.code, 0);
+    EXPECT_EQ(end.out, "");
+    EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1);
+    return end.err;
+  };
+  EXPECT_THAT(error("boot=2m" + watts), HasSubstr("--power: say how long a node is idle"));
+  EXPECT_THAT(error("idle=0s" + watts), HasSubstr("idle=10m"));
+  EXPECT_THAT(error("idle=10m,busy-watts=300"), HasSubstr("idle-watts=N is missing"));
+  EXPECT_THAT(error("idle=soon" + watts), HasSubstr("--power: idle: "));
+  EXPECT_THAT(error("idle=10m,suspend=0s" + watts), HasSubstr("takes a while to shut down"));
+  EXPECT_THAT(error("idle=10m,keep-on=-1" + watts), HasSubstr("keep-on: \"-1\" is not a whole"));
+  EXPECT_THAT(error("idle=10m,sleep=1m" + watts), HasSubstr("\"sleep=1m\" is not NAME=VALUE"));
+  EXPECT_THAT(error("idle=10m,busy-watts=90,idle-watts=100,off-watts=10"),
+              HasSubstr("a busy node takes at least what an idle one does"));
+  EXPECT_THAT(error("idle=10m" + watts, "fcfs"), HasSubstr("choose another --policy"));
+  EXPECT_THAT(RunMuster({"simulate", "--trace", trace, "--power", "idle=10m" + watts}).err,
+              HasSubstr("--power: only the nodes of a cluster are switched off"));
 }
 
 // The signal waits for the program from its first instruction on, so that nothing hangs on time.

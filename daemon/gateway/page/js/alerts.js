@@ -4,6 +4,7 @@ import { get } from "./api.js";
 import { card, el, empty, isolate, natural, swap } from "./dom.js";
 
 const kLate = 60000; // a promised start that is so long over
+const kEnded = 3600000; // an end is shown for as long as the notifier keeps it
 
 function ofNodes(nodes) {
   const alerts = [];
@@ -44,12 +45,21 @@ function ofJobs(jobs) {
   return alerts;
 }
 
+// Ends that nothing which is there now tells of.
+function ofEnded(jobs) {
+  return jobs.filter((job) => job.state === "OUT_OF_MEMORY" || job.exit_text.includes("no progress")).map((job) =>
+    ({ level: "bad", what: "job " + job.label + " " + job.name, href: "#job/" + job.id,
+      text: job.state === "OUT_OF_MEMORY" ? "ran out of memory" : "hung: " + job.exit_text }));
+}
+
 export async function findAlerts() {
-  const [nodes, jobs, cluster] = await Promise.all([get("/v1/nodes", { fields: "name,state,reason,health,warnings" }),
-    get("/v1/jobs", { fold: "true", fields: "id,label,name,state,alert,binding,reason,expected_start,warnings" }), get("/v1/Ping")]);
+  const [nodes, jobs, ended, cluster] = await Promise.all([get("/v1/nodes", { fields: "name,state,reason,health,warnings" }),
+    get("/v1/jobs", { fold: "true", fields: "id,label,name,state,alert,binding,reason,expected_start,warnings" }),
+    get("/v1/history", { state: "FAILED,OUT_OF_MEMORY", since: Date.now() - kEnded, limit: 500, fields: "id,label,name,state,exit_text" }),
+    get("/v1/Ping")]);
   const own = cluster.warnings.map((warning) => ({ level: "bad", what: "controller", href: "#overview", text: warning.text }));
   const order = { bad: 0, warn: 1 };
-  return [...own, ...ofNodes(nodes.nodes), ...ofJobs(jobs.jobs)].sort((a, b) => order[a.level] - order[b.level] || natural(a.what, b.what));
+  return [...own, ...ofNodes(nodes.nodes), ...ofJobs(jobs.jobs), ...ofEnded(ended.jobs)].sort((a, b) => order[a.level] - order[b.level] || natural(a.what, b.what));
 }
 
 export function openAlerts() {

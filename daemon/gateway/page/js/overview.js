@@ -1,4 +1,4 @@
-// The overview: what runs and waits, and how busy the nodes are.
+// The overview: what runs and waits, how busy the nodes are, and how much of that was of use.
 
 import { get } from "./api.js";
 import { bytes, card, el, empty, isolate, meter, number, percent, plural, span, swap } from "./dom.js";
@@ -12,6 +12,17 @@ function figure(value, name, href, more) {
 function share(taken, all, name, href, say = number) {
   return figure(percent(taken, all), name, href, [meter(taken, all, name + " taken"),
     el("small", null, say(taken) + " of " + say(all))]);
+}
+
+// Of the time in which attempts that ended had their resources, what was of use; since the controller's start.
+function goodput(metrics) {
+  const total = (name) => Number(metrics.families.find((one) => one.name === name)?.samples[0]?.value || 0);
+  const held = total("muster_held_seconds");
+  const lost = total("muster_lost_seconds");
+  const stood = total("muster_checkpoint_stall_seconds");
+  const useful = Math.max(0, held - lost - stood);
+  return held > 0 ? figure(percent(useful, held), "goodput", "#history", [meter(useful, held, "time of use"),
+    el("small", null, lost + stood > 0 ? span(lost * 1000) + " lost, " + span(stood * 1000) + " for checkpoints" : "no work lost")]) : null;
 }
 
 function sum(rows, key) {
@@ -54,7 +65,8 @@ export function openOverview() {
     element,
     onEvent: () => true,
     async refresh() {
-      const [list, nodes] = await Promise.all([get("/v1/jobs", { fold: "true", fields: kJobFields }), readNodes(kNodeFields)]);
+      const [list, nodes, metrics] = await Promise.all([get("/v1/jobs", { fold: "true", fields: kJobFields }), readNodes(kNodeFields),
+        get("/v1/ReadMetrics", { fields: "name,samples" })]);
       const jobs = list.jobs;
       const waiting = jobs.filter((job) => job.state === "PENDING");
       const running = jobs.filter((job) => job.state !== "PENDING");
@@ -70,7 +82,8 @@ export function openOverview() {
           figure(number(up.length) + (up.length < nodes.length ? " / " + number(nodes.length) : ""), "nodes up", "#nodes"),
           share(sum(nodes, "cpus_taken"), sum(nodes, "cpus"), "CPUs", "#nodes"),
           sum(nodes, "gpus") ? share(sum(nodes, "gpus_taken"), sum(nodes, "gpus"), "GPUs", "#gpus") : null,
-          share(sum(nodes, "memory_taken"), sum(nodes, "memory"), "memory", "#nodes", bytes)),
+          share(sum(nodes, "memory_taken"), sum(nodes, "memory"), "memory", "#nodes", bytes),
+          goodput(metrics)),
         card("Nodes by use", nodes.length ? heatMap(nodes) : empty("No node has registered yet.")),
         el("div", { class: "columns" },
           bars("Why jobs wait", grouped(waiting, (job) => job.reason?.kind || "not planned yet"),

@@ -1,10 +1,11 @@
-// Who may have how much, beside what was used: the account tree.
+// Who may have how much, beside what was used: the account tree, with receipts: what is left of each run of a user.
 
 import { get } from "./api.js";
-import { card, el, empty, isolate, number, swap } from "./dom.js";
+import { card, el, empty, isolate, number, plural, span, swap, table, when } from "./dom.js";
 
 const kRoot = "root";
 const kPeriodHalfLives = 16; // as the controller scales usage
+const kRunsShown = 200;
 
 // Usage as it is worth now, in billing-seconds.
 function worth(usage, now, halfLife) {
@@ -28,7 +29,7 @@ function treeOf(answer) {
     }
   }
   for (const one of answer.associations) {
-    (accounts.get(one.account) || root).children.push({ name: one.user, user: true, shares: one.shares, own: worth(one.usage, now, halfLife), children: [] });
+    (accounts.get(one.account) || root).children.push({ name: one.user, user: true, account: one.account, shares: one.shares, own: worth(one.usage, now, halfLife), children: [] });
   }
   const total = (node) => (node.used = node.own + node.children.reduce((sum, child) => sum + total(child), 0));
   total(root);
@@ -49,6 +50,46 @@ function balance(share, used) {
   return el("span", { class: "balance", "data-over": ratio > 1.05 ? "over" : ratio < 0.95 ? "under" : "even" }, text);
 }
 
+// What is left by now of a run's charge, in billing-seconds.
+function leftOf(run, now, halfLife) {
+  const from = Number(run.from);
+  const until = Number(run.until);
+  const faded = (time) => 2 ** -((now - time) / halfLife);
+  const weighed = halfLife > 0 ? (halfLife / Math.LN2) * (faded(until) - faded(from)) : until - from;
+  return (Number(run.rate) / 1e6) * (weighed / 1000);
+}
+
+// The user's runs in the account, and what of the usage is older than they are.
+function receipt(answer, node) {
+  const now = Number(answer.now);
+  const halfLife = Number(answer.half_life);
+  // No account is written of those directly under root.
+  const runs = answer.runs.filter((one) => one.account === node.account || (!one.account && node.account === kRoot)).flatMap((one) => one.runs)
+    .map((run) => ({ ...run, left: leftOf(run, now, halfLife) })).sort((a, b) => b.left - a.left);
+  const shown = runs.slice(0, kRunsShown);
+  const rest = Math.max(0, node.own - shown.reduce((sum, run) => sum + run.left, 0));
+  const amount = (value) => el("span", { class: "number" }, number(Math.round(value)));
+  const rows = shown.map((run) => [el("a", { href: "#job/" + run.job }, run.job), when(run.from), span(Number(run.until) - Number(run.from)),
+    amount(Number(run.rate) / 1e6), amount(run.left)]);
+  rows.push([runs.length > shown.length ? plural(runs.length - shown.length, "other") + ", and earlier" : "earlier", "", "", "", amount(rest)],
+    [el("b", null, "total"), "", "", "", el("b", null, amount(node.own))]);
+  return table(["Job", "Started", "Ran", "Rate", "Left, billing-seconds"], rows, "Receipt of " + node.name + " in " + node.account);
+}
+
+async function fillReceipt(place, node) {
+  try {
+    place.replaceChildren(receipt(await get("/v1/shares", { explain_user: node.name }), node));
+  } catch (problem) {
+    place.replaceChildren(el("p", { class: "said", role: "alert" }, problem.message));
+  }
+}
+
+function userBranch(node, line) {
+  const place = el("div", { class: "receipt" });
+  return el("li", null, el("details", { "data-key": "receipt-" + node.account + "/" + node.name,
+    ontoggle: (event) => event.target.open && fillReceipt(place, node) }, el("summary", { title: "What is left of each run" }, line), place));
+}
+
 function branch(node, all, level) {
   const used = all > 0 ? node.used / all : 0;
   const line = el("span", { class: "share-line", vars: { share: node.share.toFixed(5), used: used.toFixed(5) } },
@@ -57,6 +98,9 @@ function branch(node, all, level) {
       el("i", { class: "due" }), el("i", { class: "used" })),
     el("span", { class: "number" }, (node.share * 100).toFixed(1) + " %"), el("span", { class: "number" }, (used * 100).toFixed(1) + " %"),
     el("span", { class: "number wide" }, number(Math.round(node.used / 3600)) + " h"), balance(node.share, used));
+  if (node.user) {
+    return userBranch(node, line);
+  }
   return node.children.length
     ? el("li", null, el("details", { open: level < 2, "data-key": "share-" + node.name }, el("summary", null, line),
       el("ul", null, node.children.map((child) => branch(child, all, level + 1)))))

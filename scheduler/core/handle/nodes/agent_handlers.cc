@@ -9,6 +9,7 @@
 #include "scheduler/core/handle/attempts/attempt_end.h"
 #include "scheduler/core/handle/attempts/checkpoint_handlers.h"
 #include "scheduler/core/handle/attempts/group_end.h"
+#include "scheduler/core/handle/nodes/power_handlers.h"
 #include "scheduler/core/handle/nodes/reboot_handlers.h"
 #include "scheduler/core/place/nodes/feature_match.h"
 #include "scheduler/core/state/actions.h"
@@ -242,10 +243,11 @@ Transition On(const ClusterState& state, const RegisterAgent& command, Time now,
   Quarantine(state, transition.node, before, registration, now, transition);
   if (before != nullptr) {
     NoticeReboot(state, *before, registration.boot_id, now, transition);
+    NoticePower(state, *before, registration.boot_id, now, transition);
   }
   const NodeHealth& health = state.health().Of(transition.node);
-  const bool again = health.running && (health.kind != HealthKind::kReboot ||
-                                        health.boot_id == registration.boot_id);
+  const bool again = health.running &&
+                     (health.kind != HealthKind::kReboot || health.boot_id == registration.boot_id);
   if (again) {
     transition.effects.emplace_back(CheckHealth{transition.node});
   }

@@ -7,6 +7,7 @@
 #include "scheduler/core/handle/attempts/attempt_end.h"
 #include "scheduler/core/handle/attempts/checkpoint_handlers.h"
 #include "scheduler/core/handle/nodes/maintenance_handlers.h"
+#include "scheduler/core/handle/nodes/power_handlers.h"
 
 namespace muster::core {
 namespace {
@@ -73,6 +74,9 @@ Transition On(const ClusterState& state, const DrainNode& command, Time now,
   }
   Transition transition;
   transition.node = node->id;
+  if (!command.drained) {
+    TryPowerAgain(state, *node, now, transition);
+  }
   if (!IsAsAsked(*node, command)) {
     if (command.drained && !node->drained) {
       NoticeDrain(state, node->id, now, transition);

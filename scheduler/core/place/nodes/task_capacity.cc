@@ -175,6 +175,9 @@ NodeTimeline TimelineOf(const NodeSnapshot& node, const NodeCapacity& capacity, 
     amounts.gpus[GpuModelOf(capacity, node.machine->gpus[gpu])] = 1;
     timeline.Release(ends, amounts, capacity.all);
   }
+  if (node.ready != kNoTime) {
+    timeline.Release(node.ready > now ? node.ready : now + kOverrun, capacity.all, capacity.all);
+  }
   timeline.Release(kHorizon, capacity.all, capacity.all);  // what nobody here accounts for
   return timeline;
 }

@@ -47,8 +47,9 @@ void AddUsers(const Snapshot& snapshot, std::uint32_t node, const std::vector<co
 }
 
 bool HasSameUse(const NodeSnapshot& a, const NodeSnapshot& b) {
-  return a.taken == b.taken && std::equal(a.holdings.begin(), a.holdings.end(), b.holdings.begin(),
-                                          b.holdings.end(), IsSameHolding);
+  return a.taken == b.taken && a.ready == b.ready &&
+         std::equal(a.holdings.begin(), a.holdings.end(), b.holdings.begin(), b.holdings.end(),
+                    IsSameHolding);
 }
 
 }  // namespace
@@ -110,7 +111,7 @@ void ClusterTimelines::Read(std::uint32_t node) {
   const NodeSnapshot& node_snapshot = inventory_.snapshot().nodes[node];
   timelines_[node] = TimelineOf(node_snapshot, inventory_.capacity(node), inventory_.now());
   AddUsers(inventory_.snapshot(), node, {}, timelines_[node]);
-  Time first = kFarFuture;
+  Time first = node_snapshot.ready == kNoTime ? kFarFuture : node_snapshot.ready;
   for (const Holding& holding : node_snapshot.holdings) {
     if (holding.ends != kNoTime) {
       first = std::min(first, holding.ends);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "absl/strings/str_cat.h"
 #include "scheduler/model/value/fingerprint.h"
 
 namespace muster::core {
@@ -12,6 +13,7 @@ PlanDraft::PlanDraft(const Snapshot& snapshot) : snapshot_(snapshot) {
 }
 
 void PlanDraft::Leave(const WaitingJob& job, Reason reason, std::vector<Reason> also) {
+  NoteBoot(job.id, reason);
   LeftWaiting left{job.id, std::move(reason), std::move(also), priority_, 1};
   if (job.array_index.has_value() && job.submission == last_left_ &&
       Continues(left, plan_.waiting.back())) {
@@ -45,10 +47,28 @@ void PlanDraft::LeaveSuspended(JobId job, Reason reason) {
 
 void PlanDraft::Reserve(JobId job, const Opening& opening) {
   PlannedReservation reservation{job, opening.start, {}};
+  booting_.clear();
   for (const NodeShare& share : opening.shares) {
-    reservation.nodes.push_back(ReservedNode{snapshot_.nodes[share.node].id, share.tasks});
+    const NodeSnapshot& node = snapshot_.nodes[share.node];
+    reservation.nodes.push_back(ReservedNode{node.id, share.tasks});
+    if (node.ready != kNoTime) {
+      booting_.push_back(node.name);
+    }
   }
   plan_.reservations.push_back(std::move(reservation));
+}
+
+// Which nodes the job waits for, if those of its place have to boot.
+void PlanDraft::NoteBoot(JobId job, Reason& reason) const {
+  const bool waits_for_nodes =
+      reason.kind == ReasonKind::kResources || reason.kind == ReasonKind::kPriority;
+  if (!waits_for_nodes || booting_.empty() || plan_.reservations.empty() ||
+      plan_.reservations.back().job != job) {
+    return;
+  }
+  reason.name = booting_.size() == 1 ? absl::StrCat("node ", booting_.front())
+                                     : absl::StrCat("nodes ", booting_.front(), " and ",
+                                                    booting_.size() - 1, " more");
 }
 
 bool PlanDraft::Shrinks(JobId job) const {

@@ -60,10 +60,12 @@ class PlanDraft {
  private:
   // True when the element waits as those of the entry do that it comes right after.
   static bool Continues(LeftWaiting left, const LeftWaiting& before);
+  void NoteBoot(JobId job, Reason& reason) const;
 
   const Snapshot& snapshot_;
   std::uint32_t priority_ = 0;
-  JobId last_left_;  // the submission of the entry that Leave wrote last
+  JobId last_left_;                   // the submission of the entry that Leave wrote last
+  std::vector<std::string> booting_;  // of the nodes of the last place, those that are not on
   Plan plan_;
 };
 

@@ -158,6 +158,9 @@ std::vector<Shortage> ShortagesOf(const Look& look, const ResourceRequest& reque
   if (look.reserved != nullptr) {
     return {Shortage{ShortageKind::kReserved, 1, 0, 0, look.reserved->name}};
   }
+  if (look.node->ready != kNoTime) {
+    return {Shortage{ShortageKind::kPower, 1, 0, 0}};
+  }
   if (look.users.has_value()) {
     return {Shortage{*look.users, 1, 0, 0}};
   }

@@ -41,7 +41,12 @@ void ApplyTo(StateParts& state, const NodeDrained& event) {
 void ApplyTo(StateParts& state, const NodeForgotten& event) {
   state.policy.RemoveNode(event.node);
   state.health.Forget(event.node);
+  state.power.Forget(event.node);
   state.nodes.Forget(event.node);
+}
+
+void ApplyTo(StateParts& state, const NodePowered& event) {
+  state.power.Take(event);
 }
 
 void ApplyTo(StateParts& state, const AttemptQuarantined& event) {

@@ -16,6 +16,7 @@ void ApplyTo(StateParts& state, const NodeRegistered& event);
 void ApplyTo(StateParts& state, const NodeLost& event);
 void ApplyTo(StateParts& state, const NodeDrained& event);
 void ApplyTo(StateParts& state, const NodeForgotten& event);
+void ApplyTo(StateParts& state, const NodePowered& event);
 void ApplyTo(StateParts& state, const AttemptQuarantined& event);
 void ApplyTo(StateParts& state, const HealthCheckOrdered& event);
 void ApplyTo(StateParts& state, const HealthCheckWanted& event);

@@ -70,6 +70,7 @@ StateParts::StateParts(StateImage image) : epoch(image.epoch), next_job(image.ne
   policy.Load(image.policy, image.spent, jobs, nodes.all());
   usage.Load(image.usage, image.half_life);
   health.Load(std::move(image.health), image.tallies);
+  power.Load(image.power);
   for (TokenOwner& owner : image.tokens) {
     tokens.Remember(std::move(owner));
   }

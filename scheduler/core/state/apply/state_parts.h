@@ -6,6 +6,7 @@
 // node_events) changes them. Thread promise: none; owned by one thread. Invariants: see
 // state/invariants; they hold between two events.
 
+#include "scheduler/core/power/power_table.h"
 #include "scheduler/core/state/apply/job_index.h"
 #include "scheduler/core/state/apply/node_table.h"
 #include "scheduler/core/state/apply/request_tokens.h"
@@ -50,6 +51,7 @@ struct StateParts {
   PolicyUseTable policy;
   UsageTable usage;
   HealthTable health;
+  PowerTable power;
   RequestTokens tokens;
 };
 

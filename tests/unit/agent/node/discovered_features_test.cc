@@ -12,7 +12,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 constexpr ProcessorFlags kOld{.v2 = true};
-constexpr FoundPrograms kAllPrograms{.gpu_aware_mpi = true, .criu = true, .containers = true};
+const FoundPrograms kAllPrograms{.gpu_aware_mpi = true, .criu = true, .containers = true};
 constexpr ProcessorFlags kNew{.v2 = true, .v3 = true, .v4 = true};
 
 TEST(DiscoveredFeatures, AProcessorHasItsLevelAndThoseBelow) {
@@ -40,6 +40,17 @@ TEST(DiscoveredFeatures, ANodeThatPlaysAnotherMachineFindsNoneButContainers) {
   Machine machine;
   machine.enforced = false;
   EXPECT_THAT(DiscoveredFeatures(machine, kNew, kAllPrograms), ElementsAre("containers"));
+}
+
+TEST(DiscoveredFeatures, ANodeSaysForWhichMachineItsImagesAre) {
+  const FoundPrograms programs{.containers = true, .machine = "arm64"};
+  EXPECT_THAT(DiscoveredFeatures(Machine(), ProcessorFlags(), programs),
+              ElementsAre("containers", "containers-arm64"));
+  EXPECT_THAT(DiscoveredFeatures(Machine(), ProcessorFlags(), {.machine = "arm64"}), IsEmpty());
+  Machine played;
+  played.enforced = false;
+  EXPECT_THAT(DiscoveredFeatures(played, kNew, programs),
+              ElementsAre("containers", "containers-arm64"));
 }
 
 TEST(DiscoveredFeatures, WhatIsConfiguredComesFirstAndNothingComesTwice) {

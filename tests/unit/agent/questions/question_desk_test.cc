@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "agent/questions/image_answer.h"
+#include "agent/supervisor/image/cache/image_cache.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
 namespace muster::agent {
@@ -21,6 +24,7 @@ class QuestionDeskTest : public testing::Test {
   void SetUp() override {
     loop_ = *EventLoop::Create();
     QuestionDesk::Sources sources;
+    sources.images = directory_ / "images";
     sources.may_read_as = [this](std::uint32_t uid) {
       return uid == refused_ ? absl::PermissionDeniedError("jobs of that user are not run here")
                              : absl::OkStatus();
@@ -104,6 +108,42 @@ TEST_F(QuestionDeskTest, WhatCannotBeAnsweredSaysWhy) {
   desk_->Take(gone);
   RunUntil(3);
   EXPECT_THAT(answers_[2].text(), HasSubstr("nothing of the job runs there"));
+}
+
+TEST_F(QuestionDeskTest, AUserIsToldOfTheirImagesAndTakesSomeAway) {
+  const std::string mine = (directory_ / "images") + "/" + std::to_string(geteuid());
+  const ImageCache cache = *ImageCache::Open(mine, std::uint64_t{1} << 20);
+  ASSERT_TRUE(cache
+                  .FindOrMake("sha256-ab",
+                              [](const std::string& draft) -> absl::StatusOr<ImageFacts> {
+                                std::filesystem::create_directory(draft + "/rootfs");
+                                ImageFacts facts;
+                                facts.digest = "sha256:ab";
+                                facts.name = "alpine:3.20";
+                                return facts;
+                              })
+                  .ok());
+  wire::NodeQuestion question;
+  question.set_number(5);
+  question.mutable_images()->mutable_user()->set_uid(geteuid());
+  desk_->Take(question);
+  RunUntil(1);
+  ASSERT_EQ(answers_[0].code(), 0) << answers_[0].text();
+  ASSERT_EQ(answers_[0].images().images_size(), 1);
+  EXPECT_EQ(answers_[0].images().images(0).name(), "alpine:3.20");
+  EXPECT_FALSE(answers_[0].images().images(0).in_use());
+  question.mutable_images()->mutable_prune()->add_images("alpine:3.20");
+  desk_->Take(question);
+  RunUntil(2);
+  EXPECT_EQ(answers_[1].images().images_size(), 1);
+  question.mutable_images()->clear_prune();
+  desk_->Take(question);
+  RunUntil(3);
+  EXPECT_EQ(answers_[2].images().images_size(), 0);
+  question.mutable_images()->mutable_user()->set_uid(refused_);
+  desk_->Take(question);
+  RunUntil(4);
+  EXPECT_EQ(answers_[3].code(), static_cast<int>(absl::StatusCode::kPermissionDenied));
 }
 
 TEST_F(QuestionDeskTest, WhatProcessesDoComesWithTheGpus) {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <functional>
 #include <future>
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
@@ -34,10 +35,12 @@ class HandlersTest : public testing::ControllerTest {
     accounting_ = *std::move(accounting);
     reader_ = std::make_unique<Worker>();
     methods_ = std::make_unique<Methods>(gate_);
-    const Backend backend{*controller_, *accounting_, *store_, usage_, warnings_, *reader_, "here"};
+    const Backend backend{*controller_, *accounting_, *store_, usage_,
+                          warnings_,    *reader_,     "here",  &questions_};
     ServeCommands(*methods_, backend);
     ServeJobQuestions(*methods_, backend);
     ServeNodeQuestions(*methods_, backend);
+    ServeImages(*methods_, backend);
     ServeHealthQuestions(*methods_, backend);
     ServePolicyQuestions(*methods_, backend);
     ServeTunings(*methods_, backend);
@@ -86,6 +89,40 @@ class HandlersTest : public testing::ControllerTest {
     return reply;
   }
 
+  NodeId RegisterNode(const std::string& name, const std::string& feature) {
+    RegisterAgent command;
+    command.registration.name = name;
+    command.registration.instance = "one";
+    command.registration.boot_id = "boot";
+    command.registration.machine = testing::SmallMachine();
+    command.registration.features = {feature};
+    const auto [transition, status] = Take(std::move(command));
+    EXPECT_TRUE(status.ok()) << status;
+    return transition.node;
+  }
+
+  // Answers as each node: with one image of that node's name, or not at all.
+  bool AnswerAs(NodeId node, const wire::NodeQuestion& question) {
+    const MutexLock lock(&asked_mutex_);
+    asked_[node] = question.images();
+    if (node == silent_) {
+      return false;
+    }
+    wire::NodeQuestionReply reply;
+    reply.set_number(question.number());
+    wire::NodeImage& image = *reply.mutable_images()->add_images();
+    image.set_name("alpine:3.20");
+    image.set_size(node.value());
+    image.set_in_use(question.images().has_prune());
+    std::thread([this, node, reply] { questions_.Take(node, reply); }).detach();
+    return true;
+  }
+
+  Mutex asked_mutex_;
+  std::map<NodeId, wire::ImageQuestion> asked_ ABSL_GUARDED_BY(asked_mutex_);
+  NodeId silent_;
+  NodeQuestions questions_{
+      [this](NodeId node, const wire::NodeQuestion& question) { return AnswerAs(node, question); }};
   const Gate gate_{log_, "", nullptr, 0};
   const LiveUsage usage_;
   const Meters meters_;
@@ -110,6 +147,49 @@ TEST_F(HandlersTest, CancellingAllOfAUserReachesEachOfTheirSubmissions) {
   Submit("b");
   EXPECT_EQ(Ask(CancelJobs{.jobs = {}, .all_of_user = true}).value().changed, 2U);
   EXPECT_EQ(LiveJobs(), 0U);
+}
+
+TEST_F(HandlersTest, ImagesAreAskedOfTheNodesThatRunContainersInTheCallersName) {
+  constexpr int kNodes = 300;
+  std::vector<NodeId> nodes;
+  for (int i = 0; i < kNodes; ++i) {
+    nodes.push_back(RegisterNode("n" + std::to_string(1000 + i), "containers"));
+  }
+  RegisterNode("plain", "fast");
+  silent_ = nodes[7];
+  const ImageTable table = Ask(ListImages{}).value();
+  ASSERT_THAT(table.images, SizeIs(kNodes - 1));
+  EXPECT_EQ(table.images[0].node, "n1000");
+  EXPECT_EQ(table.images[0].name, "alpine:3.20");
+  EXPECT_EQ(table.images[0].size, Bytes(nodes[0].value()));
+  EXPECT_THAT(table.silent, ElementsAre(HasSubstr("node n1007: its agent is not connected")));
+  const MutexLock lock(&asked_mutex_);
+  EXPECT_THAT(asked_, SizeIs(kNodes));
+  EXPECT_EQ(asked_[nodes[0]].user().uid(), 1000U);
+  EXPECT_FALSE(asked_[nodes[0]].has_prune());
+}
+
+TEST_F(HandlersTest, WhatIsToGoIsSaidToTheNodesThatAreNamed) {
+  const NodeId node = RegisterNode("n1", "containers");
+  RegisterNode("n2", "containers");
+  PruneImages prune;
+  prune.nodes = {"n1"};
+  prune.images = {"alpine:3.20"};
+  prune.unused_for = std::chrono::seconds(3);
+  const ImageTable table = Ask(prune).value();
+  ASSERT_THAT(table.images, SizeIs(1));
+  EXPECT_TRUE(table.images[0].in_use);
+  const MutexLock lock(&asked_mutex_);
+  EXPECT_THAT(asked_, SizeIs(1));
+  EXPECT_THAT(asked_[node].prune().images(), ElementsAre("alpine:3.20"));
+  EXPECT_EQ(asked_[node].prune().unused_for(), 3000);
+}
+
+TEST_F(HandlersTest, ARemovalThatNamesNothingAndANodeThatIsNotThereAreRefused) {
+  EXPECT_TRUE(absl::IsInvalidArgument(Ask(PruneImages{}).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(Ask(PruneImages{.unused_for = Duration(-1)}).status()));
+  EXPECT_TRUE(absl::IsNotFound(Ask(ListImages{{"nowhere"}}).status()));
+  EXPECT_THAT(Ask(ListImages{}).value().images, SizeIs(0));
 }
 
 TEST_F(HandlersTest, ASignalOfNoScopeThatThereIsIsRefused) {

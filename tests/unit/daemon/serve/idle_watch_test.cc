@@ -23,12 +23,16 @@ class IdleWatchTest : public ControllerTest {
     watch_.reset();
     ControllerTest::TearDown();
   }
-  void Watch(IdleAction action) {
+  static IdleRules Rules(std::int64_t percent, IdleAction action) {
     IdleRules rules;
-    rules.everywhere = {5, seconds(10), action};
+    rules.everywhere = {percent, seconds(10), action};
+    return rules;
+  }
+  void Watch(const IdleRules& rules) {
     watch_ = std::make_unique<IdleWatch>(*controller_, usage_, log_, rules, User{0, 0, "root"},
                                          std::chrono::milliseconds(5));
   }
+  void Watch(IdleAction action) { Watch(Rules(5, action)); }
   NodeId RegisterWithGpu() {
     RegisterAgent command;
     command.registration.name = "node1";
@@ -123,6 +127,29 @@ TEST_F(IdleWatchTest, AnIdleJobGoesBackToTheQueueOnceItIsToCheckpoint) {
   Watch(IdleAction::kCheckpoint);
   Await(node, job,
         [&](const StateView& view) { return EndingOf(view, job) == EndCause::kRequeued; });
+}
+
+TEST_F(IdleWatchTest, OtherRulesCountFromTheNextLookOnAndWithoutRulesNoWarningIsLeft) {
+  const NodeId node = RegisterWithGpu();
+  const JobId job = SubmitWithGpu();
+  door_.AwaitLaunch(job);
+  EXPECT_TRUE(Report(node, job, 1, RunStarted{clock_.Now(), 42, ""}).ok());
+  const auto warned = [&](const StateView& view) {
+    return !usage_.WarningsOf(*view.state().FindJob(job)).empty();
+  };
+  Watch(IdleRules());
+  for (int i = 0; i < 5; ++i) {
+    Idle(node, job);
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_FALSE(Ask<bool>(warned)) << "nothing is said of idle GPUs";
+  watch_->Use(Rules(5, IdleAction::kWarn));
+  Await(node, job, warned);
+  watch_->Use(IdleRules());
+  Await(node, job, [&](const StateView& view) { return !warned(view); });
+  watch_->Use(Rules(5, IdleAction::kEnd));
+  Await(node, job,
+        [&](const StateView& view) { return EndingOf(view, job) == EndCause::kCancelled; });
 }
 
 }  // namespace

@@ -207,5 +207,23 @@ TEST_F(PolicyFileTest, WhoMayRunLongerIsRead) {
               HasSubstr("m.toml:2: checkpoint.extension: \"cpu\" is not none, gpu or all"));
 }
 
+TEST_F(PolicyFileTest, AReloadHandsOverWhatElseMayChangeAndNothingOfAFileWithAMistake) {
+  std::vector<std::pair<std::int64_t, std::string>> taken;
+  const TakeSettings take = [&taken](const DaemonConfig& read) {
+    taken.emplace_back(read.idle.everywhere.percent, read.site.issuer);
+  };
+  const std::string path = directory_ / "m.toml";
+  const std::string good =
+      "[idle]\ngpu_below = \"5%\"\n[oidc]\nissuer = \"https://login.example.org\"\n"
+      "audience = \"muster\"\njwks = \"/etc/muster/jwks.json\"\n";
+  std::ofstream(path) << good;
+  ReloadPolicy(path, "", *controller_, log_, take);
+  ASSERT_EQ(taken.size(), 1U);
+  EXPECT_EQ(taken[0], std::pair(std::int64_t{5}, std::string("https://login.example.org")));
+  std::ofstream(path) << good << "[qos.high]\npriority = -1\n";
+  ReloadPolicy(path, "", *controller_, log_, take);
+  EXPECT_EQ(taken.size(), 1U);
+}
+
 }  // namespace
 }  // namespace muster::daemon

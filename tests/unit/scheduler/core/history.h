@@ -90,6 +90,7 @@ class History {
   void Freeze(const Order& order, bool resume);
   void Perform(const CheckHealth&) {}
   void Perform(const Replan&) {}
+  void Perform(const SwitchPower&) {}
   void Fail(const std::string& problem);
   void CheckTruth();
 

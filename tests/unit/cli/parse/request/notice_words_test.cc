@@ -36,6 +36,13 @@ TEST(NoticeWordsTest, AWebhookIsHttp) {
   }
 }
 
+TEST(NoticeWordsTest, ADesktopIsRefusedWithWhatToUseInstead) {
+  const std::string why(CheckNotify("desktop").message());
+  EXPECT_NE(why.find("mail or https://"), std::string::npos) << why;
+  EXPECT_NE(why.find("notify-send"), std::string::npos) << why;
+  EXPECT_EQ(why.find('\n'), std::string::npos);
+}
+
 TEST(NoticeWordsTest, WhatAJobAsksForIsReadFromItsWords) {
   const Notices mail = ReadNotices({"mail-type=BEGIN", "mail-user=ada@example.org"}, "ada");
   EXPECT_EQ(mail.mail_to, "ada@example.org");

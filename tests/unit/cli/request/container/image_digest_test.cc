@@ -1,6 +1,7 @@
 #include "cli/request/container/image_digest.h"
 
 #include <arpa/inet.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
@@ -24,7 +25,10 @@ TEST(ImageDigest, ARegistryThatNeverAnswersLeavesTheImageToTheNode) {
   const std::string image = absl::StrCat("127.0.0.1:", ntohs(address.sin_port), "/team/app:v1");
   ContainerSpec container{.image = image};
   const auto begun = std::chrono::steady_clock::now();
-  EXPECT_TRUE(PinImage({"HOME=/"}, std::chrono::milliseconds(300), &container).ok());
+  const absl::StatusOr<std::string> machine =
+      PinImage({"HOME=/"}, std::chrono::milliseconds(300), &container);
+  ASSERT_TRUE(machine.ok());
+  EXPECT_EQ(*machine, "");
   EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(10));
   EXPECT_EQ(container.image, image);
 }
@@ -34,6 +38,16 @@ TEST(ImageDigest, WhatIsPinnedOrOfNoRegistryIsNotAskedFor) {
     ContainerSpec container{.image = image};
     EXPECT_TRUE(PinImage({}, std::chrono::milliseconds(1), &container).ok());
     EXPECT_EQ(container.image, image);
+  }
+}
+
+TEST(ImageDigest, AnIndexNamesTheMachinesThatItHasImagesFor) {
+  EXPECT_THAT(MachinesIn(R"({"manifests": [{"platform": {"architecture": "amd64"}},
+                                           {"platform": {"architecture": "arm64"}}]})"),
+              testing::ElementsAre("amd64", "arm64"));
+  for (const char* other : {"", "{", "[]", R"({"config": {}})", R"({"manifests": [{}]})",
+                            R"({"manifests": [{"platform": {"architecture": 7}}]})"}) {
+    EXPECT_THAT(MachinesIn(other), testing::IsEmpty()) << other;
   }
 }
 

@@ -308,18 +308,22 @@ TEST_F(SiteTokensTest, TheStoreTakesThemForUsersOfThisMachineAndNotForOperators)
   claims["preferred_username"] = UserOf(geteuid()).name;
   const std::string ours = Made(Key("EdDSA"), claims);
   EXPECT_FALSE(store->Judge(ours).ok()) << "there is no issuer";
-  store->Trust(std::make_unique<const SiteTokens>(site_, clock, log));
+  store->Trust(std::make_shared<const SiteTokens>(site_, clock, log));
   EXPECT_THAT(std::string(store->Judge(ours).status().message()), HasSubstr("operator"));
   claims["preferred_username"] = "there-is-no-such-user";
   EXPECT_THAT(std::string(store->Judge(Made(Key("EdDSA"), claims)).status().message()),
               HasSubstr("not known"));
   site_.operators = true;
-  store->Trust(std::make_unique<const SiteTokens>(site_, clock, log));
+  store->Trust(std::make_shared<const SiteTokens>(site_, clock, log));
   const absl::StatusOr<TokenGrant> grant = store->Judge(ours);
   ASSERT_TRUE(grant.ok()) << grant.status();
   EXPECT_EQ(grant->user.uid, geteuid());
   EXPECT_TRUE(store->StillGood(grant->id).ok());
   EXPECT_FALSE(store->StillGood("oidc:1000:ada").ok()) << "it has ended";
+  store->Trust(nullptr);
+  EXPECT_FALSE(store->Judge(ours).ok()) << "the issuer is trusted no more";
+  EXPECT_FALSE(store->StillGood(grant->id).ok());
+  EXPECT_EQ(store->site(), nullptr);
 }
 
 TEST(SiteIssuerTest, MistakesNameTheirLine) {

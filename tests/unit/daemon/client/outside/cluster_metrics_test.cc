@@ -53,19 +53,25 @@ class ClusterMetricsTest : public ::testing::Test {
     return -1;
   }
 
-  MeteredCluster cluster_{Time(std::chrono::seconds(160)), 3, {}, {}};
+  // One behind the other, with room for elements of each.
+  void Add(MeteredJobs row) { cluster_.jobs.emplace(JobId(next_ += 10), std::move(row)); }
+  void Add(MeteredNode row) { cluster_.nodes.emplace(NodeId(++next_), std::move(row)); }
+
+  std::uint32_t next_ = 0;
+  MeteredCluster cluster_{Time(std::chrono::seconds(160)), 3, Version(), {}, {}, {}};
   Meters meters_;
   std::map<std::string, Timings> calls_;
   wire::ReadMetricsReply reply_;
 };
 
 TEST_F(ClusterMetricsTest, JobsAreAddedUpUnderOurNamesAndSlurms) {
-  cluster_.jobs = {Jobs("ada", "math", JobState::kPending, 5),
-                   Jobs("ada", "math", JobState::kRunning, 1, 4),
-                   Jobs("bob", "math", JobState::kRunning, 1, 8)};
-  cluster_.jobs.push_back(Jobs("bob", "bio", JobState::kPending, 2));
-  cluster_.jobs.back().held = true;
-  cluster_.jobs.back().submitted = Time();
+  Add(Jobs("ada", "math", JobState::kPending, 5));
+  Add(Jobs("ada", "math", JobState::kRunning, 1, 4));
+  Add(Jobs("bob", "math", JobState::kRunning, 1, 8));
+  MeteredJobs held = Jobs("bob", "bio", JobState::kPending, 2);
+  held.held = true;
+  held.submitted = Time();
+  Add(held);
   EXPECT_EQ(Value("muster_jobs", {"PENDING", "batch", "math"}), 5);
   EXPECT_EQ(Value("muster_jobs", {"RUNNING", "batch", "math"}), 2);
   EXPECT_EQ(Value("muster_jobs", {"HELD", "batch", "bio"}), 2);
@@ -86,9 +92,9 @@ TEST_F(ClusterMetricsTest, NodesAreCountedByStateAndGpusByModel) {
   machine.gpus.resize(2);
   machine.gpus[0].model = machine.gpus[1].model = "H200";
   const auto shared = std::make_shared<const Machine>(machine);
-  cluster_.nodes = {{shared, true, false, "good", 1, kGibibyte, {kWholeGpu, GpuShare(250)}},
-                    {shared, true, true, "slow: memory", 0, Bytes(), {}},
-                    {shared, false, false, "", 0, Bytes(), {}}};
+  Add({shared, true, false, "good", 1, kGibibyte, {kWholeGpu, GpuShare(250)}});
+  Add({shared, true, true, "slow: memory", 0, Bytes(), {}});
+  Add({shared, false, false, "", 0, Bytes(), {}});
   EXPECT_EQ(Value("muster_nodes", {"MIXED", "no"}), 1);
   EXPECT_EQ(Value("muster_nodes", {"IDLE", "yes"}), 1);
   EXPECT_EQ(Value("muster_nodes", {"ALLOCATED", "no"}), 0);
@@ -104,8 +110,7 @@ TEST_F(ClusterMetricsTest, NodesAreCountedByStateAndGpusByModel) {
 
 TEST_F(ClusterMetricsTest, HoweverManyAccountsThereAreTheSamplesAreBoundedAndTheSumIsRight) {
   for (std::uint32_t i = 0; i < 3 * kSeriesMax; ++i) {
-    cluster_.jobs.push_back(
-        Jobs(absl::StrCat("u", i), absl::StrCat("a", i), JobState::kPending, 1 + i % 3));
+    Add(Jobs(absl::StrCat("u", i), absl::StrCat("a", i), JobState::kPending, 1 + i % 3));
   }
   double sum = 0;
   for (const wire::MetricSample& sample : Family("muster_jobs").samples()) {

@@ -142,7 +142,7 @@ TEST(SlurmDocumentsTest, AJobHasTheShapesOfItsVersion) {
   EXPECT_EQ(ended.at("state").at("current"), Json::array({"FAILED"}));
   EXPECT_EQ(ended.at("exit_code").at("return_code").at("number"), 3);
   EXPECT_EQ(ended.at("time").at("elapsed"), 5);
-  EXPECT_TRUE(QueuedJob(job, nullptr).at("job_resources").is_null());
+  EXPECT_EQ(QueuedJob(job, nullptr).at("job_resources"), Json::object());
 }
 
 TEST(SlurmDocumentsTest, NodesArePartitionsMembers) {

@@ -1,4 +1,4 @@
-#include "agent/supervisor/image/tree_size.h"
+#include "agent/supervisor/image/cache/tree_size.h"
 
 #include <sys/stat.h>
 

@@ -1,4 +1,4 @@
-#include "agent/supervisor/image/image_cache.h"
+#include "agent/supervisor/image/cache/image_cache.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "agent/supervisor/image/tree_size.h"
+#include "agent/supervisor/image/cache/tree_size.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
 namespace muster::agent {

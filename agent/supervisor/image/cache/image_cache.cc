@@ -1,4 +1,4 @@
-#include "agent/supervisor/image/image_cache.h"
+#include "agent/supervisor/image/cache/image_cache.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -6,98 +6,32 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <ctime>
-#include <filesystem>
-#include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "agent/supervisor/attempt/replace_file.h"
-#include "agent/supervisor/image/tree_size.h"
+#include "agent/supervisor/image/cache/cache_entry.h"
+#include "agent/supervisor/image/cache/tree_size.h"
 #include "agent/supervisor/user_space/remove_tree.h"
-#include "nlohmann/json.hpp"
 #include "scheduler/base/status.h"
-#include "scheduler/base/text/words.h"
 #include "scheduler/runtime/file.h"
 
 namespace muster::agent {
 namespace {
 
-namespace fs = std::filesystem;
-using CacheJson = nlohmann::json;
-
-constexpr Duration kRemovalLimit{60000};
 constexpr int kScratchesMax = 10'000;  // of one attempt
+constexpr int kLockTries = 5;
+constexpr Duration kLockPause{20};
 
 absl::Status MakeDirectory(const std::string& path) {
   return mkdir(path.c_str(), 0700) == 0 || errno == EEXIST
              ? absl::OkStatus()
              : absl::ErrnoToStatus(errno, absl::StrCat("cannot make ", path));
-}
-
-// A lock on the directory that is at `path` now; an invalid descriptor: it is gone, or in use.
-UniqueFd LockDirectory(const std::string& path, int operation) {
-  UniqueFd fd(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  struct stat locked = {};
-  struct stat there = {};
-  const bool same = fd.valid() && flock(fd.get(), operation) == 0 &&
-                    fstat(fd.get(), &locked) == 0 && lstat(path.c_str(), &there) == 0 &&
-                    locked.st_ino == there.st_ino && locked.st_dev == there.st_dev;
-  return same ? std::move(fd) : UniqueFd();
-}
-
-std::vector<std::string> NamesIn(const std::string& directory) {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator each(directory, error), end; !error && each != end;
-       each.increment(error)) {
-    names.push_back(each->path().filename().string());
-  }
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
-std::string DescriptionOf(const ImageFacts& facts, std::uint64_t bytes) {
-  const CacheJson document = {
-      {"digest", facts.digest},           {"architecture", facts.architecture},
-      {"environment", facts.environment}, {"work_dir", facts.work_dir},
-      {"entrypoint", facts.entrypoint},   {"bytes", bytes}};
-  return document.dump(2, ' ', false, CacheJson::error_handler_t::replace);
-}
-
-struct Described {
-  ImageFacts facts;
-  std::uint64_t bytes = 0;
-};
-
-absl::StatusOr<Described> ReadDescription(const std::string& path) {
-  ASSIGN_OR_RETURN(const std::string text, ReadFile(path + "/image.json"));
-  const CacheJson document = CacheJson::parse(text, nullptr, /*allow_exceptions=*/false);
-  Described described;
-  try {
-    described.facts.digest = document.at("digest").get<std::string>();
-    described.facts.architecture = document.at("architecture").get<std::string>();
-    described.facts.environment = document.at("environment").get<std::vector<std::string>>();
-    described.facts.work_dir = document.at("work_dir").get<std::string>();
-    described.facts.entrypoint = document.at("entrypoint").get<std::vector<std::string>>();
-    described.bytes = document.at("bytes").get<std::uint64_t>();
-  } catch (const CacheJson::exception&) {
-    return absl::DataLossError(absl::StrCat(path, "/image.json describes no image: remove ", path));
-  }
-  return described;
-}
-
-// Takes it out of sight first, so that nobody finds half of it.
-void RemoveAside(const std::string& path) {
-  const std::string aside = absl::StrCat(fs::path(path).parent_path().string(), "/.gone.", getpid(),
-                                         ".", fs::path(path).filename().string());
-  if (rename(path.c_str(), aside.c_str()) == 0) {
-    RemoveTree(aside, kRemovalLimit).IgnoreError();
-  }
 }
 
 }  // namespace
@@ -120,12 +54,8 @@ absl::StatusOr<std::optional<CachedImage>> ImageCache::Find(const std::string& k
   if (!lock.valid()) {
     return std::optional<CachedImage>();
   }
-  ASSIGN_OR_RETURN(Described described, ReadDescription(path));
-  // To the nanosecond, which the file system's own clock does not tell apart.
-  std::array<timespec, 2> now = {};
-  clock_gettime(CLOCK_REALTIME, &now[0]);
-  now[1] = now[0];
-  futimens(lock.get(), now.data());
+  ASSIGN_OR_RETURN(DescribedImage described, ReadDescription(path));
+  CountAsUsed(lock.get());
   return std::optional<CachedImage>(
       CachedImage{path + "/rootfs", std::move(described.facts), std::move(lock)});
 }
@@ -154,7 +84,7 @@ absl::StatusOr<CachedImage> ImageCache::FindOrMake(const std::string& key, const
     return facts.status();
   }
   const TreeSize size = SizeOf(draft + "/rootfs", {UINT64_MAX, UINT64_MAX});
-  RETURN_IF_ERROR(ReplaceFile(draft + "/image.json", DescriptionOf(*facts, size.bytes)));
+  RETURN_IF_ERROR(ReplaceFile(draft + "/image.json", DescriptionOf({*facts, size.bytes})));
   // A loss of power leaves a draft, and no image with holes.
   syncfs(mine.get());
   if (rename(draft.c_str(), PathOf(key).c_str()) != 0) {
@@ -179,11 +109,11 @@ void ImageCache::Evict() const {
   for (const std::string& name : NamesIn(directory_ + "/images")) {
     const std::string path = PathOf(name);
     struct stat there = {};
-    if (absl::StartsWith(name, ".gone.")) {
+    if (IsAside(name)) {
       RemoveTree(path, kRemovalLimit).IgnoreError();  // who began that has not ended it
       continue;
     }
-    const absl::StatusOr<Described> described = ReadDescription(path);
+    const absl::StatusOr<DescribedImage> described = ReadDescription(path);
     if (!absl::StartsWith(name, ".") && described.ok() && lstat(path.c_str(), &there) == 0) {
       all += described->bytes;
       candidates.push_back({there.st_mtim, path, described->bytes});
@@ -198,7 +128,8 @@ void ImageCache::Evict() const {
     }
     const UniqueFd lock = LockDirectory(oldest.path, LOCK_EX | LOCK_NB);
     if (lock.valid()) {
-      RemoveAside(oldest.path);
+      const std::string aside = MoveAside(oldest.path);
+      RemoveTree(aside.empty() ? oldest.path : aside, kRemovalLimit).IgnoreError();
       all -= oldest.bytes;
     }
   }
@@ -235,7 +166,11 @@ absl::StatusOr<LockedDirectory> ImageCache::OpenNamed(const std::string& name,
                                                       const std::string& key) const {
   LockedDirectory named{absl::StrCat(directory_, "/named/", name), UniqueFd()};
   RETURN_IF_ERROR(MakeDirectory(named.path));
-  named.lock = LockDirectory(named.path, LOCK_EX | LOCK_NB);
+  // Who lists the cache holds it for a moment.
+  for (int i = 0; i < kLockTries && !named.lock.valid(); ++i) {
+    std::this_thread::sleep_for(i == 0 ? Duration(0) : kLockPause);
+    named.lock = LockDirectory(named.path, LOCK_EX | LOCK_NB);
+  }
   if (!named.lock.valid()) {
     return absl::FailedPreconditionError(
         absl::StrCat("--container-name: the container ", name, " is in use on this node"));
@@ -249,6 +184,7 @@ absl::StatusOr<LockedDirectory> ImageCache::OpenNamed(const std::string& name,
         absl::StrCat("--container-name: the container ", name, " was made from another image (",
                      made_from.ok() ? *made_from : "unknown", "): use another name"));
   }
+  CountAsUsed(named.lock.get());
   return named;
 }
 

@@ -20,7 +20,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "agent/supervisor/image/oci_layout.h"
+#include "agent/supervisor/image/cache/image_facts.h"
 #include "scheduler/runtime/unique_fd.h"
 
 namespace muster::agent {

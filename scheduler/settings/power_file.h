@@ -1,0 +1,18 @@
+#pragma once
+
+// [power.NAME] in the configuration: nodes that are switched off while nobody needs them.
+//
+// nodes, except, idle, suspend and resume (the programs), suspend_timeout, resume_timeout,
+// boot_time, keep_on, max_on, rate, busy_watts, idle_watts, off_watts. Invariant: an error begins
+// with FILE:LINE and leaves the config unusable, not half-meant: the caller drops it.
+
+#include "absl/status/status.h"
+#include "scheduler/model/settings/scheduler_config.h"
+#include "scheduler/runtime/config_file.h"
+
+namespace muster {
+
+// REQUIRES: all else in the settings was read.
+absl::Status ReadPower(ConfigFile& file, SchedulerConfig& policy);
+
+}  // namespace muster

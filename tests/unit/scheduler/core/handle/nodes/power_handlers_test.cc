@@ -1,0 +1,209 @@
+#include "scheduler/core/handle/nodes/power_handlers.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "scheduler/core/handle/nodes/power_watch.h"
+#include "scheduler/core/state/state_hash.h"
+#include "tests/unit/scheduler/core/builders.h"
+
+namespace muster::core {
+namespace {
+
+using std::chrono::seconds;
+using testing::At;
+using ::testing::HasSubstr;
+using testing::Only;
+using testing::Tasks;
+using testing::World;
+
+// Two nodes, of which one takes jobs of up to four cores at a time.
+class Power : public ::testing::Test {
+ protected:
+  Power() {
+    PowerClass kind;
+    kind.name = "all";
+    kind.nodes = "n[1-2]";
+    kind.idle = seconds(600);
+    kind.suspend_time = seconds(30);
+    kind.boot_time = seconds(120);
+    kind.resume_timeout = seconds(300);
+    world_.config.power.push_back(kind);
+    first_ = Register("n1");
+    second_ = Register("n2");
+  }
+
+  NodeId Register(const std::string& name, const std::string& boot_id = "first") {
+    Registration registration = World::RegistrationOf(name, {});
+    registration.boot_id = boot_id;
+    return world_.Take(RegisterAgent{registration}).node;
+  }
+  // What the loop does after a cycle.
+  Transition Watch() {
+    const Plan plan = world_.MakePlanNow();
+    const auto orders = watch_.Look(world_.state, &plan, world_.config, world_.now);
+    return orders.has_value() ? world_.Take(*orders) : Transition();
+  }
+  Transition Order(std::vector<NodeId> suspend, std::vector<NodeId> resume) {
+    return world_.Take(SwitchNodes{std::move(suspend), std::move(resume)});
+  }
+  void Pass(std::int64_t time) { world_.now += seconds(time); }
+  [[nodiscard]] PowerState StateOf(NodeId node) const {
+    return world_.state.power().Of(node).state;
+  }
+  // Off, as one that was switched off a while ago.
+  void SwitchOff(NodeId node) {
+    Order({node}, {});
+    world_.Take(LoseAgent{node, {}});
+    Pass(30);
+    Order({}, {});
+    ASSERT_EQ(StateOf(node), PowerState::kOff);
+  }
+
+  World world_;
+  PowerWatch watch_;
+  NodeId first_;
+  NodeId second_;
+};
+
+TEST_F(Power, AnIdleNodeIsOrderedOffAndIsOffOnceItsAgentIsSilent) {
+  Watch();
+  Pass(600);
+  const Transition off = Watch();
+  EXPECT_EQ(Only<SwitchPower>(off).size(), 2U);
+  EXPECT_EQ(StateOf(first_), PowerState::kPoweringDown);
+  EXPECT_TRUE(Only<SwitchPower>(Watch()).empty()) << "once is enough";
+  world_.Take(LoseAgent{first_, {}});
+  Pass(30);
+  Watch();
+  EXPECT_EQ(StateOf(first_), PowerState::kOff);
+  EXPECT_EQ(StateOf(second_), PowerState::kOn) << "its agent still answers";
+}
+
+TEST_F(Power, ANodeOnWhichAJobRunsOrARunIsLeftStaysOn) {
+  world_.Submit(Tasks(1));
+  world_.Schedule();
+  Watch();
+  Pass(3600);
+  const Transition off = Watch();
+  EXPECT_EQ(Only<SwitchPower>(off).size(), 1U);
+  EXPECT_EQ(Only<SwitchPower>(Order({first_, second_}, {})).size(), 0U);
+}
+
+TEST_F(Power, AJobWaitsForANodeThatIsOffAndThePlanCountsItsBoot) {
+  SwitchOff(first_);
+  SwitchOff(second_);
+  const JobId job = world_.Submit(Tasks(4));
+  const Plan plan = world_.MakePlanNow();
+  EXPECT_TRUE(plan.starts.empty());
+  ASSERT_EQ(plan.reservations.size(), 1U);
+  EXPECT_EQ(plan.reservations.front().start, world_.now + seconds(120));
+  EXPECT_EQ(plan.reservations.front().nodes.front().node, first_);
+  EXPECT_THAT(ToSentence(world_.ReasonFor(job)),
+              HasSubstr("2 switched off; waits for node n1 to boot"));
+  const Transition on = Watch();
+  ASSERT_EQ(Only<SwitchPower>(on).size(), 1U);
+  EXPECT_EQ(Only<SwitchPower>(on).front(), (SwitchPower{first_, true}));
+  Pass(50);
+  EXPECT_EQ(world_.MakePlanNow().reservations.front().start, world_.now + seconds(70));
+  EXPECT_TRUE(Only<SwitchPower>(Watch()).empty()) << "once is enough";
+  Register("n1", "second");
+  EXPECT_EQ(StateOf(first_), PowerState::kOn);
+  world_.Schedule();
+  EXPECT_EQ(world_.StateOf(job), JobState::kConfiguring);
+  EXPECT_EQ(world_.state.power().Of(first_).boots, std::vector<Duration>{seconds(50)});
+}
+
+TEST_F(Power, APlanOfBeforeStartsNothingOnANodeThatIsBeingSwitchedOff) {
+  const JobId job = world_.Submit(Tasks(4));
+  const Plan plan = world_.MakePlanNow();
+  ASSERT_EQ(plan.starts.size(), 1U);
+  const NodeId node = plan.starts.front().allocation.nodes.front().node;
+  Order({node}, {});
+  world_.Take(TakePlan{plan});
+  EXPECT_EQ(world_.StateOf(job), JobState::kPending);
+  world_.Schedule();
+  EXPECT_EQ(world_.StateOf(job), JobState::kConfiguring) << "on the other one";
+}
+
+TEST_F(Power, ANodeThatDoesNotBootInTimeIsDrainedWithThatReasonAndItsJobGoesElsewhere) {
+  SwitchOff(first_);
+  SwitchOff(second_);
+  const JobId job = world_.Submit(Tasks(4));
+  Watch();
+  Pass(300);
+  const Transition late = Watch();
+  EXPECT_EQ(StateOf(first_), PowerState::kFailed);
+  const Node& node = *world_.state.FindNode(first_);
+  EXPECT_TRUE(node.drained);
+  EXPECT_EQ(node.drain_reason, "did not boot within 300 s");
+  EXPECT_EQ(Only<SwitchPower>(Watch()), std::vector<SwitchPower>({{second_, true}}));
+  Register("n2", "second");
+  world_.Schedule();
+  EXPECT_EQ(world_.StateOf(job), JobState::kConfiguring);
+  // Somebody mended the first.
+  world_.Take(DrainNode{"n1", false, ""});
+  EXPECT_EQ(StateOf(first_), PowerState::kOff);
+  EXPECT_FALSE(node.drained);
+}
+
+TEST_F(Power, AnAgentThatComesBackWhileItsNodeShutsDownChangesNothingButABootDoes) {
+  Order({first_}, {});
+  world_.Take(LoseAgent{first_, {}});
+  Register("n1", "first");
+  EXPECT_EQ(StateOf(first_), PowerState::kPoweringDown);
+  world_.Take(LoseAgent{first_, {}});
+  Register("n1", "second");
+  EXPECT_EQ(StateOf(first_), PowerState::kOn);
+}
+
+TEST_F(Power, ANodeThatAReservationWillNeedStaysOnOrIsSwitchedOnInTime) {
+  Watch();
+  Reservation reservation;
+  reservation.name = "course";
+  reservation.start = world_.now + seconds(700);
+  reservation.end = world_.now + seconds(1700);
+  reservation.nodes = "n1";
+  reservation.users = {"ada"};
+  world_.Take(ConfigurePolicy{{reservation}, User{0, 0, "root"}, "test"});
+  Watch();
+  Pass(600);
+  EXPECT_EQ(Only<SwitchPower>(Watch()), std::vector<SwitchPower>({{second_, false}}));
+  SwitchOff(first_);
+  // 70 s are left, and a boot takes 120.
+  EXPECT_EQ(Only<SwitchPower>(Watch()), std::vector<SwitchPower>({{first_, true}}));
+}
+
+TEST_F(Power, BootTimesOfTheClassAreLearned) {
+  for (const std::int64_t boot : {40, 50, 60}) {
+    SwitchOff(first_);
+    Order({}, {first_});
+    Pass(boot);
+    Register("n1", std::to_string(boot));
+  }
+  Order({second_}, {});
+  EXPECT_EQ(world_.state.power().Of(second_).boot, seconds(60));
+}
+
+TEST_F(Power, AControllerThatStartsSaysAgainWhatIsUnderWay) {
+  SwitchOff(first_);
+  Order({second_}, {first_});
+  const Transition begun = world_.Take(BeginEpoch{});
+  EXPECT_EQ(Only<SwitchPower>(begun), std::vector<SwitchPower>({{first_, true}, {second_, false}}));
+}
+
+TEST_F(Power, AForgottenNodeIsForgottenAndAReplayGivesTheSameState) {
+  SwitchOff(first_);
+  SwitchOff(second_);
+  world_.Take(ForgetNode{"n1"});
+  EXPECT_EQ(world_.state.power().nodes().size(), 1U);
+  ClusterState again;
+  for (const Event& event : world_.events) {
+    again.Apply(event);
+  }
+  EXPECT_EQ(HashOf(again), HashOf(world_.state));
+  EXPECT_EQ(again.power().away(), world_.state.power().away());
+}
+
+}  // namespace
+}  // namespace muster::core
