@@ -65,6 +65,9 @@ absl::StatusOr<PowerClass> ParsePower(const std::string& text) {
   if (kind.suspend_time <= Duration(0)) {
     return absl::InvalidArgumentError("suspend: a node takes a while to shut down: suspend=30s");
   }
+  if (kind.boot_time <= Duration(0)) {
+    return absl::InvalidArgumentError("boot: a node takes a while to boot: boot=2m");
+  }
   kind.resume_timeout = 2 * kind.boot_time + std::chrono::minutes(1);  // every boot succeeds
   RETURN_IF_ERROR(ReadWatts(words, &kind));
   ASSIGN_OR_RETURN(kind.keep_on, NumberOf(words, "keep-on", kKeptOnMax, 0));

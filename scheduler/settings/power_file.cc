@@ -60,6 +60,9 @@ absl::Status ReadTimes(ConfigFile& file, const std::string& table, PowerClass& k
   RETURN_IF_ERROR(file.ReadDuration(table + ".suspend_timeout", &kind.suspend_time));
   RETURN_IF_ERROR(file.ReadDuration(table + ".resume_timeout", &kind.resume_timeout));
   RETURN_IF_ERROR(file.ReadDuration(table + ".boot_time", &kind.boot_time));
+  if (kind.boot_time <= Duration(0)) {
+    return file.ErrorAt(table + ".boot_time", "is zero: a node takes a while to boot");
+  }
   if (kind.boot_time > kind.resume_timeout) {
     return file.ErrorAt(table + ".boot_time",
                         "is longer than resume_timeout, after which a node did not boot");

@@ -25,6 +25,13 @@ TEST(PowerOptions, AllNodesAreOneClassWithWhatWasSaidAndTheDefaults) {
   EXPECT_EQ(kind->rate, 5U);
 }
 
+TEST(PowerOptions, ABootOrAShutdownThatTakesNoTimeIsRefused) {
+  EXPECT_THAT(std::string(ParsePower("idle=10m,boot=0").status().message()),
+              HasSubstr("takes a while to boot"));
+  EXPECT_THAT(std::string(ParsePower("idle=10m,suspend=0").status().message()),
+              HasSubstr("takes a while to shut down"));
+}
+
 TEST(PowerOptions, WordsAreNamedOnceAndTheirValuesAreWhatTheyShouldBe) {
   const auto words = ReadWords("a=1,b=2m", {"a", "b", "c"});
   ASSERT_TRUE(words.ok()) << words.status();

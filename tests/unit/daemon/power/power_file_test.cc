@@ -74,6 +74,7 @@ TEST(PowerFile, AMistakeIsNamedWithItsLine) {
   EXPECT_THAT(ErrorOf("idle = 10\n"), HasSubstr("m.toml:5: power.a.idle: "));
   EXPECT_THAT(ErrorOf("keep_on = -1\n"), HasSubstr("m.toml:5: power.a.keep_on: "));
   EXPECT_THAT(ErrorOf("suspend_timeout = \"0s\"\n"), HasSubstr("takes a while to shut down"));
+  EXPECT_THAT(ErrorOf("boot_time = \"0s\"\n"), HasSubstr("takes a while to boot"));
   EXPECT_THAT(ErrorOf("boot_time = \"1h\"\n"), HasSubstr("m.toml:5: power.a.boot_time: is longer"));
   EXPECT_THAT(ErrorOf("idle_watts = 100\noff_watts = 100\n"), HasSubstr("give all three, or none"));
   EXPECT_THAT(ErrorOf("[policy]\nbackfill = \"none\"\n"),

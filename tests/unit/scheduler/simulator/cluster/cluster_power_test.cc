@@ -182,7 +182,7 @@ TEST_F(ClusterPowerTest, EveryJobEndsAndTheSameSeedsGiveTheSameResult) {
     ClusterRun run = Run(nodes, jobs);
     PowerClass& kind = run.config.power.front();
     kind.idle = seconds(*rc::gen::element(1, 60, 600));
-    kind.boot_time = seconds(*rc::gen::element(0, 1, 120, 900));
+    kind.boot_time = seconds(*rc::gen::element(1, 20, 120, 900));
     kind.resume_timeout = kind.boot_time + seconds(1);
     kind.suspend_time = seconds(*rc::gen::element(1, 30));
     kind.keep_on = *rc::gen::inRange(0U, 3U);
