@@ -65,7 +65,7 @@ constexpr RoomRow kRows[] = {
      "store/archive"},
     {"daemon", "client/events", "access controller events store"},
     {"daemon", "client/outside", "access agents controller"},
-    {"daemon", "controller", "controller/cycle events power store store/rows"},
+    {"daemon", "controller", "controller/cycle events power store"},
     {"daemon", "gateway",
      "gateway/http gateway/link gateway/page gateway/rest gateway/slurm gateway/stream"},
     {"daemon", "gateway/http", "door"},

@@ -56,10 +56,12 @@ class LeadingTest : public testing::ControllerTest {
   // What the loop does by itself, in its own time.
   static bool Comes(const std::function<bool()>& what) {
     const auto until = std::chrono::steady_clock::now() + testing::kPatience;
-    while (!what() && std::chrono::steady_clock::now() < until) {
+    bool came = what();
+    while (!came && std::chrono::steady_clock::now() < until) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      came = what();
     }
-    return what();
+    return came;
   }
   // From here on the rig's functions speak to the one that followed.
   void Change() { std::swap(controller_, other_); }

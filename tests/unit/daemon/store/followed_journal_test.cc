@@ -1,4 +1,4 @@
-#include "daemon/controller/followed_journal.h"
+#include "daemon/store/followed_journal.h"
 
 #include <gtest/gtest.h>
 
