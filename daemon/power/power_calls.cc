@@ -15,8 +15,10 @@ namespace {
 std::vector<ResumedFor> JobsFor(const core::ClusterState& state, const Plan* plan,
                                 const std::set<std::string>& nodes) {
   std::vector<ResumedFor> jobs;
-  for (const PlannedReservation& place :
-       plan == nullptr ? std::vector<PlannedReservation>() : plan->reservations) {
+  if (plan == nullptr) {
+    return jobs;
+  }
+  for (const PlannedReservation& place : plan->reservations) {
     const Job* const job = state.FindJob(place.job);
     if (job == nullptr) {
       continue;

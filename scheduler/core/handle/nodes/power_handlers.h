@@ -5,7 +5,7 @@
 // What power_watch proposes is judged again by the state as it is: a node that is not idle any more
 // stays on. Invariants: (1) no node on which anything runs is ordered to be switched off; (2) one
 // that does not come up in time is drained, so that nobody waits for it, until an operator resumes
-// it or its agent registers.
+// it, also where its agent registers later.
 
 #include <string>
 
