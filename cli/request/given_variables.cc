@@ -26,7 +26,7 @@
 namespace muster::cli {
 namespace {
 
-constexpr std::chrono::seconds kLoginPatience{8};
+constexpr int kEndPatienceMs = 1000;
 constexpr int kAnswer = 3;  // the shell's descriptor for what it is asked; profiles print elsewhere
 constexpr std::size_t kLoginBytesMax = std::size_t{4} << 20;
 
@@ -43,29 +43,6 @@ bool IsOfTheShell(std::string_view entry) {
 bool IsEntry(const std::string& entry) {
   const std::size_t equals = entry.find('=');
   return equals != std::string::npos && equals > 0 && IsUtf8(entry);
-}
-
-// The user's own program to log in with, and his name and home.
-struct Login {
-  std::string shell;
-  std::vector<std::string> environment;
-};
-
-absl::StatusOr<Login> OwnLogin(const Environment& environment) {
-  std::array<char, 16384> buffer = {};
-  passwd entry = {};
-  passwd* found = nullptr;
-  if (getpwuid_r(geteuid(), &entry, buffer.data(), buffer.size(), &found) != 0 ||
-      found == nullptr) {
-    return absl::FailedPreconditionError("--get-user-env: this user is not in the password file");
-  }
-  const std::string shell = *found->pw_shell == '\0' ? "/bin/sh" : found->pw_shell;
-  const std::string term = environment.Get("TERM");
-  return Login{
-      shell,
-      {absl::StrCat("HOME=", found->pw_dir), absl::StrCat("USER=", found->pw_name),
-       absl::StrCat("LOGNAME=", found->pw_name), absl::StrCat("SHELL=", shell),
-       absl::StrCat("TERM=", term.empty() ? "dumb" : term), "PATH=/usr/local/bin:/usr/bin:/bin"}};
 }
 
 // Until its end, or nothing more comes for too long.
@@ -91,6 +68,17 @@ std::string ReadUntil(int fd, SteadyTime end, const Clock& clock) {
   return text;
 }
 
+// Asks the shell, and what its profile left in the background, to end; the shell must.
+void EndSession(pid_t shell) {
+  kill(-shell, SIGTERM);
+  const absl::StatusOr<UniqueFd> ended = OpenChildPidfd(shell);
+  pollfd waits = {.fd = ended.ok() ? ended->get() : -1, .events = POLLIN, .revents = 0};
+  if (poll(&waits, 1, kEndPatienceMs) <= 0) {
+    kill(-shell, SIGKILL);
+  }
+  waitpid(shell, nullptr, 0);
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<std::string>> VariablesIn(const std::string& name) {
@@ -112,8 +100,25 @@ absl::StatusOr<std::vector<std::string>> VariablesIn(const std::string& name) {
   return entries;
 }
 
-absl::StatusOr<std::vector<std::string>> LoginVariables(const Environment& environment) {
-  ASSIGN_OR_RETURN(const Login login, OwnLogin(environment));
+absl::StatusOr<Login> OwnLogin(const Environment& environment) {
+  std::array<char, 16384> buffer = {};
+  passwd entry = {};
+  passwd* found = nullptr;
+  if (getpwuid_r(geteuid(), &entry, buffer.data(), buffer.size(), &found) != 0 ||
+      found == nullptr) {
+    return absl::FailedPreconditionError("--get-user-env: this user is not in the password file");
+  }
+  const std::string shell = *found->pw_shell == '\0' ? "/bin/sh" : found->pw_shell;
+  const std::string term = environment.Get("TERM");
+  return Login{
+      shell,
+      {absl::StrCat("HOME=", found->pw_dir), absl::StrCat("USER=", found->pw_name),
+       absl::StrCat("LOGNAME=", found->pw_name), absl::StrCat("SHELL=", shell),
+       absl::StrCat("TERM=", term.empty() ? "dumb" : term), "PATH=/usr/local/bin:/usr/bin:/bin"}};
+}
+
+absl::StatusOr<std::vector<std::string>> LoginVariables(const Login& login,
+                                                        std::chrono::seconds patience) {
   std::array<int, 2> ends = {-1, -1};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) {
     return absl::ErrnoToStatus(errno, "--get-user-env: cannot make a pipe");
@@ -132,16 +137,15 @@ absl::StatusOr<std::vector<std::string>> LoginVariables(const Environment& envir
   ASSIGN_OR_RETURN(const pid_t shell, Spawn(request));
   theirs.reset();
   const SystemClock clock;
-  const std::string text = ReadUntil(ours.get(), clock.SteadyNow() + kLoginPatience, clock);
-  kill(-shell, SIGKILL);  // and what its profile left in the background
-  waitpid(shell, nullptr, 0);
+  const std::string text = ReadUntil(ours.get(), clock.SteadyNow() + patience, clock);
+  EndSession(shell);
   std::vector<std::string> entries = absl::StrSplit(text, '\0', absl::SkipEmpty());
   std::erase_if(entries,
                 [](const std::string& entry) { return !IsEntry(entry) || IsOfTheShell(entry); });
   if (entries.empty()) {
     return absl::FailedPreconditionError(
         absl::StrCat("--get-user-env: ", login.shell, " said no variables within ",
-                     kLoginPatience.count(), " s: does a profile of yours wait for something?"));
+                     patience.count(), " s: does a profile of yours wait for something?"));
   }
   return entries;
 }

@@ -316,8 +316,9 @@ absl::Status CompleteRequest(const Context& context, JobRequest* request) {
   ASSIGN_OR_RETURN(program.environment,
                    SelectEnvironment(context.environment, request->exports, context.new_job));
   if (request->login_environment) {
-    ASSIGN_OR_RETURN(const std::vector<std::string> login, LoginVariables(context.environment));
-    AddMissing(login, &program.environment);
+    ASSIGN_OR_RETURN(const Login login, OwnLogin(context.environment));
+    ASSIGN_OR_RETURN(const std::vector<std::string> variables, LoginVariables(login));
+    AddMissing(variables, &program.environment);
   }
   program.umask = CurrentUmask();
   return absl::OkStatus();

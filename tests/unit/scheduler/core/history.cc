@@ -52,6 +52,15 @@ History::History(std::uint64_t seed) : random_(seed), now_(At(1'000'000)) {
   config_.health.samples = 2;
   Take(BeginEpoch{});
   const std::uint32_t nodes = Number(1, 4);
+  if (seed % 3 == 1) {
+    PowerClass kind;
+    kind.name = "all";
+    kind.nodes = "n[1-3]";
+    kind.suspend_time = std::chrono::seconds(20);
+    kind.boot_time = std::chrono::seconds(30);
+    kind.resume_timeout = std::chrono::seconds(60);
+    config_.power.push_back(kind);
+  }
   if (seed % 2 == 0) {  // some nodes may not be on the map
     config_.network = MakeNetwork(Number(1, 4), Number(1, 2));
   }
@@ -423,6 +432,34 @@ void History::Reboot(SimAgent& agent) {
   Register(agent);
 }
 
+// Some are to go off, others to come up; with neither, time alone changes what was ordered before.
+void History::SwitchSomeNodes() {
+  SwitchNodes orders;
+  for (const auto& [id, node] : state_.nodes()) {
+    if (Chance(60)) {
+      (state_.power().IsOn(id) ? orders.suspend : orders.resume).push_back(id);
+    }
+  }
+  Take(orders);
+}
+
+// A program that switches a node works, or does not; what ran there is gone with its power.
+void History::Perform(const SwitchPower& order) {
+  SimAgent* const agent = AgentOf(order.node);
+  if (agent == nullptr || Chance(20)) {
+    return;
+  }
+  agent->registration.boot_id += "+";
+  if (!order.on) {
+    for (auto& [key, attempt] : agent->attempts) {
+      Append(attempt, End(EndCause::kNodeRebooted, now_));
+    }
+    Lose(*agent);
+  } else if (Chance(70)) {
+    Register(*agent);
+  }
+}
+
 namespace {
 
 std::vector<JobId> WaitingIds(const ClusterState& state) {
@@ -460,6 +497,10 @@ void History::FindForeign(SimAgent& agent) {
 void History::Turn() {
   now_ += std::chrono::seconds(Number(0, 5));
   SimAgent& agent = AnyAgent();
+  if (!config_.power.empty() && Chance(6)) {
+    SwitchSomeNodes();
+    return;
+  }
   const std::uint32_t kind = Number(0, 99);
   if (kind < 18) {
     Submit();
@@ -504,6 +545,7 @@ void History::SettleOnce() {
   for (const JobId job : suspended) {
     Take(SuspendJob{job, std::nullopt, false, User{0, 0, "root"}});
   }
+  Take(SwitchNodes());  // orders of before come to their end
   Take(TakePlan{MakePlanTwice()});
   for (SimAgent& agent : agents_) {
     Take(DrainNode{agent.registration.name, false, ""});  // what its scripts said was seen to

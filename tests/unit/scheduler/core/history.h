@@ -90,7 +90,7 @@ class History {
   void Freeze(const Order& order, bool resume);
   void Perform(const CheckHealth&) {}
   void Perform(const Replan&) {}
-  void Perform(const SwitchPower&) {}
+  void Perform(const SwitchPower& order);
   void Fail(const std::string& problem);
   void CheckTruth();
 
@@ -122,6 +122,7 @@ class History {
   void Reboot(SimAgent& agent);
   void LoseRecord(SimAgent& agent);
   void FindForeign(SimAgent& agent);
+  void SwitchSomeNodes();
   void Restart();
   void SettleOnce();
 

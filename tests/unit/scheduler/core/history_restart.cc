@@ -37,6 +37,9 @@ StateImage History::Image(bool apart) const {
   for (const auto& [id, health] : state_.health().nodes()) {
     image.health.push_back(health);
   }
+  for (const auto& [id, power] : state_.power().nodes()) {
+    image.power.push_back(power);
+  }
   for (const auto& [id, tally] : state_.health().tallies()) {
     image.tallies.push_back(tally);
   }
