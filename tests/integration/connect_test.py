@@ -61,7 +61,8 @@ class ConnectTest(ClusterTest):
         for name in ("host", "user"):
             subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", os.path.join(place, name)], check=True)
         shutil.copy(os.path.join(place, "user.pub"), os.path.join(place, "authorized"))
-        muster = shlex.join([f"PATH={os.path.dirname(program('muster'))}:{os.environ['PATH']}",
+        # A home of its own: what the user's own profile does for a shell from ssh may take long.
+        muster = shlex.join([f"HOME={place}", f"PATH={os.path.dirname(program('muster'))}:{os.environ['PATH']}",
                              f"MUSTER_CONTROLLER={self.cluster.address}"])
         with open(os.path.join(place, "sshd_config"), "w", encoding="utf-8") as file:
             file.write(f"HostKey {place}/host\nAuthorizedKeysFile {place}/authorized\nStrictModes no\nUsePAM no\n"

@@ -62,13 +62,18 @@ class StandbyTest(unittest.TestCase):
 
 def change_leader(cluster, how, meanwhile=lambda: None):
     before = wait_until(cluster.leader, "nobody leads")
+
+    def changed():
+        return cluster.leader() not in (None, before)
+
     if how == "killed":
         cluster.controllers[before - 1].kill()
     else:
-        # A standby that has just begun may not have followed far enough to take over.
-        wait_until(lambda: cluster.muster("controller", "handover").returncode == 0, cluster.logs)
+        # A standby that has just begun may not have followed far enough to take over; one that took over late is
+        # not to hand it back.
+        wait_until(lambda: changed() or cluster.muster("controller", "handover").returncode == 0, cluster.logs)
     meanwhile()
-    wait_until(lambda: cluster.leader() not in (None, before), cluster.logs)
+    wait_until(changed, cluster.logs)
     if how == "killed":
         cluster.controllers[before - 1].start()
         wait_until(lambda: len(cluster.statuses()) == 2, cluster.logs)

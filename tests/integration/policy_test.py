@@ -111,7 +111,7 @@ class ConfigurationTest(ClusterTest):
                     "stays in force")
         self.assertEqual(self.names(), ["normal", "high"])
         self.write('[qos.low]\nmax_wall = "1h"\n')
-        self.reload("is in force")
+        self.reload("are in force")
         self.assertEqual(self.names(), ["normal", "low"])
 
     def test_priorities_are_read_again_and_a_mistake_leaves_the_old_ones(self):
@@ -123,13 +123,13 @@ class ConfigurationTest(ClusterTest):
 
         wait_until(lambda: priority() == 0, "no priority is reckoned")
         self.write('[priority]\nweight_age = 1000\nhalf_life = "1h"\n')
-        self.reload("is in force")
+        self.reload("are in force")
         wait_until(lambda: priority() > 0, "a priority is reckoned")
         self.write('[priority]\nweight_age = -1\n')
         self.reload(f"{self.config}:2: priority.weight_age")
         self.assertGreater(priority(), 0)
         self.write('[policy]\nbackfill = "none"\n')
-        self.reload("is in force")
+        self.reload("are in force")
         wait_until(lambda: priority() == 0, "no priority is reckoned")
 
 

@@ -61,7 +61,7 @@ TEST(Replay, MakesEveryDecisionOfARandomHistoryAgain) {
 
 class OneHistory : public ::testing::Test {
  protected:
-  OneHistory() : history_(7) {
+  OneHistory() : history_(8) {
     for (int turn = 0; turn < kTurns; ++turn) {
       history_.Turn();
     }
@@ -92,6 +92,7 @@ TEST_F(OneHistory, AStartThatNoPlanHasIsADifference) {
       break;
     }
   }
+  ASSERT_LT(version, events.size()) << "no start to change";
   Retold told;
   Retell(events, history_.cycles(), told);
   EXPECT_NE(told.difference.find(absl::StrCat("version ", version, ": job ")), std::string::npos)
