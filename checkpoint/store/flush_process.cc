@@ -47,23 +47,25 @@ bool Parse(int argc, char** argv, FlushPlan* plan) {
 }
 
 // Away from the program: its signals, its output that others wait for the end of, its files. The
-// parent leaves at once, so that nobody has to wait for us but who adopts us.
+// parent leaves at once, so that nobody has to wait for us but who adopts us. What the supervisor
+// knows us by, and what keeps us through its signals, is there before: the program may die as soon
+// as its parent left.
 void Detach() {
+  prctl(PR_SET_NAME, kProcessName);
+  // An attempt that is told to end has its grace: what was begun is finished in it.
+  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGPIPE}) {
+    std::signal(number, SIG_IGN);
+  }
   const pid_t child = fork();
   if (child != 0) {
     _exit(child < 0 ? 1 : 0);
   }
   setsid();
-  prctl(PR_SET_NAME, kProcessName);
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     dup2(null, fd);
   }
   close_range(STDERR_FILENO + 1, ~0U, 0);
-  // An attempt that is told to end has its grace: what was begun is finished in it.
-  for (const int number : {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGPIPE}) {
-    std::signal(number, SIG_IGN);
-  }
 }
 
 }  // namespace
