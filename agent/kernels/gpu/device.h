@@ -15,6 +15,9 @@
 
 namespace muster::kernels {
 
+constexpr int kBlockThreads = 256;  // of a block, where nothing speaks for another number
+constexpr int kWarpsMax = 32;       // of the largest block
+
 // Ends the program unless `code` is success.
 void Must(GPU(Error_t) code, const std::string& what);
 

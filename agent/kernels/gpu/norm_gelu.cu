@@ -11,8 +11,6 @@ namespace {
 
 // y = scale * gelu(gamma * (x - mean) / sqrt(variance + epsilon) + beta), GELU in its tanh form, as
 // on the processor (see cpu/norm_gelu_rows.h for the sources).
-constexpr int kThreads = 256;
-constexpr int kShared = 32;
 constexpr float kScale = 0.75F;
 constexpr float kEpsilon = 1e-5F;
 constexpr double kTolerance = 3e-5;  // x (1 + |y|)
@@ -38,10 +36,10 @@ __device__ float Finish(float x, float mean, float reciprocal, float gamma, floa
 }
 
 // A block a row; the row stays in registers, four elements at a time, between its moments and its
-// result. REQUIRES: columns is a multiple of 4 and at most 4 * kFours * kThreads.
+// result. REQUIRES: columns is a multiple of 4 and at most 4 * kFours * kBlockThreads.
 template <bool fused, int kFours>
 __global__ void NormInRegisters(Rows rows) {
-  __shared__ float shared[kShared];
+  __shared__ float shared[kWarpsMax];
   const int64_t row = static_cast<int64_t>(blockIdx.x) * rows.columns;
   const auto* in = reinterpret_cast<const float4*>(rows.in + row);
   const int fours = rows.columns / 4;
@@ -49,7 +47,7 @@ __global__ void NormInRegisters(Rows rows) {
   float sum = 0;
 #pragma unroll
   for (int part = 0; part < kFours; ++part) {
-    const int at = part * kThreads + static_cast<int>(threadIdx.x);
+    const int at = part * kBlockThreads + static_cast<int>(threadIdx.x);
     x[part] = at < fours ? in[at] : make_float4(0, 0, 0, 0);
     sum += (x[part].x + x[part].y) + (x[part].z + x[part].w);
   }
@@ -57,7 +55,7 @@ __global__ void NormInRegisters(Rows rows) {
   float squares = 0;
 #pragma unroll
   for (int part = 0; part < kFours; ++part) {
-    const int at = part * kThreads + static_cast<int>(threadIdx.x);
+    const int at = part * kBlockThreads + static_cast<int>(threadIdx.x);
     if (at < fours) {
       const float4 d =
           make_float4(x[part].x - mean, x[part].y - mean, x[part].z - mean, x[part].w - mean);
@@ -68,7 +66,7 @@ __global__ void NormInRegisters(Rows rows) {
   const float reciprocal = rsqrtf(variance + kEpsilon);
 #pragma unroll
   for (int part = 0; part < kFours; ++part) {
-    const int at = part * kThreads + static_cast<int>(threadIdx.x);
+    const int at = part * kBlockThreads + static_cast<int>(threadIdx.x);
     if (at < fours) {
       const float4 g = reinterpret_cast<const float4*>(rows.gamma)[at];
       const float4 b = reinterpret_cast<const float4*>(rows.beta)[at];
@@ -84,21 +82,21 @@ __global__ void NormInRegisters(Rows rows) {
 // Any number of columns; the row is read again, from the cache.
 template <bool fused>
 __global__ void NormAnyRow(Rows rows) {
-  __shared__ float shared[kShared];
+  __shared__ float shared[kWarpsMax];
   const int64_t row = static_cast<int64_t>(blockIdx.x) * rows.columns;
   const float* in = rows.in + row;
   float sum = 0;
-  for (int i = static_cast<int>(threadIdx.x); i < rows.columns; i += kThreads) {
+  for (int i = static_cast<int>(threadIdx.x); i < rows.columns; i += kBlockThreads) {
     sum += in[i];
   }
   const float mean = BlockSum(sum, shared) / static_cast<float>(rows.columns);
   float squares = 0;
-  for (int i = static_cast<int>(threadIdx.x); i < rows.columns; i += kThreads) {
+  for (int i = static_cast<int>(threadIdx.x); i < rows.columns; i += kBlockThreads) {
     squares += (in[i] - mean) * (in[i] - mean);
   }
   const float variance = BlockSum(squares, shared) / static_cast<float>(rows.columns);
   const float reciprocal = rsqrtf(variance + kEpsilon);
-  for (int i = static_cast<int>(threadIdx.x); i < rows.columns; i += kThreads) {
+  for (int i = static_cast<int>(threadIdx.x); i < rows.columns; i += kBlockThreads) {
     rows.out[row + i] = Finish<fused>(in[i], mean, reciprocal, rows.gamma[i], rows.beta[i]);
   }
 }
@@ -106,7 +104,7 @@ __global__ void NormAnyRow(Rows rows) {
 // In place, four elements a thread, the tail one by one.
 template <bool gelu>
 __global__ void MapInPlace(float* data, int64_t n) {
-  const int64_t at = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  const int64_t at = static_cast<int64_t>(blockIdx.x) * kBlockThreads + threadIdx.x;
   const auto one = [](float value) { return gelu ? Gelu(value) : kScale * value; };
   if (4 * at + 4 <= n) {
     float4 four = reinterpret_cast<float4*>(data)[at];
@@ -122,14 +120,14 @@ __global__ void MapInPlace(float* data, int64_t n) {
 template <bool fused>
 void LaunchNorm(const Rows& rows, int64_t count, GPU(Stream_t) on) {
   const auto blocks = static_cast<unsigned>(count);
-  if (rows.columns % 4 != 0 || rows.columns > 16 * kThreads) {
-    NormAnyRow<fused><<<blocks, kThreads, 0, on>>>(rows);
-  } else if (rows.columns <= 4 * kThreads) {
-    NormInRegisters<fused, 1><<<blocks, kThreads, 0, on>>>(rows);
-  } else if (rows.columns <= 8 * kThreads) {
-    NormInRegisters<fused, 2><<<blocks, kThreads, 0, on>>>(rows);
+  if (rows.columns % 4 != 0 || rows.columns > 16 * kBlockThreads) {
+    NormAnyRow<fused><<<blocks, kBlockThreads, 0, on>>>(rows);
+  } else if (rows.columns <= 4 * kBlockThreads) {
+    NormInRegisters<fused, 1><<<blocks, kBlockThreads, 0, on>>>(rows);
+  } else if (rows.columns <= 8 * kBlockThreads) {
+    NormInRegisters<fused, 2><<<blocks, kBlockThreads, 0, on>>>(rows);
   } else {
-    NormInRegisters<fused, 4><<<blocks, kThreads, 0, on>>>(rows);
+    NormInRegisters<fused, 4><<<blocks, kBlockThreads, 0, on>>>(rows);
   }
   MustLaunch("a normalisation");
 }
@@ -165,10 +163,10 @@ struct Tensor {
       return;
     }
     LaunchNorm<false>(all, rows, on);
-    const unsigned blocks = BlocksFor((out.size() + 3) / 4, kThreads);
-    MapInPlace<true><<<blocks, kThreads, 0, on>>>(out.data(), out.size());
+    const unsigned blocks = BlocksFor((out.size() + 3) / 4, kBlockThreads);
+    MapInPlace<true><<<blocks, kBlockThreads, 0, on>>>(out.data(), out.size());
     MustLaunch("a GELU");
-    MapInPlace<false><<<blocks, kThreads, 0, on>>>(out.data(), out.size());
+    MapInPlace<false><<<blocks, kBlockThreads, 0, on>>>(out.data(), out.size());
     MustLaunch("a scale");
   }
 

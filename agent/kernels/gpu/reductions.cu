@@ -10,9 +10,8 @@
 namespace muster::kernels {
 namespace {
 
-constexpr int kThreads = 512;
+constexpr int kReductionThreads = 512;
 constexpr int kBlocks = 1024;  // of the first step; the second is one block
-constexpr int kShared = 32;    // warps of the largest block
 
 enum class Term { kValue, kSquare };
 
@@ -25,11 +24,11 @@ __device__ float Of(float value) {
 // shuffles. One partial sum a block: no atomics, so the bits are the same every time.
 template <Term term>
 __global__ void SumBlocks(const float* __restrict__ in, int64_t n, double* __restrict__ partial) {
-  __shared__ double shared[kShared];
-  const int64_t stride = static_cast<int64_t>(gridDim.x) * kThreads;
+  __shared__ double shared[kWarpsMax];
+  const int64_t stride = static_cast<int64_t>(gridDim.x) * kReductionThreads;
   const auto* fours = reinterpret_cast<const float4*>(in);
   float4 sum = make_float4(0, 0, 0, 0);
-  int64_t at = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  int64_t at = static_cast<int64_t>(blockIdx.x) * kReductionThreads + threadIdx.x;
   const int64_t first = at;
 #pragma unroll 4
   for (; at < n / 4; at += stride) {
@@ -53,9 +52,9 @@ __global__ void SumBlocks(const float* __restrict__ in, int64_t n, double* __res
 
 __global__ void SumPartials(const double* __restrict__ partial, int count,
                             double* __restrict__ out) {
-  __shared__ double shared[kShared];
+  __shared__ double shared[kWarpsMax];
   double own = 0;
-  for (int i = static_cast<int>(threadIdx.x); i < count; i += kThreads) {
+  for (int i = static_cast<int>(threadIdx.x); i < count; i += kReductionThreads) {
     own += partial[i];
   }
   own = BlockSum(own, shared);
@@ -68,14 +67,17 @@ struct Reduction {
   explicit Reduction(int64_t n) : in(n), partial(kBlocks), out(1) {}
 
   void Launch(Term term, GPU(Stream_t) on) {
-    const unsigned blocks = BlocksFor((in.size() + 3) / 4, kThreads, kBlocks);
+    const unsigned blocks = BlocksFor((in.size() + 3) / 4, kReductionThreads, kBlocks);
     if (term == Term::kSquare) {
-      SumBlocks<Term::kSquare><<<blocks, kThreads, 0, on>>>(in.data(), in.size(), partial.data());
+      SumBlocks<Term::kSquare>
+          <<<blocks, kReductionThreads, 0, on>>>(in.data(), in.size(), partial.data());
     } else {
-      SumBlocks<Term::kValue><<<blocks, kThreads, 0, on>>>(in.data(), in.size(), partial.data());
+      SumBlocks<Term::kValue>
+          <<<blocks, kReductionThreads, 0, on>>>(in.data(), in.size(), partial.data());
     }
     MustLaunch("a reduction");
-    SumPartials<<<1, kThreads, 0, on>>>(partial.data(), static_cast<int>(blocks), out.data());
+    SumPartials<<<1, kReductionThreads, 0, on>>>(partial.data(), static_cast<int>(blocks),
+                                                 out.data());
     MustLaunch("the reduction's second step");
   }
 
@@ -87,7 +89,7 @@ struct Reduction {
 
 // The longest chain of single-precision additions in one accumulator, plus its square's rounding.
 double Tolerance(int64_t n) {
-  const double chain = std::ceil(static_cast<double>(n) / (4.0 * kThreads * kBlocks));
+  const double chain = std::ceil(static_cast<double>(n) / (4.0 * kReductionThreads * kBlocks));
   return (chain + 8) * static_cast<double>(std::numeric_limits<float>::epsilon());
 }
 

@@ -10,7 +10,6 @@ namespace muster::kernels {
 namespace {
 
 constexpr int64_t kBytesMost = int64_t{256} << 20;
-constexpr int kThreads = 256;
 constexpr int64_t kPeerBlocks = 4096;
 
 // Host memory that the device can reach by itself.
@@ -31,8 +30,8 @@ class PinnedArray {
 
 // 16 bytes a thread and turn; the first thread takes the tail. Either side may lie on a peer.
 __global__ void CopyBytes(const unsigned char* from, unsigned char* to, int64_t bytes) {
-  const int64_t first = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  const int64_t step = static_cast<int64_t>(gridDim.x) * kThreads;
+  const int64_t first = static_cast<int64_t>(blockIdx.x) * kBlockThreads + threadIdx.x;
+  const int64_t step = static_cast<int64_t>(gridDim.x) * kBlockThreads;
   const int64_t fours = bytes / static_cast<int64_t>(sizeof(uint4));
   for (int64_t i = first; i < fours; i += step) {
     reinterpret_cast<uint4*>(to)[i] = reinterpret_cast<const uint4*>(from)[i];
@@ -210,7 +209,7 @@ void AddPeerKernels(const Copies& copies, const std::shared_ptr<PeerMemory>& mem
   const auto copy = [copies](const void* from, void* to) {
     return TimeOn(copies->up, [&](GPU(Stream_t) on) {
       const auto bytes = static_cast<int64_t>(copies->Bytes());
-      CopyBytes<<<BlocksFor(bytes / 16, kThreads, kPeerBlocks), kThreads, 0, on>>>(
+      CopyBytes<<<BlocksFor(bytes / 16, kBlockThreads, kPeerBlocks), kBlockThreads, 0, on>>>(
           static_cast<const unsigned char*>(from), static_cast<unsigned char*>(to), bytes);
       MustLaunch("a copy to a peer");
     });

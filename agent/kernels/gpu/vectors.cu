@@ -9,7 +9,6 @@ namespace muster::kernels {
 namespace {
 
 constexpr float kFactor = 0.625F;
-constexpr int kThreads = 256;
 
 enum class Form { kCopy, kAdd, kTriad };
 
@@ -35,7 +34,7 @@ __device__ float4 Value(float4 a, float4 b) {
 // Four elements a thread; the thread behind the last whole four takes the tail. `b` may be `out`.
 template <Form form>
 __global__ void Map(const float* __restrict__ a, const float* b, float* out, int64_t n) {
-  const int64_t at = static_cast<int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  const int64_t at = static_cast<int64_t>(blockIdx.x) * kBlockThreads + threadIdx.x;
   if (4 * at + 4 <= n) {
     const float4 left = reinterpret_cast<const float4*>(a)[at];
     const float4 right = form == Form::kCopy ? left : reinterpret_cast<const float4*>(b)[at];
@@ -49,7 +48,7 @@ __global__ void Map(const float* __restrict__ a, const float* b, float* out, int
 
 template <Form form>
 void Launch(const float* a, const float* b, float* out, int64_t n, GPU(Stream_t) stream) {
-  Map<form><<<BlocksFor((n + 3) / 4, kThreads), kThreads, 0, stream>>>(a, b, out, n);
+  Map<form><<<BlocksFor((n + 3) / 4, kBlockThreads), kBlockThreads, 0, stream>>>(a, b, out, n);
   MustLaunch("a vector kernel");
 }
 

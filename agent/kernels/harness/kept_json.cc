@@ -2,12 +2,18 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
 namespace muster::kernels {
+
+std::string FromEnvironment(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing here sets one
+  return value == nullptr ? "" : value;
+}
 
 std::string CacheFile(const std::string& cache_home, const std::string& home,
                       const std::string& name, const std::string& host) {

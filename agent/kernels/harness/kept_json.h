@@ -11,6 +11,9 @@
 
 namespace muster::kernels {
 
+// The variable's value; "" when it is not set.
+std::string FromEnvironment(const char* name);
+
 // $XDG_CACHE_HOME/muster/NAME-HOST.json, else ~/.cache/muster/…; "" without either. The first
 // arguments are the two variables' values.
 std::string CacheFile(const std::string& cache_home, const std::string& home,

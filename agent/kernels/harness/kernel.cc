@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "agent/kernels/harness/kept_json.h"
 #include "agent/kernels/harness/node_facts.h"
 #include "agent/kernels/harness/phase_marker.h"
 #include "agent/kernels/harness/timeline.h"
@@ -17,12 +18,6 @@ namespace muster::kernels {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// The value of an environment variable, "" when it is not set.
-std::string FromEnvironment(const char* name) {
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing here sets one
-  return value == nullptr ? "" : value;
-}
 
 double BestSeconds(const Measured& measured) {
   return std::max(Summarise(measured.seconds).min, 1e-9);  // a clock tick

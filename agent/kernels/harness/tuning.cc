@@ -1,6 +1,5 @@
 #include "agent/kernels/harness/tuning.h"
 
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -11,12 +10,6 @@ namespace muster::kernels {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-// The value of an environment variable, "" when it is not set.
-std::string FromEnvironment(const char* name) {
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing here sets one
-  return value == nullptr ? "" : value;
-}
 
 std::string Version() {
   return ", kernels " + std::to_string(kKernelsVersion);
