@@ -68,7 +68,7 @@ Verb ConnectVerb() {
   verb.remarks =
       "A ProxyCommand of ssh: serves one connection inside the job, as its user, without a port\n"
       "that is open. --config prints what ~/.ssh/config needs for hosts named muster-JOB.";
-  verb.options = PlaceOptions();
+  verb.options = EnterOptions();
   verb.options.push_back({.name = "config",
                           .letter = 0,
                           .metavar = "",

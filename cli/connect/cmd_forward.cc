@@ -43,7 +43,7 @@ Verb ForwardVerb() {
       "Listens on 127.0.0.1 here, and carries each connection into the job and from there to "
       "PORT,\n"
       "on the node itself or on HOST. No port is opened on the node. LOCAL 0: any that is free.";
-  verb.options = PlaceOptions();
+  verb.options = EnterOptions();
   verb.options.push_back({.name = "relay", .letter = 0, .metavar = "", .text = ""});
   verb.arguments_min = 1;
   verb.arguments_max = 2;

@@ -112,7 +112,7 @@ absl::StatusOr<int> Submit(const Invocation& as_given) {
   const ParseContext context{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
   RETURN_IF_ERROR(ReadJobOptions(invocation.values, {}, JobVerb::kSubmit, context).status());
   ASSIGN_OR_RETURN(const Script script, ReadScriptOf(invocation));
-  ASSIGN_OR_RETURN(const JobRequest request, ReadSubmission(invocation, address, script));
+  ASSIGN_OR_RETURN(const JobRequest request, MakeSubmission(invocation, address, script));
   ASSIGN_OR_RETURN(const std::string token, MakeToken());
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
   RETURN_IF_ERROR(CheckContainerNodes(*connection, request, invocation.environment.entries()));

@@ -28,7 +28,7 @@ Verb ExecVerb() {
       "the\n"
       "job's. On the node of the job's script, unless --node or --rank says another. A step or "
       "--rank:\nwith the cores, GPUs and environment of that rank. The exit code is CMD's.";
-  verb.options = PlaceOptions();
+  verb.options = EnterOptions();
   verb.options.push_back({.name = "pty",
                           .letter = 't',
                           .metavar = "",

@@ -76,7 +76,7 @@ RunPlan PlanOf(const EnteringCommand& command, const JobDetail& job, const Progr
 
 }  // namespace
 
-std::vector<Option> PlaceOptions() {
+std::vector<Option> EnterOptions() {
   return {{.name = "node", .letter = 0, .metavar = "NODE", .text = "On that node of the job"},
           {.name = "rank",
            .letter = 0,

@@ -29,9 +29,9 @@ struct EnteringCommand {
 };
 
 // --node and --rank, which choose where in the job.
-std::vector<Option> PlaceOptions();
+std::vector<Option> EnterOptions();
 
-// Runs it to its end, as PlaceOptions() of the invocation choose; its exit code.
+// Runs it to its end, as EnterOptions() of the invocation choose; its exit code.
 absl::StatusOr<int> RunInside(const Invocation& invocation, const EnteringCommand& command);
 
 // The step that such a command is.

@@ -56,7 +56,7 @@ absl::StatusOr<JobRequest> ReadLine(const Verb& verb, const Invocation& asked,
     }
   }
   ASSIGN_OR_RETURN(const Script script, FindScript(line, scripts));
-  return ReadSubmission(line, address, script);
+  return MakeSubmission(line, address, script);
 }
 
 }  // namespace

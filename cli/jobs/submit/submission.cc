@@ -64,7 +64,7 @@ absl::StatusOr<std::vector<Component>> ReadComponents(
 
 }  // namespace
 
-absl::StatusOr<JobRequest> ReadSubmission(const Invocation& invocation, const Address& address,
+absl::StatusOr<JobRequest> MakeSubmission(const Invocation& invocation, const Address& address,
                                           const Script& script) {
   const ParseContext context{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
   ASSIGN_OR_RETURN(const std::vector<std::vector<GivenOption>> directives,

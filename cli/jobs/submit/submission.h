@@ -19,7 +19,7 @@
 namespace muster::cli {
 
 // `invocation` has the values of submit's options, and the script's arguments after its name.
-absl::StatusOr<JobRequest> ReadSubmission(const Invocation& invocation, const Address& address,
+absl::StatusOr<JobRequest> MakeSubmission(const Invocation& invocation, const Address& address,
                                           const Script& script);
 
 // Waits for the job, for every element of its array or for every component; the highest exit code

@@ -323,7 +323,7 @@ std::string Moment(const KeyValue& pair, const RecordScene& scene) {
     return pair.value;
   }
   const absl::StatusOr<Time> moment = ParseBegin(pair.value, scene.now, scene.clock.zone());
-  return moment.ok() ? MomentText(*moment) : pair.value;
+  return moment.ok() ? muster::MomentText(*moment) : pair.value;
 }
 
 // Of a reservation that nobody named: "ada_1", or the next that is free.

@@ -62,14 +62,14 @@ const PriorityField* FindField(char letter) {
   return found == kPriorityFields.end() ? nullptr : found;
 }
 
-const PriorityTerm* TermOf(const Priority& priority, const std::string& name) {
+const PriorityTerm* TermOf(const muster::Priority& priority, const std::string& name) {
   const auto found = std::find_if(priority.terms.begin(), priority.terms.end(),
                                   [&name](const PriorityTerm& term) { return term.name == name; });
   return found == priority.terms.end() ? nullptr : &*found;
 }
 
 // "cpu=100,mem=20": the points, or the weights, of what is asked for.
-std::string TresTerms(const Priority& priority, bool weights) {
+std::string TresTerms(const muster::Priority& priority, bool weights) {
   std::vector<std::string> parts;
   for (const PriorityTerm& term : priority.terms) {
     if (absl::StartsWith(term.name, "tres/")) {
@@ -115,7 +115,7 @@ std::string ValueOf(const PriorityField& field, const PriorityLine& line,
   return "";
 }
 
-std::string WeightOf(const PriorityField& field, const Priority& priority) {
+std::string WeightOf(const PriorityField& field, const muster::Priority& priority) {
   const PriorityTerm* const term = TermOf(priority, field.factor);
   const std::string tres = TresTerms(priority, true);
   switch (field.shows) {
@@ -135,7 +135,7 @@ std::string WeightOf(const PriorityField& field, const Priority& priority) {
 
 // What the line is sorted by.
 double SortValue(const PriorityField& field, const PriorityLine& line) {
-  const Priority& priority = line.job->priority;
+  const muster::Priority& priority = line.job->priority;
   switch (field.shows) {
     case Shows::kTotal:
       return static_cast<double>(priority.total);
@@ -202,8 +202,8 @@ std::string PriorityPage(const SprioRequest& request, std::vector<RankedJob> job
     page += Line(request, [](const PriorityField& field) { return std::string(field.title); });
   }
   if (request.weights) {
-    const Priority none;
-    const Priority& priority = jobs.empty() ? none : jobs.front().priority;
+    const muster::Priority none;
+    const muster::Priority& priority = jobs.empty() ? none : jobs.front().priority;
     return page +
            Line(request, [&](const PriorityField& field) { return WeightOf(field, priority); });
   }

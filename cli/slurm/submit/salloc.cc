@@ -88,7 +88,7 @@ int HoldWithoutShell(const Call& call, const Invocation& invocation, const Alloc
     return refuse(address.status());
   }
   absl::StatusOr<JobRequest> request =
-      ReadSubmission(invocation, *address, {.name = "interactive", .text = kHolder});
+      MakeSubmission(invocation, *address, {.name = "interactive", .text = kHolder});
   if (!request.ok()) {
     return refuse(request.status());
   }

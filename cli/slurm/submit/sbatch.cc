@@ -160,7 +160,7 @@ int RunSbatch(const Call& call) {
   if (!address.ok()) {
     return FailAs(call, address.status(), kSbatch);
   }
-  absl::StatusOr<JobRequest> request = ReadSubmission(InvocationOf(call, *read), *address, *script);
+  absl::StatusOr<JobRequest> request = MakeSubmission(InvocationOf(call, *read), *address, *script);
   if (!request.ok()) {
     return absl::IsInvalidArgument(request.status())
                ? FailAs(call, request.status(), kSbatch)

@@ -118,7 +118,7 @@ int Test(const Call& call, const RunPart& part) {
     return refuse(address.status());
   }
   const absl::StatusOr<JobRequest> request =
-      ReadSubmission(invocation, *address, {.name = "srun", .text = "#!/bin/sh\n"});
+      MakeSubmission(invocation, *address, {.name = "srun", .text = "#!/bin/sh\n"});
   if (!request.ok()) {
     return FailAs(call, request.status(), kSrun);
   }

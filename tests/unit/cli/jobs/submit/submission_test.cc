@@ -20,7 +20,7 @@ absl::StatusOr<JobRequest> Read(const Environment& environment,
                               .verbs = kNoVerbs,
                               .values = values,
                               .arguments = {"job.sh", "a b", "c"}};
-  return ReadSubmission(invocation, ParseAddress("unix:/x").value(),
+  return MakeSubmission(invocation, ParseAddress("unix:/x").value(),
                         {.name = "job.sh", .text = "#!/bin/sh\n" + directives + "true\n"});
 }
 
