@@ -46,7 +46,7 @@ struct Expected {
   friend void PrintTo(const Expected& expected, std::ostream* out) { *out << expected.file; }
 };
 
-class CapturedMachine : public testing::TestWithParam<Expected> {};
+class CapturedMachine : public ::testing::TestWithParam<Expected> {};
 
 TEST_P(CapturedMachine, HasWhatItsCaptureSays) {
   const Machine machine = Read(Fixture(GetParam().file));

@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 // What the drivers say, as files below a directory.
-class GpuDevicesTest : public testing::Test {
+class GpuDevicesTest : public ::testing::Test {
  protected:
   void Write(const std::string& path, const std::string& text) {
     const std::filesystem::path file = root_.path() + path;

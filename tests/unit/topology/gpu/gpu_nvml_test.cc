@@ -20,7 +20,7 @@
 namespace muster::topology {
 namespace {
 
-class GpuNvml : public testing::Test {
+class GpuNvml : public ::testing::Test {
  protected:
   ~GpuNvml() override {
     unsetenv("MUSTER_FAKE_NVML_JSON");

@@ -13,7 +13,7 @@
 namespace muster::topology {
 namespace {
 
-class GpuRocm : public testing::Test {
+class GpuRocm : public ::testing::Test {
  protected:
   ~GpuRocm() override {
     unsetenv("MUSTER_FAKE_ROCM_SMI_JSON");

@@ -60,7 +60,7 @@ TEST(MemoryCapacity, ReadsMemTotal) {
   EXPECT_EQ(ParseMemTotal("MemTotal:"), std::nullopt);
 }
 
-class MemoryLimit : public testing::Test {
+class MemoryLimit : public ::testing::Test {
  protected:
   void Write(const std::string& path, const std::string& content) {
     const std::filesystem::path whole = directory_ / path;
