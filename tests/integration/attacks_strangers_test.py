@@ -25,14 +25,14 @@ COSTS_MIB_MAX = 64
 
 # As mallory: so many connections that say nothing, held until told to go.
 HOLD = """
-import socket
+import socket, time
 host, port, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 held = []
-for _ in range(count):
+while len(held) < count:
     try:
         held.append(socket.create_connection((host, port), timeout=180))
     except OSError:
-        pass
+        time.sleep(0.01)
 print(len(held), flush=True)
 sys.stdin.read()
 """
