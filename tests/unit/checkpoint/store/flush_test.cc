@@ -3,10 +3,13 @@
 #include "checkpoint/store/flush.h"
 
 #include <gmock/gmock.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <fstream>
 
 #include "checkpoint/advice/progress.h"
 #include "checkpoint/store/flush_queue.h"
@@ -270,6 +273,28 @@ TEST_F(FlushTest, ASecondHelperLeavesTheWorkToTheFirst) {
   ASSERT_TRUE(queue.Lock(&lock).value);
   EXPECT_EQ(FlushAll(PlanOf(0)).text, "");
   EXPECT_THAT(queue.Waiting().value, ElementsAre(1U));
+}
+
+// Its names in /proc are those of what we adopted, ended or not.
+std::vector<std::string> AdoptedNames() {
+  std::vector<std::string> names;
+  std::ifstream children("/proc/thread-self/children");
+  for (std::string child; children >> child;) {
+    std::string name;
+    std::getline(std::ifstream("/proc/" + child + "/comm"), name);
+    names.push_back(name);
+  }
+  return names;
+}
+
+TEST_F(FlushTest, TheHelperIsKnownByItsNameBeforeTheProgramGoesOn) {
+  ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_EQ(StartFlush(MUSTER_FLUSH_PROGRAM, PlanOf(0)).text, "");
+    EXPECT_THAT(AdoptedNames(), ElementsAre("muster-flush"));
+    ASSERT_GT(waitpid(-1, nullptr, 0), 0);
+  }
+  ASSERT_EQ(prctl(PR_SET_CHILD_SUBREAPER, 0), 0);
 }
 
 }  // namespace
