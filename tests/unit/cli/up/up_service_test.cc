@@ -57,6 +57,9 @@ TEST(UpService, TheHolderOfAStateDirectoryIsEndedAndAwaited) {
   EXPECT_TRUE(absl::IsNotFound(StopHolder(directory / "nowhere")));
   const pid_t child = fork();
   if (child == 0) {
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);  // a test before this one may have blocked some
     const absl::StatusOr<LockFile> held = LockFile::Take(directory / "up.lock");
     std::ofstream(directory / "taken") << held.ok();
     pause();
