@@ -41,7 +41,7 @@ tempfile.tempdir = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 
 def pi(directory, *arguments):
     return subprocess.run([PI, directory, "20000", *arguments], capture_output=True, text=True,
-                          timeout=60)
+                          timeout=300)
 
 
 class Programs(unittest.TestCase):
@@ -146,7 +146,7 @@ print(list(here.memory), list(there.memory))
         self.addCleanup(os.environ.pop, "MUSTER_CHECKPOINT_LOCAL_DIR")
         def wait_for_helper():
             own = pathlib.Path(local.name, os.listdir(local.name)[0])
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + 300
             while list(own.glob("flush-0*")) + list(own.glob("flushing-*")):
                 self.assertLess(time.monotonic(), deadline, "the helper did not end its work")
                 time.sleep(0.01)

@@ -35,7 +35,7 @@ class AttemptFixture : public testing::Test {
 
   void Start();
   // Waits for the supervisor's end and returns its exit status; -1 after `timeout`.
-  int Wait(std::chrono::milliseconds timeout = std::chrono::seconds(30));
+  int Wait(std::chrono::milliseconds timeout = std::chrono::seconds(180));
   // Start, Wait, and the last report, which must be a RunEnded.
   RunEnded RunToEnd();
   std::vector<Report> Journal() const;
