@@ -89,8 +89,12 @@ def read(path):
         return file.read()
 
 
+def words_of(text):
+    return set(WORD.findall(bare(text)))
+
+
 class Headers:
-    """The project's headers, each read once."""
+    """The project's headers, each read once; `words`: those that each says."""
 
     def __init__(self, root):
         self.root = root
@@ -99,50 +103,43 @@ class Headers:
 
     def of(self, text):
         """The paths of those that a text includes, at any depth."""
-        found, left = set(), [text]
+        found, left = set(), self._named_in(text)
         while left:
-            for path in self._named_in(left.pop()):
-                if path not in found:
-                    found.add(path)
-                    left.append(path)
+            path = left.pop()
+            if path not in found:
+                found.add(path)
+                left += self._included_by(path)
         return found
 
-    def _named_in(self, text_or_path):
-        if text_or_path in self._included:
-            return self._included[text_or_path]
-        names = [name[1:-1] for name in INCLUDE.findall(text_or_path) if name[0] == '"']
-        paths = [path for path in (os.path.join(self.root, name) for name in names) if os.path.exists(path)]
-        for path in paths:
-            if path not in self._included:
-                text = read(path)
-                self.words[path] = words_of(bare(text))
-                self._included[path] = []  # itself, while it is read
-                self._included[path] = self._named_in(text)
-        return paths
+    def _named_in(self, text):
+        paths = [os.path.join(self.root, name[1:-1]) for name in INCLUDE.findall(text) if name[0] == '"']
+        return [path for path in paths if os.path.exists(path)]
 
-
-def words_of(plain):
-    return set(WORD.findall(plain))
+    def _included_by(self, path):
+        if path not in self._included:
+            text = read(path)
+            self.words[path] = words_of(text)
+            self._included[path] = self._named_in(text)
+        return self._included[path]
 
 
 def join(texts, headers):
     """The source that includes the files of `texts` (path: text)."""
-    plain = {path: bare(text) for path, text in texts.items()}
-    hidden = {path: hidden_names(text) for path, text in plain.items()}
+    hidden = {path: hidden_names(bare(text)) for path, text in texts.items()}
     near = {path: headers.of(text) for path, text in texts.items()}
     times_hidden = collections.Counter(name for names in hidden.values() for name in names)
-    times_said = collections.Counter(word for text in plain.values() for word in words_of(text))
+    times_said = collections.Counter(word for text in texts.values() for word in words_of(text))
+    times_said.update(word for words in headers.words.values() for word in words)
     included = dict.fromkeys(name for text in texts.values() for name in INCLUDE.findall(text))
     lines = [f"#include {name}" for name in sorted(included, key=lambda name: name[0] == '"')]
-    for number, path in enumerate(texts, 1):
+    for number, (path, text) in enumerate(texts.items(), 1):
         seen = set().union(*(headers.words[header] for header in near[path]))
-        unseen = set().union(*(headers.words[header] for header in headers.words.keys() - near[path]))
         # What the file sees when it is compiled alone is no clash: an overload of it, say.
-        own = sorted(name for name in hidden[path] - set(MEMBER.findall(plain[path]))
-                     if times_hidden[name] > 1 or (name not in seen and (times_said[name] > 1 or name in unseen)))
+        own = sorted(name for name in hidden[path] - set(MEMBER.findall(bare(text)))
+                     if times_hidden[name] > 1 or (name not in seen and times_said[name] > 1))
         lines += [f"#define {name} {name}_of_file_{number}" for name in own]
         lines.append(f'#include "{path}"')
-        lines += [f"#undef {name}" for name in own + DEFINE.findall(texts[path])]
+        lines += [f"#undef {name}" for name in own + DEFINE.findall(text)]
     return "\n".join(lines) + "\n"
 
 

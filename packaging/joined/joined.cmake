@@ -1,20 +1,20 @@
 # Sources that are compiled as one: where headers take half of a compilation, that halves it.
 
-# muster_join(PART NEEDS FILES...): the library PART is made of FILES, by groups of at most MUSTER_UNITY_BYTES. NEEDS is
-# what they link.
-function(muster_join PART NEEDS)
+# muster_join(PART): the library PART gets its MUSTER_FILES, by groups of at most MUSTER_UNITY_BYTES.
+function(muster_join PART)
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  get_target_property(FILES ${PART} MUSTER_FILES)
   set(GROUP)
   set(BYTES 0)
   set(NUMBER 0)
-  foreach(FILE ${ARGN} "")
+  foreach(FILE ${FILES} "")
     set(SIZE 0)
     if(FILE)
       file(SIZE ${FILE} SIZE)
     endif()
     math(EXPR BYTES "${BYTES} + ${SIZE}")
     if(GROUP AND (NOT FILE OR BYTES GREATER MUSTER_UNITY_BYTES))
-      muster_joined_group(${PART} ${NEEDS} ${NUMBER} ${GROUP})
+      muster_joined_group(${PART} ${NUMBER} ${GROUP})
       math(EXPR NUMBER "${NUMBER} + 1")
       set(GROUP)
       set(BYTES ${SIZE})
@@ -23,7 +23,7 @@ function(muster_join PART NEEDS)
   endforeach()
 endfunction()
 
-function(muster_joined_group PART NEEDS NUMBER)
+function(muster_joined_group PART NUMBER)
   set(JOINED ${CMAKE_BINARY_DIR}/joined/${PART}_${NUMBER}.cc)
   set(TOOL ${CMAKE_SOURCE_DIR}/packaging/joined/join_sources.py)
   file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/joined)
@@ -34,7 +34,7 @@ function(muster_joined_group PART NEEDS NUMBER)
     COMMENT "Joining ${PART}_${NUMBER}.cc"
     VERBATIM)
   add_library(${PART}_${NUMBER} OBJECT ${JOINED})
-  target_link_libraries(${PART}_${NUMBER} PRIVATE ${NEEDS})
+  target_link_libraries(${PART}_${NUMBER} PRIVATE ${PART}_needs)
   muster_in_sections(${PART}_${NUMBER})
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
     # A helper of one file may be called like a variable of another; what is compiled alone is checked for that.
