@@ -1,22 +1,17 @@
 #include "agent/kernels/heat/heat2d_checkpoint.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <iostream>
 #include <type_traits>
 
 #include "agent/kernels/harness/bench.h"
+#include "agent/kernels/harness/kept_json.h"
 
 namespace muster::kernels {
 namespace {
 
 constexpr const char* kDirectory = "--checkpoint-dir";
 constexpr const char* kEvery = "--checkpoint-every";
-
-std::string FromEnvironment(const char* name) {
-  const char* text = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): before any thread
-  return text == nullptr ? "" : text;
-}
 
 // Takes `name VALUE` or `name=VALUE` out; whether it was there. A missing value is left alone.
 bool Take(std::vector<std::string>* arguments, const std::string& name, std::string* value) {
