@@ -28,7 +28,8 @@ HOLD = """
 import socket, time
 host, port, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 held = []
-while len(held) < count:
+end = time.monotonic() + 180
+while len(held) < count and time.monotonic() < end:
     try:
         held.append(socket.create_connection((host, port), timeout=180))
     except OSError:
