@@ -9,8 +9,9 @@
 namespace muster::agent {
 namespace {
 
-// What a script leaves behind may finish by itself for that long (a `tee` that empties its pipe).
-constexpr Duration kSettle{100};
+// What a script leaves behind may finish by itself for that long, on a busy node, too (a `tee` that
+// empties its pipe).
+constexpr Duration kSettle{500};
 constexpr Duration kOrphanGraceMax{2000};
 constexpr Duration kKillIntervalMax{1000};
 // A checkpoint that is being copied to the shared directory has ten minutes after the job's end,

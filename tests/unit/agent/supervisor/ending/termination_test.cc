@@ -122,7 +122,7 @@ TEST_F(TerminationTest, LeavesWhatAStepLeftWhileACheckpointIsCopied) {
   copying_ = true;
   end_.EndByItself();
   termination_.EndOrphans(seconds(1));
-  Turn(milliseconds(300));
+  Turn(milliseconds(800));
   EXPECT_EQ(Ended(), std::nullopt);
   copying_ = false;
   ASSERT_TRUE(TurnToEnd());
@@ -135,7 +135,7 @@ TEST_F(TerminationTest, DoesNotTouchTheSitesEpilog) {
   end_.SetEpilog(true);
   termination_.EndOrphans(Duration(0));
   termination_.Kill();
-  Turn(milliseconds(200));
+  Turn(milliseconds(800));
   EXPECT_EQ(Ended(), std::nullopt);
   EXPECT_EQ(kills_, 0);
 }

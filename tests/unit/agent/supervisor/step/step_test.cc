@@ -152,7 +152,7 @@ TEST_F(StepTest, TakesAStepsOrderOfAMegabyte) {
   Batch("while [ ! -e stop ]; do sleep 0.02; done");
   Start();
   ASSERT_TRUE(Eventually([&] { return !Facts<RunStarted>().empty(); }));
-  StepOrder order = OrderOf({"sh", "-c", "touch stop; env | wc -c > size"}, 1, 1);
+  StepOrder order = OrderOf({"sh", "-c", "env | wc -c > size; touch stop"}, 1, 1);
   for (int i = 0; i < 20; ++i) {
     order.program.environment.push_back("BIG" + std::to_string(i) + "=" + std::string(50000, 'x'));
   }
