@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <iostream>
@@ -87,6 +88,24 @@ absl::StatusOr<int> ShowStatus(const Invocation& invocation, const Address& addr
   return LeaderOf(asked) == nullptr ? 1 : 0;
 }
 
+// The controller other than `before` that leads, as it says itself: one that took the lead may
+// still find that it cannot. Of one that was not asked, what the others say. "": none.
+std::string SuccessorIn(const std::vector<Asked>& asked, const std::string& before) {
+  if (const Asked* const leader = LeaderOf(asked)) {
+    return leader->status->name == before ? "" : leader->status->name;
+  }
+  for (const Asked& one : asked) {
+    const std::string holder = one.status.ok() ? one.status->leader : "";
+    const bool was_asked = std::any_of(asked.begin(), asked.end(), [&holder](const Asked& other) {
+      return other.status.ok() && other.status->name == holder;
+    });
+    if (!holder.empty() && holder != before && !was_asked) {
+      return holder;
+    }
+  }
+  return "";
+}
+
 // Waits until another leads.
 absl::StatusOr<int> DoHandOver(const Address& address, const std::string& to) {
   const std::vector<Asked> before = AskAll(address);
@@ -99,15 +118,17 @@ absl::StatusOr<int> DoHandOver(const Address& address, const std::string& to) {
   const auto give_up = std::chrono::steady_clock::now() + kTakesOverWithin;
   while (std::chrono::steady_clock::now() < give_up) {
     std::this_thread::sleep_for(kStatusEvery);
-    const absl::StatusOr<ControllerStatus> now = ReadControllerStatus(leader->address);
-    if (now.ok() && !now->leader.empty() && now->leader != leader->status->name) {
-      std::printf("%s leads\n", now->leader.c_str());
+    const std::vector<Asked> all = AskAll(address);
+    if (const std::string next = SuccessorIn(all, leader->status->name); !next.empty()) {
+      std::printf("%s leads\n", next.c_str());
       return 0;
     }
-    if (now.ok() && now->leads && now->epoch != leader->status->epoch) {
+    const Asked* const now = LeaderOf(all);
+    if (now != nullptr && now->status->name == leader->status->name &&
+        now->status->epoch != leader->status->epoch) {
       return absl::UnavailableError(absl::StrCat(
-          now->name,
-          " leads again: ", to.empty() ? "there was no standby" : to + " was not there"));
+          now->status->name,
+          " leads again: ", to.empty() ? "no standby took over" : to + " did not take over"));
     }
   }
   return absl::UnavailableError("no controller took over; see muster controller status");

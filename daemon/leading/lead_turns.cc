@@ -31,9 +31,10 @@ void LeadTurns::Made(const LeadOutcome& outcome) {
       return;
     case LeadMove::kRefresh:
       refreshed_ = outcome.now;
-      move_ = !outcome.status.ok() ? AfterTrouble(outcome)
-              : taking_            ? LeadMove::kBegin
-                                   : LeadMove::kReadRow;
+      move_ = !outcome.status.ok()                ? AfterTrouble(outcome)
+              : !taking_                          ? LeadMove::kReadRow
+              : outcome.now - taken_ > lease_ / 2 ? LeadMove::kRenew
+                                                  : LeadMove::kBegin;
       return;
     case LeadMove::kReadRow:
       move_ = !outcome.status.ok()             ? AfterTrouble(outcome)
@@ -41,10 +42,7 @@ void LeadTurns::Made(const LeadOutcome& outcome) {
                                                : LeadMove::kAwaitNews;
       return;
     case LeadMove::kTake:
-      taking_ = outcome.status.ok() && outcome.done;
-      taken_ = outcome.asked;
-      // Nobody else can add to the journal now.
-      move_ = taking_ ? LeadMove::kCatchUp : LeadMove::kAwaitNews;
+      move_ = AfterTake(outcome);
       return;
     case LeadMove::kBegin:
       move_ = AfterBegin(outcome);
@@ -53,7 +51,7 @@ void LeadTurns::Made(const LeadOutcome& outcome) {
       move_ = AfterHold(outcome);
       return;
     case LeadMove::kRenew:
-      move_ = AfterRenewal(outcome);
+      move_ = taking_ ? AfterSecondLook(outcome) : AfterRenewal(outcome);
       return;
     case LeadMove::kStepDown:
       leads_ = false;
@@ -79,6 +77,25 @@ LeadMove LeadTurns::AfterCatchUp(const LeadOutcome& outcome) {
   current_ = outcome.asked;
   return taking_ || outcome.now - refreshed_ >= kRefreshEvery ? LeadMove::kRefresh
                                                               : LeadMove::kReadRow;
+}
+
+LeadMove LeadTurns::AfterTake(const LeadOutcome& outcome) {
+  taking_ = outcome.status.ok() && outcome.done;
+  taken_ = outcome.asked;
+  // Nobody else can add to the journal now.
+  return !taking_             ? LeadMove::kAwaitNews
+         : IsTooLate(outcome) ? AfterTrouble(outcome)
+                              : LeadMove::kCatchUp;
+}
+
+// Of who took long to get ready: the lead may be another's by now.
+LeadMove LeadTurns::AfterSecondLook(const LeadOutcome& outcome) {
+  if (!outcome.status.ok() || IsTooLate(outcome)) {
+    return AfterTrouble(outcome);
+  }
+  taking_ = outcome.done;
+  taken_ = outcome.asked;
+  return taking_ ? LeadMove::kBegin : LeadMove::kAwaitNews;
 }
 
 // The lead that was taken goes back, so that another may try.
@@ -115,7 +132,8 @@ LeadMove LeadTurns::AfterHold(const LeadOutcome& outcome) {
 LeadMove LeadTurns::AfterRenewal(const LeadOutcome& outcome) {
   if (outcome.status.ok() && outcome.done) {
     renewed_ = outcome.asked;
-    return LeadMove::kHold;
+    return IsTooLate(outcome) ? StepDown("the database takes longer to answer than the lease lasts")
+                              : LeadMove::kHold;
   }
   if (outcome.status.ok()) {
     return StepDown("another controller leads");

@@ -5,8 +5,9 @@
 //
 // Whoever owns it makes the move and says how that went. It asks no clock, no thread and no
 // database, so that a simulation runs it, too. Thread promise: none; one owner. Invariants: (1)
-// kBegin comes only after the lead was taken and the rest of the journal was applied; (2) a leader
-// that was not confirmed for longer than the lease is ordered to step down.
+// kBegin comes only after the lead was taken, the rest of the journal was applied, and the database
+// confirmed the lead in the last half of the lease; (2) a leader that was not confirmed for longer
+// than the lease is ordered to step down. An answer confirms the lead as of when it was asked for.
 
 #include <chrono>
 #include <cstdint>
@@ -64,11 +65,17 @@ class LeadTurns {
 
  private:
   LeadMove AfterCatchUp(const LeadOutcome& outcome);
+  LeadMove AfterTake(const LeadOutcome& outcome);
   LeadMove AfterTrouble(const LeadOutcome& outcome);
   LeadMove AfterHold(const LeadOutcome& outcome);
   LeadMove AfterRenewal(const LeadOutcome& outcome);
+  LeadMove AfterSecondLook(const LeadOutcome& outcome);
   LeadMove AfterBegin(const LeadOutcome& outcome);
   LeadMove StepDown(std::string why);
+
+  [[nodiscard]] bool IsTooLate(const LeadOutcome& outcome) const {
+    return outcome.now - outcome.asked > lease_;
+  }
 
   const std::chrono::milliseconds lease_;
   LeadMove move_ = LeadMove::kAwaitNews;

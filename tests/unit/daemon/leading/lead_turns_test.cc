@@ -82,6 +82,39 @@ TEST_F(LeadTurnsTest, WhoTookTheLeadAndCannotReadTheRestGivesItBack) {
   EXPECT_FALSE(turns_.leads());
 }
 
+TEST_F(LeadTurnsTest, WhoTookLongToReadTheRestLooksWhetherTheLeadIsStillItsOwnBeforeItBegins) {
+  WatchOnce(milliseconds(0));
+  Make(LeadMove::kTake);
+  Make(LeadMove::kCatchUp, absl::OkStatus(), kLease / 2);
+  Make(LeadMove::kRefresh);
+  Make(LeadMove::kRenew);
+  Make(LeadMove::kBegin);
+  EXPECT_TRUE(turns_.leads());
+}
+
+TEST_F(LeadTurnsTest, ALeadThatAnotherTookMeanwhileIsFollowedAndNothingBegins) {
+  WatchOnce(milliseconds(0));
+  Make(LeadMove::kTake);
+  Make(LeadMove::kCatchUp, absl::OkStatus(), 2 * kLease);
+  Make(LeadMove::kRefresh);
+  Make(LeadMove::kRenew, LeadOutcome());
+  EXPECT_EQ(turns_.move(), LeadMove::kAwaitNews);
+  EXPECT_FALSE(turns_.leads());
+}
+
+TEST_F(LeadTurnsTest, AnAnswerThatTookLongerThanTheLeaseConfirmsNothing) {
+  WatchOnce(milliseconds(0));
+  Make(LeadMove::kTake, absl::OkStatus(), 2 * kLease);
+  EXPECT_EQ(turns_.move(), LeadMove::kRelease) << "it may not be ours any more";
+  Make(LeadMove::kRelease);
+  Make(LeadMove::kPause);
+  BeginToLead();
+  Make(LeadMove::kHold);
+  Make(LeadMove::kRenew, absl::OkStatus(), kLease + milliseconds(1));
+  Make(LeadMove::kStepDown);
+  EXPECT_FALSE(turns_.leads());
+}
+
 TEST_F(LeadTurnsTest, ALeaderThatIsNotConfirmedForLongerThanTheLeaseStepsDown) {
   BeginToLead();
   Make(LeadMove::kHold);
