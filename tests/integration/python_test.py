@@ -5,7 +5,7 @@ import asyncio
 import concurrent.futures
 import doctest
 import glob
-import importlib
+import importlib.util
 import os
 import pkgutil
 import shutil
@@ -44,12 +44,10 @@ def make_package():
 
 def setUpModule():
     global muster, PACKAGE, MODULES
-    try:
-        import cloudpickle
-        import grpc
-    except ImportError as error:
-        raise unittest.SkipTest(f"SKIPPED: {sys.executable} has no {error.name} "
-                                "(apt-get install python3-grpcio python3-cloudpickle)") from None
+    for name in ("cloudpickle", "grpc"):
+        if importlib.util.find_spec(name) is None:
+            raise unittest.SkipTest(f"SKIPPED: {sys.executable} has no {name} "
+                                    "(apt-get install python3-grpcio python3-cloudpickle)")
     PACKAGE, MODULES = make_package()
     sys.path.insert(0, MODULES)
     import muster

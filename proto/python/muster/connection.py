@@ -14,7 +14,11 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import grpc
+# gRPC's handlers of fork() can wait for ever for its threads, and do nothing for a child that runs another program. A
+# child that goes on in Python is told apart below.
+os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "false")
+
+import grpc  # noqa: E402
 
 from muster.address import Address, controller_addresses
 from muster.errors import Error, NotAllowed, NotFound, Refused, TimedOut, Unreachable
