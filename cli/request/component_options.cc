@@ -18,11 +18,10 @@ bool IsInherited(const std::string& name) {
 // What there is once for the whole job.
 bool IsOfTheWhole(const std::string& name) {
   constexpr std::array kNames = {
-      "alt",          "array",     "begin",     "deadline",    "dependency",
-      "error",        "hold",      "input",     "nice",        "kill-on-invalid-dep",
-      "priority",     "time-min",  "prefer",    "export-file", "get-user-env",
-      "no-requeue",   "output",    "open-mode", "parsable",    "requeue",
-      "requeue-exit", "test-only", "wait"};
+      "alt",       "array",    "begin",       "deadline",     "dependency",          "every",
+      "error",     "hold",     "input",       "nice",         "kill-on-invalid-dep", "priority",
+      "time-min",  "prefer",   "export-file", "get-user-env", "no-requeue",          "output",
+      "open-mode", "parsable", "requeue",     "requeue-exit", "test-only",           "wait"};
   return Contains(kNames, name);
 }
 

@@ -39,6 +39,7 @@ constexpr Changeable kChangeable[] = {
     {"deadline", ""},
     {"dependency", ""},
     {"error", kPaths},
+    {"every", "every"},
     {"exclude", "exclude"},
     {"exclusive", "exclusive"},
     {"exclusive-user", "exclusive-user"},

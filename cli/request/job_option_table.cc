@@ -23,9 +23,11 @@
 #include "cli/parse/request/resources.h"
 #include "cli/parse/request/switches.h"
 #include "cli/parse/request/warning_signal.h"
+#include "cli/parse/zone_text.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/host_list.h"
+#include "scheduler/base/text/recurrence.h"
 #include "scheduler/base/text/words.h"
 #include "scheduler/model/policy/policy_text.h"
 #include "scheduler/model/value/gres.h"
@@ -253,6 +255,16 @@ absl::Status ReadRecorded(const std::string& lines, std::vector<std::string>* re
   return absl::OkStatus();
 }
 
+// "none": it runs once.
+absl::Status ReadEvery(const std::string& value, const ParseContext& context, std::string* every) {
+  every->clear();
+  if (value != "none") {
+    ASSIGN_OR_RETURN(const std::string fields, RecurrenceFields(value));
+    *every = absl::StrCat(fields, ";", ZoneText(context.zone, context.now));
+  }
+  return absl::OkStatus();
+}
+
 // The soft limits of this process; "": all.
 absl::Status ReadPropagate(const std::string& value, std::vector<ProcessLimit>* limits) {
   limits->clear();
@@ -363,6 +375,9 @@ const JobOption kJobOptions[] = {
      READ(ASSIGN_OR_RETURN(request->spec.begin, ParseBegin(value, context.now, context.zone));
           return absl::OkStatus();),
      true, true},
+    {"every", "", "WHEN",
+     "Run again and again: 'Mon 03:00', 'Mon-Fri 8:30', 03:00, 15m, @daily, or cron's five fields",
+     READ(return ReadEvery(value, context, &request->spec.every);), true, false},
     {"deadline", "", "TIME", "Not past this: not started when it cannot end by then",
      READ(ASSIGN_OR_RETURN(request->spec.deadline, ParseBegin(value, context.now, context.zone));
           return absl::OkStatus();),

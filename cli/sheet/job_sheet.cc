@@ -203,6 +203,7 @@ void AddTerms(std::string& page, const JobDetail& detail, const Style& style) {
   AddLine(page, "not on", CompressHostlist(detail.request.exclude));
   AddLine(page, "licences", job.licenses);
   AddLine(page, "begin", job.begin_time == kNoTime ? "" : MomentText(job.begin_time, style.zone));
+  AddLine(page, "every", detail.every.substr(0, detail.every.find(';')));
   AddLine(page, "deadline", job.deadline == kNoTime ? "" : MomentText(job.deadline, style.zone));
   AddLine(page, "nice", job.nice == 0 ? "" : absl::StrCat(job.nice));
   AddLine(page, "comment", job.comment);
@@ -215,6 +216,7 @@ void AddTerms(std::string& page, const JobDetail& detail, const Style& style) {
   }
   AddLine(page, "tells", absl::StrJoin(told, " "));
   AddLine(page, "no effect", absl::StrJoin(without, " "));
+  AddLine(page, "record", absl::StrJoin(detail.record, ", "));
   for (const JobNote& note : detail.notes) {
     if (note.name != "Comment") {
       AddLine(page, "note", absl::StrCat(note.name, ": ", note.text));

@@ -326,17 +326,22 @@ void AnswerListHistory(const Backend& backend, const Call<ListHistory>& call,
   filter.jobs = asked.jobs;
   call.Aside(backend.reader, [backend, call, filter] {
     absl::StatusOr<std::vector<JobView>> views = backend.accounting.List(filter);
-    if (views.ok()) {
-      if (const absl::Status taken = TakeComments(backend.store, *views); !taken.ok()) {
-        views = taken;
-      }
-    }
-    call.Finish(views.status(), views.ok() ? *views : std::vector<JobView>());
+    const absl::Status read = views.ok() ? TakeComments(backend.store, *views) : views.status();
+    call.Finish(read, read.ok() ? *views : std::vector<JobView>());
   });
 }
 
-// The live jobs and those that have ended; one that ended between the two readings is among the
-// ended ones.
+// The newest of its attempts that have ended, before the one that runs.
+void AddEarlierAttempts(Accounting& accounting, JobDetail& live) {
+  constexpr std::ptrdiff_t kMost = 20;
+  const auto ended = accounting.Attempts(live.job.id);
+  if (ended.ok()) {
+    live.attempts.insert(live.attempts.begin(), ended->end() - std::min(kMost, std::ssize(*ended)),
+                         ended->end());
+  }
+}
+
+// Live and ended jobs; one that ended between the two readings is among the ended ones.
 void FinishShowJob(const Backend& backend, const Call<ShowJob>& call, const ShowJob& asked,
                    std::vector<JobDetail>& live) {
   const JobSelector& selector = asked.job;
@@ -353,6 +358,9 @@ void FinishShowJob(const Backend& backend, const Call<ShowJob>& call, const Show
       if (!seen.insert(detail.job.id).second) {
         continue;
       }
+      if (source == &live && detail.job.restarts > 0) {
+        AddEarlierAttempts(backend.accounting, detail);
+      }
       if (absl::StatusOr<std::vector<StepView>> steps = backend.accounting.Steps(detail.job.id);
           steps.ok()) {
         detail.steps = *std::move(steps);
@@ -364,6 +372,7 @@ void FinishShowJob(const Backend& backend, const Call<ShowJob>& call, const Show
         detail.checkpoint_interval.clear();
         detail.container.reset();
         detail.recorded.clear();  // addresses of mail and webhooks among them, which may be secrets
+        detail.record.clear();
       }
       shown.push_back(std::move(detail));
     }

@@ -339,6 +339,8 @@ void AddAsked(const JobSpec& spec, JobDetail& detail) {
   detail.time_min = spec.time_min;
   detail.prefer = ToText(spec.prefer);
   detail.gres = ToText(spec.request.gres);
+  detail.every = spec.every;
+  detail.record = spec.record;
   if (spec.container.given()) {
     detail.container = ViewOf(spec.container);
   }

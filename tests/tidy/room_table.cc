@@ -22,7 +22,7 @@ constexpr RoomRow kRows[] = {
     {"scheduler/core", "handle",
      "handle/attempts handle/nodes handle/steps handle/submit place policy share state "
      "state/tables"},
-    {"scheduler/core", "handle/attempts", "handle/steps place policy state state/tables"},
+    {"scheduler/core", "handle/attempts", "handle/steps handle/submit place policy state state/tables"},
     {"scheduler/core", "handle/nodes",
      "handle/attempts place/nodes policy power state state/tables"},
     {"scheduler/core", "handle/steps", "place place/nodes policy state state/tables"},
@@ -51,6 +51,7 @@ constexpr RoomRow kRows[] = {
     {"scheduler/simulator", "workload", ". readers"},
     {"scheduler/runtime", "cgroup", "."},
     {"scheduler/runtime", "identity", "."},
+    {"scheduler/runtime", "program", "."},
     {"scheduler/runtime", "sealed", "."},
     {"scheduler/runtime", "service", "."},
     {"topology", ".", "gpu hwloc"},
@@ -145,6 +146,7 @@ constexpr RoomRow kRows[] = {
     {"cli", "cluster",
      "controller controller/query controller/streams frame page parse place sheet "
      "sheet/timeline up"},
+    {"cli", "compare", "controller controller/query frame page parse"},
     {"cli", "connect", "frame page request run"},
     {"cli", "controller", "frame parse"},
     {"cli", "controller/query", "controller frame parse sheet"},
@@ -164,7 +166,7 @@ constexpr RoomRow kRows[] = {
     {"cli", "picture", "page sheet"},
     {"cli", "place", "controller/query frame page parse parse/request picture request sheet up"},
     {"cli", "report", "controller controller/query frame page"},
-    {"cli", "request", "frame parse parse/request request/container"},
+    {"cli", "request", "frame parse parse/request request/container request/record"},
     {"cli", "run",
      "controller controller/query frame images page parse parse/request request run/stream"},
     {"cli", "run/stream", "frame"},

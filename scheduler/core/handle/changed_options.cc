@@ -107,6 +107,7 @@ constexpr ChangedOption kChangedOptions[] = {
     {"array-throttle", TakeThrottle, false, false, true},
     {"constraint", MUSTER_TAKE(request.constraint), false, true},
     {"cpus-per-task", MUSTER_TAKE(request.cpus_per_task), false, true},
+    {"every", MUSTER_TAKE(every), false, false, true},
     {"exclude", MUSTER_TAKE(request.exclude), false, true},
     {"exclusive", MUSTER_TAKE(request.exclusive), false, true},
     {"exclusive-user", MUSTER_TAKE(request.exclusive_user), false, true},

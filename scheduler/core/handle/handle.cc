@@ -24,6 +24,7 @@
 #include "scheduler/core/handle/submit/group_submission.h"
 #include "scheduler/core/handle/submit/never_fits.h"
 #include "scheduler/core/handle/submit/new_job.h"
+#include "scheduler/core/handle/submit/recurring_job.h"
 #include "scheduler/core/handle/submit/user_jobs.h"
 #include "scheduler/core/handle/submit/validate.h"
 #include "scheduler/core/handle/verify.h"
@@ -126,6 +127,9 @@ Transition On(const ClusterState& state, const SubmitJob& command, Time now,
   }
   if (absl::Status grace = CheckGrace(command.spec, config); !grace.ok()) {
     return Refused(std::move(grace));
+  }
+  if (absl::Status recurring = FillRecurring(now, *spec); !recurring.ok()) {
+    return Refused(std::move(recurring));
   }
   if (absl::Status program = CheckProgram(spec->kind, command.program); !program.ok()) {
     return Refused(std::move(program));

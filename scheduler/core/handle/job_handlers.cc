@@ -9,6 +9,7 @@
 #include "scheduler/core/handle/attempts/limit_change.h"
 #include "scheduler/core/handle/changed_options.h"
 #include "scheduler/core/handle/submit/dependency_check.h"
+#include "scheduler/core/handle/submit/recurring_job.h"
 #include "scheduler/core/handle/submit/validate.h"
 #include "scheduler/core/policy/admission.h"
 #include "scheduler/core/policy/deadline.h"
@@ -66,14 +67,15 @@ absl::StatusOr<JobSpec> ChangedAsItRuns(const ClusterState& state, const Job& jo
   if (changes != allowed || !AreForRunning(changes.options)) {
     return absl::FailedPreconditionError(absl::StrCat(
         "job ", ToString(job.id),
-        ": has started; only --time, --job-name, --comment, --requeue and an array's throttle can "
-        "still be changed"));
+        ": has started; only --time, --job-name, --comment, --requeue, --every and an array's "
+        "throttle can still be changed"));
   }
   JobSpec spec = *job.spec;
   spec.name = std::move(asked.name);
   spec.comment = std::move(asked.comment);
   spec.requeue = asked.requeue;
   spec.recorded = std::move(asked.recorded);
+  spec.every = std::move(asked.every);
   spec.array = std::move(asked.array);
   if (allowed.time_limit.has_value() && asked.time_limit != spec.time_limit) {
     RETURN_IF_ERROR(CheckNewLimit(state, job, asked.time_limit, command, now, config));
@@ -98,6 +100,17 @@ absl::Status CheckNoCycle(const ClusterState& state, const Job& job, const Depen
   return absl::OkStatus();
 }
 
+// Its next run follows from its other moments; without any, the one that waits is its last.
+absl::Status CheckNewMoments(const Job& job, const JobUpdate& changes, Time now, JobSpec& spec) {
+  if (IsComponent(job)) {
+    return absl::InvalidArgumentError("--every: not for a heterogeneous job");
+  }
+  if (!spec.every.empty()) {
+    spec.begin = changes.begin.value_or(kNoTime);
+  }
+  return FillRecurring(now, spec);
+}
+
 absl::StatusOr<JobSpec> Changed(const ClusterState& state, const Job& job, const UpdateJob& command,
                                 Time now, const SchedulerConfig& config) {
   const JobUpdate& changes = command.changes;
@@ -114,6 +127,9 @@ absl::StatusOr<JobSpec> Changed(const ClusterState& state, const Job& job, const
   Set(changes.dependency, spec.dependency);
   RETURN_IF_ERROR(TakeOptions(changes, command.by, config, spec));
   ASSIGN_OR_RETURN(spec, Normalise(std::move(spec), config));
+  if (spec.every != job.spec->every) {
+    RETURN_IF_ERROR(CheckNewMoments(job, changes, now, spec));
+  }
   if (job.attempt.has_value()) {
     return ChangedAsItRuns(state, job, command, std::move(spec), now, config);
   }

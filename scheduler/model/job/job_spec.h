@@ -223,6 +223,9 @@ struct JobSpec {
   std::uint32_t priority = 0;           // as an operator fixed it; 0: it is reckoned
   std::vector<ChangedPath> paths = {};  // in the place of its program's; each option once
   ContainerSpec container = {};         // its script runs in, and steps that name none
+  // When it runs again: a Recurrence of base/text, "FIELDS;ZONE"; empty: it runs once.
+  std::string every = {};
+  std::vector<std::string> record = {};  // what it was made of: "git.commit=…", each name once
   static constexpr auto Fields(auto list) {
     return list(
         Field{"kind", &JobSpec::kind}, Field{"name", &JobSpec::name}, Field{"user", &JobSpec::user},
@@ -242,7 +245,8 @@ struct JobSpec {
         Field{"checkpoint_with", &JobSpec::checkpoint_with}, Field{"recorded", &JobSpec::recorded},
         Field{"time_min", &JobSpec::time_min}, Field{"prefer", &JobSpec::prefer},
         Field{"priority", &JobSpec::priority}, Field{"paths", &JobSpec::paths},
-        Field{"container", &JobSpec::container});
+        Field{"container", &JobSpec::container}, Field{"every", &JobSpec::every},
+        Field{"record", &JobSpec::record});
   }
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };

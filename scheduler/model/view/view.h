@@ -300,6 +300,8 @@ struct JobDetail {
   std::string script = {};                 // only when asked for, and of the caller's own
   std::vector<JobNote> notes = {};
   std::optional<ContainerView> container = {};  // of its script, or of its ranks
+  std::string every = {};                       // when it runs again; empty: it runs once
+  std::vector<std::string> record = {};         // what it was made of: "git.commit=…"
   static constexpr auto Fields(auto list) {
     return list(
         Field{"job", &JobDetail::job}, Field{"request", &JobDetail::request},
@@ -314,7 +316,8 @@ struct JobDetail {
         Field{"time_min", &JobDetail::time_min}, Field{"prefer", &JobDetail::prefer},
         Field{"gres", &JobDetail::gres}, Field{"submit_host", &JobDetail::submit_host},
         Field{"script", &JobDetail::script}, Field{"notes", &JobDetail::notes},
-        Field{"container", &JobDetail::container});
+        Field{"container", &JobDetail::container}, Field{"every", &JobDetail::every},
+        Field{"record", &JobDetail::record});
   }
   friend bool operator==(const JobDetail&, const JobDetail&) = default;
 };

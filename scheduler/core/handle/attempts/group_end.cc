@@ -6,9 +6,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/base/text/time_text.h"
 #include "scheduler/core/handle/attempts/attempt_end.h"
 #include "scheduler/core/handle/attempts/outcome.h"
 #include "scheduler/core/handle/steps/step_queue.h"
+#include "scheduler/core/handle/submit/recurring_job.h"
 #include "scheduler/core/state/job_group.h"
 #include "scheduler/core/state/tables/alternatives.h"
 #include "scheduler/core/state/tables/attempt.h"
@@ -109,6 +111,11 @@ bool LackedSomething(const Job& job) {
 bool StartsLater(const Job& job) {
   return LackedSomething(job) && job.attempt->ending != EndCause::kCancelled &&
          job.spec->requeue != Choice::kNo && job.requeues < kLaterStartsMax;
+}
+
+// When it runs again by --every; kNoTime: it does not.
+Time NextByCalendar(const Job& job, Time now) {
+  return job.attempt->ending == EndCause::kCancelled ? kNoTime : NextMoment(*job.spec, now);
 }
 
 // The job's spec, which lets it begin then.
@@ -212,6 +219,7 @@ void GiveCoresBack(const Job& job, Time now, Transition& transition) {
 struct NextRun {
   bool progressed = false;
   std::string text;
+  Time begin = kNoTime;  // by its calendar
 };
 
 // The first job that runs again takes the others along, unless one is cancelled.
@@ -236,7 +244,24 @@ std::optional<NextRun> NextRunOf(const std::vector<Job*>& group,
                                                      outcomes[i].status.code)
                                       : outcomes[i].text};
   }
+  if (const Time next = NextByCalendar(*group.front(), now); next != kNoTime) {
+    const Outcome& outcome = outcomes.front();
+    return NextRun{true,
+                   absl::StrCat(Name(outcome.state), outcome.text.empty() ? "" : ": ", outcome.text,
+                                "; runs again at ", UtcText(next)),
+                   next};
+  }
   return std::nullopt;
+}
+
+// When the group begins again: at the moment of its calendar, when what it lacked may be there, or
+// at once (kNoTime).
+Time NextBegin(const std::vector<Job*>& group, const NextRun& next, Time now) {
+  const auto later =
+      std::find_if(group.begin(), group.end(), [](const Job* job) { return StartsLater(*job); });
+  return next.begin != kNoTime || later == group.end()
+             ? next.begin
+             : now + kFirstWait * (1 << (*later)->requeues);
 }
 
 void End(const std::vector<Job*>& group, Time now, Transition& transition) {
@@ -244,20 +269,16 @@ void End(const std::vector<Job*>& group, Time now, Transition& transition) {
   const std::optional<NextRun> next = NextRunOf(group, outcomes, now);
   const bool held = std::any_of(group.begin(), group.end(),
                                 [](const Job* job) { return WaitsForItsOrder(*job); });
-  const auto later =
-      std::find_if(group.begin(), group.end(), [](const Job* job) { return StartsLater(*job); });
+  const Time begin = next.has_value() ? NextBegin(group, *next, now) : kNoTime;
   for (std::size_t i = 0; i < group.size(); ++i) {
     const Attempt& attempt = *group[i]->attempt;
     if (next.has_value()) {
       transition.events.emplace_back(JobRequeued{
           group[i]->id, attempt.number, false, next->text, now,
           attempt.ending == EndCause::kPreemptedToRequeue, next->progressed, GoesOn(*group[i])});
-      if (later != group.end()) {
+      if (begin != kNoTime) {
         transition.events.emplace_back(
-            JobUpdated{group[i]->id,
-                       BeginningAt(*group[i], now + kFirstWait * (1 << (*later)->requeues)),
-                       {},
-                       now});
+            JobUpdated{group[i]->id, BeginningAt(*group[i], begin), {}, now});
       }
       if (held) {
         transition.events.emplace_back(JobHeld{group[i]->id, true, now, HoldBy::kOrderFailed});

@@ -43,6 +43,9 @@ absl::Status Accept(Time now, const SchedulerConfig& config, PolicyUseTable& use
   if (spec->elastic) {
     return absl::InvalidArgumentError("--elastic: not for a heterogeneous job");
   }
+  if (!spec->every.empty()) {
+    return absl::InvalidArgumentError("--every: not for a heterogeneous job");
+  }
   if (spec->checkpoint_with == CheckpointMeans::kCriu) {
     return absl::InvalidArgumentError("--checkpoint-with=criu: not for a heterogeneous job");
   }

@@ -103,6 +103,13 @@ absl::Status CheckTerms(const JobSpec& spec, const SchedulerConfig& config) {
   for (const std::string& option : spec.recorded) {
     RETURN_IF_ERROR(CheckJobText("an option without effect", option, kRecordedBytesMax));
   }
+  if (spec.record.size() > kRecordedMax) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("a record of ", spec.record.size(), " lines; at most ", kRecordedMax));
+  }
+  for (const std::string& line : spec.record) {
+    RETURN_IF_ERROR(CheckJobText("a line of its record", line, kRecordedBytesMax));
+  }
   RETURN_IF_ERROR(CheckDependency(spec.dependency));
   RETURN_IF_ERROR(CheckConstraint(spec.request.constraint));
   RETURN_IF_ERROR(CheckNames("--nodelist", spec.request.nodelist));
