@@ -30,6 +30,7 @@ namespace muster::cli {
   VERB("queue", QueueVerb)                 \
   VERB("history", HistoryVerb)             \
   VERB("show", ShowVerb)                   \
+  VERB("diff", DiffVerb)                   \
   VERB("explain", ExplainVerb)             \
   VERB("cancel", CancelVerb)               \
   VERB("hold", HoldVerb)                   \

@@ -4,13 +4,16 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
+#include "cli/controller/query/newest_job.h"
 #include "cli/controller/streams/submit_stream.h"
 #include "cli/frame/verbs.h"
 #include "cli/images/container_check.h"
 #include "cli/jobs/submit/batch_file.h"
+#include "cli/jobs/submit/resubmission.h"
 #include "cli/jobs/submit/submission.h"
 #include "cli/page/quantity.h"
 #include "cli/page/text.h"
+#include "cli/parse/selector.h"
 #include "cli/request/job_options.h"
 #include "cli/request/request.h"
 #include "cli/tell/background_notice.h"
@@ -98,23 +101,64 @@ absl::StatusOr<int> SubmitBatch(const Invocation& invocation, const Address& add
   return code;
 }
 
-absl::StatusOr<int> Submit(const Invocation& as_given) {
-  ASSIGN_OR_RETURN(const Address address, AddressOf(as_given));
-  if (as_given.Has("batch")) {
-    return SubmitBatch(as_given, address);
+// --like: what a job was submitted with, and what the command line says otherwise.
+absl::StatusOr<JobRequest> RequestLike(const Invocation& invocation, const Address& address,
+                                       Connection& connection) {
+  if (!invocation.arguments.empty() || !invocation.components.empty() || invocation.Has("wrap")) {
+    return absl::InvalidArgumentError("--like and SCRIPT exclude each other: give one");
   }
+  Invocation naming = invocation;
+  naming.arguments = {invocation.Value("like")};
+  ASSIGN_OR_RETURN(const std::vector<std::string> names, WithNumbers(naming));
+  ASSIGN_OR_RETURN(const std::vector<JobSelector> jobs, ParseWholeJobs(names));
+  ASSIGN_OR_RETURN(const Submission before, connection.Call(ReadSubmission{jobs.front().job}));
+  const Time now = SystemClock().Now();
+  ASSIGN_OR_RETURN(JobRequest request, RequestAgain(before, jobs.front().elements, now));
+  if (!request.components.empty()) {
+    return absl::InvalidArgumentError(
+        "--like: not of a heterogeneous job; muster rerun submits it as it was");
+  }
+  RETURN_IF_ERROR(
+      ChangeRequest(invocation.values, {.now = now, .zone = absl::LocalTimeZone()}, &request));
+  request.spec.held = invocation.Has("hold");
+  request.wait = invocation.Has("wait");
+  request.parsable = invocation.Has("parsable");
+  request.test_only = invocation.Has("test-only");
+  RETURN_IF_ERROR(CompleteRequest(
+      {.environment = invocation.environment, .local = IsLocal(address), .fallback = "job"},
+      &request));
+  return request;
+}
+
+// What the command line and a script ask for.
+absl::StatusOr<JobRequest> RequestOf(const Invocation& as_given, const Address& address) {
   ASSIGN_OR_RETURN(const Invocation invocation, WithWrapInFront(as_given));
-  UniqueFd terminal;
-  if (invocation.Has("tell")) {
-    ASSIGN_OR_RETURN(terminal, FindTerminal());
-  }
   // The command line alone first: its mistakes are told before a file is looked at.
   const ParseContext context{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
   RETURN_IF_ERROR(ReadJobOptions(invocation.values, {}, JobVerb::kSubmit, context).status());
   ASSIGN_OR_RETURN(const Script script, ReadScriptOf(invocation));
-  ASSIGN_OR_RETURN(const JobRequest request, MakeSubmission(invocation, address, script));
+  return MakeSubmission(invocation, address, script);
+}
+
+absl::StatusOr<int> Submit(const Invocation& invocation) {
+  ASSIGN_OR_RETURN(const Address address, AddressOf(invocation));
+  if (invocation.Has("batch")) {
+    return SubmitBatch(invocation, address);
+  }
+  UniqueFd terminal;
+  if (invocation.Has("tell")) {
+    ASSIGN_OR_RETURN(terminal, FindTerminal());
+  }
+  const bool like = invocation.Has("like");
+  JobRequest request;
+  if (!like) {
+    ASSIGN_OR_RETURN(request, RequestOf(invocation, address));
+  }
   ASSIGN_OR_RETURN(const std::string token, MakeToken());
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
+  if (like) {
+    ASSIGN_OR_RETURN(request, RequestLike(invocation, address, *connection));
+  }
   RETURN_IF_ERROR(CheckContainerNodes(*connection, request, invocation.environment.entries()));
   if (request.test_only) {
     return Test(*connection, token, request);
@@ -143,13 +187,15 @@ Verb SubmitVerb() {
   verb.purpose = "Submit a batch script; it runs when its resources are free";
   verb.synopsis = "[: options]… SCRIPT [ARG…] | --wrap CMD | -";
   verb.forms = {"[options] [: options]… SCRIPT [ARG…]", "[options] --wrap CMD", "[options] -",
-                "[options] --batch FILE"};
+                "[options] --batch FILE", "[options] --like JOB"};
   verb.components = Components::kOptions;
   verb.examples = {"muster submit -n 4 --mem 8G -t 30 job.sh input.dat",
                    "muster submit --array 0-99%10 --wrap './work $MUSTER_ARRAY_TASK_ID'",
                    "muster submit --wait --parsable - < job.sh",
                    "muster submit -n 4 -c 2 : -n 1 -G 1 coupled.sh",
-                   "muster submit --parsable -t 10 --batch jobs.txt"};
+                   "muster submit --parsable -t 10 --batch jobs.txt",
+                   "muster submit --every 'Mon-Fri 03:00' nightly.sh",
+                   "muster submit --like 12 --time 2h --mem 16G"};
   verb.remarks =
       "A lone \":\" begins the next component of a heterogeneous job: components start and end\n"
       "together, the script runs on the first (muster run --het-group=1 on the next). In a script\n"
@@ -168,6 +214,10 @@ Verb SubmitVerb() {
                              .letter = 0,
                              .metavar = "FILE",
                              .text = "Submit each line of FILE: the words of one submission"});
+  verb.options.push_back(Option{.name = "like",
+                                .letter = 0,
+                                .metavar = "JOB",
+                                .text = "As JOB was submitted, but for the options given"});
   verb.options.push_back(Option{.name = "tell",
                                 .letter = 0,
                                 .metavar = "",

@@ -21,6 +21,7 @@
 #include "cli/request/container/container_paths.h"
 #include "cli/request/container/image_digest.h"
 #include "cli/request/given_variables.h"
+#include "cli/request/record/run_record.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/words.h"
 #include "scheduler/base/utf8.h"
@@ -321,6 +322,10 @@ absl::Status CompleteRequest(const Context& context, JobRequest* request) {
     AddMissing(variables, &program.environment);
   }
   program.umask = CurrentUmask();
+  if (context.new_job) {
+    request->spec.record =
+        RunRecord(program.environment, context.environment.entries(), program.work_dir);
+  }
   return absl::OkStatus();
 }
 

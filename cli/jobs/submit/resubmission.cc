@@ -1,13 +1,18 @@
 #include "cli/jobs/submit/resubmission.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "cli/request/job_changes.h"
+#include "cli/request/job_option_table.h"
 #include "scheduler/base/status.h"
+#include "scheduler/core/handle/changed_options.h"
 #include "scheduler/model/job/array.h"
 #include "scheduler/model/job/job_state.h"
+#include "scheduler/model/job/program_check.h"
 
 namespace muster::cli {
 namespace {
@@ -31,6 +36,12 @@ void Renew(Time now, JobSpec* spec) {
   spec->held = false;
   spec->begin = spec->begin <= now ? kNoTime : spec->begin;
   spec->deadline = spec->deadline <= now ? kNoTime : spec->deadline;
+}
+
+// Options that say what the verb does and nothing of the job.
+bool IsOfTheVerb(const std::string& name) {
+  constexpr std::array kNames = {"hold", "parsable", "test-only", "wait"};
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
 absl::Status CheckScript(const Submission& submission) {
@@ -93,6 +104,42 @@ absl::StatusOr<JobRequest> RequestAgain(const Submission& submission,
   }
   request.spec.array->ranges = RunsOf(elements);
   return request;
+}
+
+absl::Status ChangeRequest(const std::map<std::string, std::string>& values,
+                           const ParseContext& context, JobRequest* request) {
+  const std::vector<Option> changeable = ChangeOptions();
+  std::map<std::string, std::string> changed;
+  for (const auto& [name, value] : values) {
+    const bool changes =
+        std::any_of(changeable.begin(), changeable.end(),
+                    [&name = name](const Option& option) { return option.name == name; });
+    if (!changes && FindJobOption(name) != nullptr && !IsOfTheVerb(name)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--", name, ": is not changed with --like; submit the script with it"));
+    }
+    if (changes) {
+      changed.insert({name, value});
+    }
+  }
+  if (changed.empty()) {
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const JobUpdate update, ReadJobChanges(std::move(changed), context));
+  JobSpec& spec = request->spec;
+  const auto take = [](const auto& change, auto& member) {
+    member = change.has_value() ? *change : member;
+  };
+  take(update.name, spec.name);
+  take(update.comment, spec.comment);
+  take(update.time_limit, spec.time_limit);
+  take(update.nice, spec.nice);
+  take(update.begin, spec.begin);
+  take(update.deadline, spec.deadline);
+  take(update.dependency, spec.dependency);
+  RETURN_IF_ERROR(core::TakeOptions(update, spec.user, SchedulerConfig(), spec));
+  SetPaths(std::exchange(spec.paths, {}), request->program);
+  return absl::OkStatus();
 }
 
 }  // namespace muster::cli

@@ -7,6 +7,8 @@
 // a begin or a deadline that is past, its being held) is left out.
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -25,5 +27,10 @@ std::vector<std::uint32_t> FailedOf(const std::vector<JobView>& jobs);
 // no more; NotFound when the array has no such element.
 absl::StatusOr<JobRequest> RequestAgain(const Submission& submission,
                                         const std::vector<std::uint32_t>& elements, Time now);
+
+// The same request, but for the options of a submission among `values` (by name). InvalidArgument
+// names an option that only the script's own submission can have. REQUIRES: no components.
+absl::Status ChangeRequest(const std::map<std::string, std::string>& values,
+                           const ParseContext& context, JobRequest* request);
 
 }  // namespace muster::cli

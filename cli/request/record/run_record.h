@@ -1,0 +1,25 @@
+#pragma once
+
+// What a job is made of, as names and values that two runs can be compared by.
+//
+// Reads the environment that the job gets and the repository of its directory. Invariants: each
+// name is there once, in order; no value of a variable that may hold a secret is in it: of the
+// environment as a whole only a hash is.
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+
+namespace muster::cli {
+
+inline constexpr const char* kNoRecord = "MUSTER_RECORD";  // of which "0" turns it off
+
+// `environment` is the job's, `own` that of this process, which says whether a record is wanted:
+// "conda=base", "environment=9f86d081884c7d65", "git.changed=no", "git.commit=…", "modules=…",
+// "seed.PYTHONHASHSEED=0", "virtualenv=…".
+std::vector<std::string> RunRecord(const std::vector<std::string>& environment,
+                                   const std::vector<std::string>& own,
+                                   const std::string& directory);
+
+}  // namespace muster::cli
