@@ -1,3 +1,5 @@
+#include "cli/run/cmd_run.h"
+
 #include <unistd.h>
 
 #include <chrono>
@@ -222,6 +224,13 @@ absl::StatusOr<RunPlan> Ask(const Invocation& invocation, Connection& connection
 }
 
 absl::StatusOr<int> Run(const Invocation& invocation) {
+  ASSIGN_OR_RETURN(const EndedRun ended, RunCommand(invocation, nullptr));
+  return ended.exit_code;
+}
+
+}  // namespace
+
+absl::StatusOr<EndedRun> RunCommand(const Invocation& invocation, const OutputTaker& taker) {
   // Before gRPC starts its threads, so that all of them leave the signals to the loop.
   ASSIGN_OR_RETURN(const UniqueFd signals,
                    BlockSignals({SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGWINCH}));
@@ -250,11 +259,13 @@ absl::StatusOr<int> Run(const Invocation& invocation) {
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
   ASSIGN_OR_RETURN(RunPlan plan, Ask(invocation, *connection, request, streams));
+  plan.takes = taker;
+  plan.end_on_interrupt = plan.end_on_interrupt || taker != nullptr;
+  EndedRun ended{.job = plan.job, .step = plan.names.step};
   RunSession session(*loop, *connection, *listener, signals, std::move(plan));
-  return session.Run();
+  ASSIGN_OR_RETURN(ended.exit_code, session.Run());
+  return ended;
 }
-
-}  // namespace
 
 Verb RunVerb() {
   Verb verb;
