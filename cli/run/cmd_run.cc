@@ -18,6 +18,7 @@
 #include "cli/request/program_path.h"
 #include "cli/request/request.h"
 #include "cli/request/step_request.h"
+#include "cli/run/profiler.h"
 #include "cli/run/rank_files.h"
 #include "cli/run/run_session.h"
 #include "cli/run/stream/raw_terminal.h"
@@ -75,6 +76,18 @@ bool RunsOurPrograms(const Invocation& invocation, const Address& address, bool 
          !(inside && invocation.environment.Has("MUSTER_JOB_CONTAINER"));
 }
 
+// --profile: the tool runs the command.
+absl::Status AddProfiler(const Invocation& invocation, bool local, const ComponentWords& words,
+                         JobRequest* request) {
+  const auto tool = words.values.find("profile");
+  if (tool == words.values.end()) {
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(request->program.argv, ProfiledCommand(tool->second, request->program.argv));
+  return local ? CheckProfiler(tool->second, request->program.work_dir, invocation.environment)
+               : absl::OkStatus();
+}
+
 // What one component runs, on top of its options.
 absl::Status AddCommand(const Invocation& invocation, const Address& address, bool inside,
                         const ComponentWords& words, JobRequest* request) {
@@ -87,14 +100,13 @@ absl::Status AddCommand(const Invocation& invocation, const Address& address, bo
                                   request));
   const bool ours = RunsOurPrograms(invocation, address, inside, *request);
   if (words.values.count("multi-prog") != 0) {
-    return AddPrograms(invocation.environment, ours, words, request);
-  }
-  if (ours) {
+    RETURN_IF_ERROR(AddPrograms(invocation.environment, ours, words, request));
+  } else if (ours) {
     ASSIGN_OR_RETURN(
         request->program.argv[0],
         FindProgram(request->program.argv[0], request->program.work_dir, invocation.environment));
   }
-  return absl::OkStatus();
+  return AddProfiler(invocation, ours, words, request);
 }
 
 absl::StatusOr<JobRequest> ReadRequest(const Invocation& invocation, const Address& address,
@@ -202,7 +214,10 @@ absl::StatusOr<RunPlan> Ask(const Invocation& invocation, Connection& connection
   }
   plan.own_job = false;
   ASSIGN_OR_RETURN(plan.job, OwnJob(invocation));
-  ASSIGN_OR_RETURN(const StepSpec spec, ReadStep(invocation, request.spec));
+  ASSIGN_OR_RETURN(StepSpec spec, ReadStep(invocation, request.spec));
+  if (invocation.Has("profile")) {
+    spec.name = request.spec.name;  // not that of the shell that starts the profiler
+  }
   const auto start = [&connection, &request, token, job = plan.job, spec] {
     return connection.Call(muster::StartStep{token, job, spec, request.program});
   };
@@ -312,6 +327,7 @@ Verb RunVerb() {
                                 .letter = 0,
                                 .metavar = "",
                                 .text = "CMD is a file of lines: RANKS PROGRAM [ARG…]"});
+  verb.options.push_back(ProfileOption());
   for (const Option& option : StreamOptions()) {
     verb.options.push_back(option);
   }

@@ -38,8 +38,9 @@ TEST_F(RunCommandTest, ComesBackWithARefusalWhereNoControllerIs) {
   EXPECT_THAT(std::string(status.message()), HasSubstr(directory_.path()));
 }
 
-TEST_F(RunCommandTest, LooksAtOptionsAndProgramFirst) {
+TEST_F(RunCommandTest, LooksAtOptionsProgramAndProfilerFirst) {
   EXPECT_EQ(Run({{"ntasks", "none"}}, {"true"}).code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Run({{"profile", "gdb"}}, {"true"}).code(), absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(Run({}, {"no-such-program"}).code(), absl::StatusCode::kNotFound);
 }
 
