@@ -56,6 +56,7 @@ namespace muster::cli {
   VERB("checkpoint", CheckpointVerb)       \
   VERB("estimate", EstimateVerb)           \
   VERB("kernel", KernelVerb)               \
+  VERB("scale", ScaleVerb)                 \
   VERB("keys", KeysVerb)                   \
   VERB("replay", ReplayVerb)               \
   VERB("completion", CompletionVerb, true) \

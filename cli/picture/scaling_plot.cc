@@ -21,16 +21,6 @@ constexpr double kWidth = 420;
 constexpr double kHeight = 280;
 constexpr double kPlotFont = 12;
 
-std::string Bar(double efficiency, const Style& style) {
-  const double whole = std::clamp(efficiency, 0.0, 1.0) * static_cast<double>(kBarColumns);
-  const auto full = static_cast<std::size_t>(std::lround(whole));
-  std::string bar;
-  for (std::size_t i = 0; i < kBarColumns; ++i) {
-    bar += i < full ? (style.utf8 ? "█" : "#") : (style.utf8 ? "░" : ".");
-  }
-  return bar;
-}
-
 Paint PaintOf(double efficiency) {
   if (efficiency >= 0.8) {
     return Paint::kGreen;
@@ -91,6 +81,16 @@ int ScalingResult::PaysUpTo() const {
   return ranks;
 }
 
+std::string EfficiencyBar(double efficiency, const Style& style) {
+  const double whole = std::clamp(efficiency, 0.0, 1.0) * static_cast<double>(kBarColumns);
+  const auto full = static_cast<std::size_t>(std::lround(whole));
+  std::string bar;
+  for (std::size_t i = 0; i < kBarColumns; ++i) {
+    bar += i < full ? (style.utf8 ? "█" : "#") : (style.utf8 ? "░" : ".");
+  }
+  return bar;
+}
+
 std::string ScalingPage(const ScalingResult& result, const Style& style) {
   Table table({{.title = result.unit == "ranks" ? "RANKS" : "THREADS", .right = true},
                {.title = "SECONDS", .right = true},
@@ -109,7 +109,7 @@ std::string ScalingPage(const ScalingResult& result, const Style& style) {
                {absl::StrFormat("%.2f", result.Speedup(at))},
                {absl::StrFormat("%.2f", efficiency), PaintOf(efficiency)},
                {communication},
-               {Bar(efficiency, style)}});
+               {EfficiencyBar(efficiency, style)}});
   }
   return absl::StrCat(result.kernel, ", ", Name(result.scaling), " scaling\n", table.Print(style),
                       Verdict(result), "\n", Doubt(result));

@@ -38,6 +38,9 @@ struct ScalingResult {
   [[nodiscard]] int PaysUpTo() const;
 };
 
+// Twenty columns, of which as many are full as the efficiency says.
+std::string EfficiencyBar(double efficiency, const Style& style);
+
 // A table with a bar for each point, and the sentence that says where it stops paying.
 std::string ScalingPage(const ScalingResult& result, const Style& style);
 

@@ -1,3 +1,5 @@
+#include "cli/run/cmd_run.h"
+
 #include <unistd.h>
 
 #include <chrono>
@@ -16,6 +18,7 @@
 #include "cli/request/program_path.h"
 #include "cli/request/request.h"
 #include "cli/request/step_request.h"
+#include "cli/run/profiler.h"
 #include "cli/run/rank_files.h"
 #include "cli/run/run_session.h"
 #include "cli/run/stream/raw_terminal.h"
@@ -73,6 +76,18 @@ bool RunsOurPrograms(const Invocation& invocation, const Address& address, bool 
          !(inside && invocation.environment.Has("MUSTER_JOB_CONTAINER"));
 }
 
+// --profile: the tool runs the command.
+absl::Status AddProfiler(const Invocation& invocation, bool local, const ComponentWords& words,
+                         JobRequest* request) {
+  const auto tool = words.values.find("profile");
+  if (tool == words.values.end()) {
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(request->program.argv, ProfiledCommand(tool->second, request->program.argv));
+  return local ? CheckProfiler(tool->second, request->program.work_dir, invocation.environment)
+               : absl::OkStatus();
+}
+
 // What one component runs, on top of its options.
 absl::Status AddCommand(const Invocation& invocation, const Address& address, bool inside,
                         const ComponentWords& words, JobRequest* request) {
@@ -85,14 +100,13 @@ absl::Status AddCommand(const Invocation& invocation, const Address& address, bo
                                   request));
   const bool ours = RunsOurPrograms(invocation, address, inside, *request);
   if (words.values.count("multi-prog") != 0) {
-    return AddPrograms(invocation.environment, ours, words, request);
-  }
-  if (ours) {
+    RETURN_IF_ERROR(AddPrograms(invocation.environment, ours, words, request));
+  } else if (ours) {
     ASSIGN_OR_RETURN(
         request->program.argv[0],
         FindProgram(request->program.argv[0], request->program.work_dir, invocation.environment));
   }
-  return absl::OkStatus();
+  return AddProfiler(invocation, ours, words, request);
 }
 
 absl::StatusOr<JobRequest> ReadRequest(const Invocation& invocation, const Address& address,
@@ -200,7 +214,10 @@ absl::StatusOr<RunPlan> Ask(const Invocation& invocation, Connection& connection
   }
   plan.own_job = false;
   ASSIGN_OR_RETURN(plan.job, OwnJob(invocation));
-  ASSIGN_OR_RETURN(const StepSpec spec, ReadStep(invocation, request.spec));
+  ASSIGN_OR_RETURN(StepSpec spec, ReadStep(invocation, request.spec));
+  if (invocation.Has("profile")) {
+    spec.name = request.spec.name;  // not that of the shell that starts the profiler
+  }
   const auto start = [&connection, &request, token, job = plan.job, spec] {
     return connection.Call(muster::StartStep{token, job, spec, request.program});
   };
@@ -222,6 +239,13 @@ absl::StatusOr<RunPlan> Ask(const Invocation& invocation, Connection& connection
 }
 
 absl::StatusOr<int> Run(const Invocation& invocation) {
+  ASSIGN_OR_RETURN(const EndedRun ended, RunCommand(invocation, nullptr));
+  return ended.exit_code;
+}
+
+}  // namespace
+
+absl::StatusOr<EndedRun> RunCommand(const Invocation& invocation, const OutputTaker& taker) {
   // Before gRPC starts its threads, so that all of them leave the signals to the loop.
   ASSIGN_OR_RETURN(const UniqueFd signals,
                    BlockSignals({SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGWINCH}));
@@ -250,11 +274,13 @@ absl::StatusOr<int> Run(const Invocation& invocation) {
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
   ASSIGN_OR_RETURN(RunPlan plan, Ask(invocation, *connection, request, streams));
+  plan.takes = taker;
+  plan.end_on_interrupt = plan.end_on_interrupt || taker != nullptr;
+  EndedRun ended{.job = plan.job, .step = plan.names.step};
   RunSession session(*loop, *connection, *listener, signals, std::move(plan));
-  return session.Run();
+  ASSIGN_OR_RETURN(ended.exit_code, session.Run());
+  return ended;
 }
-
-}  // namespace
 
 Verb RunVerb() {
   Verb verb;
@@ -301,6 +327,7 @@ Verb RunVerb() {
                                 .letter = 0,
                                 .metavar = "",
                                 .text = "CMD is a file of lines: RANKS PROGRAM [ARG…]"});
+  verb.options.push_back(ProfileOption());
   for (const Option& option : StreamOptions()) {
     verb.options.push_back(option);
   }

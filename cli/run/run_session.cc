@@ -457,6 +457,10 @@ void RunSession::Write(const RankSource& rank, bool error, std::string_view byte
   if (!place.ok() || *place == RankFiles::Place::kElsewhere || (broken_ && !error)) {
     return;
   }
+  if (plan_.takes && !error) {
+    plan_.takes(rank, bytes);
+    return;
+  }
   const std::string_view passed = plan_.passes && !error ? plan_.passes(bytes) : bytes;
   if (!WriteAll(error ? STDERR_FILENO : STDOUT_FILENO, passed) && !error) {
     // As in a pipeline: who writes to a closed pipe gets SIGPIPE.

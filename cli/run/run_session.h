@@ -50,6 +50,8 @@ struct RunPlan {
   std::string waits = {};     // what the step waits for; empty: nothing
   // What of the ranks' standard output goes on; without it all.
   std::function<std::string_view(std::string_view)> passes = {};
+  // Has the ranks' standard output instead of ours.
+  std::function<void(const RankSource& rank, std::string_view bytes)> takes = {};
   // Of a step: what has become of the request for it.
   std::function<absl::StatusOr<StartedStep>()> ask_again = {};
 };

@@ -170,6 +170,7 @@ constexpr RoomRow kRows[] = {
     {"cli", "run",
      "controller controller/query frame images page parse parse/request request run/stream"},
     {"cli", "run/stream", "frame"},
+    {"cli", "scale", "controller frame page parse picture request run"},
     {"cli", "share", "controller frame page parse sheet"},
     {"cli", "sheet", "page"},
     {"cli", "sheet/timeline", "page"},
