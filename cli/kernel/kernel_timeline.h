@@ -1,6 +1,7 @@
 #pragma once
 
-// muster kernel timeline: the trace events of several ranks in one file.
+// muster kernel timeline: the trace events of several ranks in one file, those of markers and those
+// of PyTorch's profiler.
 //
 // Thread promise: runs on the main thread. Invariant: the file that is written is whole or not
 // there, and holds every event of each part, in the parts' order.

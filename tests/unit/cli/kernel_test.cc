@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -192,6 +193,27 @@ TEST_F(KernelVerbTest, TimelinesOfRanksBecomeOne) {
   EXPECT_EQ(other.code, 2);
   EXPECT_THAT(other.err, HasSubstr("2.json: is no list of trace events"));
   EXPECT_EQ(Json::parse(ReadFile(all).value()), events) << "what was there stays";
+}
+
+TEST_F(KernelVerbTest, ACompressedTraceOfPyTorchsStandsAmongThoseOfMarkers) {
+  const std::string all = directory_ / "all.json";
+  std::ofstream(directory_ / "0.json")
+      << R"([{"name":"step","ph":"X","ts":1764000000000010.5,"dur":1,"pid":0}])";
+  std::ofstream(directory_ / "torch.json")
+      << R"({"schemaVersion":1,"deviceProperties":[],"distributedInfo":{"rank":0},)"
+      << R"("baseTimeNanoseconds":1764000000000000000,"traceEvents":[)"
+      << R"({"name":"gemm","ph":"X","ts":20.001,"dur":3.5,"pid":0,"tid":7}]})";
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread
+  ASSERT_EQ(std::system(("gzip " + (directory_ / "torch.json")).c_str()), 0);
+  const ProgramEnd end =
+      Kernel({"timeline", all, directory_ / "0.json", directory_ / "torch.json.gz"});
+  ASSERT_EQ(end.code, 0) << end.err;
+  EXPECT_EQ(end.out, all + ": 3 events of 1 rank\n") << "two, and the place of a process";
+  const Json document = Json::parse(ReadFile(all).value());
+  EXPECT_EQ(document["baseTimeNanoseconds"], 1'764'000'000'000'000'000);
+  EXPECT_EQ(document["traceEvents"][0]["ts"], 10.5);
+  EXPECT_EQ(document["traceEvents"][1]["ts"], 20.001);
+  EXPECT_NE(document["traceEvents"][1]["pid"], 0) << "the marker's is 0";
 }
 
 TEST_F(KernelVerbTest, AKernelThatFailsEndsTheSeries) {
