@@ -133,7 +133,8 @@ std::int64_t LineUp(std::vector<TimelinePart>* parts) {
   for (TimelinePart& part : *parts) {
     // Whole microseconds apart: since 1970 these are exact in a double, and nanoseconds are not.
     const std::int64_t later = part.base - base;
-    const auto whole = static_cast<double>(later / kNanosecondsOfMicrosecond);
+    const std::int64_t microseconds = later / kNanosecondsOfMicrosecond;
+    const auto whole = static_cast<double>(microseconds);
     const double rest = static_cast<double>(later % kNanosecondsOfMicrosecond) / 1000;
     Json added = Json::array();
     for (Json& event : part.events) {
