@@ -333,7 +333,7 @@ void Member::Renew(Moment asked) {
         if (Has(LeadDefect::kLeaseHeldOn) && !status.ok()) {
           Made(asked, absl::OkStatus(), true);
         } else {
-          Made(asked, status, *renewed && leads_);
+          Made(asked, status, *renewed && (leads_ || !turns_->leads()));
         }
       });
 }

@@ -7,6 +7,7 @@
 // database took their events; (2) while it is stopped nothing of it happens, and what came
 // meanwhile happens when it wakes; (3) its clocks drift, and its wall clock jumps.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -34,7 +35,11 @@ class Member final : public ControllerLoop {
   void Stop();
   void Wake();
   void HandOver(std::string to) { hand_over_ = std::move(to); }
-  void JumpClock(Duration by) { clock_offset_ += by; }
+  // Jumps add up, but not so that two controllers are further apart than the oracle allows.
+  void JumpClock(Duration by) {
+    constexpr Duration kApartMax{40'000};
+    clock_offset_ = std::clamp(clock_offset_ + by, -kApartMax, kApartMax);
+  }
 
   // A client's request. `refused`: it does not lead.
   void Bring(const Command& command, Done done, const std::function<void()>& refused);
