@@ -150,7 +150,9 @@ TEST(Documents, AJobInFullIsTheJobWithMoreKeys) {
                            "gres",
                            "submit_host",
                            "notes",
-                           "container"});
+                           "container",
+                           "every",
+                           "record"});
   EXPECT_EQ(Keys(job), keys);
   EXPECT_EQ(job["id"], 7);
   EXPECT_EQ(job["request"]["cpus_per_task"], 4);
