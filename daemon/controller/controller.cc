@@ -376,10 +376,12 @@ void Controller::DoTake(const Command& command, const Done& done) {
   if (policy_->priority.order == QueueRule::kPrompt) {
     estimates_.AddTo(transition->events);
   }
+  // One that was deposed and does not know it yet says nothing by what it knew.
+  group_.batch.confirms |= transition->events.empty() && store_.leadership() != nullptr;
   Apply(std::move(transition->events));
   transition->events.clear();
   group_.after.emplace_back([done, transition](const absl::Status& status) {
-    done(*transition, transition->status.ok() ? status : transition->status);
+    done(*transition, status.ok() ? transition->status : status);
   });
   Dispatch(transition->effects, std::holds_alternative<SubmitJob>(command));
 }

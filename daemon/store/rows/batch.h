@@ -80,10 +80,13 @@ struct Batch {
   std::vector<std::pair<JobId, JobNote>> notes;
   std::vector<Drops> drops;
   std::vector<Loads> loads;
+  // What is answered rests on this controller's leading, though nothing is written: the store is
+  // asked whether it does.
+  bool confirms = false;
 
   [[nodiscard]] bool empty() const {
-    return entries.empty() && cycles.empty() && tunings.empty() && notes.empty() && drops.empty() &&
-           loads.empty();
+    return !confirms && entries.empty() && cycles.empty() && tunings.empty() && notes.empty() &&
+           drops.empty() && loads.empty();
   }
 };
 

@@ -73,7 +73,7 @@ TEST(Leaders, AnAnswerBeforeItsCommitIsFound) {
 }
 
 TEST(Leaders, AnEntryThatTheDatabaseLostAndAFollowerKeptIsFound) {
-  constexpr std::uint64_t kFirst = 1666;  // of the lives that show it
+  constexpr std::uint64_t kFirst = 2056;  // of the lives that show it
   EXPECT_TRUE(SimulateLeaders(kFirst, LeadDefect::kLostEntryKept).broken.has_value());
 }
 

@@ -227,11 +227,20 @@ void Member::CloseGroup() {
   Commit(std::move(group), [this](const absl::Status& status) { Written(status); });
 }
 
-// Nothing to write is written at once, as by the store.
+// With nothing to write the database is asked whether the lead is still ours, as by the store.
 void Member::Commit(Group group, Told told) {
   writing_ = std::move(group);
-  if (writing_->entries.empty()) {
-    Later(Duration(0), [told] { told(absl::OkStatus()); });
+  if (writing_->entries.empty() && !doubtful_) {
+    Ask(
+        kStoreSilence,
+        [this, epoch = epoch_] {
+          return database_.Row().epoch == epoch ? absl::OkStatus()
+                                                : absl::FailedPreconditionError("deposed");
+        },
+        [this, told = std::move(told)](const absl::Status& status) {
+          doubtful_ = !status.ok();
+          told(status);
+        });
     return;
   }
   if (doubtful_) {
@@ -271,7 +280,7 @@ void Member::Written(const absl::Status& status) {
 }
 
 void Member::RollBackWhenFree(const absl::Status& status) {
-  if (busy_) {
+  if (busy_ || writing_.has_value()) {
     Later(kLook, [this, status] { RollBackWhenFree(status); });
   } else {
     RollBack(status);

@@ -269,6 +269,19 @@ TEST_F(PostgresTest, OnlyTheLeaderWrites) {
   EXPECT_EQ((*second)->leadership()->Read()->addresses, "a:1");
 }
 
+TEST_F(PostgresTest, ADeposedLeaderThatWritesNothingIsToldSoWhereItsAnswerRestsOnTheLead) {
+  auto first = Open("first");
+  auto second = Open("second");
+  ASSERT_TRUE(*(*first)->leadership()->TryTake("first", "", milliseconds(1), false));
+  Batch answer;
+  EXPECT_TRUE((*first)->Commit({&answer, 1}).ok());
+  answer.confirms = true;
+  EXPECT_TRUE((*first)->Commit({&answer, 1}).ok());
+  ASSERT_TRUE(*(*second)->leadership()->TryTake("second", "", hours(1), true));
+  EXPECT_TRUE(absl::IsFailedPrecondition((*first)->Commit({&answer, 1})));
+  EXPECT_TRUE((*second)->Commit({&answer, 1}).ok());
+}
+
 TEST_F(PostgresTest, ADeposedLeadersCommitFailsWholly) {
   auto first = Open("first");
   auto second = Open("second");
