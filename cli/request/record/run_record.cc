@@ -55,6 +55,17 @@ const char* WordOf(Changed changed) {
   return changed == Changed::kNo ? "no" : changed == Changed::kYes ? "yes" : "unknown";
 }
 
+// Found out once a process: the lines of a --batch come from one place, and each asks.
+const std::optional<GitState>& KnownState(const std::string& directory,
+                                          const std::vector<std::string>& own) {
+  static std::map<std::string, std::optional<GitState>> known;
+  const auto [found, is_new] = known.try_emplace(directory);
+  if (is_new) {
+    found->second = GitStateOf(directory, own);
+  }
+  return found->second;
+}
+
 }  // namespace
 
 std::vector<std::string> RunRecord(const std::vector<std::string>& environment,
@@ -87,7 +98,7 @@ std::vector<std::string> RunRecord(const std::vector<std::string>& environment,
     }
   }
   record["environment"] = HashText(Fingerprint().Add(kept).value());
-  if (const std::optional<GitState> git = GitStateOf(directory, own)) {
+  if (const std::optional<GitState>& git = KnownState(directory, own)) {
     record["git.commit"] = git->commit;
     record["git.changed"] = WordOf(git->changed);
   }

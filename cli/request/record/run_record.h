@@ -2,7 +2,8 @@
 
 // What a job is made of, as names and values that two runs can be compared by.
 //
-// Reads the environment that the job gets and the repository of its directory. Invariants: each
+// Reads the environment that the job gets and, once a process, the repository of its directory.
+// Thread promise: the main thread. Invariants: each
 // name is there once, in order; no value of a variable that may hold a secret is in it: of the
 // environment as a whole only a hash is.
 
