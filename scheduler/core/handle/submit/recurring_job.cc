@@ -18,6 +18,12 @@ absl::Status Refuse(const std::string& why) {
   return absl::InvalidArgumentError(absl::StrCat("--every: ", why));
 }
 
+Time MomentAfter(const Recurrence& recurrence, Time now) {
+  const std::optional<std::chrono::sys_seconds> next =
+      recurrence.Next(std::chrono::floor<std::chrono::seconds>(now));
+  return next.has_value() ? Time(*next) : kNoTime;
+}
+
 }  // namespace
 
 absl::Status FillRecurring(Time now, JobSpec& spec) {
@@ -36,22 +42,21 @@ absl::Status FillRecurring(Time now, JobSpec& spec) {
   if (spec.every.size() > kEveryBytesMax) {
     return Refuse(absl::StrCat("more than ", kEveryBytesMax, " bytes"));
   }
-  if (const absl::Status read = Recurrence::Parse(spec.every).status(); !read.ok()) {
-    return Refuse(std::string(read.message()));
+  const absl::StatusOr<Recurrence> recurrence = Recurrence::Parse(spec.every);
+  if (!recurrence.ok()) {
+    return Refuse(std::string(recurrence.status().message()));
   }
   // One second before its own --begin, which counts when it is such a moment itself.
-  spec.begin = NextMoment(spec, std::max(now, spec.begin - std::chrono::seconds(1)));
+  spec.begin = MomentAfter(*recurrence, std::max(now, spec.begin - std::chrono::seconds(1)));
   return spec.begin == kNoTime ? Refuse("no such day comes within eight years") : absl::OkStatus();
 }
 
 Time NextMoment(const JobSpec& spec, Time now) {
-  const absl::StatusOr<Recurrence> recurrence = Recurrence::Parse(spec.every);
-  if (spec.every.empty() || !recurrence.ok()) {
-    return kNoTime;
+  if (spec.every.empty()) {
+    return kNoTime;  // at once: the end of each job asks
   }
-  const std::optional<std::chrono::sys_seconds> next =
-      recurrence->Next(std::chrono::floor<std::chrono::seconds>(now));
-  return next.has_value() ? Time(*next) : kNoTime;
+  const absl::StatusOr<Recurrence> recurrence = Recurrence::Parse(spec.every);
+  return recurrence.ok() ? MomentAfter(*recurrence, now) : kNoTime;
 }
 
 }  // namespace muster::core

@@ -92,24 +92,24 @@ absl::Status CheckNames(const char* option, const std::vector<std::string>& name
   return absl::OkStatus();
 }
 
+// What is kept with a job as text: `all` is what they are called, `one` each of them.
+absl::Status CheckLines(const char* all, const char* one, const std::vector<std::string>& lines) {
+  if (lines.size() > kRecordedMax) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(lines.size(), " ", all, "; at most ", kRecordedMax));
+  }
+  for (const std::string& line : lines) {
+    RETURN_IF_ERROR(CheckJobText(one, line, kRecordedBytesMax));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status CheckTerms(const JobSpec& spec, const SchedulerConfig& config) {
-  if (spec.recorded.size() > kRecordedMax) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(spec.recorded.size(), " options without effect; at most ", kRecordedMax));
-  }
+  RETURN_IF_ERROR(CheckLines("options without effect", "an option without effect", spec.recorded));
   RETURN_IF_ERROR(CheckPaths(spec.paths));
-  for (const std::string& option : spec.recorded) {
-    RETURN_IF_ERROR(CheckJobText("an option without effect", option, kRecordedBytesMax));
-  }
-  if (spec.record.size() > kRecordedMax) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a record of ", spec.record.size(), " lines; at most ", kRecordedMax));
-  }
-  for (const std::string& line : spec.record) {
-    RETURN_IF_ERROR(CheckJobText("a line of its record", line, kRecordedBytesMax));
-  }
+  RETURN_IF_ERROR(CheckLines("lines of its record", "a line of its record", spec.record));
   RETURN_IF_ERROR(CheckDependency(spec.dependency));
   RETURN_IF_ERROR(CheckConstraint(spec.request.constraint));
   RETURN_IF_ERROR(CheckNames("--nodelist", spec.request.nodelist));
