@@ -21,7 +21,8 @@ Cadence::Cadence(double interval_s, bool together, HintFile hints, ProgressSlot 
     : together_(together),
       hints_(std::move(hints)),
       progress_(std::move(progress)),
-      last_end_s_(SecondsOf(CLOCK_MONOTONIC)) {
+      last_end_s_(SecondsOf(CLOCK_MONOTONIC)),
+      goes_on_s_(last_end_s_) {
   pace_.interval_s = interval_s;
 }
 
@@ -34,6 +35,7 @@ void Cadence::Begin() {
 
 void Cadence::End() {
   last_end_s_ = SecondsOf(CLOCK_MONOTONIC);
+  goes_on_s_ = last_end_s_;
   cost_sum_s_ += last_end_s_ - began_s_;
   ++checkpoints_;
   pace_.cost_s = cost_sum_s_ / static_cast<double>(checkpoints_);
@@ -48,11 +50,12 @@ bool Cadence::WantsCopy(std::uint64_t since_copy) {
 }
 
 void Cadence::Report(const Error& error) {
+  const double now_s = SecondsOf(CLOCK_MONOTONIC);
+  goes_on_s_ = now_s;
   if (error.failed() && error.fault != Fault::kNotShared) {
     return;  // it may not be worth what it seems
   }
   constexpr double kMicrosecondsPerSecond = 1e6;
-  const double now_s = SecondsOf(CLOCK_MONOTONIC);
   const double now_ms = SecondsOf(CLOCK_REALTIME) * kMillisecondsPerSecond;
   const auto at = [&](double time_s) {
     return static_cast<std::uint64_t>(now_ms - (now_s - time_s) * kMillisecondsPerSecond);
@@ -76,7 +79,7 @@ void Cadence::Restored() {
 
 Need Cadence::Ask() {
   const Hints& hints = hints_.Read();
-  pace_.since_last_s = SecondsOf(CLOCK_MONOTONIC) - last_end_s_;
+  pace_.since_last_s = SecondsOf(CLOCK_MONOTONIC) - goes_on_s_;
   const Need need = Decide(hints, pace_, hints.deadline_ms != 0 ? SecondsOf(CLOCK_REALTIME) : 0);
   asked_ = need;
   asked_notice_ = hints.notice_number;

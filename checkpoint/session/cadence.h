@@ -23,9 +23,10 @@ class Cadence {
   // --- A checkpoint, in this order ---
   void Begin();
   void Wrote(std::uint64_t bytes) { written_bytes_ = bytes; }
-  // It is done, and the next interval begins.
+  // It is committed.
   void End();
-  // This rank has done all that belongs to it: the progress page says so, unless it failed.
+  // This rank has done all that belongs to it: the progress page says so, unless it failed. The
+  // next interval begins: what a copy takes to start is no time in which the program computed.
   void Report(const Error& error);
 
   // Whether a checkpoint that was committed on the node, and is the `since_copy`-th of those after
@@ -47,6 +48,7 @@ class Cadence {
   ProgressSlot progress_;
   double began_s_ = 0;
   double last_end_s_;
+  double goes_on_s_;  // since when the program computes
   double cost_sum_s_ = 0;
   std::uint64_t checkpoints_ = 0;
   std::uint64_t written_bytes_ = 0;

@@ -4,7 +4,9 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <string>
+#include <thread>
 
 #include "tests/unit/checkpoint/store_files.h"
 
@@ -57,6 +59,17 @@ TEST_F(CadenceTest, AnIntervalThatIsOverIsANeedUntilTheNextCheckpoint) {
   EXPECT_EQ(cadence.Ask(), Need::kNone);
   Cadence hasty = Make(1e-9);
   EXPECT_EQ(hasty.Ask(), Need::kInterval);
+}
+
+TEST_F(CadenceTest, TheNextIntervalBeginsWhenTheProgramGoesOn) {
+  constexpr double kIntervalS = 2;
+  Cadence cadence = Make(kIntervalS);
+  cadence.Begin();
+  cadence.End();
+  std::this_thread::sleep_for(std::chrono::duration<double>(kIntervalS));  // the copy is started
+  EXPECT_EQ(cadence.Ask(), Need::kInterval);
+  cadence.Report({});
+  EXPECT_EQ(cadence.Ask(), Need::kNone);
 }
 
 TEST_F(CadenceTest, ACheckpointAnswersTheNoticeThatWasThereWhenItBegan) {
