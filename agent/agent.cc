@@ -107,6 +107,7 @@ Agent::Agent(EventLoop& loop, const Clock& clock, const Logger& log, StateDirect
                 [this](const AttemptKey& key) { News(key); }),
       desk_(loop, clock, QuestionSources(config_, attempts_, link_)),
       sampler_(config_.machine, state, config_.sources),
+      sample_timer_(loop, clock, UsageSampler::kLeast, [this] { Sample(); }),
       health_(loop, clock, log, config_.health,
               [this](const HealthReport&) {
                 health_untold_ = true;
@@ -116,7 +117,6 @@ Agent::Agent(EventLoop& loop, const Clock& clock, const Logger& log, StateDirect
 
 Agent::~Agent() {
   loop_.Cancel(check_timer_);
-  loop_.Cancel(sample_timer_);
   outbox_.Save();
 }
 
@@ -148,7 +148,7 @@ void Agent::Sample() {
     TellFault();
   }
   TellUsage();
-  sample_timer_ = loop_.RunAfter(config_.sample_every, [this] { Sample(); });
+  sample_timer_.Next(sampler_.NextIn(config_.sample_every, clock_.SteadyNow()));
 }
 
 void Agent::TellUsage() {
@@ -349,6 +349,11 @@ absl::Status Agent::Launch(const wire::LaunchOrder& message) {
   const NodeAllocation allocation = *part;
   health_.Yield();
   absl::Status launched = attempts_.Launch(std::move(order), allocation);
+  if (launched.ok() && config_.sources.gpus != nullptr && !allocation.gpus.empty()) {
+    // What its GPUs did before it came is not its own: the sooner a sample tells the two apart, the
+    // more of a short attempt is known.
+    sample_timer_.Soon();
+  }
   if (absl::IsAlreadyExists(launched)) {
     outbox_.Rewind(key);
     News(key);

@@ -25,6 +25,7 @@
 #include "agent/link/order_check.h"
 #include "agent/link/outbox.h"
 #include "agent/node/health_check.h"
+#include "agent/node/sample_timer.h"
 #include "agent/node/usage_sampler.h"
 #include "agent/questions/question_desk.h"
 #include "scheduler/model/job/order.h"
@@ -124,6 +125,7 @@ class Agent final : public ControllerLink::Owner {
   Attempts attempts_;
   QuestionDesk desk_;
   UsageSampler sampler_;
+  SampleTimer sample_timer_;
   bool usage_told_ = false;  // was sent of some attempt: that it has ended must be sent, too
   SteadyTime lease_until_ = SteadyTime::min();  // up to when parts of elastic jobs may run
   std::string fault_;                           // what is wrong with the node; empty: nothing
@@ -137,7 +139,6 @@ class Agent final : public ControllerLink::Owner {
   } finished_;
   std::unique_ptr<NotificationSocket> notifications_;
   EventLoop::TimerId check_timer_{};
-  EventLoop::TimerId sample_timer_{};
   ControllerLink link_;  // last: it is destroyed first, and calls nothing after that
 };
 

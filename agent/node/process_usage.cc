@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -28,7 +30,9 @@ enum ProcStatField : std::size_t {
   kChildrenUserTime = 13,
   kChildrenSystemTime = 14,
   kResidentPages = 21,
-  kFields = 22,
+  kFieldsLeast = 22,
+  kBlockedTime = 39,  // delayacct_blkio_ticks, of the first thread
+  kFields = 40,
 };
 
 using Fields = std::array<std::int64_t, kFields>;
@@ -50,22 +54,27 @@ std::string_view ReadStart(const std::string& path, std::array<char, 1024>& buff
   return {buffer.data(), got > 0 ? static_cast<std::size_t>(got) : 0};
 }
 
-// The whole numbers at the start of `text`, with blanks between them; false when there are fewer.
+// The whole numbers at the start of `text`, with blanks between them: how many there are, at most
+// all. One that is too large for its place, as no limit is, is the largest.
 template <std::size_t kCount>
-bool ReadNumbers(std::string_view text, std::array<std::int64_t, kCount>& fields) {
+std::size_t ReadNumbers(std::string_view text, std::array<std::int64_t, kCount>& fields) {
   const char* at = text.data();
   const char* const end = text.data() + text.size();
+  std::size_t count = 0;
   for (std::int64_t& field : fields) {
     while (at != end && *at == ' ') {
       ++at;
     }
     const auto [next, error] = std::from_chars(at, end, field);
-    if (error != std::errc()) {
-      return false;
+    if (error == std::errc::result_out_of_range) {
+      field = std::numeric_limits<std::int64_t>::max();
+    } else if (error != std::errc()) {
+      break;
     }
     at = next;
+    ++count;
   }
-  return true;
+  return count;
 }
 
 std::optional<Fields> ReadStat(const std::string& path) {
@@ -77,12 +86,36 @@ std::optional<Fields> ReadStat(const std::string& path) {
     return std::nullopt;
   }
   std::array<std::int64_t, kFields - 1> numbers{};
-  if (!ReadNumbers(text.substr(name_end + kStateBytes), numbers)) {
+  if (ReadNumbers(text.substr(name_end + kStateBytes), numbers) < kFieldsLeast - 1) {
     return std::nullopt;
   }
   Fields fields{};
   std::copy(numbers.begin(), numbers.end(), fields.begin() + kParent);
   return fields;
+}
+
+// What /proc/PID/io counts of a process, its threads, and the children that it has waited for.
+struct Storage {
+  std::optional<Bytes> read;
+  std::optional<Bytes> written;
+  bool refused = false;  // it is there, and we may not look
+};
+
+std::optional<Bytes> LineOf(std::string_view text, std::string_view name) {
+  const std::size_t at = text.find(name);
+  std::array<std::int64_t, 1> number{};
+  return at != std::string_view::npos && ReadNumbers(text.substr(at + name.size()), number) == 1
+             ? std::optional(Bytes(static_cast<std::uint64_t>(number[0])))
+             : std::nullopt;
+}
+
+Storage ReadStorage(const std::string& path) {
+  std::array<char, 1024> buffer{};
+  errno = 0;
+  const std::string_view text = ReadStart(path, buffer);
+  // Each with the end of the line before: cancelled_write_bytes is another.
+  return {LineOf(text, "\nread_bytes:"), LineOf(text, "\nwrite_bytes:"),
+          errno == EACCES || errno == EPERM};
 }
 
 using Table = std::unordered_map<pid_t, Fields>;
@@ -136,6 +169,40 @@ pid_t RootOf(pid_t pid, const std::set<pid_t>& roots, const Table& table,
   return root;
 }
 
+// Adds to a tree's sum what a process of it, its root among them, had of storage.
+class StorageSums {
+ public:
+  explicit StorageSums(const std::string& proc) : proc_(proc) {}
+
+  void Add(pid_t root, pid_t pid, Usage& sum) {
+    const Storage storage = ReadStorage(absl::StrCat(proc_, "/", pid, "/io"));
+    if (storage.refused) {
+      refused_.insert(root);
+    }
+    if (storage.read.has_value() && storage.written.has_value()) {
+      sum.read_bytes = sum.read_bytes.value_or(Bytes()) + *storage.read;
+      sum.written_bytes = sum.written_bytes.value_or(Bytes()) + *storage.written;
+    }
+  }
+
+  // A sum that lacks what we may not see would pass for the whole.
+  void Settle(std::map<pid_t, Usage>& sums) const {
+    for (const pid_t root : refused_) {
+      sums[root].read_bytes.reset();
+      sums[root].written_bytes.reset();
+    }
+  }
+
+ private:
+  const std::string& proc_;
+  std::set<pid_t> refused_;
+};
+
+bool CountsDelays(const std::string& proc) {
+  std::array<char, 1024> buffer{};
+  return ReadStart(proc + "/sys/kernel/task_delayacct", buffer).substr(0, 1) == "1";
+}
+
 }  // namespace
 
 std::map<pid_t, Usage> UsageBelow(const std::set<pid_t>& roots, const std::string& proc) {
@@ -144,6 +211,8 @@ std::map<pid_t, Usage> UsageBelow(const std::set<pid_t>& roots, const std::strin
     return sums;
   }
   const Table table = ReadTable(proc);
+  const bool delays = CountsDelays(proc);
+  StorageSums storage(proc);
   std::unordered_map<pid_t, pid_t> known;
   for (const auto& [pid, stat] : table) {
     const pid_t root = RootOf(pid, roots, table, known);
@@ -154,12 +223,18 @@ std::map<pid_t, Usage> UsageBelow(const std::set<pid_t>& roots, const std::strin
       sum.system_cpu += FromTicks(stat[kSystemTime] + stat[kChildrenSystemTime]);
       sum.group_memory += resident;
       sum.peak_memory = std::max(sum.peak_memory, resident);
+      storage.Add(root, pid, sum);
+      if (delays) {
+        sum.io_blocked = std::max(sum.io_blocked, std::optional(FromTicks(stat[kBlockedTime])));
+      }
     }
     if (roots.count(pid) != 0) {
       sums[pid].user_cpu += FromTicks(stat[kChildrenUserTime]);
       sums[pid].system_cpu += FromTicks(stat[kChildrenSystemTime]);
+      storage.Add(pid, pid, sums[pid]);
     }
   }
+  storage.Settle(sums);
   return sums;
 }
 
@@ -169,7 +244,8 @@ Duration BusyTime(const std::string& proc) {
   const std::string_view text = ReadStart(proc + "/stat", buffer);
   // user nice system idle iowait irq softirq; what guests took is in the first two.
   std::array<std::int64_t, 7> ticks{};
-  if (text.substr(0, kAll.size()) != kAll || !ReadNumbers(text.substr(kAll.size()), ticks)) {
+  if (text.substr(0, kAll.size()) != kAll ||
+      ReadNumbers(text.substr(kAll.size()), ticks) < ticks.size()) {
     return Duration(0);
   }
   return FromTicks(ticks[0] + ticks[1] + ticks[2] + ticks[5] + ticks[6]);

@@ -19,7 +19,11 @@ namespace muster::agent {
 
 // Of each root that is there, what is below it: CPU time, the largest resident set, and as
 // group_memory the sum of them, in which a page that several share counts for each. A root's own
-// CPU time and memory are not counted.
+// CPU time and memory are not counted. What was read from and written to storage is that of the
+// root, too, because the kernel does not tell its own from that of the children it waited for;
+// nothing where the kernel does not count, or hides a process's from us. As io_blocked the longest
+// wait of any first thread: nothing where the kernel counts no delays
+// (/proc/sys/kernel/task_delayacct, off unless asked for since Linux 5.14).
 std::map<pid_t, Usage> UsageBelow(const std::set<pid_t>& roots, const std::string& proc = "/proc");
 
 // CPU time that all of the machine has spent since it started on other than idling and waiting; 0

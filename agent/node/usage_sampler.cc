@@ -51,11 +51,42 @@ bool TakeGroup(const std::string& cgroup, Usage& used) {
   return !times.empty() && now.has_value();
 }
 
+void RaiseStorage(const Usage& used, Usage& sum) {
+  // Nothing is less than any amount.
+  sum.read_bytes = std::max(sum.read_bytes, used.read_bytes);
+  sum.written_bytes = std::max(sum.written_bytes, used.written_bytes);
+  sum.io_blocked = std::max(sum.io_blocked, used.io_blocked);
+}
+
 void Raise(const Usage& used, Usage& sum) {
   sum.user_cpu = std::max(sum.user_cpu, used.user_cpu);
   sum.system_cpu = std::max(sum.system_cpu, used.system_cpu);
   sum.peak_memory = std::max(sum.peak_memory, used.peak_memory);
   sum.group_memory = std::max(sum.group_memory, used.group_memory);
+}
+
+// What the group alone knows: its wait, and what its devices did, for where its processes cannot be
+// seen.
+void RaiseByGroup(const std::string& cgroup, bool seen, Usage& sum) {
+  Usage told;
+  if (const std::optional<std::chrono::microseconds> wait = CgroupIoWait(cgroup)) {
+    told.io_blocked = std::chrono::duration_cast<Duration>(*wait);
+  }
+  if (const std::optional<CgroupIo> io = seen ? std::nullopt : CgroupDeviceIo(cgroup)) {
+    told.read_bytes = Bytes(io->read);
+    told.written_bytes = Bytes(io->written);
+  }
+  RaiseStorage(told, sum);
+}
+
+Duration Milliseconds(double count) {
+  return Duration(static_cast<std::int64_t>(count));
+}
+
+// Adds to what may not have been told yet.
+template <class Amount>
+void AddTo(std::optional<Amount>& sum, Amount more) {
+  sum = sum.has_value() ? *sum + more : more;
 }
 
 }  // namespace
@@ -64,11 +95,12 @@ std::vector<std::string> UsageSampler::Sample(const Running& running, SteadyTime
   std::vector<std::string> lost;
   const std::vector<Change> changes = Changes(now, lost);
   gpu_jobs_.Write(running);
-  Meet(running);
+  Meet(running, now);
   TakeProcesses(running);
   ShareCpuEnergy();
   for (auto& [key, sum] : sums_) {
     const NodeAllocation* const part = running.at(key).part;
+    sum.has_gpus = part != nullptr && !part->gpus.empty();
     if (part != nullptr && !sum.fresh) {  // what was done before it came is not its own
       AddGpus(*part, changes, sum);
     }
@@ -80,6 +112,18 @@ std::vector<std::string> UsageSampler::Sample(const Running& running, SteadyTime
   }
   last_ = now;
   return lost;
+}
+
+Duration UsageSampler::NextIn(Duration every, SteadyTime now) const {
+  constexpr int kLooksOfAge = 8;
+  Duration next = every;
+  for (const auto& [key, sum] : sums_) {
+    if (sources_.gpus != nullptr && sum.has_gpus) {
+      const Duration age = std::chrono::duration_cast<Duration>(now - sum.since);
+      next = std::min(next, std::max<Duration>(age / kLooksOfAge, kLeast));
+    }
+  }
+  return next;
 }
 
 std::map<AttemptKey, Usage> UsageSampler::used() const {
@@ -100,7 +144,7 @@ std::vector<topology::GpuReading> UsageSampler::faulty_gpus() const {
   return faulty;
 }
 
-void UsageSampler::Meet(const Running& running) {
+void UsageSampler::Meet(const Running& running, SteadyTime now) {
   std::erase_if(sums_, [&](const auto& sum) { return running.count(sum.first) == 0; });
   for (const auto& [key, attempt] : running) {
     const auto [found, fresh] = sums_.try_emplace(key);
@@ -109,6 +153,7 @@ void UsageSampler::Meet(const Running& running) {
       sum.usage = ReadSampledUsage(state_.Attempt(key).Sampled());
       sum.written = sum.usage;
       sum.cpu = CpuTime(sum.usage);
+      sum.since = now;
     }
   }
 }
@@ -129,9 +174,14 @@ std::vector<UsageSampler::Change> UsageSampler::Changes(SteadyTime now,
     }
     for (std::size_t i = 0; i < machine_.gpus.size(); ++i) {
       if (machine_.gpus[i].uuid == reading.uuid) {
+        changes[i].elapsed_ms = elapsed_ms;
         if (reading.busy_percent.has_value()) {
           changes[i].busy_ms = elapsed_ms * *reading.busy_percent / 100;
         }
+        if (reading.memory_busy_percent.has_value()) {
+          changes[i].memory_busy_ms = elapsed_ms * *reading.memory_busy_percent / 100;
+        }
+        changes[i].counters = reading.counters;
         changes[i].memory = reading.memory_used;
         // A driver that was loaded again counts from nothing.
         changes[i].energy_mj = first || reading.energy_mj < before.energy_mj
@@ -146,7 +196,7 @@ std::vector<UsageSampler::Change> UsageSampler::Changes(SteadyTime now,
 
 void UsageSampler::AddGpus(const NodeAllocation& part, const std::vector<Change>& changes,
                            Sum& sum) const {
-  std::optional<double> busy_ms;
+  std::optional<Looks> looks;
   for (const GpuGrant& grant : part.gpus) {
     if (sources_.gpus == nullptr || grant.gpu >= changes.size()) {
       continue;
@@ -154,40 +204,85 @@ void UsageSampler::AddGpus(const NodeAllocation& part, const std::vector<Change>
     const Change& change = changes[grant.gpu];
     const double share = static_cast<double>(grant.share.value()) / kWholeGpu.value();
     if (change.busy_ms.has_value()) {
-      busy_ms = busy_ms.value_or(0) + *change.busy_ms * share;
+      looks = looks.value_or(Looks());
+      looks->watched_ms += change.elapsed_ms * share;
+      looks->busy_ms += *change.busy_ms * share;
+      if (change.memory_busy_ms.has_value()) {
+        AddTo(looks->memory_busy_ms, *change.memory_busy_ms * share);
+      }
+    }
+    if (change.counters.has_value()) {
+      AddCounters(*change.counters, change.elapsed_ms * share, sum.usage);
     }
     sum.usage.gpu_energy_mj += static_cast<std::uint64_t>(change.energy_mj * share);
     sum.usage.gpu_memory = std::max(sum.usage.gpu_memory, change.memory);
   }
-  if (busy_ms.has_value()) {
-    AddBusy(Duration(static_cast<std::int64_t>(*busy_ms)), sum);
+  if (looks.has_value()) {
+    AddLooks(*looks, sum);
   }
 }
 
-void UsageSampler::AddBusy(Duration busy, Sum& sum) {
-  sum.gpu_untold += busy;
+void UsageSampler::AddLooks(const Looks& looks, Sum& sum) {
+  sum.untold.watched_ms += looks.watched_ms;
+  sum.untold.busy_ms += looks.busy_ms;
+  if (looks.memory_busy_ms.has_value()) {
+    AddTo(sum.untold.memory_busy_ms, *looks.memory_busy_ms);
+  }
   ++sum.gpu_looks;
   const bool told = sum.usage.gpu_busy > Duration(0);  // by the agent before, too
   if (told || sum.gpu_looks >= kLooksLeast) {
-    sum.usage.gpu_busy += std::exchange(sum.gpu_untold, Duration(0));
+    const Looks all = std::exchange(sum.untold, Looks());
+    sum.usage.gpu_watched += Milliseconds(all.watched_ms);
+    sum.usage.gpu_busy += Milliseconds(all.busy_ms);
     sum.usage.gpu_busy = std::max(sum.usage.gpu_busy, Duration(1));
+    if (all.memory_busy_ms.has_value()) {
+      AddTo(sum.usage.gpu_memory_busy, Milliseconds(*all.memory_busy_ms));
+    }
+  }
+}
+
+void UsageSampler::AddCounters(const topology::GpuCounters& counters, double milliseconds,
+                               Usage& usage) {
+  usage.gpu_counted += Milliseconds(milliseconds);
+  AddTo(usage.sm_active, Milliseconds(milliseconds * counters.sm_active));
+  AddTo(usage.tensor_active, Milliseconds(milliseconds * counters.tensor_active));
+  AddTo(usage.dram_active, Milliseconds(milliseconds * counters.dram_active));
+  const auto moved = [milliseconds](double bytes_a_second) {
+    return Bytes(static_cast<std::uint64_t>(bytes_a_second * milliseconds / 1000));
+  };
+  if (counters.nvlink.has_value()) {
+    AddTo(usage.nvlink_bytes, moved(*counters.nvlink));
+  }
+  if (counters.pcie.has_value()) {
+    AddTo(usage.pcie_bytes, moved(*counters.pcie));
   }
 }
 
 void UsageSampler::TakeProcesses(const Running& running) {
   std::map<AttemptKey, Usage> groups;
+  std::set<AttemptKey> ungrouped;
   std::set<pid_t> trees;
   for (const auto& [key, attempt] : running) {
     if (attempt.cgroup.empty() || !TakeGroup(attempt.cgroup, groups[key])) {
-      trees.insert(attempt.supervisor);
+      ungrouped.insert(key);
     }
+    trees.insert(attempt.supervisor);
   }
   trees.erase(0);
   const std::map<pid_t, Usage> below = UsageBelow(trees, sources_.proc);
   for (auto& [key, sum] : sums_) {
+    const RunningAttempt& attempt = running.at(key);
     Raise(groups[key], sum.usage);
-    if (const auto tree = below.find(running.at(key).supervisor); tree != below.end()) {
-      Raise(tree->second, sum.usage);
+    const auto tree = below.find(attempt.supervisor);
+    if (tree != below.end()) {
+      RaiseStorage(tree->second, sum.usage);
+      if (ungrouped.count(key) != 0) {
+        Raise(tree->second, sum.usage);
+      }
+    }
+    if (!attempt.cgroup.empty()) {
+      const bool seen = tree != below.end() && tree->second.read_bytes.has_value();
+      RaiseByGroup(attempt.cgroup, seen, sum.usage);
     }
     const Duration cpu = CpuTime(sum.usage);
     sum.cpu_more = cpu - std::exchange(sum.cpu, cpu);

@@ -3,16 +3,18 @@
 // What attempts use of this node, sampled while they run.
 //
 // CPU time and memory are read of an attempt's control group or, without one, of the processes
-// below its supervisor. Busy time and energy are what a GPU did between two samples, of which a job
-// with a part of it is counted that part. Busy time is reported from the second look on, which
-// covers at least half of the attempt; GPUs that were idle at each have a millisecond then, since
-// nothing means unknown. Of what the processors took between two samples each attempt is counted E
-// x t / max(T, sum of t), with t its CPU time and T the machine's busy time in between: what an
-// idle machine takes is counted to the attempts that work, and to none while none works (the rule
-// of Scaphandre, "How scaphandre computes per process power consumption"; the sum bounds it where
-// the two clocks differ). Sums are kept in the attempt's directory, so that the next agent goes on
-// from them, and the supervisor puts them into the attempt's end. Thread promise: the loop's
-// thread. Invariant: a sum never goes down.
+// below its supervisor. What it read from and wrote to storage is that of these processes, or of
+// the group where they cannot be seen; how long it waited for it the group knows, or else the
+// kernel's delay accounting. Busy time and energy are what a GPU did between two samples, of which
+// a job with a part of it is counted that part. Busy time is reported from the second look on,
+// which covers at least half of the attempt; GPUs that were idle at each have a millisecond then,
+// since nothing means unknown. Of what the processors took between two samples each attempt is
+// counted E x t / max(T, sum of t), with t its CPU time and T the machine's busy time in between:
+// what an idle machine takes is counted to the attempts that work, and to none while none works
+// (the rule of Scaphandre, "How scaphandre computes per process power consumption"; the sum bounds
+// it where the two clocks differ). Sums are kept in the attempt's directory, so that the next agent
+// goes on from them, and the supervisor puts them into the attempt's end. Thread promise: the
+// loop's thread. Invariant: a sum never goes down.
 
 #include <cstdint>
 #include <map>
@@ -54,6 +56,11 @@ class UsageSampler {
   // last, by UUID.
   std::vector<std::string> Sample(const Running& running, SteadyTime now);
 
+  // When the next is due: in `every`, or in an eighth of the age of the youngest attempt with GPUs
+  // that are measured, but not within kLeast.
+  [[nodiscard]] Duration NextIn(Duration every, SteadyTime now) const;
+  static constexpr std::chrono::seconds kLeast{1};
+
   // What those that ran at the last sample have used so far.
   [[nodiscard]] std::map<AttemptKey, Usage> used() const;
   // The GPUs that had errors, as they were at the last sample.
@@ -62,9 +69,18 @@ class UsageSampler {
  private:
   // What each GPU did since the last sample.
   struct Change {
+    double elapsed_ms = 0;
     std::optional<double> busy_ms;  // nothing: it cannot tell
+    std::optional<double> memory_busy_ms;
+    std::optional<topology::GpuCounters> counters;
     Bytes memory;
     double energy_mj = 0;
+  };
+  // What looks at how busy GPUs are have told.
+  struct Looks {
+    double watched_ms = 0;
+    double busy_ms = 0;
+    std::optional<double> memory_busy_ms;
   };
   struct Sum {
     Usage usage;
@@ -72,13 +88,16 @@ class UsageSampler {
     Duration cpu{0};       // as it was read last
     Duration cpu_more{0};  // since the sample before that
     bool fresh = true;     // this is its first sample
-    int gpu_looks = 0;     // at how busy its GPUs are
-    Duration gpu_untold{0};
+    bool has_gpus = false;
+    SteadyTime since = SteadyTime::min();  // its first sample
+    int gpu_looks = 0;                     // at how busy its GPUs are
+    Looks untold;
   };
-  void Meet(const Running& running);
+  void Meet(const Running& running, SteadyTime now);
   std::vector<Change> Changes(SteadyTime now, std::vector<std::string>& lost);
   void AddGpus(const NodeAllocation& part, const std::vector<Change>& changes, Sum& sum) const;
-  static void AddBusy(Duration busy, Sum& sum);
+  static void AddLooks(const Looks& looks, Sum& sum);
+  static void AddCounters(const topology::GpuCounters& counters, double milliseconds, Usage& usage);
   void TakeProcesses(const Running& running);
   void ShareCpuEnergy();
 

@@ -3,6 +3,7 @@
 #include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <utility>
@@ -30,6 +31,12 @@ Usage UsageOfChildren() {
   usage.user_cpu = duration(used.ru_utime);
   usage.system_cpu = duration(used.ru_stime);
   usage.peak_memory = Bytes(static_cast<std::uint64_t>(used.ru_maxrss) * 1024);
+  // A kernel that does not account for storage says nothing here, as one does that had none.
+  if (access("/proc/self/io", R_OK) == 0) {
+    constexpr std::uint64_t kBlock = 512;  // getrusage(2)
+    usage.read_bytes = Bytes(static_cast<std::uint64_t>(used.ru_inblock) * kBlock);
+    usage.written_bytes = Bytes(static_cast<std::uint64_t>(used.ru_oublock) * kBlock);
+  }
   return usage;
 }
 
@@ -307,6 +314,7 @@ void Supervisor::Finish() {
   Usage usage = UsageOfChildren();
   if (const AttemptCgroup* const cgroup = confinement_.cgroup(); cgroup != nullptr) {
     usage.group_memory = cgroup->PeakMemory();
+    usage.io_blocked = cgroup->IoWait();
     if (const std::optional<std::string> out_of_memory = cgroup->OutOfMemory()) {
       end_.TakeOutOfMemory(*out_of_memory);
     }

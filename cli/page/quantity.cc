@@ -45,14 +45,28 @@ std::string EnergyText(std::uint64_t millijoules) {
                            : absl::StrFormat("%.1f kWh", watt_hours / 1000);
 }
 
+std::optional<double> ShareOf(std::optional<Duration> amount, Duration time) {
+  return amount.has_value() && time.count() > 0
+             ? std::optional(static_cast<double>(amount->count()) /
+                             static_cast<double>(time.count()))
+             : std::nullopt;
+}
+
+std::string PercentText(double share) {
+  return absl::StrFormat("%.0f %%", share * 100.0);
+}
+
+std::string ByteRateText(double bytes_a_second) {
+  return BytesText(static_cast<std::uint64_t>(bytes_a_second)) + "/s";
+}
+
 std::string GpuEfficiency(const Usage& usage, Duration elapsed, std::uint32_t gpus) {
   // A GPU that was idle at every look has a little (agent/node/usage_sampler.h).
   if (gpus == 0 || elapsed.count() <= 0 || usage.gpu_busy.count() == 0) {
     return "";
   }
-  const double busy = static_cast<double>(usage.gpu_busy.count()) /
-                      (static_cast<double>(elapsed.count()) * static_cast<double>(gpus));
-  return absl::StrFormat("%.0f %%", busy * 100.0);
+  const Duration time = usage.gpu_watched.count() > 0 ? usage.gpu_watched : elapsed * gpus;
+  return PercentText(*ShareOf(usage.gpu_busy, time));
 }
 
 std::string GpuUseText(const Usage& usage, Duration elapsed, std::uint32_t gpus) {

@@ -6,6 +6,7 @@
 // kNoTime is "-".
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/time/time.h"
@@ -26,8 +27,16 @@ bool IsMeasured(const Usage& usage);
 // was not.
 std::string CpuEfficiency(const Usage& usage, Duration elapsed, std::uint32_t cpus);
 
-// The share of `gpus` over `elapsed` in which they worked: "31 %"; "" when nothing was sampled.
+// The share in which GPUs worked, of the time over which looks told, or of `gpus` over `elapsed`
+// where an earlier version did not note that time: "31 %"; "" when nothing was sampled.
 std::string GpuEfficiency(const Usage& usage, Duration elapsed, std::uint32_t gpus);
+
+// The part of `time` that `amount` is: 0.31; nothing where either is not told.
+std::optional<double> ShareOf(std::optional<Duration> amount, Duration time);
+// "31 %".
+std::string PercentText(double share);
+// "180 MiB/s".
+std::string ByteRateText(double bytes_a_second);
 
 // "31 % of 4 GPUs, at most 62.5 GiB of one, 1.2 kWh"; what of it was not sampled says so. Empty for
 // a job without GPUs.

@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "cli/page/bound.h"
 #include "cli/page/quantity.h"
 #include "cli/page/shell_words.h"
 #include "cli/page/table.h"
@@ -224,6 +225,14 @@ void AddTerms(std::string& page, const JobDetail& detail, const Style& style) {
   }
 }
 
+// What it did, and what bounds it: that only where `whole`, since what some nodes have not told may
+// be just that.
+void AddWork(std::string& page, const Usage& usage, const Had& had, bool whole) {
+  AddLine(page, "GPU work", GpuWorkText(usage));
+  AddLine(page, "I/O", StorageText(usage, had));
+  AddLine(page, "bound by", whole ? BoundText(usage, had) : "");
+}
+
 // What it has used so far. How well it used what it has is known once all its nodes have spoken.
 void AddLiveUsage(std::string& page, const JobDetail& detail, const AttemptView& attempt,
                   const Style& style) {
@@ -237,6 +246,8 @@ void AddLiveUsage(std::string& page, const JobDetail& detail, const AttemptView&
           all ? "" : absl::StrCat(" on ", detail.live_usage.size(), " of its nodes"), ": ",
           UsageText(sum.usage, elapsed, all ? attempt.cpus : 0, all ? attempt.memory : Bytes())));
   AddLine(page, "GPU use", GpuUseText(sum.usage, elapsed, all ? attempt.gpus : 0));
+  AddWork(page, sum.usage,
+          {elapsed, detail.live_usage.size(), all ? attempt.cpus : 0, all ? attempt.gpus : 0}, all);
   AddLine(page, "energy", EnergyLine(sum.usage));
   if (attempt.nodes.size() > 1) {
     page += PrintNodeUsage(detail.live_usage, sum.time - elapsed, style);
@@ -260,6 +271,7 @@ void AddAttempt(std::string& page, const JobDetail& detail, const AttemptView& a
                          attempt.cause.empty() ? "" : ", cause: ", attempt.cause));
     AddLine(page, "used", UsageText(attempt.usage, elapsed, attempt.cpus, attempt.memory));
     AddLine(page, "GPU use", GpuUseText(attempt.usage, elapsed, attempt.gpus));
+    AddWork(page, attempt.usage, {elapsed, attempt.nodes.size(), attempt.cpus, attempt.gpus}, true);
     AddLine(page, "energy", EnergyLine(attempt.usage));
   } else if (!detail.live_usage.empty()) {
     AddLiveUsage(page, detail, attempt, style);

@@ -1,6 +1,7 @@
 #include "cli/sheet/usage_text.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -20,6 +21,10 @@ std::string MemoryUse(const Usage& usage, Bytes memory) {
                          BytesText(memory.value()),
                          100.0 * static_cast<double>(usage.group_memory.value()) /
                              static_cast<double>(memory.value()));
+}
+
+std::string BytesOrDash(std::optional<Bytes> bytes) {
+  return bytes.has_value() ? BytesText(bytes->value()) : "-";
 }
 
 // How many were at work on average: "1.97".
@@ -73,6 +78,8 @@ std::string PrintNodeUsage(const std::vector<NodeUsage>& nodes, Time start, cons
   const Usage all = SumOf(nodes).usage;
   const bool gpus = all.gpu_busy.count() > 0 || all.gpu_memory.value() > 0;
   const bool energy = all.gpu_energy_mj + all.cpu_energy_mj > 0;
+  const bool storage =
+      all.read_bytes.has_value() || all.written_bytes.has_value() || all.io_blocked.has_value();
   std::vector<Column> columns = {{.title = "NODE", .right = false, .least = 0},
                                  {.title = "CPUTIME", .right = true, .least = 0},
                                  {.title = "CPUS-BUSY", .right = true, .least = 0},
@@ -80,6 +87,11 @@ std::string PrintNodeUsage(const std::vector<NodeUsage>& nodes, Time start, cons
   if (gpus) {
     columns.push_back({.title = "GPUS-BUSY", .right = true, .least = 0});
     columns.push_back({.title = "GPU-MEM", .right = true, .least = 0});
+  }
+  if (storage) {
+    columns.push_back({.title = "READ", .right = true, .least = 0});
+    columns.push_back({.title = "WRITTEN", .right = true, .least = 0});
+    columns.push_back({.title = "IO-WAIT", .right = true, .least = 0});
   }
   if (energy) {
     columns.push_back({.title = "ENERGY", .right = true, .least = 0});
@@ -95,6 +107,12 @@ std::string PrintNodeUsage(const std::vector<NodeUsage>& nodes, Time start, cons
       cells.push_back(
           {.text = usage.gpu_busy.count() > 0 ? BusyText(usage.gpu_busy, node.time - start) : "-"});
       cells.push_back({.text = BytesOrDash(usage.gpu_memory)});
+    }
+    if (storage) {
+      const std::optional<double> waits = ShareOf(usage.io_blocked, node.time - start);
+      cells.push_back({.text = BytesOrDash(usage.read_bytes)});
+      cells.push_back({.text = BytesOrDash(usage.written_bytes)});
+      cells.push_back({.text = waits.has_value() ? PercentText(*waits) : "-"});
     }
     if (energy) {
       const std::uint64_t taken = usage.gpu_energy_mj + usage.cpu_energy_mj;

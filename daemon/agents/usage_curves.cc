@@ -1,6 +1,9 @@
 #include "daemon/agents/usage_curves.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 
@@ -13,8 +16,22 @@ double Seconds(Duration duration) {
   return std::chrono::duration<double>(duration).count();
 }
 
-double Grown(double now, double before) {
-  return std::max(now - before, 0.0);
+// What an amount has more than it had, where it is told.
+template <class Amount>
+Amount More(const Amount& now, const Amount& before) {
+  return now > before ? now - before : Amount{};
+}
+template <class Amount>
+std::optional<Amount> More(const std::optional<Amount>& now, const std::optional<Amount>& before) {
+  return now.has_value() ? std::optional(More(*now, before.value_or(Amount{}))) : std::nullopt;
+}
+
+Usage Grown(const Usage& now, const Usage& before) {
+  Usage grown;
+  Usage::Amounts([&](auto... amount) {
+    ((grown.*(amount.member) = More(now.*(amount.member), before.*(amount.member))), ...);
+  });
+  return grown;
 }
 
 double CpuSeconds(const Usage& usage) {
@@ -25,7 +42,41 @@ double Joules(const Usage& usage) {
   return static_cast<double>(usage.gpu_energy_mj + usage.cpu_energy_mj) / 1000.0;
 }
 
+// NaN for what nobody could tell.
+float MibOf(std::optional<Bytes> bytes) {
+  return bytes.has_value() ? static_cast<float>(static_cast<double>(bytes->value()) / kMib) : NAN;
+}
+
+float SecondsOf(std::optional<Duration> duration) {
+  return duration.has_value() ? static_cast<float>(Seconds(*duration)) : NAN;
+}
+
+// What two parts moved together, of which one may not be told.
+std::optional<Bytes> Together(std::optional<Bytes> a, std::optional<Bytes> b) {
+  return a.has_value() && b.has_value() ? *a + *b : a.has_value() ? a : b;
+}
+
+std::optional<double> Rate(float amount, double of) {
+  return std::isnan(amount) || of <= 0 ? std::nullopt : std::optional(amount / of);
+}
+
 }  // namespace
+
+UsageCurves::Sums UsageCurves::SumsOf(const Usage& usage) {
+  Sums sums;
+  sums.cpu_seconds = static_cast<float>(CpuSeconds(usage));
+  sums.gpu_seconds = static_cast<float>(Seconds(usage.gpu_busy));
+  sums.joules = static_cast<float>(Joules(usage));
+  sums.read_mib = MibOf(usage.read_bytes);
+  sums.written_mib = MibOf(usage.written_bytes);
+  sums.io_blocked_seconds = SecondsOf(usage.io_blocked);
+  sums.counted_seconds = static_cast<float>(Seconds(usage.gpu_counted));
+  sums.sm_seconds = SecondsOf(usage.sm_active);
+  sums.tensor_seconds = SecondsOf(usage.tensor_active);
+  sums.dram_seconds = SecondsOf(usage.dram_active);
+  sums.link_mib = MibOf(Together(usage.nvlink_bytes, usage.pcie_bytes));
+  return sums;
+}
 
 UsageCurves::Series& UsageCurves::SeriesOf(const Job& job) {
   Series& series = series_[job.id];
@@ -69,7 +120,15 @@ UsageCurves::Point& UsageCurves::PointAt(Series& series, std::size_t row, std::i
       [](const Point& point, std::int64_t wanted) { return point.number < wanted; });
 }
 
-void UsageCurves::Spread(Series& series, Time from, Time to, const Used& used) {
+void UsageCurves::AddPart(const Sums& used, double part, Sums& sums) {
+  sums.ForEach(used, [part](float& sum, float more) {
+    if (!std::isnan(more)) {
+      sum = (std::isnan(sum) ? 0 : sum) + more * static_cast<float>(part);
+    }
+  });
+}
+
+void UsageCurves::Spread(Series& series, Time from, Time to, const Sums& used) {
   const double whole = Seconds(to - from);
   double memory = 0;
   double gpu_memory = 0;
@@ -89,9 +148,7 @@ void UsageCurves::Spread(Series& series, Time from, Time to, const Used& used) {
       const Time end = std::min(to, Time(span * (number + 1)));
       const double part = Seconds(end - begin) / whole;
       Point& point = PointAt(series, row, number);
-      point.cpu_seconds += static_cast<float>(used.cpu_seconds * part);
-      point.gpu_seconds += static_cast<float>(used.gpu_seconds * part);
-      point.joules += static_cast<float>(used.joules * part);
+      AddPart(used, part, point.sums);
       point.memory_mib = std::max(point.memory_mib, static_cast<float>(memory / kMib));
       point.gpu_memory_mib = std::max(point.gpu_memory_mib, static_cast<float>(gpu_memory / kMib));
     }
@@ -110,9 +167,7 @@ void UsageCurves::Add(const Job& job, NodeId node, Time time, const Usage& usage
   if (time <= last.time) {
     return;
   }
-  const Used used{Grown(CpuSeconds(usage), CpuSeconds(last.usage)),
-                  Grown(Seconds(usage.gpu_busy), Seconds(last.usage.gpu_busy)),
-                  Grown(Joules(usage), Joules(last.usage))};
+  const Sums used = SumsOf(Grown(usage, last.usage));
   const Time from = last.time;
   last.time = time;
   last.usage = usage;
@@ -131,6 +186,27 @@ void UsageCurves::Evict(JobId keep) {
   }
 }
 
+CurvePoint UsageCurves::Shown(const Point& point, Duration span) {
+  const double seconds = Seconds(span);
+  const Sums& sums = point.sums;
+  CurvePoint shown;
+  shown.start = Time(span * point.number);
+  shown.span = span;
+  shown.cpus = sums.cpu_seconds / seconds;
+  shown.gpus = sums.gpu_seconds / seconds;
+  shown.watts = sums.joules / seconds;
+  shown.memory = Bytes(static_cast<std::uint64_t>(point.memory_mib * kMib));
+  shown.gpu_memory = Bytes(static_cast<std::uint64_t>(point.gpu_memory_mib * kMib));
+  shown.read = Rate(sums.read_mib * static_cast<float>(kMib), seconds);
+  shown.written = Rate(sums.written_mib * static_cast<float>(kMib), seconds);
+  shown.io_blocked = Rate(sums.io_blocked_seconds, seconds);
+  shown.sm_active = Rate(sums.sm_seconds, sums.counted_seconds);
+  shown.tensor_active = Rate(sums.tensor_seconds, sums.counted_seconds);
+  shown.dram_active = Rate(sums.dram_seconds, sums.counted_seconds);
+  shown.link = Rate(sums.link_mib * static_cast<float>(kMib), sums.counted_seconds);
+  return shown;
+}
+
 // The finest row as far back as it goes, before that the next, and so on.
 JobCurve UsageCurves::CurveOf(JobId job, const Series& series) {
   JobCurve curve{job, series.label, {}};
@@ -143,15 +219,7 @@ JobCurve UsageCurves::CurveOf(JobId job, const Series& series) {
       if (start + span > before) {
         continue;
       }
-      const double seconds = Seconds(span);
-      CurvePoint& shown = curve.points.emplace_back();
-      shown.start = start;
-      shown.span = span;
-      shown.cpus = point->cpu_seconds / seconds;
-      shown.gpus = point->gpu_seconds / seconds;
-      shown.watts = point->joules / seconds;
-      shown.memory = Bytes(static_cast<std::uint64_t>(point->memory_mib * kMib));
-      shown.gpu_memory = Bytes(static_cast<std::uint64_t>(point->gpu_memory_mib * kMib));
+      curve.points.push_back(Shown(*point, span));
     }
     if (!points.empty()) {
       before = std::min(before, Time(span * points.front().number));

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -54,12 +55,40 @@ class UsageCurves {
   [[nodiscard]] std::size_t points() const { return points_; }
 
  private:
-  // Sums over a span, and amounts at its end.
-  struct Point {
-    std::int64_t number = 0;  // of the span since 1970
+  // What adds up over a span; NaN: nobody could tell.
+  struct Sums {
+    static constexpr float kUntold = std::numeric_limits<float>::quiet_NaN();
     float cpu_seconds = 0;
     float gpu_seconds = 0;
     float joules = 0;
+    float read_mib = kUntold;
+    float written_mib = kUntold;
+    float io_blocked_seconds = kUntold;
+    float counted_seconds = 0;
+    float sm_seconds = kUntold;
+    float tensor_seconds = kUntold;
+    float dram_seconds = kUntold;
+    float link_mib = kUntold;
+    // Calls visit(sum, other's) for each.
+    template <class Visitor>
+    void ForEach(const Sums& other, Visitor visit) {
+      visit(cpu_seconds, other.cpu_seconds);
+      visit(gpu_seconds, other.gpu_seconds);
+      visit(joules, other.joules);
+      visit(read_mib, other.read_mib);
+      visit(written_mib, other.written_mib);
+      visit(io_blocked_seconds, other.io_blocked_seconds);
+      visit(counted_seconds, other.counted_seconds);
+      visit(sm_seconds, other.sm_seconds);
+      visit(tensor_seconds, other.tensor_seconds);
+      visit(dram_seconds, other.dram_seconds);
+      visit(link_mib, other.link_mib);
+    }
+  };
+  // Sums over a span, and amounts at its end.
+  struct Point {
+    std::int64_t number = 0;  // of the span since 1970
+    Sums sums;
     float memory_mib = 0;
     float gpu_memory_mib = 0;
   };
@@ -72,15 +101,12 @@ class UsageCurves {
     std::array<std::deque<Point>, kRows.size()> rows;
     std::uint64_t touched = 0;
   };
-  struct Used {
-    double cpu_seconds = 0;
-    double gpu_seconds = 0;
-    double joules = 0;
-  };
-
   Series& SeriesOf(const Job& job);
   Point& PointAt(Series& series, std::size_t row, std::int64_t number);
-  void Spread(Series& series, Time from, Time to, const Used& used);
+  static Sums SumsOf(const Usage& usage);
+  static void AddPart(const Sums& used, double part, Sums& sums);
+  static CurvePoint Shown(const Point& point, Duration span);
+  void Spread(Series& series, Time from, Time to, const Sums& used);
   void Evict(JobId keep);
   static JobCurve CurveOf(JobId job, const Series& series);
 

@@ -41,6 +41,33 @@ class LostGpuTest(ClusterTest):
         self.assertEqual(self.node()["reason"], "a new GPU is ordered")
 
 
+class CountedGpuTest(ClusterTest):
+    """A GPU with performance counters, which says that it copies."""
+
+    @classmethod
+    def make(cls):
+        cluster = Cluster(nodes=1)
+        gpus = os.path.join(cluster.root, "gpus.json")
+        with open(gpus, "w", encoding="utf-8") as file:
+            json.dump({"devices": [{"uuid": "GPU-hopper", "name": "NVIDIA H100", "memory": 1 << 36, "pci": [0, 1, 0],
+                                    "busy": 100, "gpm": [{"2": 97, "5": 2, "10": 84, "60": 10, "61": 10}]}]}, file)
+        cluster.agents[0].environment = {**cluster.environment, "MUSTER_FAKE_NVML_JSON": gpus,
+                                         "MUSTER_NVML": os.path.join(BIN, "..", "tests", "libfake_nvml.so")}
+        return cluster.start()
+
+    def test_a_job_of_a_few_seconds_says_what_bounds_it(self):
+        self.cluster.must("run", "-G", "1", "sleep", "5")
+        sheet = self.cluster.must("show", "last")
+        self.assertRegex(sheet, r"GPU use +100 % of 1 GPU")
+        self.assertRegex(sheet, r"GPU work +SMs 97 %, tensor cores 2 %, device memory 84 % of its bandwidth, "
+                                r"NVLink 20(\.0)? MiB/s a GPU")
+        self.assertRegex(sheet, r"bound by +memory: SMs 97 %")
+        (detail,) = json.loads(self.cluster.must("show", "last", "--json"))["jobs"]
+        usage = detail["attempts"][0]["usage"]
+        self.assertGreaterEqual(int(usage["gpu_counted"]), 2000, usage)
+        self.assertIsNone(usage.get("pcie_bytes"), "what the GPU does not tell is not nothing")
+
+
 class GpuTest(ClusterTest):
     @classmethod
     def make(cls):

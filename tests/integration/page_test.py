@@ -300,7 +300,7 @@ class PageTest(unittest.TestCase):
         self.page.go(f"job/{job}")
         wait_until(lambda: self.page.js("return document.querySelectorAll('.chart svg').length") >= 2,
                    lambda: "curves: " + self.page.text()[:1500])
-        for text in ("Attempt 1", "CPUs busy", "Memory", "limit "):
+        for text in ("Attempt 1", "CPUs busy", "Memory", "Read from storage", "limit "):
             self.page.await_text(text)
         self.page.go("plan")
         self.assertIn("1 running job", self.page.js("return document.querySelector('canvas').getAttribute('aria-label')"))

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 import unittest
 
 from cluster import ClusterTest, program, wait_until
@@ -54,6 +55,31 @@ class UsageTest(ClusterTest):
         (row,) = json.loads(self.cluster.must("history", str(job), "--json"))["jobs"]
         self.assertGreater(row["usage"]["group_memory"], 0)
         self.assertRegex(self.cluster.must("history", str(job)), re.compile(r"CPU-TIME +EFF .*\n.* \d+ % ", re.S))
+
+    def test_what_a_job_reads_and_writes_is_known_while_it_runs_and_when_it_has_ended(self):
+        size = 8 << 20
+        script = self.cluster.script("dd if=/dev/zero of=data bs=1M count=8 conv=fsync; dd if=data of=/dev/null "
+                                     "bs=1M iflag=direct; touch read; while [ ! -e go ]; do sleep 0.1; done")
+        job = self.cluster.submit("-w", "node1", script)
+        if not self.counts_storage():
+            self.skipTest("this kernel does not count storage, or the test's files are in memory")
+        wait_until(lambda: int(self.live(job).get("node1", {}).get("read_bytes") or 0) >= size, lambda: self.live(job))
+        self.assertGreaterEqual(int(self.live(job)["node1"]["written_bytes"]), size)
+        (curve,) = json.loads(self.cluster.must("show", "--curve", "--json", str(job)))["curves"]
+        self.assertGreater(sum(point.get("read") or 0 for point in curve["points"]), 0, curve)
+        with open(os.path.join(self.cluster.work, "go"), "w", encoding="utf-8"):
+            pass
+        self.cluster.wait_ended(job)
+        (row,) = json.loads(self.cluster.must("history", str(job), "--json"))["jobs"]
+        self.assertGreaterEqual(int(row["usage"]["read_bytes"]), size)
+        self.assertNotIn("sm_active", {key for key, value in row["usage"].items() if value is not None})
+        sheet = self.cluster.must("show", str(job))
+        self.assertRegex(sheet, r"I/O +\S+ MiB read \(.*/s\), \S+ MiB written \(.*/s\), waits for storage ")
+        self.assertRegex(sheet, r"bound by +(waiting|input|output)")
+
+    def counts_storage(self):
+        kind = subprocess.run(["stat", "-f", "-c", "%T", self.cluster.work], capture_output=True, text=True, check=True)
+        return os.access("/proc/self/io", os.R_OK) and kind.stdout.strip() != "tmpfs"
 
     def reported(self, job):
         shown = self.cluster.muster("show", "--curve", "--json", str(job))

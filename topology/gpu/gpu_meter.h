@@ -15,6 +15,17 @@
 
 namespace muster::topology {
 
+// What performance counters say of the time between two readings: shares of what the GPU has, 0 to
+// 1, and bytes a second.
+struct GpuCounters {
+  double sm_active = 0;      // of the streaming multiprocessors, those that had work
+  double tensor_active = 0;  // of the tensor cores' cycles, those in which they worked
+  double dram_active = 0;    // of the device memory's bandwidth
+  // To and from other GPUs, and the host; nothing where there is no such link to count.
+  std::optional<double> nvlink = {};
+  std::optional<double> pcie = {};
+};
+
 struct GpuReading {
   std::string uuid;
   // Of the last sampling period: some kernel ran. Nothing where it cannot tell, as where MIG
@@ -26,6 +37,10 @@ struct GpuReading {
   std::uint64_t uncorrected_ecc = 0;  // errors since the driver was loaded
   std::uint64_t xid = 0;   // the newest error that the driver told since the meter began; 0: none
   std::uint64_t xids = 0;  // how many it told
+  // The same of device memory: it was read or written.
+  std::optional<std::uint32_t> memory_busy_percent = {};
+  // Since the reading before; nothing at the first, and where it has no counters.
+  std::optional<GpuCounters> counters = {};
 };
 
 class GpuMeter {

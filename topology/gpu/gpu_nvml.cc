@@ -153,12 +153,6 @@ void AddOddities(const Nvml& nvml, Device device, const Gpu& gpu, GpuListing& re
   }
 }
 
-bool IsDivided(const Nvml& nvml, Device device) {
-  unsigned int current = 0;
-  unsigned int pending = 0;
-  return nvml.mig != nullptr && nvml.mig(device, &current, &pending) == kSuccess && current != 0;
-}
-
 // "1g.5gb": what NVML's name of the instance ends in; else by its slices and its memory, which
 // NVIDIA's own words round up. Empty where NVML tells neither.
 std::string ProfileOf(const Nvml& nvml, Device instance, const std::string& model) {
@@ -266,7 +260,7 @@ GpuListing ListNvidias(const std::string& library) {
       continue;
     }
     AddOddities(nvml, device, gpu, reading);
-    if (IsDivided(nvml, device)) {
+    if (nvml.IsDivided(device)) {
       if (nvml.mig_count != nullptr && nvml.mig_handle != nullptr) {
         AddInstances(nvml, device, gpu, reading, devices);
         continue;

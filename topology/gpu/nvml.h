@@ -7,6 +7,7 @@
 // well and the end of the object.
 
 #include <array>
+#include <cstddef>
 #include <string>
 
 #include "absl/strings/str_cat.h"
@@ -61,6 +62,61 @@ struct EventData {                                  // nvmlEventData_t
   unsigned int compute_instance;
 };
 
+// GPU performance monitoring (GPM), from Hopper on: what hardware counters did between two samples.
+using GpmSample = struct OpaqueNvmlGpmSample*;
+struct GpmSupport {  // nvmlGpmSupport_t
+  unsigned int version;
+  unsigned int supported;
+};
+struct GpmMetric {  // nvmlGpmMetric_t
+  unsigned int id;
+  Result result;
+  double value;
+  struct {
+    const char* short_name;
+    const char* long_name;
+    const char* unit;
+  } info;
+};
+// nvmlGpmMetricId_t; shares in per cent, traffic in MiB a second.
+inline constexpr unsigned int kGpmSmUtil = 2;
+inline constexpr unsigned int kGpmAnyTensorUtil = 5;
+inline constexpr unsigned int kGpmDramBandwidthUtil = 10;
+inline constexpr unsigned int kGpmPcieTx = 20;
+inline constexpr unsigned int kGpmPcieRx = 21;
+inline constexpr unsigned int kGpmNvLinkRx = 60;
+inline constexpr unsigned int kGpmNvLinkTx = 61;
+// NVML_GPM_METRIC_MAX has grown from 98 to 333: room for more than NVML will look at, which is
+// `count`.
+inline constexpr std::size_t kGpmMetricMax = 512;
+struct GpmMetricsGet {  // nvmlGpmMetricsGet_t
+  unsigned int version;
+  unsigned int count;
+  GpmSample before;
+  GpmSample after;
+  std::array<GpmMetric, kGpmMetricMax> metrics;
+};
+inline constexpr unsigned int kGpmVersion = 1;  // NVML_GPM_SUPPORT_VERSION, ..._METRICS_GET_VERSION
+
+struct GpmCalls {
+  void FindIn(const LoadedLibrary& library) {
+    library.Find("nvmlGpmQueryDeviceSupport", support);
+    library.Find("nvmlGpmSampleAlloc", make_sample);
+    library.Find("nvmlGpmSampleFree", free_sample);
+    library.Find("nvmlGpmSampleGet", take_sample);
+    library.Find("nvmlGpmMetricsGet", metrics);
+  }
+  [[nodiscard]] bool complete() const {
+    return support != nullptr && make_sample != nullptr && free_sample != nullptr &&
+           take_sample != nullptr && metrics != nullptr;
+  }
+  Result (*support)(Device, GpmSupport*) = nullptr;
+  Result (*make_sample)(GpmSample*) = nullptr;
+  Result (*free_sample)(GpmSample) = nullptr;
+  Result (*take_sample)(Device, GpmSample) = nullptr;
+  Result (*metrics)(GpmMetricsGet*) = nullptr;
+};
+
 // What tells errors of GPUs; each may be absent.
 struct ErrorCalls {
   void FindIn(const LoadedLibrary& library) {
@@ -104,6 +160,7 @@ class Nvml {
     library_.Find("nvmlDeviceGetUtilizationRates", utilization);
     library_.Find("nvmlDeviceGetTotalEnergyConsumption", energy);  // Volta and later
     errors.FindIn(library_);
+    gpm.FindIn(library_);
   }
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
@@ -130,6 +187,13 @@ class Nvml {
     return text == nullptr ? absl::StrCat("error ", result) : text;
   }
 
+  // Whether MIG divides the GPU.
+  [[nodiscard]] bool IsDivided(Device device) const {
+    unsigned int current = 0;
+    unsigned int pending = 0;
+    return mig != nullptr && mig(device, &current, &pending) == kSuccess && current != 0;
+  }
+
   // The entry points, as NVML has them.
   Result (*count)(unsigned int*) = nullptr;
   Result (*handle)(unsigned int, Device*) = nullptr;
@@ -148,6 +212,7 @@ class Nvml {
   Result (*utilization)(Device, Utilization*) = nullptr;
   Result (*energy)(Device, unsigned long long*) = nullptr;
   ErrorCalls errors;
+  GpmCalls gpm;
 
  private:
   LoadedLibrary library_;

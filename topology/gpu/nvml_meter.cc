@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "topology/gpu/nvml.h"
+#include "topology/gpu/nvml_counters.h"
 
 namespace muster::topology {
 namespace {
@@ -40,6 +41,7 @@ class NvmlMeter final : public GpuMeter {
       if (nvml_.handle(i, &device) == nvml::kSuccess &&
           nvml_.uuid(device, uuid.data(), uuid.size()) == nvml::kSuccess) {
         devices_.emplace_back(device, uuid.data());
+        counters_.push_back(NvmlCounters::Open(nvml_, device));
       }
     }
     ListenForErrors();
@@ -49,7 +51,8 @@ class NvmlMeter final : public GpuMeter {
   std::vector<GpuReading> Read() override {
     TakeErrors();
     std::vector<GpuReading> readings;
-    for (const auto& [device, uuid] : devices_) {
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      const auto& [device, uuid] = devices_[i];
       GpuReading reading;
       reading.uuid = uuid;
       nvml::Utilization busy{};
@@ -63,6 +66,10 @@ class NvmlMeter final : public GpuMeter {
       // Not of a GPU that MIG divides.
       if (nvml_.utilization(device, &busy) == nvml::kSuccess) {
         reading.busy_percent = busy.gpu;
+        reading.memory_busy_percent = busy.memory;
+      }
+      if (counters_[i] != nullptr) {
+        reading.counters = counters_[i]->Read();
       }
       if (nvml_.energy != nullptr && nvml_.energy(device, &energy) == nvml::kSuccess) {
         reading.energy_mj = energy;
@@ -120,7 +127,8 @@ class NvmlMeter final : public GpuMeter {
 
   nvml::Nvml nvml_;
   std::vector<std::pair<nvml::Device, std::string>> devices_;
-  nvml::EventSet events_ = nullptr;  // null: none are told
+  std::vector<std::unique_ptr<NvmlCounters>> counters_;  // of each; null: it has none
+  nvml::EventSet events_ = nullptr;                      // null: none are told
   std::map<nvml::Device, Xids> xids_;
 };
 

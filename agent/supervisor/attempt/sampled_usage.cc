@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <type_traits>
+#include <optional>
 #include <vector>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "agent/supervisor/attempt/replace_file.h"
@@ -17,9 +18,12 @@ namespace muster::agent {
 namespace {
 
 constexpr std::size_t kNumbers = kFieldCount<Usage>;
-constexpr std::size_t kNumbersLeast = 3;  // what the first version wrote
+// What earlier versions wrote: theirs may still lie there, or still run.
+constexpr std::array<std::size_t, 3> kNumbersOfVersions = {3, 8, kNumbers};
+constexpr const char* kUnknown = "-";
 
-using Numbers = std::array<std::uint64_t, kNumbers>;
+// Of each place, its number; nothing: what nobody could tell.
+using Numbers = std::array<std::optional<std::uint64_t>, kNumbers>;
 
 void SetAmount(std::uint64_t number, Duration& amount) {
   amount = Duration(static_cast<std::int64_t>(number));
@@ -29,6 +33,16 @@ void SetAmount(std::uint64_t number, Bytes& amount) {
 }
 void SetAmount(std::uint64_t number, std::uint64_t& amount) {
   amount = number;
+}
+template <class Amount>
+void SetAmount(std::optional<std::uint64_t> number, std::optional<Amount>& amount) {
+  if (number.has_value()) {
+    SetAmount(*number, amount.emplace());
+  }
+}
+template <class Amount>
+void SetAmount(std::optional<std::uint64_t> number, Amount& amount) {
+  SetAmount(number.value_or(0), amount);
 }
 
 std::uint64_t NumberOf(Duration amount) {
@@ -40,6 +54,10 @@ std::uint64_t NumberOf(Bytes amount) {
 std::uint64_t NumberOf(std::uint64_t amount) {
   return amount;
 }
+template <class Amount>
+std::optional<std::uint64_t> NumberOf(const std::optional<Amount>& amount) {
+  return amount.has_value() ? std::optional(NumberOf(*amount)) : std::nullopt;
+}
 
 }  // namespace
 
@@ -50,12 +68,13 @@ Usage ReadSampledUsage(const std::string& path) {
   }
   const std::vector<std::string> words =
       absl::StrSplit(*text, absl::ByAnyChar(" \n"), absl::SkipEmpty());
-  if (words.size() != kNumbers && words.size() != kNumbersLeast) {
+  if (std::find(kNumbersOfVersions.begin(), kNumbersOfVersions.end(), words.size()) ==
+      kNumbersOfVersions.end()) {
     return {};
   }
   Numbers numbers{};
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (!absl::SimpleAtoi(words[i], &numbers[i])) {
+    if (words[i] != kUnknown && !absl::SimpleAtoi(words[i], &numbers[i].emplace())) {
       return {};
     }
   }
@@ -70,7 +89,11 @@ void WriteSampledUsage(const std::string& path, const Usage& usage) {
   Usage::Amounts([&](auto... amount) {
     ((numbers.at(amount.place) = NumberOf(usage.*(amount.member))), ...);
   });
-  ReplaceFile(path, absl::StrJoin(numbers, " ") + "\n").IgnoreError();  // the next one has it too
+  const auto add_word = [](std::string* out, std::optional<std::uint64_t> number) {
+    absl::StrAppend(out, number.has_value() ? absl::StrCat(*number) : kUnknown);
+  };
+  ReplaceFile(path, absl::StrJoin(numbers, " ", add_word) + "\n")
+      .IgnoreError();  // the next one has it too
 }
 
 void AddSampled(const Usage& sampled, Usage& usage) {

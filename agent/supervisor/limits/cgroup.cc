@@ -124,6 +124,12 @@ Bytes AttemptCgroup::PeakMemory() const {
   return BytesOf(ReadCgroupFile(directory_, "memory.peak")).value_or(Bytes());
 }
 
+std::optional<Duration> AttemptCgroup::IoWait() const {
+  const std::optional<std::chrono::microseconds> wait = CgroupIoWait(directory_);
+  return wait.has_value() ? std::optional(std::chrono::duration_cast<Duration>(*wait))
+                          : std::nullopt;
+}
+
 void AttemptCgroup::Remove() const {
   RemoveCgroup(directory_);
 }

@@ -50,6 +50,8 @@ class AttemptCgroup {
   [[nodiscard]] std::optional<std::string> OutOfOwnMemory() const;
   // The most that all of it held at once; 0 where the kernel does not count.
   [[nodiscard]] Bytes PeakMemory() const;
+  // For how long some thread in it waited for storage; nothing where the kernel does not count.
+  [[nodiscard]] std::optional<Duration> IoWait() const;
   void Remove() const;
 
  private:

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -53,9 +54,11 @@ void AddCourse(const JobCurve& curve, const std::string& name, const CurveValue&
   double sum = 0;
   double time = 0;
   for (const CurvePoint& point : curve.points) {
-    most = std::max(most, value(point));
-    sum += value(point) * static_cast<double>(point.span.count());
-    time += static_cast<double>(point.span.count());
+    if (value(point) >= 0) {
+      most = std::max(most, value(point));
+      sum += value(point) * static_cast<double>(point.span.count());
+      time += static_cast<double>(point.span.count());
+    }
   }
   if (most > 0) {
     absl::StrAppend(&page, absl::StrFormat("%-11s", name),
@@ -71,6 +74,22 @@ std::string RateText(double value) {
 std::string MemoryText(double value) {
   return BytesText(static_cast<std::uint64_t>(value));
 }
+
+// Courses of what some nodes cannot tell: a point has it or nothing.
+struct ToldCourse {
+  const char* name;
+  std::optional<double> CurvePoint::*value;
+  std::string (*text)(double);
+};
+constexpr ToldCourse kToldCourses[] = {
+    {"read", &CurvePoint::read, ByteRateText},
+    {"written", &CurvePoint::written, ByteRateText},
+    {"I/O waits", &CurvePoint::io_blocked, RateText},
+    {"SMs", &CurvePoint::sm_active, PercentText},
+    {"tensor", &CurvePoint::tensor_active, PercentText},
+    {"GPU band", &CurvePoint::dram_active, PercentText},
+    {"links", &CurvePoint::link, ByteRateText},
+};
 
 // Its course between its least and its most, which need not be near to nothing.
 void AddReported(const ReportedCurve& curve, const Style& style, std::string& page) {
@@ -123,6 +142,11 @@ std::string PrintCurve(const JobCurve& curve, const Style& style) {
   AddCourse(
       curve, "power", [](const CurvePoint& point) { return point.watts; },
       [](double watts) { return RateText(watts) + " W"; }, style, page);
+  for (const ToldCourse& told : kToldCourses) {
+    AddCourse(
+        curve, told.name, [&](const CurvePoint& point) { return (point.*told.value).value_or(-1); },
+        told.text, style, page);
+  }
   for (const ReportedCurve& reported : curve.reported) {
     AddReported(reported, style, page);
   }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -22,6 +23,23 @@ void AddCounter(const JobCurve& curve, const std::string& name, Time time, doubl
   }
 }
 
+// What a point has or its nodes could not tell.
+void AddTold(const JobCurve& curve, const CurvePoint& point, TraceEvents& events) {
+  const std::pair<const char*, std::optional<double>> told[] = {
+      {"bytes read a second", point.read},
+      {"bytes written a second", point.written},
+      {"nodes that wait for storage", point.io_blocked},
+      {"SMs active", point.sm_active},
+      {"tensor cores active", point.tensor_active},
+      {"device memory bandwidth", point.dram_active},
+      {"link bytes a second of a GPU", point.link}};
+  for (const auto& [name, value] : told) {
+    if (value.has_value()) {
+      AddCounter(curve, name, point.start, *value, events);
+    }
+  }
+}
+
 void AddPoints(const JobCurve& curve, TraceEvents& events) {
   for (const CurvePoint& point : curve.points) {
     AddCounter(curve, "CPUs busy", point.start, point.cpus, events);
@@ -30,6 +48,7 @@ void AddPoints(const JobCurve& curve, TraceEvents& events) {
     AddCounter(curve, "GPU memory", point.start, static_cast<double>(point.gpu_memory.value()),
                events);
     AddCounter(curve, "watts", point.start, point.watts, events);
+    AddTold(curve, point, events);
   }
   for (const ReportedCurve& reported : curve.reported) {
     for (const ReportedPoint& point : reported.points) {

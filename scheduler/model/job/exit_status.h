@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "scheduler/model/value/fields.h"
@@ -84,6 +85,22 @@ struct Usage {
   Bytes gpu_memory;                 // the most that was taken of one of its GPUs
   std::uint64_t gpu_energy_mj = 0;  // what its GPUs took, millijoules
   std::uint64_t cpu_energy_mj = 0;  // its share of what the node's processors took, by CPU time
+  // Nothing where no node could tell; a node that cannot tell adds nothing to those that can.
+  std::optional<Bytes> read_bytes;     // fetched from storage; what the page cache had is not
+  std::optional<Bytes> written_bytes;  // handed to storage, by the page cache or past it
+  std::optional<Duration> io_blocked;  // node time in which at least one of its threads waited for
+                                       // storage; at least so much
+  // GPU time, of all its GPUs together: that over which looks told how busy they were, and that
+  // over which performance counters were read. What they said is a part of that time, as energy is
+  // of time: half of the SMs at work for a second is half a second.
+  Duration gpu_watched{0};
+  std::optional<Duration> gpu_memory_busy;  // of gpu_watched: device memory was read or written
+  Duration gpu_counted{0};
+  std::optional<Duration> sm_active;      // of gpu_counted: streaming multiprocessors had work
+  std::optional<Duration> tensor_active;  // of gpu_counted: tensor cores
+  std::optional<Duration> dram_active;    // of gpu_counted: the device memory's bandwidth
+  std::optional<Bytes> nvlink_bytes;      // to and from other GPUs, during gpu_counted
+  std::optional<Bytes> pcie_bytes;        // to and from the host, during gpu_counted
 
   // Every amount, once: what adds up, samples, converts and prints usage walks this list. A place
   // is never used again, a new amount takes the next.
@@ -97,7 +114,18 @@ struct Usage {
                 UsageAmount{"gpu_busy", &Usage::gpu_busy, kSum, kAgent, 0},
                 UsageAmount{"gpu_memory", &Usage::gpu_memory, kMost, kAgent, 1},
                 UsageAmount{"gpu_energy_mj", &Usage::gpu_energy_mj, kSum, kAgent, 2},
-                UsageAmount{"cpu_energy_mj", &Usage::cpu_energy_mj, kSum, kAgent, 3});
+                UsageAmount{"cpu_energy_mj", &Usage::cpu_energy_mj, kSum, kAgent, 3},
+                UsageAmount{"read_bytes", &Usage::read_bytes, kSum, kBoth, 8},
+                UsageAmount{"written_bytes", &Usage::written_bytes, kSum, kBoth, 9},
+                UsageAmount{"io_blocked", &Usage::io_blocked, kSum, kBoth, 10},
+                UsageAmount{"gpu_watched", &Usage::gpu_watched, kSum, kAgent, 11},
+                UsageAmount{"gpu_memory_busy", &Usage::gpu_memory_busy, kSum, kAgent, 12},
+                UsageAmount{"gpu_counted", &Usage::gpu_counted, kSum, kAgent, 13},
+                UsageAmount{"sm_active", &Usage::sm_active, kSum, kAgent, 14},
+                UsageAmount{"tensor_active", &Usage::tensor_active, kSum, kAgent, 15},
+                UsageAmount{"dram_active", &Usage::dram_active, kSum, kAgent, 16},
+                UsageAmount{"nvlink_bytes", &Usage::nvlink_bytes, kSum, kAgent, 17},
+                UsageAmount{"pcie_bytes", &Usage::pcie_bytes, kSum, kAgent, 18});
   }
   static constexpr auto Fields(auto list) {
     return Amounts([&](auto... amount) { return list(Field{amount.name, amount.member}...); });
@@ -109,14 +137,26 @@ struct Usage {
   friend bool operator==(const Usage&, const Usage&) = default;
 
  private:
+  template <class Amount>
+  static void AddPart(AddedUp how, const Amount& part, Amount& whole) {
+    if (how == AddedUp::kSum) {
+      whole += part;
+    } else {
+      whole = std::max(whole, part);
+    }
+  }
+  template <class Amount>
+  static void AddPart(AddedUp how, const std::optional<Amount>& part,
+                      std::optional<Amount>& whole) {
+    if (part.has_value() && whole.has_value()) {
+      AddPart(how, *part, *whole);
+    } else if (part.has_value()) {
+      whole = part;
+    }
+  }
   template <class Member>
   void AddAmount(const UsageAmount<Member>& amount, const Usage& part) {
-    Member& whole = this->*amount.member;
-    if (amount.added_up == AddedUp::kSum) {
-      whole += part.*amount.member;
-    } else {
-      whole = std::max(whole, part.*amount.member);
-    }
+    AddPart(amount.added_up, part.*amount.member, this->*amount.member);
   }
 };
 

@@ -2,6 +2,7 @@
 
 // What a job used over time, and what its programs said.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,20 +13,34 @@
 
 namespace muster {
 
-// What a job used in a span of time, on average or, of memory, at most.
+// What a job used in a span of time, on average or, of memory, at most. Nothing: no node could
+// tell.
 struct CurvePoint {
   Time start = kNoTime;
   Duration span{0};
-  double cpus = 0;   // busy
-  double gpus = 0;   // busy
-  double watts = 0;  // of GPUs and its share of the processors
-  Bytes memory;      // the most so far, of all its nodes together
-  Bytes gpu_memory;  // the most so far on one GPU
+  double cpus = 0;                        // busy
+  double gpus = 0;                        // busy
+  double watts = 0;                       // of GPUs and its share of the processors
+  Bytes memory;                           // the most so far, of all its nodes together
+  Bytes gpu_memory;                       // the most so far on one GPU
+  std::optional<double> read = {};        // from storage, bytes a second
+  std::optional<double> written = {};     // to storage, bytes a second
+  std::optional<double> io_blocked = {};  // nodes on which it waited for storage
+  // Shares of what its GPUs have, while their counters were read: 0 to 1.
+  std::optional<double> sm_active = {};
+  std::optional<double> tensor_active = {};
+  std::optional<double> dram_active = {};
+  std::optional<double> link = {};  // by NVLink and PCIe, bytes a second of one GPU
   static constexpr auto Fields(auto list) {
     return list(Field{"start", &CurvePoint::start}, Field{"span", &CurvePoint::span},
                 Field{"cpus", &CurvePoint::cpus}, Field{"gpus", &CurvePoint::gpus},
                 Field{"watts", &CurvePoint::watts}, Field{"memory", &CurvePoint::memory},
-                Field{"gpu_memory", &CurvePoint::gpu_memory});
+                Field{"gpu_memory", &CurvePoint::gpu_memory}, Field{"read", &CurvePoint::read},
+                Field{"written", &CurvePoint::written},
+                Field{"io_blocked", &CurvePoint::io_blocked},
+                Field{"sm_active", &CurvePoint::sm_active},
+                Field{"tensor_active", &CurvePoint::tensor_active},
+                Field{"dram_active", &CurvePoint::dram_active}, Field{"link", &CurvePoint::link});
   }
 };
 

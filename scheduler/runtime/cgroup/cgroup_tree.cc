@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/words.h"
@@ -43,6 +44,14 @@ void RemoveBelow(int at, const char* name, int depth) {
   unlinkat(at, name, AT_REMOVEDIR);
 }
 
+// Of "total=12" the number after "total=".
+std::optional<std::uint64_t> NumberAfter(const std::string& name, const std::string& word) {
+  std::uint64_t number = 0;
+  return absl::StartsWith(word, name) && absl::SimpleAtoi(word.substr(name.size()), &number)
+             ? std::optional(number)
+             : std::nullopt;
+}
+
 // What the group could pass on and does not, in the order in which it is tried.
 std::vector<std::string> NotPassedOn(const std::string& directory) {
   const std::vector<std::string> here = SplitWords(ReadCgroupFile(directory, "cgroup.controllers"));
@@ -66,6 +75,32 @@ std::string ReadCgroupFile(const std::string& directory, const std::string& file
     text.pop_back();
   }
   return text;
+}
+
+std::optional<std::chrono::microseconds> CgroupIoWait(const std::string& directory) {
+  // "some avg10=0.00 avg60=0.00 avg300=0.00 total=0", and a line of what stopped all of them.
+  const std::string text = ReadCgroupFile(directory, "io.pressure");
+  for (const std::string& word : SplitWords(text.substr(0, text.find('\n')))) {
+    if (const std::optional<std::uint64_t> total = NumberAfter("total=", word)) {
+      return std::chrono::microseconds(*total);
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<CgroupIo> CgroupDeviceIo(const std::string& directory) {
+  std::optional<CgroupIo> sum;
+  // "8:0 rbytes=1 wbytes=2 rios=3 wios=4 dbytes=5 dios=6", a line for each device.
+  for (const std::string& word : SplitWords(ReadCgroupFile(directory, "io.stat"))) {
+    const std::optional<std::uint64_t> read = NumberAfter("rbytes=", word);
+    const std::optional<std::uint64_t> written = NumberAfter("wbytes=", word);
+    if (read.has_value() || written.has_value()) {
+      sum = sum.value_or(CgroupIo());
+      sum->read += read.value_or(0);
+      sum->written += written.value_or(0);
+    }
+  }
+  return sum;
 }
 
 absl::Status WriteCgroupFile(const std::string& directory, const std::string& file,

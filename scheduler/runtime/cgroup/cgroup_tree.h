@@ -5,6 +5,9 @@
 //
 // Invariant: nothing outside `directory` is touched; no symbolic link is followed.
 
+#include <chrono>
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/status.h"
@@ -16,6 +19,18 @@ inline constexpr const char* kSupervisorsGroup = "MUSTER_SUPERVISORS_CGROUP";
 
 // The content of a file of the group without its last newline; "" when it cannot be read.
 std::string ReadCgroupFile(const std::string& directory, const std::string& file);
+
+// For how long at least one of its threads has waited for storage, by io.pressure (the kernel's
+// Documentation/accounting/psi.rst); nothing where the kernel does not count.
+std::optional<std::chrono::microseconds> CgroupIoWait(const std::string& directory);
+
+// What it read from block devices and wrote to them, in bytes, by io.stat; nothing where that names
+// no device, as of a group that used none or has no io controller.
+struct CgroupIo {
+  std::uint64_t read = 0;
+  std::uint64_t written = 0;
+};
+std::optional<CgroupIo> CgroupDeviceIo(const std::string& directory);
 
 // Writes one value; an error names the file and what the kernel said.
 absl::Status WriteCgroupFile(const std::string& directory, const std::string& file,

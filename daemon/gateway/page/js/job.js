@@ -138,13 +138,29 @@ function attemptCard(attempt, machines, last) {
 function curves(points, job) {
   const of = (key) => points.map((point) => ({ start: Number(point.start), span: Number(point.span), value: Number(point[key]) }));
   const has = (key) => points.some((point) => Number(point[key]) > 0);
+  // What some nodes cannot tell: a point has it, or nothing.
+  const told = (key) => points.filter((point) => point[key] !== undefined && point[key] !== null).map((point) =>
+    ({ start: Number(point.start), span: Number(point.span), value: Number(point[key]) }));
+  const optional = (key, title, all, say, colour) => {
+    const known = told(key);
+    return known.length ? curve({ title, points: known, all, say, colour }) : null;
+  };
+  const flow = (value) => bytes(value) + "/s";
+  const share = (value) => Math.round(value * 100) + " %";
   const rate = (value) => (value < 10 ? Math.round(value * 100) / 100 : Math.round(value)).toLocaleString();
   return card("What it used", el("div", { class: "charts" },
     curve({ title: "CPUs busy", points: of("cpus"), all: job.cpus, say: rate, colour: "a" }),
     curve({ title: "Memory", points: of("memory"), all: Number(job.memory), say: bytes, colour: "b" }),
     job.gpus ? curve({ title: "GPUs busy", points: of("gpus"), all: job.gpus, say: rate, colour: "c" }) : null,
     has("gpu_memory") ? curve({ title: "GPU memory, of the fullest", points: of("gpu_memory"), all: 0, say: bytes, colour: "d" }) : null,
-    has("watts") ? curve({ title: "Power", points: of("watts"), all: 0, say: (watts) => rate(watts) + " W", colour: "e" }) : null));
+    has("watts") ? curve({ title: "Power", points: of("watts"), all: 0, say: (watts) => rate(watts) + " W", colour: "e" }) : null,
+    optional("read", "Read from storage", 0, flow, "a"),
+    optional("written", "Written to storage", 0, flow, "b"),
+    optional("io_blocked", "Nodes on which it waits for storage", 0, rate, "d"),
+    optional("sm_active", "SMs of its GPUs with work", 1, share, "c"),
+    optional("tensor_active", "Tensor cores at work", 1, share, "c"),
+    optional("dram_active", "GPU memory bandwidth", 1, share, "d"),
+    optional("link", "NVLink and PCIe, of one GPU", 0, flow, "e")));
 }
 
 // What its programs say themselves: muster report.

@@ -1,13 +1,22 @@
 #include "agent/node/process_usage.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <linux/magic.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
@@ -37,6 +46,11 @@ class Proc {
         pid, " (", name, ") S ", parent, " 1 1 0 -1 4194304 1 2 3 4 ", times.user, " ",
         times.system, " ", times.children_user, " ", times.children_system,
         " 20 0 1 0 777 1000000 ", times.pages, " 18446744073709551615 1 1 0\n");
+  }
+  void AddIo(pid_t pid, int read, int written) const {
+    Write(absl::StrCat(pid, "/io"),
+          absl::StrCat("rchar: 1\nwchar: 1\nsyscr: 1\nsyscw: 1\nread_bytes: ", read,
+                       "\nwrite_bytes: ", written, "\ncancelled_write_bytes: 7\n"));
   }
   void Write(const std::string& name, const std::string& text) const {
     std::ofstream(directory_ / name) << text;
@@ -95,6 +109,104 @@ TEST(ProcessUsage, WhatIsNoProcessAndWhatCannotBeReadIsLeftOut) {
   EXPECT_THAT(UsageBelow({10}, proc.root()), ElementsAre(Key(10)));
   EXPECT_EQ(UsageBelow({10}, proc.root()).at(10), Usage());
   EXPECT_THAT(UsageBelow({10}, proc.root() + "/nowhere"), IsEmpty());
+}
+
+TEST(ProcessUsage, StorageIsTheRootsTooBecauseItHasThatOfTheChildrenThatEnded) {
+  const Proc proc;
+  for (const pid_t pid : {10, 11, 12, 20, 21}) {
+    proc.Add(pid, pid % 10 == 0 ? 1 : pid - 1, {});
+  }
+  proc.AddIo(10, 100, 1);
+  proc.AddIo(11, 20, 2);
+  proc.AddIo(12, 3, 4);
+  const auto used = UsageBelow({10, 20}, proc.root());
+  EXPECT_EQ(used.at(10).read_bytes, Bytes(123));
+  EXPECT_EQ(used.at(10).written_bytes, Bytes(7));
+  EXPECT_EQ(used.at(20).read_bytes, std::nullopt) << "a kernel that does not count";
+}
+
+TEST(ProcessUsage, HowLongProcessesWaitedIsKnownWhereTheKernelCountsDelays) {
+  const Proc proc;
+  proc.Add(10, 1, {});
+  for (const auto& [pid, ticks] : {std::pair(11, 40), std::pair(12, 70)}) {
+    std::filesystem::create_directories(proc.root() + absl::StrCat("/", pid));
+    std::string text = absl::StrCat(pid, " (x) D 10");
+    for (int field = 5; field <= 41; ++field) {
+      absl::StrAppend(&text, field == 25 ? " 18446744073709551615" : " 0");
+    }
+    proc.Write(absl::StrCat(pid, "/stat"), absl::StrCat(text, " ", ticks, " 0 0"));
+  }
+  EXPECT_EQ(UsageBelow({10}, proc.root()).at(10).io_blocked, std::nullopt);
+  std::filesystem::create_directories(proc.root() + "/sys/kernel");
+  proc.Write("sys/kernel/task_delayacct", "0\n");
+  EXPECT_EQ(UsageBelow({10}, proc.root()).at(10).io_blocked, std::nullopt);
+  proc.Write("sys/kernel/task_delayacct", "1\n");
+  EXPECT_EQ(UsageBelow({10}, proc.root()).at(10).io_blocked, Ticks(70))
+      << "the longest: both may have waited at once";
+}
+
+// Runs `work` in a child of a child, which has ended when this returns; its parent lives on.
+class WorkOfAGrandchild {
+ public:
+  template <class Work>
+  explicit WorkOfAGrandchild(Work work) {
+    int done[2] = {-1, -1};
+    EXPECT_EQ(pipe(done), 0);
+    child_ = fork();
+    if (child_ == 0) {
+      const pid_t grandchild = fork();
+      if (grandchild == 0) {
+        _exit(work() ? 0 : 1);
+      }
+      int status = 0;
+      waitpid(grandchild, &status, 0);
+      const char well = WIFEXITED(status) && WEXITSTATUS(status) == 0 ? '1' : '0';
+      static_cast<void>(!write(done[1], &well, 1));
+      pause();
+    }
+    char well = '0';
+    EXPECT_EQ(read(done[0], &well, 1), 1);
+    EXPECT_EQ(well, '1');
+    close(done[0]);
+    close(done[1]);
+  }
+  WorkOfAGrandchild(const WorkOfAGrandchild&) = delete;
+  WorkOfAGrandchild& operator=(const WorkOfAGrandchild&) = delete;
+  ~WorkOfAGrandchild() {
+    kill(child_, SIGKILL);
+    waitpid(child_, nullptr, 0);
+  }
+  [[nodiscard]] pid_t parent() const { return child_; }
+
+ private:
+  pid_t child_ = -1;
+};
+
+TEST(ProcessUsage, WhatARealProcessWroteAndReadBackFromTheDiskIsCountedWhenItHasEnded) {
+  if (access("/proc/self/io", R_OK) != 0) {
+    GTEST_SKIP() << "this kernel does not count storage";
+  }
+  constexpr std::size_t kBytes = std::size_t{4} << 20;
+  const TempDirectory directory;
+  const std::string path = directory / "data";
+  const WorkOfAGrandchild work([&] {
+    const std::vector<char> block(kBytes, 'x');
+    std::vector<char> again(kBytes);
+    const int fd = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    return write(fd, block.data(), kBytes) == static_cast<ssize_t>(kBytes) && fsync(fd) == 0 &&
+           posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED) == 0 &&
+           pread(fd, again.data(), kBytes, 0) == static_cast<ssize_t>(kBytes) && again == block;
+  });
+  struct statfs where = {};
+  ASSERT_EQ(statfs(path.c_str(), &where), 0);
+  const Usage used = UsageBelow({work.parent()}).at(work.parent());
+  ASSERT_TRUE(used.read_bytes.has_value());
+  if (where.f_type == TMPFS_MAGIC) {
+    GTEST_SKIP() << "its files are in memory";
+  }
+  EXPECT_GE(used.written_bytes, Bytes(kBytes));
+  EXPECT_GE(used.read_bytes, Bytes(kBytes));
+  EXPECT_LT(used.read_bytes, Bytes(16 * kBytes));
 }
 
 TEST(ProcessUsage, AProcessOfThisMachineIsSeenToWork) {

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,8 +24,9 @@ using std::chrono::seconds;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-Usage GpuUse(int busy_ms, int memory, int energy_mj) {
+Usage GpuUse(int busy_ms, int memory, int energy_mj, int watched_ms = 0) {
   Usage usage;
+  usage.gpu_watched = Duration(watched_ms);
   usage.gpu_busy = Duration(busy_ms);
   usage.gpu_memory = Bytes(static_cast<std::uint64_t>(memory));
   usage.gpu_energy_mj = static_cast<std::uint64_t>(energy_mj);
@@ -77,7 +79,7 @@ TEST_F(UsageSamplerTest, WhatGpusDoBetweenSamplesIsTheirJobs) {
   EXPECT_EQ(Sum(one_), GpuUse(0, 20, 1000)) << "one look says not how busy they were";
   meter_.said[1].memory_used = Bytes(5);
   sampler.Sample({{one_, {&part}}}, start_ + seconds(12));
-  EXPECT_EQ(Sum(one_), GpuUse(18'000, 20, 1000));
+  EXPECT_EQ(Sum(one_), GpuUse(18'000, 20, 1000, 24'000)) << "two GPUs for twelve seconds";
 }
 
 TEST_F(UsageSamplerTest, JobsThatShareAGpuShareWhatItDoes) {
@@ -90,8 +92,8 @@ TEST_F(UsageSamplerTest, JobsThatShareAGpuShareWhatItDoes) {
   meter_.said[1].energy_mj += 1000;
   sampler.Sample({{one_, {&quarter}}, {two_, {&rest}}}, start_ + seconds(2));
   sampler.Sample({{one_, {&quarter}}, {two_, {&rest}}}, start_ + seconds(4));
-  EXPECT_EQ(Sum(one_), GpuUse(1000, 20, 250));
-  EXPECT_EQ(Sum(two_), GpuUse(3000, 20, 750));
+  EXPECT_EQ(Sum(one_), GpuUse(1000, 20, 250, 1000));
+  EXPECT_EQ(Sum(two_), GpuUse(3000, 20, 750, 3000));
 }
 
 TEST_F(UsageSamplerTest, AJobThatCameSinceTheLastSampleIsNotChargedForBefore) {
@@ -126,8 +128,68 @@ TEST_F(UsageSamplerTest, GpusThatWereIdleAtEachLookAreNotThoseOfWhichNobodyKnows
   for (int i = 0; i < 4; ++i) {
     sampler.Sample({{one_, {&first}}, {two_, {&second}}}, start_ + seconds(10 * i));
   }
-  EXPECT_EQ(Sum(one_), GpuUse(1, 10, 0));
+  EXPECT_EQ(Sum(one_), GpuUse(1, 10, 0, 30'000));
   EXPECT_EQ(Sum(two_), GpuUse(0, 20, 0)) << "memory is known of a GPU that MIG divides";
+}
+
+TEST_F(UsageSamplerTest, CountersCountForTheirTimeAndTheJobsPartOfTheGpu) {
+  UsageSampler sampler(machine_, *state_, {.gpus = &meter_});
+  const NodeAllocation whole = Part({{0}});
+  const NodeAllocation half = Part({{1, GpuShare(500)}});
+  Make(one_);
+  Make(two_);
+  const UsageSampler::Running both = {{one_, {&whole}}, {two_, {&half}}};
+  sampler.Sample(both, start_);
+  meter_.said[0].memory_busy_percent = 20;
+  meter_.said[0].counters = {.sm_active = 0.5, .dram_active = 1, .nvlink = 1000, .pcie = {}};
+  sampler.Sample(both, start_ + seconds(4));
+  meter_.said[0].counters = {.sm_active = 1, .dram_active = 0, .nvlink = 500, .pcie = 10};
+  meter_.said[1].counters = {.sm_active = 0.25};
+  sampler.Sample(both, start_ + seconds(6));
+  const Usage used = Sum(one_);
+  EXPECT_EQ(used.gpu_counted, seconds(6));
+  EXPECT_EQ(used.sm_active, seconds(4)) << "half of four seconds, and two";
+  EXPECT_EQ(used.tensor_active, seconds(0)) << "it was told, and none worked";
+  EXPECT_EQ(used.dram_active, seconds(4));
+  EXPECT_EQ(used.nvlink_bytes, Bytes(5000));
+  EXPECT_EQ(used.pcie_bytes, Bytes(20)) << "for as long as it was told";
+  EXPECT_EQ(used.gpu_memory_busy, milliseconds(1200));
+  EXPECT_EQ(Sum(two_).gpu_counted, seconds(1));
+  EXPECT_EQ(Sum(two_).sm_active, milliseconds(250));
+  EXPECT_EQ(Sum(two_).pcie_bytes, std::nullopt);
+  EXPECT_EQ(Sum(two_).gpu_memory_busy, std::nullopt);
+}
+
+TEST_F(UsageSamplerTest, YoungJobsWithGpusAreLookedAtMoreOftenThanOthers) {
+  UsageSampler sampler(machine_, *state_, {.gpus = &meter_});
+  const NodeAllocation gpu = Part({{0}});
+  const NodeAllocation none = Part({});
+  Make(one_);
+  Make(two_);
+  const Duration every = seconds(10);
+  sampler.Sample({{two_, {&none}}}, start_);
+  EXPECT_EQ(sampler.NextIn(every, start_), every) << "the kernel counts what processes do";
+  const UsageSampler::Running both = {{one_, {&gpu}}, {two_, {&none}}};
+  sampler.Sample(both, start_);
+  EXPECT_EQ(sampler.NextIn(every, start_), seconds(1));
+  EXPECT_EQ(sampler.NextIn(every, start_ + seconds(8)), seconds(1));
+  EXPECT_EQ(sampler.NextIn(every, start_ + seconds(40)), seconds(5));
+  EXPECT_EQ(sampler.NextIn(every, start_ + seconds(800)), every);
+  sampler.Sample({{two_, {&none}}}, start_ + seconds(1));
+  EXPECT_EQ(sampler.NextIn(every, start_ + seconds(1)), every) << "it has ended";
+}
+
+TEST_F(UsageSamplerTest, AnEightSecondJobIsKnownForMostOfItsTime) {
+  UsageSampler sampler(machine_, *state_, {.gpus = &meter_});
+  const NodeAllocation part = Part({{1}});
+  Make(one_);
+  Duration at = milliseconds(700);  // the first look comes within a second of its start
+  while (at < seconds(8)) {
+    sampler.Sample({{one_, {&part}}}, start_ + at);
+    at += sampler.NextIn(seconds(10), start_ + at);
+  }
+  EXPECT_EQ(Sum(one_).gpu_watched, seconds(7));
+  EXPECT_EQ(Sum(one_).gpu_busy, seconds(7));
 }
 
 TEST_F(UsageSamplerTest, ADriverThatCountsAnewTakesNothingAway) {
@@ -187,6 +249,11 @@ class ProcessSampleTest : public UsageSamplerTest {
     Write(cgroup + "/memory.current", std::to_string(now));
     Write(cgroup + "/memory.peak", std::to_string(peak));
   }
+  void SetIo(int pid, int read, int written) {
+    Write("proc/" + std::to_string(pid) + "/io",
+          "rchar: 9999\nwchar: 9999\nsyscr: 1\nsyscw: 1\nread_bytes: " + std::to_string(read) +
+              "\nwrite_bytes: " + std::to_string(written) + "\ncancelled_write_bytes: 3");
+  }
   UsageSampler Sampler() {
     return {
         machine_, *state_, {.gpus = nullptr, .cpus = power_.get(), .proc = directory_ / "proc"}};
@@ -234,6 +301,44 @@ TEST_F(ProcessSampleTest, WhatAGroupDoesNotCountIsReadOfItsProcesses) {
   sampler.Sample({{one_, {nullptr, directory_ / "group", 10}}}, start_);
   EXPECT_EQ(sampler.used().at(one_).user_cpu, seconds(9));
   EXPECT_GT(sampler.used().at(one_).group_memory, Bytes(0));
+}
+
+TEST_F(ProcessSampleTest, StorageIsThatOfTheProcessesAndTheWaitForItTheGroups) {
+  UsageSampler sampler = Sampler();
+  SetProcess(10, 1, 0, 0);
+  SetProcess(11, 10, 200, 3);
+  SetIo(10, 100, 0);
+  SetIo(11, 4096, 512);
+  SetGroup("group", 0, 0, 1, 1);
+  Write("group/io.pressure",
+        "some avg10=0.00 avg60=0.00 avg300=0.00 total=2500000\n"
+        "full avg10=0.00 avg60=0.00 avg300=0.00 total=9900000");
+  Write("group/io.stat", "8:0 rbytes=7 wbytes=8 rios=1 wios=1 dbytes=0 dios=0");
+  const UsageSampler::Running one = {{one_, {nullptr, directory_ / "group", 10}}};
+  sampler.Sample(one, start_);
+  EXPECT_EQ(sampler.used().at(one_).read_bytes, Bytes(4196));
+  EXPECT_EQ(sampler.used().at(one_).written_bytes, Bytes(512));
+  EXPECT_EQ(sampler.used().at(one_).io_blocked, milliseconds(2500));
+  std::filesystem::remove_all(directory_ / "proc/11");
+  sampler.Sample(one, start_ + seconds(10));
+  EXPECT_EQ(sampler.used().at(one_).read_bytes, Bytes(4196)) << "a sum never goes down";
+}
+
+TEST_F(ProcessSampleTest, WhereNoProcessTellsOfStorageItsGroupsDevicesDoAndElseNobody) {
+  UsageSampler sampler = Sampler();
+  SetProcess(10, 1, 0, 0);
+  SetGroup("one", 0, 0, 1, 1);
+  SetGroup("two", 0, 0, 1, 1);
+  Write("one/io.stat", "8:0 rbytes=7 wbytes=8 rios=1 wios=1\n8:16 rbytes=1 wbytes=0 rios=1 wios=0");
+  sampler.Sample(
+      {{one_, {nullptr, directory_ / "one", 10}}, {two_, {nullptr, directory_ / "two", 0}}},
+      start_);
+  EXPECT_EQ(sampler.used().at(one_).read_bytes, Bytes(8));
+  EXPECT_EQ(sampler.used().at(one_).written_bytes, Bytes(8));
+  EXPECT_EQ(sampler.used().at(one_).io_blocked, std::nullopt);
+  EXPECT_EQ(sampler.used().at(two_).read_bytes, std::nullopt) << "unknown is not nothing";
+  EXPECT_EQ(Sum(one_).read_bytes, Bytes(8));
+  EXPECT_EQ(Sum(one_).io_blocked, std::nullopt) << "and stays so in the attempt's directory";
 }
 
 TEST_F(ProcessSampleTest, OfTheProcessorsEnergyEachHasThePartThatItsCpuTimeIsOfTheMachines) {
@@ -313,10 +418,22 @@ TEST(SampledUsage, AFileThatIsNoSampleIsNothingSampled) {
   all.system_cpu = Duration(6);
   all.group_memory = Bytes(7);
   all.peak_memory = Bytes(8);
+  all.read_bytes = Bytes(0);
+  all.io_blocked = Duration(9);
+  all.gpu_counted = Duration(10);
+  all.dram_active = Duration(11);
   WriteSampledUsage(path, all);
   EXPECT_EQ(ReadSampledUsage(path), all);
   std::ofstream(path) << "1 2 3\n";
   EXPECT_EQ(ReadSampledUsage(path), GpuUse(1, 2, 3)) << "an earlier version's";
+  std::ofstream(path) << "1 2 3 4 5 6 7 8\n";
+  Usage earlier = GpuUse(1, 2, 3);
+  earlier.cpu_energy_mj = 4;
+  earlier.user_cpu = Duration(5);
+  earlier.system_cpu = Duration(6);
+  earlier.group_memory = Bytes(7);
+  earlier.peak_memory = Bytes(8);
+  EXPECT_EQ(ReadSampledUsage(path), earlier) << "the version's before storage was counted";
   for (const char* text : {"", "1 2", "1 2 x", "1 2 3 4", "-1 2 3", "1 2 3 4 5 6 7 8 9"}) {
     std::ofstream(path) << text;
     EXPECT_EQ(ReadSampledUsage(path), Usage()) << text;
@@ -328,7 +445,12 @@ TEST(SampledUsage, TheEndOfAnAttemptHasWhatOnlyTheAgentSaw) {
   sampled.cpu_energy_mj = 4;
   sampled.user_cpu = seconds(9);
   sampled.group_memory = Bytes(70);
+  sampled.read_bytes = Bytes(30);
+  sampled.io_blocked = seconds(1);
+  sampled.sm_active = seconds(2);
   Usage end;
+  end.read_bytes = Bytes(40);
+  end.written_bytes = Bytes(50);
   end.user_cpu = seconds(10);
   end.group_memory = Bytes(50);
   AddSampled(sampled, end);
@@ -336,6 +458,10 @@ TEST(SampledUsage, TheEndOfAnAttemptHasWhatOnlyTheAgentSaw) {
   EXPECT_EQ(end.cpu_energy_mj, 4U);
   EXPECT_EQ(end.gpu_energy_mj, 3U);
   EXPECT_EQ(end.group_memory, Bytes(70));
+  EXPECT_EQ(end.read_bytes, Bytes(40)) << "the kernel counted it to the end";
+  EXPECT_EQ(end.written_bytes, Bytes(50));
+  EXPECT_EQ(end.io_blocked, seconds(1)) << "without a group nobody else knows";
+  EXPECT_EQ(end.sm_active, seconds(2));
 }
 
 }  // namespace

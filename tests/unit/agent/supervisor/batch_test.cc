@@ -1,7 +1,10 @@
 // Batch jobs through the real supervisor: launch, output, limits, and that nothing is left.
 #include <gmock/gmock.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
@@ -49,6 +52,19 @@ TEST_F(BatchTest, CountsTheCpuTimeOfWhatTheScriptRan) {
   const RunEnded end = RunToEnd();
   EXPECT_GT(end.usage.user_cpu + end.usage.system_cpu, Duration(20));
   EXPECT_GT(end.usage.peak_memory.value(), 500000u);
+}
+
+TEST_F(BatchTest, CountsWhatTheScriptsProgramsWroteHoweverShortTheyRan) {
+  struct statfs where = {};
+  ASSERT_EQ(statfs(work_.path().c_str(), &where), 0);
+  if (access("/proc/self/io", R_OK) != 0 || where.f_type == TMPFS_MAGIC) {
+    GTEST_SKIP() << "this kernel does not count storage, or there is none here";
+  }
+  Batch("dd if=/dev/zero of=data bs=1M count=3 conv=fsync 2>/dev/null");
+  const RunEnded end = RunToEnd();
+  ASSERT_TRUE(end.usage.read_bytes.has_value());
+  EXPECT_GE(end.usage.written_bytes, kMebibyte * 3);
+  EXPECT_LT(end.usage.written_bytes, kMebibyte * 30);
 }
 
 TEST_F(BatchTest, PassesTheArgumentsAndTheUmask) {

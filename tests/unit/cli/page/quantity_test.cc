@@ -48,6 +48,13 @@ TEST(Quantity, WhatGpusDidIsAShareOfAllOfThem) {
   EXPECT_EQ(GpuUseText(usage, std::chrono::seconds(100), 0), "");
 }
 
+TEST(Quantity, HowBusyGpusWereIsOfTheTimeInWhichSomebodyLooked) {
+  Usage usage;
+  usage.gpu_busy = std::chrono::seconds(13);
+  usage.gpu_watched = std::chrono::seconds(14);
+  EXPECT_EQ(GpuEfficiency(usage, std::chrono::seconds(8), 2), "93 %");
+}
+
 TEST(Quantity, WhatWasNotSampledIsNotNothing) {
   Usage usage;
   EXPECT_EQ(GpuUseText(usage, std::chrono::seconds(8), 1), "not sampled");

@@ -28,6 +28,18 @@ TEST(CurveSheetTest, DrawsWhatWasUsedAndLeavesOutWhatWasNot) {
             "CPUs       ▁▂▃▄▅▆▇█  mean 3.50, at most 7.00\n");
 }
 
+TEST(CurveSheetTest, ATimeOfWhichNobodyCouldTellIsAGapAndNoPartOfTheMean) {
+  JobCurve curve = Ramp(4);
+  curve.points[1].read = 1024;
+  curve.points[2].read = 3072;
+  curve.points[2].sm_active = 0.5;
+  EXPECT_EQ(PrintCurve(curve, Style()),
+            "job 7, 2027-01-15 08:00:00 to 2027-01-15 08:00:40\n"
+            "CPUs       ▁▃▆█  mean 1.50, at most 3.00\n"
+            "read        ▃█   mean 2 KiB/s, at most 3 KiB/s\n"
+            "SMs          █   mean 50 %, at most 50 %\n");
+}
+
 TEST(CurveSheetTest, ManyPointsShareColumns) {
   const std::string page = PrintCurve(Ramp(1'000), Style());
   for (std::size_t begin = 0; begin < page.size();) {

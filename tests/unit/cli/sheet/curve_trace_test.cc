@@ -32,5 +32,18 @@ TEST(CurveTraceTest, EachPointIsACounterOfItsJob) {
   EXPECT_EQ(events[6].at("pid"), 7);
 }
 
+TEST(CurveTraceTest, WhatNobodyCouldTellIsNoCounter) {
+  JobCurve curve;
+  CurvePoint point;
+  point.start = Time(Duration(5000));
+  point.written = 0;
+  curve.points.push_back(point);
+  const nlohmann::json trace = nlohmann::json::parse(CurveTrace({curve}));
+  const nlohmann::json& events = trace.at("traceEvents");
+  ASSERT_EQ(events.size(), 7U);
+  EXPECT_EQ(events[6].at("name"), "bytes written a second");
+  EXPECT_EQ(events[6].at("args").at("value"), 0.0);
+}
+
 }  // namespace
 }  // namespace muster::cli

@@ -75,6 +75,38 @@ TEST(JobSheet, ARunningJobShowsWhatItHasUsedSoFarOnEachNode) {
   EXPECT_THAT(page, HasSubstr("node2  0:30.00       0.30  1 GiB       0.45    3 GiB  15.0 Wh\n"));
 }
 
+TEST(JobSheet, WhatAJobDidAndWhatBoundsItIsKnownOnceAllItsNodesHaveSpoken) {
+  JobDetail detail = samples::EndedDetail();
+  detail.job.state = "RUNNING";
+  detail.job.end_time = kNoTime;
+  detail.attempts[0].end_time = kNoTime;
+  detail.attempts[0].ranks.clear();
+  NodeUsage node{"node1", detail.job.start_time + std::chrono::seconds(100), {}};
+  node.usage.user_cpu = std::chrono::seconds(10);
+  node.usage.peak_memory = kMebibyte;
+  node.usage.read_bytes = kGibibyte;
+  node.usage.written_bytes = kMebibyte;
+  node.usage.io_blocked = std::chrono::seconds(10);
+  node.usage.gpu_counted = std::chrono::seconds(100);
+  node.usage.sm_active = std::chrono::seconds(95);
+  node.usage.tensor_active = std::chrono::seconds(1);
+  node.usage.dram_active = std::chrono::seconds(80);
+  detail.live_usage = {node};
+  EXPECT_THAT(PrintJobSheet(detail, kNow, {}), Not(HasSubstr("bound by")));
+  node.node = "node2";
+  node.usage.io_blocked.reset();
+  detail.live_usage.push_back(node);
+  const std::string page = PrintJobSheet(detail, kNow, {});
+  EXPECT_THAT(page, HasSubstr("GPU work   SMs 95 %, tensor cores 1 %, device memory 80 % of its "
+                              "bandwidth\n"));
+  EXPECT_THAT(page, HasSubstr("I/O        2 GiB read (20.5 MiB/s), 2 MiB written (20.5 KiB/s), "
+                              "waits for storage 5 % of the time\n"));
+  EXPECT_THAT(page, HasSubstr("bound by   memory: SMs 95 %, tensor cores 1 %"));
+  EXPECT_THAT(page, HasSubstr("NODE   CPUTIME  CPUS-BUSY  MEM   READ  WRITTEN  IO-WAIT\n"));
+  EXPECT_THAT(page, HasSubstr("node1  0:10.00       0.10    -  1 GiB    1 MiB     10 %\n"));
+  EXPECT_THAT(page, HasSubstr("node2  0:10.00       0.10    -  1 GiB    1 MiB        -\n"));
+}
+
 TEST(JobSheet, WhatWasNotMeasuredIsNotMentioned) {
   JobDetail detail = samples::EndedDetail();
   EXPECT_THAT(PrintJobSheet(detail, kNow, {}), Not(HasSubstr("energy")));

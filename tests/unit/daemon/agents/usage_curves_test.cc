@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 
 namespace muster::daemon {
 namespace {
@@ -54,6 +55,43 @@ TEST(UsageCurvesTest, WhatWasUsedIsSpreadOverItsTime) {
   }
   EXPECT_NEAR(found[0].points[1].gpus, 1.0, 0.001);
   EXPECT_EQ(found[0].points[2].memory, Bytes(std::uint64_t{200} << 20));
+}
+
+TEST(UsageCurvesTest, WhatNobodyCouldTellIsNoPartOfACurve) {
+  UsageCurves curves;
+  const Job job = Running(7, kStart);
+  Usage usage = Used(seconds(10));
+  curves.Add(job, NodeId(1), kStart + seconds(10), usage);
+  usage.read_bytes = Bytes(std::uint64_t{30} << 20);
+  usage.io_blocked = seconds(5);
+  usage.gpu_counted = seconds(20);  // of two GPUs
+  usage.sm_active = seconds(15);
+  usage.nvlink_bytes = Bytes(std::uint64_t{40} << 20);
+  curves.Add(job, NodeId(1), kStart + seconds(20), usage);
+  usage.read_bytes = Bytes(std::uint64_t{30} << 20);
+  curves.Add(job, NodeId(1), kStart + seconds(30), usage);
+  const JobCurve curve = curves.Of(JobId(7), {}).at(0);
+  ASSERT_EQ(curve.points.size(), 3U);
+  EXPECT_EQ(curve.points[0].read, std::nullopt);
+  EXPECT_EQ(curve.points[0].sm_active, std::nullopt);
+  EXPECT_NEAR(curve.points[1].read.value(), 3.0 * (1 << 20), 1);
+  EXPECT_NEAR(curve.points[1].io_blocked.value(), 0.5, 0.001);
+  EXPECT_NEAR(curve.points[1].sm_active.value(), 0.75, 0.001);
+  EXPECT_NEAR(curve.points[1].link.value(), 2.0 * (1 << 20), 1);
+  EXPECT_EQ(curve.points[1].tensor_active, std::nullopt);
+  EXPECT_EQ(curve.points[2].read, 0.0) << "it read nothing, and that is known";
+  EXPECT_EQ(curve.points[2].sm_active, std::nullopt) << "in a time that no counter covers";
+}
+
+TEST(UsageCurvesTest, BytesAddUpExactlyHoweverManyThereWereBefore) {
+  UsageCurves curves;
+  const Job job = Running(7, kStart);
+  Usage usage = Used(seconds(0));
+  usage.read_bytes = Bytes(std::uint64_t{1} << 60);
+  curves.Add(job, NodeId(1), kStart + seconds(10), usage);
+  *usage.read_bytes += Bytes(10 << 20);
+  curves.Add(job, NodeId(1), kStart + seconds(20), usage);
+  EXPECT_NEAR(curves.Of(JobId(7), {}).at(0).points.at(1).read.value(), 1 << 20, 1);
 }
 
 TEST(UsageCurvesTest, NodesAreAddedUp) {

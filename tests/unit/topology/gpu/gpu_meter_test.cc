@@ -5,6 +5,7 @@
 
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,32 @@ TEST_F(GpuMeterTest, ErrorsOfMemoryAndOfTheDriverAreRead) {
     EXPECT_EQ(readings.at(1).uncorrected_ecc, 0U);
     EXPECT_EQ(readings.at(1).xids, 0U);
   }
+}
+
+TEST_F(GpuMeterTest, CountersSayWhatTheGpuDidSinceTheReadingBefore) {
+  const std::unique_ptr<GpuMeter> meter = OpenFake(R"({"devices": [
+    {"uuid": "GPU-a", "pci": [0, 1, 0], "memory": 100, "busy": 100, "memory_busy": 30, "gpm": [
+      {"2": 1, "5": 1, "10": 1},
+      {"2": 97.5, "5": 40, "10": 85, "60": 100, "61": 50, "20": 1, "21": 3},
+      {"2": 10, "5": 0, "10": 5, "60": 0, "61": 0}]},
+    {"uuid": "GPU-b", "pci": [0, 2, 0], "memory": 100}]})");
+  ASSERT_NE(meter, nullptr);
+  EXPECT_FALSE(meter->Read().at(0).counters.has_value()) << "since when, nobody knows";
+  const std::vector<GpuReading> readings = meter->Read();
+  const std::optional<GpuCounters> counters = readings.at(0).counters;
+  ASSERT_TRUE(counters.has_value());
+  EXPECT_DOUBLE_EQ(counters->sm_active, 0.975);
+  EXPECT_DOUBLE_EQ(counters->tensor_active, 0.4);
+  EXPECT_DOUBLE_EQ(counters->dram_active, 0.85);
+  EXPECT_EQ(counters->nvlink, 150.0 * (1 << 20));
+  EXPECT_EQ(counters->pcie, 4.0 * (1 << 20));
+  EXPECT_EQ(readings.at(0).memory_busy_percent, 30U);
+  EXPECT_FALSE(readings.at(1).counters.has_value()) << "it has none";
+  const std::optional<GpuCounters> later = meter->Read().at(0).counters;
+  ASSERT_TRUE(later.has_value());
+  EXPECT_DOUBLE_EQ(later->sm_active, 0.1);
+  EXPECT_EQ(later->nvlink, 0.0);
+  EXPECT_EQ(later->pcie, std::nullopt) << "what it does not tell is not nothing";
 }
 
 TEST_F(GpuMeterTest, NoLibraryNoDriverAndNoGpuIsNoMeter) {

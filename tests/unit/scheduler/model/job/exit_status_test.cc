@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <set>
 
 namespace muster {
@@ -26,6 +27,21 @@ TEST(UsageTest, PartsOfSeveralNodesAddUpButTheLargestProcessStaysTheLargest) {
   whole.Add(part);
   EXPECT_EQ(whole.gpu_memory, Bytes(7)) << "of one GPU, be it on any node";
   EXPECT_EQ(whole.gpu_energy_mj, 18U);
+}
+
+TEST(UsageTest, WhatOnePartCouldNotTellIsLeftToTheOthersAndWhatNoneCouldIsNotNothing) {
+  Usage whole;
+  whole.Add(Usage());
+  EXPECT_EQ(whole.read_bytes, std::nullopt);
+  Usage told;
+  told.read_bytes = Bytes(0);
+  told.io_blocked = Duration(5);
+  whole.Add(told);
+  whole.Add(Usage());
+  EXPECT_EQ(whole.read_bytes, Bytes(0));
+  whole.Add(told);
+  EXPECT_EQ(whole.io_blocked, Duration(10));
+  EXPECT_EQ(whole.sm_active, std::nullopt);
 }
 
 TEST(UsageTest, EveryAmountHasAPlaceOfItsOwnAndNoneIsLeftOut) {

@@ -1,0 +1,120 @@
+#include "cli/page/bound.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "scheduler/model/value/units.h"
+
+namespace muster::cli {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+constexpr Had kOnCpus{seconds(100), 2, 4, 0};
+constexpr Had kOnGpus{seconds(100), 1, 8, 2};
+
+Usage CpuUse(seconds cpu) {
+  Usage usage;
+  usage.user_cpu = cpu;
+  usage.peak_memory = kMebibyte;
+  return usage;
+}
+
+// Two GPUs that were counted for all of the time; per cent of each.
+Usage Counted(int sms, int tensor, int dram) {
+  Usage usage = CpuUse(seconds(20));
+  usage.gpu_watched = usage.gpu_counted = seconds(200);
+  usage.gpu_busy = seconds(190);
+  usage.sm_active = milliseconds(2000 * sms);
+  usage.tensor_active = milliseconds(2000 * tensor);
+  usage.dram_active = milliseconds(2000 * dram);
+  return usage;
+}
+
+TEST(Bound, AMultiplicationOfMatricesIsBoundByComputeAndACopyByMemory) {
+  EXPECT_EQ(BoundText(Counted(98, 76, 24), kOnGpus),
+            "compute: SMs 98 %, tensor cores 76 %, device memory 24 % of its bandwidth");
+  EXPECT_EQ(BoundText(Counted(97, 0, 84), kOnGpus),
+            "memory: SMs 97 %, tensor cores 0 %, device memory 84 % of its bandwidth");
+}
+
+TEST(Bound, AGpuWhoseLinksAreFullAndWhoseSmsAreNotCommunicates) {
+  Usage usage = Counted(12, 3, 9);
+  usage.nvlink_bytes = Bytes(200 * 20'000'000'000ULL);
+  usage.pcie_bytes = Bytes(200 * (std::uint64_t{1} << 20));
+  EXPECT_EQ(BoundText(usage, kOnGpus),
+            "communication: SMs 12 %, tensor cores 3 %, device memory 9 % of its bandwidth, NVLink "
+            "18.6 GiB/s and PCIe 1 MiB/s a GPU");
+  usage.sm_active = seconds(150);
+  EXPECT_THAT(BoundText(usage, kOnGpus), StartsWith("compute: ")) << "it computes meanwhile";
+}
+
+TEST(Bound, AGpuThatIsIdleWaitsForWhatTheHostDoes) {
+  Usage usage = Counted(12, 3, 9);
+  EXPECT_THAT(BoundText(usage, kOnGpus), StartsWith("waiting: SMs 12 %"));
+  EXPECT_THAT(BoundText(usage, kOnGpus), HasSubstr("; CPUs busy 2 %, waits for storage not known"));
+  usage.user_cpu = seconds(700);
+  EXPECT_THAT(BoundText(usage, kOnGpus), StartsWith("waiting for its CPUs: SMs 12 %"));
+  usage.io_blocked = seconds(31);
+  usage.read_bytes = kMebibyte * 18'000;
+  usage.written_bytes = Bytes(0);
+  EXPECT_THAT(BoundText(usage, kOnGpus),
+              StartsWith("input: 17.6 GiB read (180 MiB/s), 0 B written (0 B/s), waits for storage "
+                         "31 % of the time; SMs 12 %"));
+}
+
+TEST(Bound, WithoutCountersABusyGpuIsBoundByOneOfTwo) {
+  Usage usage = CpuUse(seconds(20));
+  EXPECT_EQ(BoundText(usage, kOnGpus), "unknown: its GPUs were not sampled");
+  usage.gpu_watched = seconds(160);
+  usage.gpu_busy = seconds(144);
+  EXPECT_EQ(BoundText(usage, kOnGpus),
+            "compute or memory: GPUs busy 90 %, by no performance counters that would tell them "
+            "apart");
+  usage.gpu_busy = Duration(1);
+  EXPECT_THAT(BoundText(usage, kOnGpus), StartsWith("waiting: GPUs busy 0 %"));
+  usage.gpu_watched = Duration(0);
+  usage.gpu_busy = seconds(180);
+  EXPECT_THAT(BoundText(usage, kOnGpus), HasSubstr("GPUs busy 90 %")) << "of an earlier version";
+}
+
+TEST(Bound, AJobOfCpusWorksOrReadsOrWritesOrWaits) {
+  Usage usage = CpuUse(seconds(372));
+  EXPECT_EQ(BoundText(usage, kOnCpus), "compute or memory: CPUs busy 93 %");
+  usage = CpuUse(seconds(20));
+  EXPECT_EQ(BoundText(usage, kOnCpus),
+            "waiting, or input: CPUs busy 5 %, waits for storage not known");
+  usage.io_blocked = seconds(10);
+  EXPECT_EQ(BoundText(usage, kOnCpus), "waiting: CPUs busy 5 %, waits for storage 5 % of the time");
+  usage.io_blocked = seconds(120);
+  usage.read_bytes = kMebibyte * 100;
+  EXPECT_EQ(BoundText(usage, kOnCpus),
+            "input: 100 MiB read (1 MiB/s), not known how much was written, waits for storage 60 % "
+            "of the time")
+      << "two nodes' time";
+  usage.written_bytes = kMebibyte * 200;
+  EXPECT_THAT(BoundText(usage, kOnCpus), StartsWith("output: 100 MiB read"));
+}
+
+TEST(Bound, WhatNobodyCouldTellIsNotNothing) {
+  const Usage none;
+  EXPECT_EQ(BoundText(none, kOnCpus), "unknown: not sampled");
+  EXPECT_EQ(StorageText(none, kOnCpus), "not sampled");
+  EXPECT_EQ(GpuWorkText(none), "");
+  EXPECT_EQ(BoundText(CpuUse(seconds(1)), {milliseconds(999), 1, 1, 0}),
+            "unknown: it ran for less than a second");
+  Usage quiet = CpuUse(seconds(1));
+  quiet.read_bytes = quiet.written_bytes = Bytes(0);
+  EXPECT_EQ(StorageText(quiet, kOnCpus),
+            "0 B read (0 B/s), 0 B written (0 B/s), waits for storage not known");
+  EXPECT_THAT(StorageText(quiet, kOnCpus), Not(HasSubstr("0 %")));
+}
+
+}  // namespace
+}  // namespace muster::cli
