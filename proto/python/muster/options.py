@@ -16,13 +16,14 @@ from muster import readers
 from muster.wire import container_pb2
 from muster.wire import controller_pb2 as wire
 from muster.wire import job_pb2
+from muster.wire import request_pb2
 
 OPEN_MODES = {"append": True, "truncate": False}
 MPI = {"auto": job_pb2.MPI_FLAVOUR_AUTO, "none": job_pb2.MPI_FLAVOUR_NONE, "pmix": job_pb2.MPI_FLAVOUR_PMIX,
        "pmi1": job_pb2.MPI_FLAVOUR_PMI1}
 MEANS = {"program": job_pb2.CHECKPOINT_MEANS_PROGRAM, "criu": job_pb2.CHECKPOINT_MEANS_CRIU}
 SWITCHES_WAIT = 300_000  # milliseconds, as the command line has it
-CHOICES = {"yes": job_pb2.CHOICE_YES, "no": job_pb2.CHOICE_NO}
+CHOICES = {"yes": request_pb2.CHOICE_YES, "no": request_pb2.CHOICE_NO}
 
 Setter = Callable[[wire.SubmitRequest, Any], None]
 
@@ -67,8 +68,8 @@ def _requeue(request: wire.SubmitRequest, value: Any) -> None:
     request.spec.requeue = CHOICES["yes" if readers.yes(value) else "no"]
 
 
-def _licenses(value: Any) -> list[job_pb2.LicenseCount]:
-    return [job_pb2.LicenseCount(name=name, count=number) for name, number in readers.counted(value)]
+def _licenses(value: Any) -> list[request_pb2.LicenseCount]:
+    return [request_pb2.LicenseCount(name=name, count=number) for name, number in readers.counted(value)]
 
 
 def _file(value: Any) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from muster.wire import job_pb2
+from muster.wire import request_pb2
 
 COUNT_MAX = 1_000_000
 LIMIT_MAX = 36525 * 24 * 3600  # seconds; as long means UNLIMITED
@@ -127,11 +128,11 @@ def moment(value: Any) -> int:
     return round(value.timestamp() * 1000)
 
 
-def gpus(value: Any) -> job_pb2.GpuRequest:
+def gpus(value: Any) -> request_pb2.GpuRequest:
     kind, colon, number = str(value).rpartition(":")
     if isinstance(value, bool) or (colon and not _NAME.fullmatch(kind)):
         raise ValueError(f"{value!r} is not a number of GPUs: use COUNT or 'TYPE:COUNT', like 'h100:2'")
-    return job_pb2.GpuRequest(type=kind, count=count(number))
+    return request_pb2.GpuRequest(type=kind, count=count(number))
 
 
 def nodes(value: Any) -> tuple[int, int]:
@@ -149,14 +150,14 @@ def names(value: Any) -> list[str]:
     return found
 
 
-def features(value: Any) -> job_pb2.Constraint:
+def features(value: Any) -> request_pb2.Constraint:
     """Features that each node has: 'a&b', or a list."""
     all_of = names(value.split("&") if isinstance(value, str) else value)
-    tokens = [job_pb2.FeatureToken(op=job_pb2.FEATURE_OP_HAS, name=all_of[0])]
+    tokens = [request_pb2.FeatureToken(op=request_pb2.FEATURE_OP_HAS, name=all_of[0])]
     for name in all_of[1:]:
-        tokens += [job_pb2.FeatureToken(op=job_pb2.FEATURE_OP_HAS, name=name),
-                   job_pb2.FeatureToken(op=job_pb2.FEATURE_OP_AND)]
-    return job_pb2.Constraint(every=job_pb2.FeatureExpression(postfix=tokens))
+        tokens += [request_pb2.FeatureToken(op=request_pb2.FEATURE_OP_HAS, name=name),
+                   request_pb2.FeatureToken(op=request_pb2.FEATURE_OP_AND)]
+    return request_pb2.Constraint(every=request_pb2.FeatureExpression(postfix=tokens))
 
 
 def counted(value: Any) -> list[tuple[str, int]]:
@@ -166,7 +167,7 @@ def counted(value: Any) -> list[tuple[str, int]]:
     return [(names([name])[0], count(number)) for name, number in pairs]
 
 
-def array(value: Any) -> job_pb2.ArraySpec:
+def array(value: Any) -> request_pb2.ArraySpec:
     """A range, a list of indices, or a text as of --array.
 
     >>> array("0-9:3%2").ranges[0].last, array(range(4)).ranges[0].last
@@ -178,7 +179,7 @@ def array(value: Any) -> job_pb2.ArraySpec:
         if not isinstance(value, str):
             value = ",".join(str(index) for index in value)
         listed, percent, running = value.partition("%")
-        spec = job_pb2.ArraySpec(max_running=count(running) if percent else 0)
+        spec = request_pb2.ArraySpec(max_running=count(running) if percent else 0)
         for item in listed.split(","):
             found = re.fullmatch(r"(\d+)(?:-(\d+)(?::(\d+))?)?", item, re.ASCII)
             first, last, step = (int(group) if group else None for group in found.groups())  # type: ignore[union-attr]
@@ -190,17 +191,17 @@ def array(value: Any) -> job_pb2.ArraySpec:
     return spec
 
 
-def dependency(value: Any) -> job_pb2.Dependency:
+def dependency(value: Any) -> request_pb2.Dependency:
     """Terms like 'afterok:12:13', 'after:14+5', 'afterany:15_3' or 'singleton', joined by , (all) or ? (any)."""
-    kinds = {"after": job_pb2.DEPENDENCY_KIND_AFTER, "afterany": job_pb2.DEPENDENCY_KIND_AFTER_ANY,
-             "afterok": job_pb2.DEPENDENCY_KIND_AFTER_OK, "afternotok": job_pb2.DEPENDENCY_KIND_AFTER_NOT_OK,
-             "aftercorr": job_pb2.DEPENDENCY_KIND_AFTER_CORR}
-    found = job_pb2.Dependency()
+    kinds = {"after": request_pb2.DEPENDENCY_KIND_AFTER, "afterany": request_pb2.DEPENDENCY_KIND_AFTER_ANY,
+             "afterok": request_pb2.DEPENDENCY_KIND_AFTER_OK, "afternotok": request_pb2.DEPENDENCY_KIND_AFTER_NOT_OK,
+             "aftercorr": request_pb2.DEPENDENCY_KIND_AFTER_CORR}
+    found = request_pb2.Dependency()
     listed = text(value)
     for term in re.split(r"[,?]", listed):
         kind, *targets = term.split(":")
         if term == "singleton":
-            found.terms.add(kind=job_pb2.DEPENDENCY_KIND_SINGLETON)
+            found.terms.add(kind=request_pb2.DEPENDENCY_KIND_SINGLETON)
         elif kind not in kinds or not targets or ("," in listed and "?" in listed):
             raise ValueError(f"{value!r} is not a dependency: use terms like 'afterok:12:13', all joined by , or by ?")
         for target in targets:
