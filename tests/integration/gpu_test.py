@@ -64,7 +64,7 @@ class CountedGpuTest(ClusterTest):
         self.assertRegex(sheet, r"bound by +memory: SMs 97 %")
         (detail,) = json.loads(self.cluster.must("show", "last", "--json"))["jobs"]
         usage = detail["attempts"][0]["usage"]
-        self.assertGreaterEqual(int(usage["gpu_counted"]), 2000, usage)
+        self.assertGreaterEqual(usage["gpu_counted"], 2, usage)
         self.assertIsNone(usage.get("pcie_bytes"), "what the GPU does not tell is not nothing")
 
 

@@ -83,7 +83,9 @@ TEST_F(CriuAttempt, WhatItSavesIsReportedAndGoesWithTheScriptsOwnEnd) {
   const Time before = SystemClock().Now();
   order_.launch.started = before;
   Start();
-  ASSERT_TRUE(Eventually([&] { return Has("2") && Record().count > 0; }));
+  // The name is there before the supervisor hears that all of it is on the disk: wait for the
+  // third.
+  ASSERT_TRUE(Eventually([&] { return Has("3") && Record().count > 0; }));
   EXPECT_EQ(Record().interval, Duration(1000));
   Done();
   ASSERT_EQ(Wait(), 0);
