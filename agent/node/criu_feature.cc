@@ -1,13 +1,8 @@
 #include "agent/node/criu_feature.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <cerrno>
-#include <csignal>
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -17,6 +12,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/base/utf8.h"
 #include "scheduler/runtime/process.h"
+#include "scheduler/runtime/program/program_answer.h"
 
 namespace muster::agent {
 namespace {
@@ -35,51 +31,22 @@ std::string FindAlong(const std::string& path) {
   return "";
 }
 
-void EndSession(pid_t pid) {
-  kill(-pid, SIGKILL);
-  waitpid(pid, nullptr, 0);
-}
-
 // Its last words, unless it exits with 0 within the limit.
 absl::Status Run(const std::vector<std::string>& command, Duration limit) {
-  std::array<int, 2> ends{-1, -1};
-  const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
-  if (!null.valid() || pipe2(ends.data(), O_CLOEXEC) != 0) {
-    return absl::ErrnoToStatus(errno, "cannot make a pipe");
-  }
-  const UniqueFd output(ends[0]);
-  UniqueFd theirs(ends[1]);
   SpawnRequest request;
   request.program = command.front();
   request.arguments = command;
   request.environment = {absl::StrCat("PATH=", kSystemPath)};
-  request.fds = {
-      {null.get(), STDIN_FILENO}, {theirs.get(), STDOUT_FILENO}, {null.get(), STDERR_FILENO}};
-  request.new_session = true;
-  ASSIGN_OR_RETURN(const pid_t pid, Spawn(request));
-  theirs.reset();
-  const absl::StatusOr<ProcessIdentity> identity = ReadIdentity(pid);
-  const absl::StatusOr<UniqueFd> pidfd =
-      identity.ok() ? OpenPidfd(*identity) : absl::StatusOr<UniqueFd>(identity.status());
-  pollfd waiting{pidfd.ok() ? pidfd->get() : -1, POLLIN, 0};
-  int ready = 0;
-  do {
-    ready = poll(&waiting, 1, static_cast<int>(limit.count()));
-  } while (ready < 0 && errno == EINTR);
-  if (ready <= 0) {
-    EndSession(pid);
+  ASSIGN_OR_RETURN(const ProgramAnswer answer,
+                   AnswerOf(std::move(request), AnswerStreams::kOutput, limit));
+  if (answer.success) {
+    return absl::OkStatus();
+  }
+  if (answer.late) {
     return absl::DeadlineExceededError(
         absl::StrCat("it took longer than ", limit.count() / 1000, " s"));
   }
-  int status = 0;
-  waitpid(pid, &status, 0);
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-    return absl::OkStatus();
-  }
-  std::string words(kWordsMost, '\0');
-  const ssize_t got = read(output.get(), words.data(), words.size());
-  words.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  words = words.substr(0, words.find('\n'));
+  const std::string words = answer.text.substr(0, std::min(answer.text.find('\n'), kWordsMost));
   return absl::InternalError(words.empty() ? "it failed" : EscapeControl(words));
 }
 

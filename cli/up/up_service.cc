@@ -21,6 +21,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/process.h"
+#include "scheduler/runtime/program/program_answer.h"
 #include "scheduler/runtime/unique_fd.h"
 
 namespace muster::cli {
@@ -31,6 +32,7 @@ using std::chrono::seconds;
 using std::chrono::steady_clock;
 
 constexpr seconds kPatience{60};
+constexpr seconds kSystemctlPatience{120};
 constexpr milliseconds kPause{50};
 
 std::string LastLine(std::string_view text) {
@@ -86,30 +88,17 @@ absl::StatusOr<UserManager> UserManager::Find(const Environment& environment) {
 }
 
 absl::Status UserManager::Control(const std::vector<std::string>& words) const {
-  int ends[2] = {-1, -1};
-  if (pipe2(ends, O_CLOEXEC) != 0) {
-    return absl::ErrnoToStatus(errno, "a pipe");
-  }
-  UniqueFd reads(ends[0]);
-  UniqueFd writes(ends[1]);
   SpawnRequest request;
   request.program = "/usr/bin/systemctl";
   request.arguments = {"systemctl", "--user", "--quiet"};
   request.arguments.insert(request.arguments.end(), words.begin(), words.end());
   request.environment = environment_;
-  request.fds = {{writes.get(), STDOUT_FILENO}, {writes.get(), STDERR_FILENO}};
-  ASSIGN_OR_RETURN(const pid_t pid, Spawn(request));
-  writes = UniqueFd();
-  std::string said;
-  char bytes[4096];
-  for (ssize_t got = 0; (got = read(reads.get(), bytes, sizeof(bytes))) > 0;) {
-    said.append(bytes, static_cast<std::size_t>(got));
-  }
-  int status = 0;
-  waitpid(pid, &status, 0);
-  return status == 0 ? absl::OkStatus()
-                     : absl::UnavailableError(
-                           absl::StrCat("systemctl --user ", words.front(), ": ", LastLine(said)));
+  ASSIGN_OR_RETURN(const ProgramAnswer answer,
+                   AnswerOf(std::move(request), AnswerStreams::kBoth, kSystemctlPatience));
+  return answer.success ? absl::OkStatus()
+                        : absl::UnavailableError(absl::StrCat(
+                              "systemctl --user ", words.front(), ": ",
+                              answer.late ? "did not end in two minutes" : LastLine(answer.text)));
 }
 
 std::string UnitName(const std::string& state, const Environment& environment) {

@@ -18,15 +18,32 @@ namespace {
 
 constexpr std::size_t kBytesMax = std::size_t{1} << 20;
 
-// All that comes; nothing: it was not at its end in time.
-std::optional<std::string> Listen(int fd, std::chrono::milliseconds patience) {
-  const auto end = std::chrono::steady_clock::now() + patience;
-  std::string text;
-  while (text.size() < kBytesMax) {
+bool IsReadable(int fd, std::chrono::steady_clock::time_point end) {
+  pollfd watched = {fd, POLLIN, 0};
+  for (;;) {
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
-    pollfd ready = {fd, POLLIN, 0};
-    if (left.count() <= 0 || poll(&ready, 1, static_cast<int>(left.count())) == 0) {
+    if (left.count() <= 0) {
+      return false;
+    }
+    const int ready = poll(&watched, 1, static_cast<int>(left.count()));
+    if (ready != 0 && (ready > 0 || errno != EINTR)) {
+      return true;
+    }
+  }
+}
+
+// Whether it has ended by then.
+bool EndsUntil(pid_t child, std::chrono::steady_clock::time_point end) {
+  const absl::StatusOr<UniqueFd> ends = OpenChildPidfd(child);
+  return ends.ok() && IsReadable(ends->get(), end);
+}
+
+// All that comes; nothing: it was not at its end in time.
+std::optional<std::string> Listen(int fd, std::chrono::steady_clock::time_point end) {
+  std::string text;
+  while (text.size() < kBytesMax) {
+    if (!IsReadable(fd, end)) {
       return std::nullopt;
     }
     std::array<char, 4096> buffer = {};
@@ -59,15 +76,18 @@ absl::StatusOr<ProgramAnswer> AnswerOf(SpawnRequest request, AnswerStreams strea
   request.new_session = true;
   ASSIGN_OR_RETURN(const pid_t child, Spawn(request));
   theirs.reset();
-  const std::optional<std::string> said = Listen(ours.get(), patience);
-  if (!said.has_value() || said->size() >= kBytesMax) {
+  const auto end = std::chrono::steady_clock::now() + patience;
+  const std::optional<std::string> said = Listen(ours.get(), end);
+  const bool whole = said.has_value() && said->size() < kBytesMax;
+  // It may close its output and go on.
+  const bool late = !said.has_value() || (whole && !EndsUntil(child, end));
+  if (late || !whole) {
     kill(-child, SIGKILL);
   }
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  return ProgramAnswer{said.value_or(""),
-                       said.has_value() && WIFEXITED(status) && WEXITSTATUS(status) == 0};
+  return ProgramAnswer{said.value_or(""), WIFEXITED(status) && WEXITSTATUS(status) == 0, late};
 }
 
 }  // namespace muster

@@ -18,6 +18,7 @@ enum class AnswerStreams { kOutput, kBoth };  // kBoth: its standard error, too
 struct ProgramAnswer {
   std::string text;      // at most 1 MiB of it
   bool success = false;  // it said all that it had to say, and ended with 0
+  bool late = false;     // it was killed when `patience` was over
 };
 
 // Runs it in a session of its own, with nothing to read; after `patience` it is killed. An error:

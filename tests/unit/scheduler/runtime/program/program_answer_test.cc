@@ -31,6 +31,17 @@ TEST(ProgramAnswer, IsWhatItSaidAndWhetherItSucceeded) {
   EXPECT_FALSE(bad->success);
 }
 
+TEST(ProgramAnswer, OneThatClosesItsOutputAndGoesOnIsKilled) {
+  const auto begun = std::chrono::steady_clock::now();
+  const auto quiet =
+      Shell("echo one; exec >&- 2>&-; exec sleep 1000", AnswerStreams::kBoth, milliseconds(500));
+  ASSERT_TRUE(quiet.ok());
+  EXPECT_EQ(quiet->text, "one\n");
+  EXPECT_TRUE(quiet->late);
+  EXPECT_FALSE(quiet->success);
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, seconds(60));
+}
+
 TEST(ProgramAnswer, OneThatIsTooSlowIsKilledWithWhatItStarted) {
   const auto begun = std::chrono::steady_clock::now();
   const auto slow =
