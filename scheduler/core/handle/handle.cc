@@ -223,6 +223,12 @@ Transition On(const ClusterState& state, const CancelJob& command, Time now,
   return transition;
 }
 
+// It ends to wait again, so it can be held meanwhile.
+bool GoesBack(const Job& job) {
+  const EndCause ending = job.attempt.has_value() ? job.attempt->ending : EndCause::kNone;
+  return ending == EndCause::kRequeued || ending == EndCause::kPreemptedToRequeue;
+}
+
 Transition On(const ClusterState& state, const HoldJob& command, Time now,
               const SchedulerConfig& config) {
   const auto jobs = FindWhole(state, command.job, command.array_index);
@@ -234,7 +240,7 @@ Transition On(const ClusterState& state, const HoldJob& command, Time now,
     if (!MayChange(*job, command.by, config)) {
       return Refused(NotYours(*job));
     }
-    if (IsWaiting(job->state)) {
+    if (IsWaiting(job->state) || GoesBack(*job)) {
       if (!command.held && job->held && job->held_by == HoldBy::kAdmin &&
           !IsOperator(command.by, config)) {
         return Refused(absl::PermissionDeniedError(absl::StrCat(

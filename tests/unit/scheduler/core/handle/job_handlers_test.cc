@@ -53,6 +53,23 @@ TEST_F(JobHandlersTest, ARequeuedJobEndsItsAttemptAndWaitsAgain) {
   EXPECT_EQ(world.state.FindJob(job)->attempt->number, AttemptNumber(2));
 }
 
+TEST_F(JobHandlersTest, AJobThatEndsToBeRequeuedCanBeHeldMeanwhile) {
+  const JobId job = world.Submit(Tasks(1));
+  world.Schedule();
+  world.TellStarted(node, job);
+  EXPECT_EQ(world.Take(HoldJob{job, std::nullopt, true, world.ada}).status.code(),
+            absl::StatusCode::kFailedPrecondition);
+  ASSERT_TRUE(Requeue(job).ok());
+  EXPECT_EQ(world.Take(HoldJob{job, std::nullopt, true, world.ada}).count, 1U);
+  world.TellEnded(node, job, 2, EndCause::kRequeued);
+  world.Schedule();
+  EXPECT_EQ(world.StateOf(job), JobState::kPending);
+  EXPECT_EQ(world.ReasonFor(job).kind, ReasonKind::kJobHeldUser);
+  EXPECT_TRUE(world.Take(HoldJob{job, std::nullopt, false, world.ada}).status.ok());
+  world.Schedule();
+  EXPECT_EQ(world.StateOf(job), JobState::kConfiguring);
+}
+
 TEST_F(JobHandlersTest, AJobThatIsRequeuedTooOftenIsHeldAndItsOwnerReleasesIt) {
   world.config.requeues_max = 2;
   const JobId job = world.Submit(Tasks(1));
