@@ -23,6 +23,7 @@ namespace muster::cli {
   VERB("exec", ExecVerb)                   \
   VERB("connect", ConnectVerb)             \
   VERB("forward", ForwardVerb)             \
+  VERB("dev", DevVerb)                     \
   VERB("top", TopVerb)                     \
   VERB("cast", CastVerb)                   \
   VERB("images", ImagesVerb)               \

@@ -67,7 +67,7 @@ RunPlan PlanOf(const EnteringCommand& command, const JobDetail& job, const Progr
   plan.nodes = static_cast<std::uint32_t>(started.placement.nodes.size());
   plan.token = program.io.token;
   plan.names = {.job = plan.job, .step = started.step, .job_name = ""};
-  plan.input = STDIN_FILENO;
+  plan.input = command.input ? STDIN_FILENO : -1;
   plan.terminal = program.terminal.rows > 0;
   plan.quiet = command.quiet;
   plan.passes = command.passes;

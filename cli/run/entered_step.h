@@ -24,6 +24,7 @@ struct EnteringCommand {
   std::vector<std::string> argv;
   bool terminal = false;  // it gets one, and this one's keys
   bool quiet = false;     // nothing is said of how it ended
+  bool input = true;      // it gets our standard input
   // What of its standard output goes on; without it all.
   std::function<std::string_view(std::string_view)> passes = {};
 };

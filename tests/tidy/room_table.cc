@@ -22,7 +22,8 @@ constexpr RoomRow kRows[] = {
     {"scheduler/core", "handle",
      "handle/attempts handle/nodes handle/steps handle/submit place policy share state "
      "state/tables"},
-    {"scheduler/core", "handle/attempts", "handle/steps handle/submit place policy state state/tables"},
+    {"scheduler/core", "handle/attempts",
+     "handle/steps handle/submit place policy state state/tables"},
     {"scheduler/core", "handle/nodes",
      "handle/attempts place/nodes policy power state state/tables"},
     {"scheduler/core", "handle/steps", "place place/nodes policy state state/tables"},
@@ -151,6 +152,8 @@ constexpr RoomRow kRows[] = {
     {"cli", "controller", "frame parse"},
     {"cli", "controller/query", "controller frame parse sheet"},
     {"cli", "controller/streams", "controller"},
+    {"cli", "dev",
+     "connect controller controller/query frame images jobs/submit page parse request run"},
     {"cli", "frame", "page parse"},
     {"cli", "images", "controller frame page request request/container"},
     {"cli", "jobs",
