@@ -203,17 +203,35 @@ void RankStreams::Forked() {
   inputs_opened_.clear();
   files_.clear();
   forked_ = true;
+  for (const std::string& data : std::exchange(early_input_, {})) {
+    TypeIn(data);
+  }
+  early_bytes_ = 0;
+  if (std::exchange(early_paused_, false)) {
+    connection_->PauseInput(false);
+  }
   CheckInput();
 }
 
-void RankStreams::TypeIn(const std::string& data) const {
+void RankStreams::TypeIn(const std::string& data) {
+  if (!forked_) {
+    // A container takes a while to be made, and the client may send before its ranks are there.
+    early_input_.push_back(data);
+    early_bytes_ += data.size();
+    if (early_bytes_ > InputPipe::kQueuedBytesMax && !early_paused_ && connection_ != nullptr) {
+      early_paused_ = true;
+      connection_->PauseInput(true);
+    }
+    return;
+  }
   for (const std::unique_ptr<InputPipe>& input : inputs_) {
     input->Give(data);
   }
 }
 
 bool RankStreams::InputFull() const {
-  return std::any_of(inputs_.begin(), inputs_.end(),
+  return early_bytes_ > InputPipe::kQueuedBytesMax ||
+         std::any_of(inputs_.begin(), inputs_.end(),
                      [](const std::unique_ptr<InputPipe>& input) { return input->full(); });
 }
 

@@ -60,7 +60,7 @@ class RankStreams {
   void Forked();
 
   // From the client; "": its end.
-  void TypeIn(const std::string& data) const;
+  void TypeIn(const std::string& data);
   [[nodiscard]] bool InputFull() const;
   // Rank 0's.
   [[nodiscard]] const std::optional<StepTerminal>& terminal() const { return terminal_; }
@@ -97,6 +97,9 @@ class RankStreams {
   std::optional<StepTerminal> terminal_;
   std::vector<std::unique_ptr<InputPipe>> inputs_;  // of the ranks that get what the client sends
   bool forked_ = false;
+  std::vector<std::string> early_input_;  // what came before the ranks were there
+  std::size_t early_bytes_ = 0;
+  bool early_paused_ = false;
   bool disk_hangs_ = false;  // it did not say whether it is full
 };
 
