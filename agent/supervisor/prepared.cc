@@ -96,6 +96,7 @@ int MakeCopies(int argc, char** argv) {
   const std::string program = argv[0];
   const ProcessTitle title(argc, argv);
   title.Show({program, "--prepared"});
+  (void)ReadBootId();  // its copies know it then
   if (const absl::Status status = Rehearse(); !status.ok()) {
     std::fprintf(stderr, "%s\n", std::string(status.message()).c_str());
     return 1;

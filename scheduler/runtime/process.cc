@@ -4,8 +4,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <memory>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
@@ -62,9 +64,19 @@ absl::StatusOr<ProcessStat> ParseProcessStat(std::string_view text) {
   return stat;
 }
 
+// It is the same as long as this process lives, and for those that are copied from it.
 absl::StatusOr<std::string> ReadBootId() {
+  static std::atomic<const std::string*> known = nullptr;
+  if (const std::string* boot_id = known.load(std::memory_order_acquire); boot_id != nullptr) {
+    return *boot_id;
+  }
   ASSIGN_OR_RETURN(std::string text, ReadFile("/proc/sys/kernel/random/boot_id"));
   absl::StripAsciiWhitespace(&text);
+  auto read = std::make_unique<const std::string>(text);
+  const std::string* nothing = nullptr;
+  if (known.compare_exchange_strong(nothing, read.get(), std::memory_order_acq_rel)) {
+    (void)read.release();
+  }
   return text;
 }
 
