@@ -60,8 +60,9 @@ absl::StatusOr<std::uint16_t> FreePort() {
 // A file without a name, which its interpreter opens by its descriptor.
 absl::StatusOr<UniqueFd> ScriptFile(const std::string& text) {
   UniqueFd file(memfd_create("session", MFD_CLOEXEC));
-  if (!file.valid() ||
-      write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size())) {
+  const auto size = static_cast<ssize_t>(text.size());
+  if (!file.valid() || write(file.get(), text.data(), text.size()) != size ||
+      lseek(file.get(), 0, SEEK_SET) != 0) {
     return absl::ErrnoToStatus(errno, "the session's script");
   }
   return file;
@@ -100,27 +101,31 @@ class Keeper {
         absl::StrReplaceAll(session_.url.empty() ? "/" : session_.url, {{"{token}", door_.token}});
     SpawnRequest request;
     request.environment = invocation_.environment.entries();
-    request.environment.push_back(absl::StrCat("MUSTER_DEV_PORT=", door_.port));
-    request.environment.push_back(absl::StrCat("MUSTER_DEV_TOKEN=", door_.token));
+    const std::string port = absl::StrCat("MUSTER_DEV_PORT=", door_.port);
+    const std::string token = absl::StrCat("MUSTER_DEV_TOKEN=", door_.token);
     const UniqueFd nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
-    request.fds = {{nothing.get(), STDIN_FILENO}};
     UniqueFd script;
     if (session_.container.empty()) {
       ASSIGN_OR_RETURN(script, ScriptFile(session_.script));
-      request.fds.push_back({script.get(), kScriptFd});
+      request.environment.push_back(port);
+      request.environment.push_back(token);
+      request.fds = {{nothing.get(), STDIN_FILENO}, {script.get(), kScriptFd}};
       request.program = absl::StrCat("/proc/self/fd/", kScriptFd);
       request.arguments = {"session"};
     } else {
-      // The keeper stays outside: the image need not have what this program is made of.
+      // The keeper stays outside: the image need not have what this program is made of. The script
+      // is the shell's input, for words of a command and variables of a step are seen by others.
+      ASSIGN_OR_RETURN(
+          script, ScriptFile(absl::StrCat("export ", port, " ", token, "\n", session_.script)));
+      request.fds = {{script.get(), STDIN_FILENO}};
       ASSIGN_OR_RETURN(request.arguments, OwnCommand(invocation_, "run"));
       request.program = request.arguments.front();
       request.arguments.emplace_back("--ntasks=1");
       request.arguments.insert(request.arguments.end(), session_.container.begin(),
                                session_.container.end());
-      for (const char* word : {"--", "/bin/sh", "-c"}) {
+      for (const char* word : {"--", "/bin/sh"}) {
         request.arguments.emplace_back(word);
       }
-      request.arguments.push_back(session_.script);
     }
     ASSIGN_OR_RETURN(server_, Spawn(request));
     return absl::OkStatus();
