@@ -74,7 +74,9 @@ std::string BoundByCounters(const Usage& usage, const Had& had) {
     return "memory: " + figures;
   }
   if (AtLeast(ShareOf(usage.sm_active, usage.gpu_counted), kSmsBusy)) {
-    return "compute: " + figures;
+    // A pause of the program makes both less, and says nothing of the kernels.
+    const bool memory = AtLeast(ShareOf(usage.dram_active, *usage.sm_active), kDramBusy);
+    return absl::StrCat(memory ? "memory: " : "compute: ", figures);
   }
   const bool links = AtLeast(Rate(usage.nvlink_bytes, usage.gpu_counted), kNvLinkBusy) ||
                      AtLeast(Rate(usage.pcie_bytes, usage.gpu_counted), kPcieBusy);

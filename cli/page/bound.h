@@ -29,7 +29,7 @@ struct Had {
 inline constexpr double kSmsBusy = 0.5;
 // Of the device memory's bandwidth: three quarters of the 80 % that NVIDIA calls the practical most
 // (ibid., memory bandwidth utilization).
-inline constexpr double kDramBusy = 0.6;
+inline constexpr double kDramBusy = 0.6;  // over all the time, or over that in which SMs work
 // Of its CPUs' time. Ours, as are those that follow: a rank that polls for messages is busy, too.
 inline constexpr double kCpusBusy = 0.7;
 // Of the time on its nodes: a fifth of it is worth more than most tuning.

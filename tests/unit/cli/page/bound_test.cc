@@ -44,6 +44,13 @@ TEST(Bound, AMultiplicationOfMatricesIsBoundByComputeAndACopyByMemory) {
             "memory: SMs 97 %, tensor cores 0 %, device memory 84 % of its bandwidth");
 }
 
+// As an H100 was counted while a program added vectors for 60 s of 77, and multiplied matrices for
+// 12 of 19.
+TEST(Bound, WhatTheKernelsWaitForIsJudgedByTheTimeInWhichTheyRun) {
+  EXPECT_THAT(BoundText(Counted(61, 0, 56), kOnGpus), StartsWith("memory: "));
+  EXPECT_THAT(BoundText(Counted(61, 59, 16), kOnGpus), StartsWith("compute: "));
+}
+
 TEST(Bound, AGpuWhoseLinksAreFullAndWhoseSmsAreNotCommunicates) {
   Usage usage = Counted(12, 3, 9);
   usage.nvlink_bytes = Bytes(200 * 20'000'000'000ULL);
