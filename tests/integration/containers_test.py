@@ -108,19 +108,6 @@ class ContainerTest(Images):
         return self.cluster.must("run", "-n", ranks, "--container-image", image or self.oci, *options,
                                  "sh", "-c", script)
 
-    def test_a_sessions_server_is_in_its_container_and_its_keeper_is_not(self):
-        server = os.path.join(self.cluster.work, "httpd")
-        with open(server, "w", encoding="utf-8") as file:
-            file.write("#!/bin/sh\n# url: /inside\nexec busybox httpd -f -p 127.0.0.1:$MUSTER_DEV_PORT -h /srv\n")
-        visit = self.cluster.begin("dev", server, "--idle-timeout=10s", "--container-image", self.oci)
-        self.addCleanup(lambda: (visit.kill(), visit.communicate()))
-        url = visit.stdout.readline().strip()
-        self.assertTrue(url, visit.communicate()[1] if not url else "")
-        with urllib.request.urlopen(url, timeout=30) as answer:
-            self.assertEqual(answer.read(), b"inside\n")
-        _, err = visit.communicate(timeout=120)
-        self.assertIn("has ended: COMPLETED", err)
-
     def refused(self, pattern, *options, code=126):
         done = self.cluster.muster("run", *options, "true")
         self.assertEqual(done.returncode, code, done.stdout + done.stderr)
@@ -160,14 +147,6 @@ class ContainerTest(Images):
         (shown,) = json.loads(self.cluster.must("show", job, "--json"))["jobs"]
         verdicts = {rank["verdict"] for attempt in shown["attempts"] for rank in attempt["ranks"]}
         self.assertEqual(verdicts, {"verified"})
-
-    def test_what_is_sent_while_the_container_is_made_reaches_its_rank(self):
-        done = self.cluster.muster("run", "--container-image", self.oci, "cat", input="first\nlast\n")
-        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "first\nlast\n", ""))
-        text = "".join(f"line {number}\n" for number in range(300_000))  # more than is kept meanwhile
-        done = self.cluster.muster("run", "--container-image", self.oci, "cat", input=text)
-        self.assertEqual((done.returncode, done.stderr, len(done.stdout)), (0, "", len(text)))
-        self.assertEqual(done.stdout, text)
 
     def test_what_is_mounted_is_seen_and_what_is_not_cannot_be_changed(self):
         data = os.path.join(self.place, "data")

@@ -14,7 +14,8 @@ import unittest
 import urllib.error
 import urllib.request
 
-from cluster import WIDE, ClusterTest, program, wait_until
+from cluster import WIDE, Cluster, ClusterTest, program, wait_until
+from containers_test import Images
 from steps_test import read_some
 
 # A server that asks for its token.
@@ -235,6 +236,27 @@ class DevTest(ClusterTest):
         self.assertEqual(listed[0], "answers: answers who asks well (" + os.path.join(
             self.cluster.environment["XDG_CONFIG_HOME"], "muster", "dev", "answers") + ")")
         self.assertEqual([line.partition(":")[0] for line in listed], ["answers", "jupyter", "shell"])
+
+
+class ContainedDevTest(Images):
+    """One node, as this machine is."""
+
+    @classmethod
+    def make(cls):
+        return Cluster().start()
+
+    def test_a_sessions_server_is_in_its_container_and_its_keeper_is_not(self):
+        server = os.path.join(self.cluster.work, "httpd")
+        with open(server, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\n# url: /inside\nexec busybox httpd -f -p 127.0.0.1:$MUSTER_DEV_PORT -h /srv\n")
+        visit = self.cluster.begin("dev", server, "--idle-timeout=10s", "--container-image", self.oci)
+        self.addCleanup(lambda: (visit.kill(), visit.communicate()))
+        url = visit.stdout.readline().strip()
+        self.assertTrue(url, visit.communicate()[1] if not url else "")
+        with urllib.request.urlopen(url, timeout=30) as answer:
+            self.assertEqual(answer.read(), b"inside\n")
+        _, err = visit.communicate(timeout=120)
+        self.assertIn("has ended: COMPLETED", err)
 
 
 if __name__ == "__main__":
