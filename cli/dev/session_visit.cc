@@ -139,11 +139,10 @@ absl::StatusOr<int> VisitSession(const Invocation& invocation, Connection& conne
   const absl::StatusOr<Door> door = ReadDoor(said);
   if (found.value_or(1) != 0 || !door.ok()) {
     ASSIGN_OR_RETURN(const JobView view, Show(connection, job));
-    if (!IsTerminal(view.state)) {
+    if (view.state == Name(JobState::kRunning)) {
       RETURN_IF_ERROR(found.status());
     }
-    Tell(job, IsTerminal(view.state) ? EndText(view) : "goes on");
-    return std::max(found.value_or(1), 1);
+    return HowItStands(connection, job, std::max(found.value_or(1), 1));
   }
   if (door->port == 0) {
     ASSIGN_OR_RETURN(const int code, OpenShell(invocation, self, job));
