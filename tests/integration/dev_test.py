@@ -192,7 +192,7 @@ class DevTest(ClusterTest):
         self.assertEqual(self.job(job)["state"], "COMPLETED")
 
     def test_a_lost_terminal_leaves_the_session_and_keys_keep_it(self):
-        pid, ours = self.terminal("--idle-timeout=20s")
+        pid, ours = self.terminal("--idle-timeout=40s")
         os.write(ours, b"echo in-$((2+2))\n")
         self.assertIn("in-4", read_some(ours, "in-4", patience=120))
         job = self.newest()
@@ -202,7 +202,7 @@ class DevTest(ClusterTest):
         pid, ours = self.terminal(job)
         try:
             begun = time.monotonic()
-            while time.monotonic() < begun + 40:
+            while time.monotonic() < begun + 60:
                 os.write(ours, b":\n")
                 read_some(ours, "\0", patience=2)
             os.write(ours, b"echo still-$((2+2))\n")
