@@ -119,6 +119,17 @@ absl::StatusOr<JobRequest> RequestOf(const Invocation& invocation, const Session
                         {.name = session.name, .text = ScriptOf(session, keeper)});
 }
 
+absl::StatusOr<int> VisitOnceItRuns(const Invocation& invocation, Connection& connection, JobId job,
+                                    const UniqueFd& signals, bool takes_back) {
+  ASSIGN_OR_RETURN(const std::uint16_t port, LocalPort(invocation));
+  const absl::Status started = AwaitStart(connection, job, signals, takes_back);
+  if (absl::IsCancelled(started)) {
+    return 1;
+  }
+  RETURN_IF_ERROR(started);
+  return VisitSession(invocation, connection, job, port, signals);
+}
+
 absl::StatusOr<int> Start(const Invocation& invocation, const std::string& name,
                           const UniqueFd& signals) {
   ASSIGN_OR_RETURN(const SessionTemplate session, FindTemplate(name, invocation.environment));
@@ -147,27 +158,14 @@ absl::StatusOr<int> Start(const Invocation& invocation, const std::string& name,
     std::cout << submitted.job.value() << std::endl;
     return 0;
   }
-  ASSIGN_OR_RETURN(const std::uint16_t port, LocalPort(invocation));
-  const absl::Status started = AwaitStart(*connection, submitted.job, signals, /*takes_back=*/true);
-  if (absl::IsCancelled(started)) {
-    return 1;
-  }
-  RETURN_IF_ERROR(started);
-  return VisitSession(invocation, *connection, submitted.job, port, signals);
+  return VisitOnceItRuns(invocation, *connection, submitted.job, signals, /*takes_back=*/true);
 }
 
 absl::StatusOr<int> ComeBack(const Invocation& invocation, const UniqueFd& signals) {
   ASSIGN_OR_RETURN(const std::vector<std::string> names, WithNumbers(invocation));
   ASSIGN_OR_RETURN(const std::vector<JobSelector> jobs, ParseWholeJobs(names));
-  ASSIGN_OR_RETURN(const std::uint16_t port, LocalPort(invocation));
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
-  const JobId job = jobs.front().job;
-  const absl::Status started = AwaitStart(*connection, job, signals, /*takes_back=*/false);
-  if (absl::IsCancelled(started)) {
-    return 1;
-  }
-  RETURN_IF_ERROR(started);
-  return VisitSession(invocation, *connection, job, port, signals);
+  return VisitOnceItRuns(invocation, *connection, jobs.front().job, signals, /*takes_back=*/false);
 }
 
 absl::StatusOr<int> PrintTemplates(const Invocation& invocation) {

@@ -1,10 +1,8 @@
 #include "cli/dev/session_keeper.h"
 
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -299,7 +297,7 @@ absl::StatusOr<int> AwaitDoor(const Invocation& invocation) {
   for (;;) {
     const absl::StatusOr<std::optional<SessionDoor>> door = place.Door();
     if (door.ok() && door->has_value()) {
-      std::cout << (*door)->port << "\n" << (*door)->token << "\n" << (*door)->url << std::endl;
+      std::cout << DoorText(**door) << std::flush;
       return 0;
     }
     if (!door.ok() &&

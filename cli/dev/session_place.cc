@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
 #include "scheduler/runtime/file.h"
 
 namespace muster::cli {
@@ -32,6 +33,19 @@ std::optional<Time> LastRead(const std::string& terminal) {
 }
 
 }  // namespace
+
+std::string DoorText(const SessionDoor& door) {
+  return absl::StrCat(door.port, "\n", door.token, "\n", door.url, "\n");
+}
+
+absl::StatusOr<SessionDoor> ReadDoor(const std::string& text) {
+  const std::vector<std::string> lines = absl::StrSplit(text, '\n');
+  const absl::StatusOr<std::uint64_t> port = ParseDigits(lines.front(), UINT16_MAX);
+  if (lines.size() < 3 || !port.ok()) {
+    return absl::DataLossError("it does not say where the session is reached");
+  }
+  return SessionDoor{static_cast<std::uint16_t>(*port), lines[1], lines[2]};
+}
 
 absl::StatusOr<SessionPlace> SessionPlace::Of(const Environment& environment) {
   const std::string job = environment.Get("MUSTER_JOB_ID");
@@ -70,8 +84,7 @@ absl::Status SessionPlace::Check() const {
 }
 
 absl::Status SessionPlace::Open(const SessionDoor& door) const {
-  return WriteFileAtomically(path_ + kDoor,
-                             absl::StrCat(door.port, "\n", door.token, "\n", door.url, "\n"));
+  return WriteFileAtomically(path_ + kDoor, DoorText(door));
 }
 
 absl::StatusOr<std::optional<SessionDoor>> SessionPlace::Door() const {
@@ -81,15 +94,7 @@ absl::StatusOr<std::optional<SessionDoor>> SessionPlace::Door() const {
     return std::nullopt;
   }
   RETURN_IF_ERROR(text.status());
-  const std::vector<std::string> lines = absl::StrSplit(*text, '\n');
-  SessionDoor door;
-  const char* end = lines.front().data() + lines.front().size();
-  if (lines.size() < 3 || std::from_chars(lines.front().data(), end, door.port).ptr != end) {
-    return absl::DataLossError(absl::StrCat(path_, kDoor, ": is not one of muster dev"));
-  }
-  door.token = lines[1];
-  door.url = lines[2];
-  return door;
+  return ReadDoor(*text);
 }
 
 absl::Status SessionPlace::Enter(pid_t process, const std::string& terminal) const {

@@ -29,6 +29,11 @@ struct SessionDoor {
   friend bool operator==(const SessionDoor&, const SessionDoor&) = default;
 };
 
+// As the folder keeps it and as `muster dev --await` prints it: port, token and path, a line each.
+std::string DoorText(const SessionDoor& door);
+// DataLoss: it is none.
+absl::StatusOr<SessionDoor> ReadDoor(const std::string& text);
+
 class SessionPlace {
  public:
   // Of the job that `environment` (a process of it) names. FailedPrecondition outside a job.

@@ -1,5 +1,7 @@
 #include "cli/dev/session_script.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -8,12 +10,10 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
-#include "absl/strings/strip.h"
 #include "cli/page/shell_words.h"
 #include "cli/request/request.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/words.h"
-#include "scheduler/runtime/file.h"
 
 namespace muster::cli {
 namespace {
@@ -76,19 +76,23 @@ absl::StatusOr<SessionTemplate> FindTemplate(const std::string& name,
   if (name.find('/') != std::string::npos) {
     return Load(std::filesystem::path(name).filename().string(), name);
   }
-  const std::vector<SessionTemplate> all = ListTemplates(environment);
-  const auto found = std::find_if(
-      all.begin(), all.end(), [&name](const SessionTemplate& each) { return each.name == name; });
-  if (found == all.end()) {
-    std::vector<std::string> names;
-    for (const SessionTemplate& each : all) {
-      names.push_back(each.name);
+  for (const std::string& folder : Folders(environment)) {
+    if (const std::string path = folder + "/" + name; access(path.c_str(), F_OK) == 0) {
+      return Load(name, path);
     }
-    return absl::NotFoundError(absl::StrCat("no template ", Quote(name), "; there are ",
-                                            absl::StrJoin(names, ", "),
-                                            "; a file is named with a /, like ./", name));
   }
-  return found->from.empty() ? *found : Load(name, found->from);
+  for (SessionTemplate& own : OwnTemplates()) {
+    if (own.name == name) {
+      return std::move(own);
+    }
+  }
+  std::vector<std::string> names;
+  for (const SessionTemplate& each : ListTemplates(environment)) {
+    names.push_back(each.name);
+  }
+  return absl::NotFoundError(absl::StrCat("no template ", Quote(name), "; there are ",
+                                          absl::StrJoin(names, ", "),
+                                          "; a file is named with a /, like ./", name));
 }
 
 std::vector<SessionTemplate> ListTemplates(const Environment& environment) {

@@ -10,13 +10,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "cli/connect/own_command.h"
 #include "cli/connect/relayed_port.h"
+#include "cli/dev/session_place.h"
 #include "cli/page/text.h"
 #include "cli/run/entered_step.h"
 #include "scheduler/base/status.h"
-#include "scheduler/base/text/words.h"
 #include "scheduler/model/job/job_state.h"
 #include "scheduler/runtime/signals.h"
 
@@ -67,21 +66,6 @@ absl::StatusOr<int> HowItStands(Connection& connection, JobId job, int code) {
     Tell(job, runs ? GoesOn(job) : IsTerminal(view.state) ? EndText(view) : "is " + view.state);
     return runs ? code : 1;
   }
-}
-
-// What `muster dev --await` prints: a port, a token and a path, a line each.
-struct Door {
-  std::uint16_t port = 0;
-  std::string url;
-};
-
-absl::StatusOr<Door> ReadDoor(const std::string& text) {
-  const std::vector<std::string> lines = absl::StrSplit(text, '\n');
-  const absl::StatusOr<std::uint64_t> port = ParseDigits(lines.front(), UINT16_MAX);
-  if (!port.ok() || lines.size() < 3) {
-    return absl::DataLossError("the session did not say where it listens");
-  }
-  return Door{static_cast<std::uint16_t>(*port), lines[2]};
 }
 
 absl::StatusOr<int> OpenShell(const Invocation& invocation, const std::string& self, JobId job) {
@@ -136,7 +120,7 @@ absl::StatusOr<int> VisitSession(const Invocation& invocation, Connection& conne
     return std::string_view();
   };
   const absl::StatusOr<int> found = RunInside(invocation, asking);
-  const absl::StatusOr<Door> door = ReadDoor(said);
+  const absl::StatusOr<SessionDoor> door = ReadDoor(said);
   if (found.value_or(1) != 0 || !door.ok()) {
     ASSIGN_OR_RETURN(const JobView view, Show(connection, job));
     if (view.state == Name(JobState::kRunning)) {
