@@ -13,6 +13,7 @@ import tempfile
 import threading
 import time
 import unittest
+import urllib.request
 
 import cluster
 from cluster import BIN, Cluster, program, wait_until
@@ -305,6 +306,47 @@ class PageTest(unittest.TestCase):
         self.page.go("plan")
         self.assertIn("1 running job", self.page.js("return document.querySelector('canvas').getAttribute('aria-label')"))
         self.cluster.must("cancel", job)
+
+    def pointed_at(self, canvas, across, down):
+        """What is said of the place in a chart, given as parts of its width and height."""
+        return self.page.js("""
+            const [canvas, across, down] = [document.querySelector(arguments[0]), arguments[1], arguments[2]];
+            const box = canvas.getBoundingClientRect();
+            canvas.dispatchEvent(new PointerEvent('pointermove', { clientX: box.left + box.width * across,
+              clientY: box.top + box.height * down, bubbles: true }));
+            const tip = document.querySelector('.tip, #tip');
+            return tip.hidden || tip.style.display === 'none' ? '' : tip.textContent""", canvas, across, down)
+
+    def test_one_piece_of_code_draws_the_plan_and_a_simulated_schedule(self):
+        job = self.cluster.submit("--job-name", HOSTILE[0], "--time", "600", "-w", "node1", "--wrap", "sleep 600")
+        self.addCleanup(self.cluster.must, "cancel", job)
+        self.cluster.wait_state(job, "RUNNING")
+        self.page.go("plan")
+        self.page.press("1 h")
+        wait_until(lambda: HOSTILE[0] + " of " in self.pointed_at("canvas.gantt", 0.5, 0.45), "the plan's chart shows the job")
+        self.assertEqual(self.pointed_at("canvas.gantt", 0.02, 0.45), "")
+        trace, drawn = os.path.join(self.cluster.work, "trace.csv"), os.path.join(self.cluster.work, "schedule.html")
+        with open(trace, "w", encoding="utf-8") as file:
+            file.write(f"job_id,submit,run_time,requested,user\n1,0,600,2,{HOSTILE[0]}\n2,0,600,2,bob\n3,1,600,4,bob\n")
+        subprocess.run([program("muster"), "simulate", "--trace", trace, "--flat", "4", "--html", drawn], check=True,
+                       capture_output=True)
+        with urllib.request.urlopen(self.page.base + "js/gantt.js", timeout=cluster.PATIENCE) as served:
+            self.assertIn(served.read(), cluster.read_file(drawn))
+        own = self.page.driver.current_window_handle
+        self.page.driver.switch_to.new_window("tab")
+        self.addCleanup(self.page.driver.switch_to.window, own)
+        self.page.driver.get("file://" + drawn)
+        shown = [self.pointed_at("#gantt", *place).split("\n")[0] for place in ((0.2, 0.2), (0.2, 0.7), (0.7, 0.2), (0.01, 0.2))]
+        self.assertEqual(shown, [f"job 1 of {HOSTILE[0]}", "job 2 of bob", "job 3 of bob", ""])
+        inks = self.page.js("""const canvas = document.getElementById('gantt');
+            return [[0.2, 0.3], [0.2, 0.7], [0.99, 0.5]].map(([x, y]) =>
+              [...canvas.getContext('2d').getImageData(canvas.width * x, canvas.height * y, 1, 1).data])""")
+        self.assertEqual([ink[3] for ink in inks], [255, 255, 0], inks)
+        self.assertNotEqual(inks[0], inks[1])
+        self.assertEqual(self.page.js("return document.querySelectorAll('img').length"), 0)
+        self.assertEqual(self.page.errors(), [])
+        self.page.driver.close()
+        self.page.driver.switch_to.window(own)
 
     def test_the_end_of_a_jobs_output_is_shown_live_and_as_text(self):
         said = os.path.join(self.cluster.work, "say.sh")

@@ -21,6 +21,7 @@ MUSTER_PAGE_SCRIPT(api);
 MUSTER_PAGE_SCRIPT(app);
 MUSTER_PAGE_SCRIPT(charts);
 MUSTER_PAGE_SCRIPT(dom);
+MUSTER_PAGE_FILE(gantt, "../../../scheduler/simulator/report/gantt.js");
 MUSTER_PAGE_SCRIPT(grid);
 MUSTER_PAGE_SCRIPT(job);
 MUSTER_PAGE_SCRIPT(jobs);
@@ -56,6 +57,7 @@ const std::vector<PageFile>& PageFiles() {
       Script("/js/app.js", page_app_begin, page_app_end),
       Script("/js/charts.js", page_charts_begin, page_charts_end),
       Script("/js/dom.js", page_dom_begin, page_dom_end),
+      Script("/js/gantt.js", page_gantt_begin, page_gantt_end),
       Script("/js/grid.js", page_grid_begin, page_grid_end),
       Script("/js/job.js", page_job_begin, page_job_end),
       Script("/js/jobs.js", page_jobs_begin, page_jobs_end),

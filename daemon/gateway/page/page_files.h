@@ -2,7 +2,8 @@
 
 // The files of the page, in the program itself.
 //
-// Thread promise: immutable. Invariant: a file's text is what lies in this folder, byte for byte.
+// Thread promise: immutable. Invariant: a file's text is what lies in this folder, or with the simulator's pages, byte
+// for byte.
 
 #include <string>
 #include <string_view>

@@ -1,4 +1,4 @@
-// Pictures out of numbers: curves, and the size of a canvas.
+// Pictures out of numbers: curves, and the colours of pictures.
 
 import { clock, el, svg } from "./dom.js";
 
@@ -62,18 +62,6 @@ export function curve({ title, points, all, say, colour }) {
   });
   return el("figure", { class: "chart" }, el("figcaption", null, el("b", null, title), read), picture,
     el("p", { class: "faint small" }, words.slice(title.length + 2)));
-}
-
-// A canvas as sharp as the screen; the context draws in the page's own pixels.
-export function prepare(canvas, width, height) {
-  const ratio = window.devicePixelRatio || 1;
-  canvas.width = Math.round(width * ratio);
-  canvas.height = Math.round(height * ratio);
-  canvas.style.setProperty("width", width + "px");
-  canvas.style.setProperty("height", height + "px");
-  const context = canvas.getContext("2d");
-  context.setTransform(ratio, 0, 0, ratio, 0, 0);
-  return context;
 }
 
 export function colour(name) {

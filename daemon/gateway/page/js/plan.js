@@ -1,8 +1,9 @@
 // The plan as a Gantt chart: what runs until when, what is promised to start where, and what is reserved.
 
 import { get } from "./api.js";
-import { colour, isDark, prepare, tint } from "./charts.js";
+import { colour, isDark, tint } from "./charts.js";
 import { card, clock, el, empty, isolate, natural, plural, span, swap, table, when } from "./dom.js";
+import { GanttChart } from "./gantt.js";
 
 const kRanges = [["1 h", 3600e3], ["6 h", 6 * 3600e3], ["24 h", 24 * 3600e3], ["3 d", 72 * 3600e3], ["14 d", 336 * 3600e3]];
 const kPast = 0.08; // of the width, before now
@@ -44,19 +45,39 @@ function barsOf(jobs, plan, policy, names) {
   return bars;
 }
 
-// Bars of one node that overlap go side by side.
-function lanesOf(bars) {
-  const ends = [];
-  for (const bar of [...bars].sort((a, b) => a.bar.start - b.bar.start)) {
-    let lane = ends.findIndex((end) => end <= bar.bar.start);
-    lane = lane < 0 ? ends.length : lane;
-    ends[lane] = bar.bar.end;
-    bar.lane = lane;
+// The bars of each node in its row, those that overlap side by side within `room` of it, as the chart draws them.
+function placed(bars, names, from, to, room) {
+  const rows = new Map(names.map((name, row) => [name, { row, lanes: [], boxes: [] }]));
+  const dark = isDark();
+  for (const bar of [...bars].sort((a, b) => a.start - b.start)) {
+    if (bar.end <= from || bar.start >= to) {
+      continue;
+    }
+    for (const name of bar.nodes.filter((one) => rows.has(one))) {
+      const { lanes, boxes } = rows.get(name);
+      let lane = 0;
+      if (bar.kind !== "reserved") {
+        const free = lanes.findIndex((end) => end <= bar.start);
+        lane = free < 0 ? lanes.length : free;
+        lanes[lane] = bar.end;
+      }
+      boxes.push({ bar, name, lane });
+    }
   }
-  return Math.max(1, ends.length);
+  return [...rows.values()].flatMap(({ row, lanes, boxes }) => boxes.map(({ bar, name, lane }) => {
+    const whole = bar.kind === "reserved";
+    const high = whole ? 1 : room / lanes.length;
+    return { bar, name, key: bar.job?.id, start: bar.start / 1000, end: bar.end / 1000, top: row + lane * high, bottom: row + (lane + 1) * high,
+      fill: whole ? "" : tint(bar.user, dark), style: bar.kind === "runs" ? "" : bar.kind };
+  })).sort((a, b) => a.start - b.start);
 }
 
-class Gantt {
+function timeText(time) {
+  const date = new Date(time * 1000);
+  return date.getHours() === 0 && date.getMinutes() === 0 ? date.toLocaleDateString([], { day: "numeric", month: "short" }) : clock(date);
+}
+
+class Plan {
   constructor() {
     this.range = Number(localStorage.getItem("plan-range")) || kRanges[1][1];
     this.canvas = el("canvas", { class: "gantt", role: "img" });
@@ -65,9 +86,12 @@ class Gantt {
     this.buttons = el("div", { class: "chips", role: "group", "aria-label": "How far ahead" });
     this.element = el("div", { class: "gantt-box" }, this.buttons, this.scroller, this.tip);
     this.data = { bars: [], names: [] };
+    this.frame = { left: 110, right: 16, top: 26, bottom: 4 };
+    this.chart = new GanttChart(this.canvas, this.frame, { timeText, colour, markWidth: 72, origin: 0, rowGap: 14,
+      rowText: (row) => this.rowText(row), labelOf: (box) => box.bar.label, labelInk: () => (isDark() ? "#fff" : "#10131a") });
     this.canvas.addEventListener("pointermove", (event) => this.point(event));
-    this.canvas.addEventListener("pointerleave", () => (this.tip.hidden = true));
-    this.canvas.addEventListener("click", () => this.under?.job && (location.hash = "job/" + this.under.job.id));
+    this.canvas.addEventListener("pointerleave", () => this.mark(null));
+    this.canvas.addEventListener("click", () => this.under?.bar.job && (location.hash = "job/" + this.under.bar.job.id));
     this.watch = new ResizeObserver(() => this.draw());
     this.watch.observe(this.scroller);
     this.redraw = () => this.draw();
@@ -91,147 +115,76 @@ class Gantt {
     this.draw();
   }
 
+  rowText(row) {
+    const name = this.data.names[row] ?? "";
+    return name.length > 15 ? name.slice(0, 14) + "…" : name;
+  }
+
   draw() {
     const width = this.scroller.clientWidth;
     if (!width) {
       return;
     }
     const { bars, names } = this.data;
-    const label = width < 500 ? 64 : 110;
     const row = names.length > 400 ? 5 : names.length > 120 ? 9 : names.length > 40 ? 14 : 24;
-    const height = 26 + Math.max(1, names.length) * row + 4;
-    const context = prepare(this.canvas, width, height);
     const now = Date.now();
     const from = now - this.range * kPast;
-    const to = from + this.range;
-    const x = (time) => label + ((width - label) * (Math.min(Math.max(time, from), to) - from)) / (to - from);
-    this.drawAxis(context, { width, height, label, from, to, x });
-    this.boxes = this.boxesOf(bars, names, row, from, to, x);
-    const dark = isDark();
-    this.boxes.forEach((box) => this.drawBox(context, box, dark));
-    context.fillStyle = colour("card");
-    context.fillRect(0, 24, label, height);
-    context.fillStyle = colour("faint");
-    context.font = `${row >= 14 ? 11.5 : 10}px system-ui, sans-serif`;
-    const every = Math.max(1, Math.ceil(14 / row));
-    names.forEach((name, i) => {
-      if (i % every === 0) {
-        context.fillText(name.length > 15 ? name.slice(0, 14) + "…" : name, 4, 26 + i * row + Math.min(row - 2, 16), label - 8);
-      }
-    });
+    this.frame.left = width < 500 ? 64 : 110;
+    this.chart.words.origin = -new Date(from).getTimezoneOffset() * 60; // marks at whole hours of the viewer's zone
+    this.chart.show(placed(bars, names, from, from + this.range, row > 8 ? 1 - 3 / row : 1));
+    const rows = Math.max(1, names.length);
+    const height = this.frame.top + rows * row + this.frame.bottom;
+    const context = this.chart.draw({ t0: from / 1000, t1: (from + this.range) / 1000, p0: 0, p1: rows }, width, height);
     context.strokeStyle = colour("strong");
     context.lineWidth = 1.5;
     context.beginPath();
-    context.moveTo(x(now), 18);
-    context.lineTo(x(now), height);
+    context.moveTo(this.chart.x(now / 1000), 18);
+    context.lineTo(this.chart.x(now / 1000), height);
     context.stroke();
     const promised = bars.filter((bar) => bar.kind === "promised").length;
     this.canvas.setAttribute("aria-label", plural(bars.filter((bar) => bar.kind === "runs").length, "running job") + " and " +
       plural(promised, "promised start") + " on " + plural(names.length, "node") + "; the table below lists the promises");
   }
 
-  drawAxis(context, { width, height, label, from, to, x }) {
-    context.clearRect(0, 0, width, height);
-    const steps = [5, 10, 15, 30, 60, 120, 180, 360, 720, 1440, 2880].map((minutes) => minutes * 60e3);
-    const step = steps.find((one) => (to - from) / one <= (width - label) / 72) || steps.at(-1);
-    const zone = new Date(from).getTimezoneOffset() * 60e3;
-    context.font = "11px system-ui, sans-serif";
-    context.lineWidth = 1;
-    for (let time = Math.ceil((from - zone) / step) * step + zone; time < to; time += step) {
-      context.strokeStyle = colour("line");
-      context.beginPath();
-      context.moveTo(Math.round(x(time)) + 0.5, 22);
-      context.lineTo(Math.round(x(time)) + 0.5, height);
-      context.stroke();
-      context.fillStyle = colour("faint");
-      const date = new Date(time);
-      const midnight = date.getHours() === 0 && date.getMinutes() === 0;
-      context.fillText(midnight ? date.toLocaleDateString([], { day: "numeric", month: "short" }) : clock(time), x(time) + 3, 14);
+  // All of a job's bars are marked where one is pointed at.
+  mark(box) {
+    this.under = box;
+    this.tip.hidden = !box;
+    this.canvas.classList.toggle("over", Boolean(box?.bar.job));
+    if ((box?.key ?? null) !== this.chart.marked) {
+      this.chart.marked = box?.key ?? null;
+      requestAnimationFrame(this.redraw);
     }
-  }
-
-  boxesOf(bars, names, row, from, to, x) {
-    const rows = new Map(names.map((name) => [name, []]));
-    for (const bar of bars) {
-      if (bar.end > from && bar.start < to) {
-        bar.nodes.forEach((name) => rows.get(name)?.push({ bar, lane: 0 }));
-      }
-    }
-    const boxes = [];
-    names.forEach((name, i) => {
-      const inRow = rows.get(name);
-      const lanes = lanesOf(inRow.filter((one) => one.bar.kind !== "reserved"));
-      const high = (row - (row > 8 ? 3 : 1)) / lanes;
-      for (const { bar, lane } of inRow) {
-        const whole = bar.kind === "reserved";
-        boxes.push({ bar, name, x: x(bar.start), w: Math.max(2, x(bar.end) - x(bar.start) - 1), y: 26 + i * row + (whole ? 0 : lane * high),
-          h: whole ? row : Math.max(1, high - (high > 4 ? 1 : 0)) });
-      }
-    });
-    return boxes.sort((a, b) => (a.bar.kind === "reserved" ? 0 : 1) - (b.bar.kind === "reserved" ? 0 : 1));
-  }
-
-  drawBox(context, { bar, x, y, w, h }, dark) {
-    context.save();
-    context.beginPath();
-    context.roundRect(x, y, w, h, Math.min(4, h / 2));
-    if (bar.kind === "reserved") {
-      context.fillStyle = colour("line");
-      context.globalAlpha = 0.7;
-      context.fill();
-    } else if (bar.kind === "promised") {
-      context.globalAlpha = 0.28;
-      context.fillStyle = tint(bar.user, dark);
-      context.fill();
-      context.globalAlpha = 1;
-      context.setLineDash([4, 3]);
-      context.strokeStyle = tint(bar.user, dark);
-      context.stroke();
-    } else {
-      context.fillStyle = tint(bar.user, dark);
-      context.fill();
-    }
-    if (h >= 12 && w > 34) {
-      context.clip();
-      context.globalAlpha = 1;
-      context.fillStyle = bar.kind === "runs" ? (dark ? "#fff" : "#10131a") : colour("ink");
-      context.font = "11px system-ui, sans-serif";
-      context.fillText(bar.label, x + 5, y + h / 2 + 4, w - 8);
-    }
-    context.restore();
   }
 
   point(event) {
-    const box = this.canvas.getBoundingClientRect();
-    const at = { x: event.clientX - box.left, y: event.clientY - box.top };
-    const found = (this.boxes || []).filter((one) => at.x >= one.x && at.x <= one.x + one.w && at.y >= one.y && at.y <= one.y + one.h).pop();
-    this.under = found?.bar;
-    this.canvas.classList.toggle("over", Boolean(found?.bar.job));
-    this.tip.hidden = !found;
-    if (found) {
-      const { bar } = found;
-      this.tip.textContent = bar.label + (bar.user ? " of " + bar.user : "") + " on " + found.name + ": " + clock(bar.start) + " – " +
+    const place = this.canvas.getBoundingClientRect();
+    const box = this.chart.barAt(event.clientX - place.left, event.clientY - place.top);
+    this.mark(box);
+    if (box) {
+      const { bar } = box;
+      this.tip.textContent = bar.label + (bar.user ? " of " + bar.user : "") + " on " + box.name + ": " + clock(bar.start) + " – " +
         (bar.end < kForEver ? clock(bar.end) + " (" + span(bar.end - bar.start) + ")" : "no end is known");
-      this.tip.style.setProperty("left", Math.min(at.x + 12, box.width - 220) + "px");
+      this.tip.style.setProperty("left", Math.min(event.clientX - place.left + 12, place.width - 220) + "px");
       this.tip.style.setProperty("top", event.clientY - this.element.getBoundingClientRect().top + 16 + "px");
     }
   }
 }
 
 export function openPlan() {
-  const gantt = new Gantt();
+  const chart = new Plan();
   const list = el("div");
-  const element = el("div", { class: "plan-view" }, card("The plan", gantt.element), list);
+  const element = el("div", { class: "plan-view" }, card("The plan", chart.element), list);
   return {
     element,
-    close: () => gantt.close(),
+    close: () => chart.close(),
     onEvent: (event) => /^muster\.(job|node|policy)\./.test(event.type),
     async refresh() {
       const [jobs, plan, policy, nodes] = await Promise.all([
         get("/v1/jobs", { state: "RUNNING,CONFIGURING,COMPLETING,SUSPENDED", fields: "id,label,name,user,nodes,start_time,time_limit" }),
         get("/v1/plan"), get("/v1/policy", { kind: "POLICY_KIND_RESERVATION" }), get("/v1/nodes", { fields: "name" })]);
       const names = nodes.nodes.map((node) => node.name).sort(natural);
-      gantt.show({ bars: barsOf(jobs.jobs, plan, policy, names), names });
+      chart.show({ bars: barsOf(jobs.jobs, plan, policy, names), names });
       swap(list, card("Promised starts", plan.jobs.length === 0 ? empty("No job waits for a promised start.")
         : table(["Job", "Name", "User", "Starts", "In", "Nodes"], plan.jobs.slice(0, 500).map((job) => [el("a", { href: "#job/" + job.job }, job.label),
           job.name, job.user, when(job.start), span(Number(job.start) - Date.now()), el("span", { title: job.nodes.join(", ") },
