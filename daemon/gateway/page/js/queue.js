@@ -6,11 +6,11 @@ import { el, number, plural, swap } from "./dom.js";
 import { Grid } from "./grid.js";
 import { kHistoryColumns, kJobFields, kQueueColumns, rowOf, selectorOf } from "./jobs.js";
 
-const kHistoryMost = 5000;
+const kHistoryMost = 10000; // those that ended last
 
 class JobList {
-  constructor({ view, columns, read, acts, query }) {
-    Object.assign(this, { view, read, acts });
+  constructor({ view, columns, read, acts, query, most = Infinity }) {
+    Object.assign(this, { view, read, acts, most });
     this.all = [];
     this.query = query;
     this.grid = new Grid({ name: view, columns, selectable: acts,
@@ -100,7 +100,8 @@ class JobList {
     this.grid.setRows(shown);
     const jobs = shown.reduce((sum, row) => sum + row.count, 0);
     const all = this.all.reduce((sum, row) => sum + row.count, 0);
-    this.summary.textContent = jobs === all ? plural(all, "job") : number(jobs) + " of " + plural(all, "job");
+    const whole = (this.all.length < this.most ? "" : "the last ") + plural(all, "job");
+    this.summary.textContent = jobs === all ? whole : number(jobs) + " of " + whole;
     this.drawActions();
     this.element.dataset.filtered = (performance.now() - begin).toFixed(1);
   }
@@ -149,7 +150,7 @@ export function openQueue({ query }) {
 }
 
 export function openHistory({ query }) {
-  return new JobList({ view: "history", columns: kHistoryColumns, acts: false, query,
+  return new JobList({ view: "history", columns: kHistoryColumns, acts: false, query, most: kHistoryMost,
     read: async (asked) => (await get("/v1/history", { user: asked.get("user") || "", limit: kHistoryMost,
       fields: kJobFields })).jobs });
 }
