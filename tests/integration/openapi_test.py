@@ -109,6 +109,15 @@ class OpenApiTest(unittest.TestCase):
             "a type that is none": lambda d: d["components"]["schemas"]["JobView"].update(type="struct"),
             "a reference to nothing": lambda d: d["components"]["schemas"].pop("JobView"),
             "a scheme without its kind": lambda d: d["components"]["securitySchemes"]["token"].pop("scheme"),
+            "a header without a shape": lambda d: operation(d)["responses"]["200"].update(headers={"X-Next": {}}),
+            "a link to no call": lambda d: operation(d)["responses"]["200"].update(links={"next": {"description": "x"}}),
+            "an example that is two": lambda d: operation(d)["responses"]["200"]["content"]["application/json"].update(
+                examples={"one": {"value": 1, "externalValue": "x"}}),
+            "a form that headers do not have": lambda d: operation(d)["parameters"].append(
+                {"name": "x", "in": "header", "style": "form", "schema": {}}),
+            "a callback that is no path": lambda d: operation(d).update(callbacks={"done": {"{$url}": {"fetch": {}}}}),
+            "an encoding with a key that is none": lambda d: operation(d)["responses"]["200"]["content"][
+                "application/json"].update(encoding={"jobs": {"gzip": True}}),
             "one name for two": lambda d: operation(d).update(operationId="getEvents"),
             "a parameter of no part of the path": lambda d: operation(d)["parameters"].append(
                 {"name": "job", "in": "path", "required": True, "schema": {"type": "string"}}),
