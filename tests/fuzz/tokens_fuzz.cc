@@ -1,18 +1,29 @@
-// What strangers send to the door as text: tokens of the site's issuer and key sets, bodies of REST
-// and of slurmrestd's submissions, values that programs report. Any bytes are taken or refused; no
-// token that nobody signed counts. Returns 1 when that does not hold. The first byte says which.
+// What strangers send to the door as text: heads of HTTP, our own tokens and those of the site's
+// issuer, key sets, bodies of REST and of slurmrestd's submissions, values that programs report.
+// Any bytes are taken or refused; no token that nobody signed counts. Returns 1 when that does not
+// hold. The first byte says which.
 
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/http.hpp>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "agent/supervisor/attempt/reported_values.h"
 #include "daemon/access/site/site_tokens.h"
+#include "daemon/access/token_store.h"
+#include "daemon/gateway/http/head.h"
+#include "daemon/gateway/http/target.h"
 #include "daemon/gateway/rest/json_message.h"
 #include "daemon/gateway/slurm/slurm_submit.h"
 #include "proto/controller.pb.h"
 #include "scheduler/base/text/named_values.h"
+#include "scheduler/runtime/clock.h"
 
 namespace muster::fuzz {
 namespace {
@@ -68,6 +79,52 @@ bool TakeValues(std::string_view said) {
   return agent::PrintReported(agent::ParseReported(once)) == once;
 }
 
+// A store whose one token is known to nobody.
+bool TakeOwnToken(std::string_view said) {
+  static const SystemClock clock;
+  static const std::unique_ptr<daemon::TokenStore> store = [] {
+    std::string place = std::filesystem::temp_directory_path() / "muster-tokens-XXXXXX";
+    if (mkdtemp(place.data()) == nullptr) {
+      std::abort();
+    }
+    auto opened = daemon::TokenStore::Open(place, "fuzz", clock).value();
+    const bool minted = opened->Mint({1000, 1000, "ada"}, std::chrono::hours(1), false).ok();
+    std::filesystem::remove_all(place);  // what it keeps there is read at its beginning alone
+    if (!minted) {
+      std::abort();
+    }
+    return opened;
+  }();
+  return !store->Judge(said).ok();
+}
+
+// A head that is served has one length, a path from the root, and nothing in it that is no text.
+bool TakeHead(std::string_view said) {
+  namespace beast = boost::beast;
+  beast::http::request_parser<beast::http::string_body> parser;
+  const daemon::http::ServerLimits limits;
+  parser.header_limit(static_cast<std::uint32_t>(limits.header_bytes));
+  parser.body_limit(limits.body_bytes);
+  beast::error_code error;
+  parser.put(boost::asio::buffer(said.data(), said.size()), error);
+  if (!parser.is_header_done()) {
+    const auto answer = daemon::http::AnswerToBadHead(error);
+    return !answer.has_value() || answer->status >= 400;
+  }
+  daemon::http::Request request;
+  bool has_body = false;
+  const auto refused = daemon::http::ReadHeadOf(parser.get(), limits, request, has_body);
+  if (refused.has_value()) {
+    return refused->status >= 400;
+  }
+  bool clean = request.path.front() == '/' && daemon::http::IsCleanText(request.path) &&
+               request.bearer.find_first_of(" \t\r\n,;") == std::string::npos && !parser.chunked();
+  for (const auto& [key, value] : request.query) {
+    clean = clean && daemon::http::IsCleanText(key) && daemon::http::IsCleanText(value);
+  }
+  return clean;
+}
+
 }  // namespace
 }  // namespace muster::fuzz
 
@@ -76,7 +133,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   const std::string_view said(reinterpret_cast<const char*>(data) + 1, size - 1);
-  switch (data[0] % 5) {
+  switch (data[0] % 7) {
     case 0:
       return muster::fuzz::TakeToken(said) ? 0 : 1;
     case 1:
@@ -85,7 +142,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       return muster::fuzz::TakeJson(said) ? 0 : 1;
     case 3:
       return muster::fuzz::TakeSlurm(said) ? 0 : 1;
-    default:
+    case 4:
       return muster::fuzz::TakeValues(said) ? 0 : 1;
+    case 5:
+      return muster::fuzz::TakeHead(said) ? 0 : 1;
+    default:
+      return muster::fuzz::TakeOwnToken(said) ? 0 : 1;
   }
 }
