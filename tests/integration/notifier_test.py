@@ -62,7 +62,7 @@ class Receiver(http.server.BaseHTTPRequestHandler):
         if self.server.tries <= 2:
             self.send_response(503)
         else:
-            self.server.got.append((dict(self.headers), body))
+            self.server.got.append((self.path, dict(self.headers), body))
             self.send_response(204)
         self.end_headers()
 
@@ -110,6 +110,13 @@ alertmanager = "http://127.0.0.1:{cls.alert_port}"
 for = "0s"
 [alert.NodeDrained]
 for = "0s"
+[webhook.chat]
+url = "http://127.0.0.1:{cls.hook.server_address[1]}/chat/"
+body = '{{"text": "{{subject}}", "of": "{{user}}", "what": {{event}}}}'
+[webhook.line]
+url = "http://127.0.0.1:{cls.hook.server_address[1]}/chat/line"
+body = "{{news}} {{job}}"
+type = "text/plain"
 """)
         cls.notifier = cls.cluster._daemon(
             "muster-notifier", ["--controller", cls.cluster.address, "--state", cls.state, "--config", settings],
@@ -127,6 +134,12 @@ for = "0s"
             email.header.make_header(email.header.decode_header(mail["Subject"])))],
             lambda: f"a mail about {subject}: {self.notifier.last_words()}")
         return found[0]
+
+    def await_post(self, path):
+        """Headers and body of the webhook there."""
+        found = wait_until(lambda: [post for post in list(self.hook.got) if post[0] == path],
+                           lambda: "the webhook: " + self.notifier.last_words())
+        return found[0][1:]
 
     @unittest.skipUnless(shutil.which("msmtp"), "msmtp is not installed")
     def test_a_mail_arrives_though_the_first_two_tries_fail_and_says_why(self):
@@ -153,7 +166,8 @@ for = "0s"
     def test_a_webhook_arrives_signed_though_the_first_two_tries_fail(self):
         url = f"http://127.0.0.1:{self.hook.server_address[1]}/hook"
         job = self.submit("--notify", url, "--wrap", "true")
-        headers, body = wait_until(lambda: list(self.hook.got), lambda: "the webhook: " + self.notifier.last_words())[0]
+        headers, body = self.await_post("/hook")
+        self.assertGreaterEqual(self.hook.tries, 3)
         told = json.loads(body)
         self.assertEqual((told["news"], told["event"]["data"]["label"]), ("END", job))
         who = subprocess.run(["id", "-un"], capture_output=True, text=True, check=True).stdout.strip()
@@ -163,6 +177,20 @@ for = "0s"
         signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
         code = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
         self.assertEqual(headers["webhook-signature"], "v1," + code)
+
+    def test_a_webhook_says_what_the_sites_template_for_its_address_says(self):
+        base = f"http://127.0.0.1:{self.hook.server_address[1]}/chat/"
+        name = '"} \\ träin'
+        job = self.submit("--notify", base + "room", "--job-name", name, "--wrap", "true")
+        line = self.submit("--notify", base + "line", "--wrap", "true")
+        headers, body = self.await_post("/chat/room")
+        told = json.loads(body)
+        self.assertEqual(headers["Content-Type"], "application/json")
+        self.assertEqual((set(told), told["what"]["data"]["label"]), ({"text", "of", "what"}, job))
+        self.assertIn(name, told["text"])
+        self.assertIn("webhook-signature", headers)
+        headers, body = self.await_post("/chat/line")
+        self.assertEqual((headers["Content-Type"], body.decode()), ("text/plain", f"END {line}"))
 
     def test_what_nobody_could_mean_is_refused_at_submission(self):
         for wrong in (("--mail-type", "SOON"), ("--mail-user", "-Xlog"), ("--notify", "file:///etc/passwd")):
