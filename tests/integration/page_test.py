@@ -1,6 +1,7 @@
 """The page in a real browser: what it shows, that it lives, acts, and believes no name."""
 
 import contextlib
+import datetime
 import http.server
 import json
 import os
@@ -428,6 +429,22 @@ class PageTest(unittest.TestCase):
         self.assertTrue(any(row.startswith(str(job)) for row in rows), rows)
         total = float(rows[-1].split()[-1].replace(",", ""))
         self.assertAlmostEqual(total, float(receipts[0]["total"]), delta=2 + 0.02 * total)
+
+    def test_moments_are_told_in_the_viewers_zone(self):
+        job = self.cluster.submit("--hold", "--wrap", "true")
+        self.addCleanup(self.cluster.must, "cancel", job)
+        shown = []
+        for zone, hours in (("Asia/Kolkata", 5.5), ("America/Phoenix", -7)):
+            self.page.driver.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": zone})
+            self.page.go(f"job/{job}")
+            wait_until(lambda: self.page.js("return document.querySelector('.timeline time')?.title ?? ''"), "a moment")
+            text, moment = self.page.js("const time = document.querySelector('.timeline time'); return [time.title, time.dateTime]")
+            shown.append(text)
+            there = datetime.datetime.fromisoformat(moment.replace("Z", "+00:00")) + datetime.timedelta(hours=hours)
+            self.assertRegex(text, rf"\b({(there.hour + 11) % 12 + 1}|{there:%H}):{there:%M:%S}")
+            self.page.go("queue")
+        self.page.driver.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": ""})
+        self.assertNotEqual(*shown)
 
     def test_a_controller_may_start_again_under_it(self):
         self.page.go("queue")
