@@ -139,10 +139,13 @@ class EventsTest(unittest.TestCase):
         self.assertEqual(next(alone)["event"], "muster.job.submitted")
 
     def test_many_readers_of_one_stream_miss_nothing(self):
-        readers = [self.stream() for _ in range(40)]  # more than get each event at once
+        readers = [self.stream() for _ in range(300)]  # more than get each event at once, and than get theirs at a time
         for reader in readers:
             next(reader)
         job = self.submit("--array", "0-19", "--wrap", "true")
+        for leaver in readers[:40]:
+            leaver.close()
+        del readers[:40]
         got = []
         for reader in readers:
             blocks = []

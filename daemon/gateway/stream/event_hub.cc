@@ -146,14 +146,22 @@ void EventHub::OnNews(const StreamPtr& stream, const wire::WatchEventsReply& rep
   }
   // What fills much of the ring does not wait: it would push out what nobody has had.
   if (stream->readers.size() <= kReadersAtOnce || stream->held > kRingBytes / 4) {
-    ReleaseStream(stream);
+    stream->turn = 0;
+    ReleaseStream(stream, stream->readers.size());
   }
 }
 
-void EventHub::ReleaseStream(const StreamPtr& stream) {
+void EventHub::ReleaseStream(const StreamPtr& stream, std::size_t most) {
   stream->released = stream->first + stream->ring.size();
-  stream->held = 0;
-  const std::vector<std::shared_ptr<Reader>> readers = stream->readers;
+  const std::size_t begin = std::min(stream->turn, stream->readers.size());
+  const std::size_t end = begin + std::min(most, stream->readers.size() - begin);
+  const std::vector<std::shared_ptr<Reader>> readers(
+      stream->readers.begin() + static_cast<std::ptrdiff_t>(begin),
+      stream->readers.begin() + static_cast<std::ptrdiff_t>(end));
+  stream->turn = end < stream->readers.size() ? end : 0;
+  if (begin == 0) {  // what comes from here on waits for the next round, at the latest
+    stream->held = 0;
+  }
   for (const auto& reader : readers) {
     Pump(stream, reader);
   }
@@ -163,8 +171,8 @@ void EventHub::Release() {
   const MutexLock lock(&mutex_);
   const std::vector<StreamPtr> streams = streams_;
   for (const StreamPtr& stream : streams) {
-    if (stream->held > 0) {
-      ReleaseStream(stream);
+    if (stream->held > 0 || stream->turn > 0) {
+      ReleaseStream(stream, kReadersARelease);
     }
   }
 }
@@ -236,7 +244,13 @@ void EventHub::OnWritten(const StreamPtr& stream, const std::shared_ptr<Reader>&
 
 std::function<void()> EventHub::Leave(const StreamPtr& stream,
                                       const std::shared_ptr<Reader>& reader) {
-  std::erase(stream->readers, reader);
+  const auto found = std::find(stream->readers.begin(), stream->readers.end(), reader);
+  if (found != stream->readers.end()) {
+    if (static_cast<std::size_t>(found - stream->readers.begin()) < stream->turn) {
+      --stream->turn;  // or the round would leave one out
+    }
+    stream->readers.erase(found);
+  }
   if (!stream->readers.empty()) {
     return nullptr;
   }

@@ -5,8 +5,8 @@
 // Invariants: (1) readers share a stream only when token and filter are the same; (2) a ring holds
 // at most kRingBytes, and a reader has one piece under way; (3) a reader that falls out of the ring
 // is cut off; (4) a stream without readers ends; (5) what came for more than kReadersAtOnce goes
-// out when Release is called, all of it in one piece, so that a thousand readers cost no more than
-// that.
+// out when Release is called, in one piece for each, and to kReadersARelease of them at most, so
+// that a thousand readers cost no more than that and hold no other caller up.
 
 #include <chrono>
 #include <cstddef>
@@ -32,6 +32,7 @@ class EventHub {
   static constexpr std::size_t kPieceBytes = std::size_t{256} << 10;
   static constexpr std::size_t kStreamsMax = 512;
   static constexpr std::size_t kReadersAtOnce = 32;
+  static constexpr std::size_t kReadersARelease = 256;
   // How often Release is wanted.
   static constexpr std::chrono::milliseconds kReleaseEvery{250};
 
@@ -72,7 +73,8 @@ class EventHub {
     std::uint64_t next = 0;      // the first that none of them has
     std::uint64_t first = 0;     // the place of the ring's first line
     std::uint64_t released = 0;  // the place of the first line that goes to no reader yet
-    std::size_t held = 0;        // bytes from there on
+    std::size_t held = 0;        // bytes that some reader has not been given
+    std::size_t turn = 0;        // whose of the readers comes next; 0: a round is over
     std::deque<Line> ring;
     std::size_t bytes = 0;
     std::vector<std::shared_ptr<Reader>> readers;
@@ -91,7 +93,9 @@ class EventHub {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Send(const StreamPtr& stream, const std::shared_ptr<Reader>& reader, std::string text)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void ReleaseStream(const StreamPtr& stream) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // To `most` of its readers, from where it ended the last time.
+  void ReleaseStream(const StreamPtr& stream, std::size_t most)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Pump(const StreamPtr& stream, const std::shared_ptr<Reader>& reader)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // What ends the stream, when the reader was its last.
