@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "scheduler/model/machine/machine.h"
 
@@ -30,6 +31,9 @@ bool LeavesNothing(const Snapshot& snapshot, const Plan& plan) {
 void CycleRunner::Begin(const core::ClusterState& state, Time now, const Plan* last,
                         const std::shared_ptr<const SchedulerConfig>& config, Done done) {
   const auto begin = std::chrono::steady_clock::now();
+  if (!std::exchange(knows_promises_, true)) {
+    LearnPromises(state, now);
+  }
   meters_.cycle_ms = now.time_since_epoch().count();
   auto cycle = std::make_shared<Cycle>();
   cycle->snapshot = snapshots_.Build(state, now, last, config->network);
@@ -51,12 +55,37 @@ void CycleRunner::Begin(const core::ClusterState& state, Time now, const Plan* l
 
 bool CycleRunner::End(const Cycle& cycle) {
   running_ = false;
-  return cycle.forgotten == forgotten_;
+  const bool counts = cycle.forgotten == forgotten_;
+  // In the order called prompt the journal says what was promised.
+  if (counts && cycle.config->priority.order != QueueRule::kPrompt) {
+    promises_.Plan(*cycle.plan, cycle.snapshot->now);
+  }
+  return counts;
+}
+
+void CycleRunner::Note(const Event& event, Version version) {
+  snapshots_.Note(event, version);
+  promises_.Apply(event);
+  if (std::holds_alternative<AttemptStarted>(event)) {
+    const core::PromiseReport report = promises_.Report();
+    meters_.promises_kept = report.first.held;
+    meters_.promises_missed = report.starts - report.first.held;
+  }
+}
+
+void CycleRunner::LearnPromises(const core::ClusterState& state, Time now) {
+  state.jobs().ForEachRun([this, now](const Job& job, std::uint32_t /*count*/) {
+    if (job.promised != kNoTime) {
+      promises_.Apply(StartPromised{job.id, job.promised, now});
+    }
+  });
 }
 
 void CycleRunner::Forget() {
   ++forgotten_;
   snapshots_.Forget();
+  promises_.Forget();
+  knows_promises_ = false;
 }
 
 }  // namespace muster::daemon

@@ -4,7 +4,8 @@
 // its own, and whether what came of it still counts.
 //
 // Thread promise: one owner, the controller's loop; `done` is called on the planner's thread.
-// Invariants: one cycle at a time; one that began before Forget does not count.
+// Invariants: one cycle at a time; one that began before Forget does not count; each start of a job
+// that plans or the journal had promised one is counted as kept or missed.
 
 #include <chrono>
 #include <cstdint>
@@ -17,6 +18,7 @@
 #include "daemon/controller/meters.h"
 #include "daemon/controller/task_queue.h"
 #include "daemon/controller/worker.h"
+#include "scheduler/core/explain/promise_table.h"
 #include "scheduler/core/explain/watchdog.h"
 #include "scheduler/core/plan/planner_memory.h"
 #include "scheduler/core/plan/snapshot_builder.h"
@@ -67,14 +69,19 @@ class CycleRunner {
   [[nodiscard]] bool Run(TaskQueue::Task task) { return worker_->Run(std::move(task)); }
 
   // The state was brought to `version` by the event.
-  void Note(const Event& event, Version version) { snapshots_.Note(event, version); }
+  void Note(const Event& event, Version version);
   // Which jobs the newest events changed.
   [[nodiscard]] const core::TouchedJobs& touched() const { return snapshots_.touched(); }
   // The state is another one, and not by events.
   void Forget();
 
  private:
+  // The latest starts that jobs of a state had been promised before it was ours.
+  void LearnPromises(const core::ClusterState& state, Time now);
+
   core::SnapshotBuilder snapshots_;
+  core::PromiseTable promises_;
+  bool knows_promises_ = false;  // those of the state
   const Planner planner_;
   Meters& meters_;
   std::uint64_t forgotten_ = 0;

@@ -62,6 +62,9 @@ struct Meters {
   std::atomic<std::uint64_t> started = 0;  // attempts
   std::atomic<std::uint64_t> requeued = 0;
   std::array<std::atomic<std::uint64_t>, kJobStateNames.size()> ended = {};  // by state
+  // Starts no later than their first promise, and later ones.
+  std::atomic<std::uint64_t> promises_kept = 0;
+  std::atomic<std::uint64_t> promises_missed = 0;
   // Of ended attempts.
   std::atomic<std::uint64_t> checkpoints = 0;
   std::atomic<std::int64_t> held_ms = 0;   // in which they had their resources

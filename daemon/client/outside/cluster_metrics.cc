@@ -182,6 +182,14 @@ void AddWork(const Meters& meters, const std::map<std::string, Timings>& calls, 
                static_cast<double>(meters.started));
   page.Counter("muster_jobs_requeued", "Attempts after which their job waited again",
                static_cast<double>(meters.requeued));
+  page.Counters(
+      "muster_start_promises",
+      "Starts of jobs that had been promised one, by an earlier plan's reservation or, in "
+      "the order called prompt, as a latest start: kept are those no more than a second "
+      "after the first promise; a job that was held or changed has none until the next",
+      {"kept"},
+      {{{"true"}, static_cast<double>(meters.promises_kept)},
+       {{"false"}, static_cast<double>(meters.promises_missed)}});
   Series ended;
   for (const JobStateName& row : kJobStateNames) {
     if (IsTerminal(row.state)) {

@@ -42,7 +42,12 @@ void PromiseTable::Apply(const Event& event) {
   } else if (const auto* start = std::get_if<AttemptStarted>(&event)) {
     Start(start->job, start->time);
   } else if (const auto* end = std::get_if<JobEnded>(&event)) {
-    open_.erase(end->job);
+    open_.erase(open_.lower_bound(end->job),
+                open_.upper_bound(JobId(end->job.value() + end->more)));
+  } else if (const auto* held = std::get_if<JobHeld>(&event)) {
+    open_.erase(held->job);
+  } else if (const auto* updated = std::get_if<JobUpdated>(&event)) {
+    open_.erase(updated->job);
   }
 }
 

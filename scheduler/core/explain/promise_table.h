@@ -4,9 +4,9 @@
 //
 // A job is promised the start of its reservation, or the latest start that the journal says, from
 // the first cycle that makes one until it starts; a promise holds when the job starts no later than
-// a second after it, for the cycle that starts it comes when its time has come. Thread promise: a
-// value; one thread. Invariants: each start counts once, with the first and the last promise before
-// it.
+// a second after it, for the cycle that starts it comes when its time has come. A job that was held
+// or changed has none until the next. Thread promise: a value; one thread. Invariants: each start
+// counts once, with the first and the last promise before it; only jobs that wait are kept.
 
 #include <cstdint>
 #include <map>
@@ -36,6 +36,8 @@ class PromiseTable {
   void Plan(const muster::Plan& plan, Time now);
   // An event of the journal.
   void Apply(const Event& event);
+  // What was promised counts no more; what was counted stays.
+  void Forget() { open_.clear(); }
 
   [[nodiscard]] PromiseReport Report() const;
 

@@ -108,6 +108,13 @@ TEST_F(ClusterMetricsTest, NodesAreCountedByStateAndGpusByModel) {
   EXPECT_EQ(Value("slurm_nodes_down"), 1);
 }
 
+TEST_F(ClusterMetricsTest, PromisedStartsAreThereAsKeptAndMissed) {
+  meters_.promises_kept = 5;
+  meters_.promises_missed = 2;
+  EXPECT_EQ(Value("muster_start_promises", {"true"}), 5);
+  EXPECT_EQ(Value("muster_start_promises", {"false"}), 2);
+}
+
 TEST_F(ClusterMetricsTest, HoweverManyAccountsThereAreTheSamplesAreBoundedAndTheSumIsRight) {
   for (std::uint32_t i = 0; i < 3 * kSeriesMax; ++i) {
     Add(Jobs(absl::StrCat("u", i), absl::StrCat("a", i), JobState::kPending, 1 + i % 3));

@@ -52,6 +52,43 @@ TEST(PromiseTable, AJobThatEndsWithoutAStartCountsNot) {
   EXPECT_FALSE(table.Report().worst.valid());
 }
 
+TEST(PromiseTable, ElementsThatEndTogetherAreAllForgotten) {
+  PromiseTable table;
+  for (std::uint64_t job = 1; job <= 4; ++job) {
+    table.Plan(Promises(job, 100), At(0));
+  }
+  JobEnded end;
+  end.job = JobId(2);
+  end.more = 1;
+  table.Apply(end);
+  for (std::uint64_t job = 1; job <= 4; ++job) {
+    table.Apply(Started(job, 50));
+  }
+  EXPECT_EQ(table.Report().starts, 2U);
+}
+
+TEST(PromiseTable, AJobThatIsHeldOrChangedHasNoPromiseUntilTheNext) {
+  PromiseTable table;
+  table.Plan(Promises(1, 100), At(0));
+  table.Plan(Promises(2, 100), At(0));
+  table.Plan(Promises(3, 100), At(0));
+  JobHeld held;
+  held.job = JobId(1);
+  held.held = true;
+  table.Apply(held);
+  JobUpdated updated;
+  updated.job = JobId(2);
+  table.Apply(updated);
+  table.Apply(Started(1, 500));
+  table.Plan(Promises(2, 600), At(200));
+  table.Apply(Started(2, 600));
+  table.Apply(Started(3, 500));
+  const PromiseReport report = table.Report();
+  EXPECT_EQ(report.starts, 2U);
+  EXPECT_EQ(report.first.held, 1U) << "the changed job, by its new promise";
+  EXPECT_EQ(report.worst, JobId(3));
+}
+
 TEST(PromiseTable, TheLatestStartThatTheJournalSaysIsAPromise) {
   PromiseTable table;
   table.Apply(StartPromised{JobId(1), At(100), At(0)});
