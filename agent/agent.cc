@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/node/discovered_features.h"
+#include "agent/node/gpu_sample.h"
 #include "agent/supervisor/attempt/reported_values.h"
 #include "proto/convert/job.h"
 #include "proto/convert/node.h"
@@ -43,7 +44,7 @@ void AddGpuUse(const Machine& machine, const NodeAllocation& part, topology::Gpu
       wire::GpuUse& gpu = *answer->add_gpus();
       gpu.set_uuid(reading.uuid);
       gpu.set_busy(reading.busy_percent.has_value() ? static_cast<int>(*reading.busy_percent) : -1);
-      gpu.set_memory(reading.memory_used.value());
+      gpu.set_memory(reading.memory_used.value_or(Bytes()).value());
     }
   }
 }
@@ -153,8 +154,8 @@ void Agent::Sample() {
 
 void Agent::TellUsage() {
   const std::map<AttemptKey, Usage> used = sampler_.used();
-  const std::vector<topology::GpuReading> faulty = sampler_.faulty_gpus();
-  if (used.empty() && faulty.empty() && !std::exchange(usage_told_, false)) {
+  const std::vector<topology::GpuReading> gpus = sampler_.gpus();
+  if (used.empty() && gpus.empty() && !std::exchange(usage_told_, false)) {
     return;
   }
   wire::AgentMessage message;
@@ -167,12 +168,8 @@ void Agent::TellUsage() {
     ToWire(usage, sample.mutable_usage());
     AddReported(ReadReported(state_.Attempt(key).Reported()), sample);
   }
-  for (const topology::GpuReading& gpu : faulty) {
-    wire::GpuTrouble& trouble = *samples.add_gpus();
-    trouble.set_gpu(gpu.uuid);
-    trouble.set_uncorrected_ecc(gpu.uncorrected_ecc);
-    trouble.set_xid(gpu.xid);
-    trouble.set_xids(gpu.xids);
+  for (const topology::GpuReading& gpu : gpus) {
+    *samples.add_gpus() = SampleOf(gpu);
   }
   usage_told_ = usage_told_ || !used.empty();
   link_.Send(message);

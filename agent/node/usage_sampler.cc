@@ -134,14 +134,12 @@ std::map<AttemptKey, Usage> UsageSampler::used() const {
   return used;
 }
 
-std::vector<topology::GpuReading> UsageSampler::faulty_gpus() const {
-  std::vector<topology::GpuReading> faulty;
+std::vector<topology::GpuReading> UsageSampler::gpus() const {
+  std::vector<topology::GpuReading> gpus;
   for (const auto& [uuid, reading] : before_) {
-    if (reading.uncorrected_ecc > 0 || reading.xids > 0) {
-      faulty.push_back(reading);
-    }
+    gpus.push_back(reading);
   }
-  return faulty;
+  return gpus;
 }
 
 void UsageSampler::Meet(const Running& running, SteadyTime now) {
@@ -182,7 +180,7 @@ std::vector<UsageSampler::Change> UsageSampler::Changes(SteadyTime now,
           changes[i].memory_busy_ms = elapsed_ms * *reading.memory_busy_percent / 100;
         }
         changes[i].counters = reading.counters;
-        changes[i].memory = reading.memory_used;
+        changes[i].memory = reading.memory_used.value_or(Bytes());
         // A driver that was loaded again counts from nothing.
         changes[i].energy_mj = first || reading.energy_mj < before.energy_mj
                                    ? 0

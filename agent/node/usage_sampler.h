@@ -63,8 +63,8 @@ class UsageSampler {
 
   // What those that ran at the last sample have used so far.
   [[nodiscard]] std::map<AttemptKey, Usage> used() const;
-  // The GPUs that had errors, as they were at the last sample.
-  [[nodiscard]] std::vector<topology::GpuReading> faulty_gpus() const;
+  // The GPUs that are measured, as they were at the last sample.
+  [[nodiscard]] std::vector<topology::GpuReading> gpus() const;
 
  private:
   // What each GPU did since the last sample.

@@ -414,7 +414,7 @@ class AgentSession final
     }
     controller_.Look(
         [session = shared_from_this(), node, samples = *std::move(samples),
-         gpus = ReadGpuErrors(message)](const StateView& snapshot) -> Controller::Reply {
+         gpus = ReadGpuSamples(message)](const StateView& snapshot) -> Controller::Reply {
           session->setting_.usage.Take(node, samples, snapshot.state());
           session->setting_.usage.TakeGpus(node, gpus, snapshot.now());
           return [](const absl::Status&) {};

@@ -1,10 +1,8 @@
 #include "daemon/agents/live_usage.h"
 
-#include <chrono>
 #include <cstddef>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "proto/convert/job.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/named_values.h"
@@ -29,8 +27,6 @@ bool RunsOn(const Job* job, AttemptNumber attempt, NodeId node) {
 // A node is believed no more than it may say.
 constexpr std::size_t kTextMax = 256;
 constexpr int kFindingsMax = 64;
-constexpr std::size_t kGpusMax = 256;
-constexpr std::chrono::hours kXidKept{1};
 
 void ReadReported(const wire::AttemptUsage& attempt, UsageSample& sample) {
   for (const wire::ReportedValue& value : attempt.reported()) {
@@ -63,16 +59,6 @@ absl::StatusOr<std::vector<UsageSample>> ReadSamples(const wire::UsageSamples& m
   return samples;
 }
 
-std::vector<GpuErrors> ReadGpuErrors(const wire::UsageSamples& message) {
-  std::vector<GpuErrors> gpus;
-  for (const wire::GpuTrouble& gpu : message.gpus()) {
-    if (gpus.size() < kGpusMax && gpu.gpu().size() <= kTextMax) {
-      gpus.push_back({gpu.gpu(), gpu.uncorrected_ecc(), gpu.xid(), gpu.xids()});
-    }
-  }
-  return gpus;
-}
-
 void LiveUsage::Take(NodeId node, const std::vector<UsageSample>& samples,
                      const core::ClusterState& state) {
   std::map<JobId, UsageSample> kept;
@@ -96,32 +82,12 @@ void LiveUsage::Take(NodeId node, const std::vector<UsageSample>& samples,
 void LiveUsage::Forget(NodeId node) {
   const MutexLock lock(&mutex_);
   samples_.erase(node);
-  faulty_.erase(node);
+  gpus_.Forget(node);
 }
 
-void LiveUsage::TakeGpus(NodeId node, const std::vector<GpuErrors>& gpus, Time now) {
+void LiveUsage::TakeGpus(NodeId node, const std::vector<GpuSample>& gpus, Time now) {
   const MutexLock lock(&mutex_);
-  const auto before = faulty_.find(node);
-  std::map<std::string, FaultyGpu> faulty;
-  for (const GpuErrors& errors : gpus) {
-    FaultyGpu gpu;
-    if (before != faulty_.end() && before->second.contains(errors.gpu)) {
-      gpu = before->second.at(errors.gpu);
-    }
-    if (errors.uncorrected_ecc != gpu.errors.uncorrected_ecc) {
-      gpu.ecc_since = now;
-    }
-    if (errors.xids != gpu.errors.xids) {
-      gpu.xid_since = now;
-    }
-    gpu.errors = errors;
-    faulty[errors.gpu] = std::move(gpu);
-  }
-  if (faulty.empty()) {
-    faulty_.erase(node);
-  } else {
-    faulty_[node] = std::move(faulty);
-  }
+  gpus_.Take(node, gpus, now);
 }
 
 void LiveUsage::TakeIdle(std::map<JobId, Warning> idle) {
@@ -152,28 +118,13 @@ std::vector<Warning> LiveUsage::WarningsOf(const Job& job) const {
 }
 
 std::vector<Warning> LiveUsage::WarningsOf(NodeId node, Time now) const {
-  std::vector<Warning> warnings;
   const MutexLock lock(&mutex_);
-  const auto found = faulty_.find(node);
-  if (found == faulty_.end()) {
-    return warnings;
-  }
-  for (const auto& [name, gpu] : found->second) {
-    if (gpu.errors.uncorrected_ecc > 0) {
-      warnings.push_back({"GpuEccErrors",
-                          absl::StrCat("GPU ", name, ": ", gpu.errors.uncorrected_ecc,
-                                       " errors of its memory that ECC could not correct, since "
-                                       "its driver was loaded"),
-                          gpu.ecc_since});
-    }
-    if (gpu.errors.xids > 0 && now - gpu.xid_since < kXidKept) {
-      warnings.push_back({"GpuXid",
-                          absl::StrCat("GPU ", name, ": its driver told XID ", gpu.errors.xid,
-                                       ", of ", gpu.errors.xids, " since the agent's start"),
-                          gpu.xid_since});
-    }
-  }
-  return warnings;
+  return gpus_.WarningsOf(node, now);
+}
+
+std::map<NodeId, GpuSums> LiveUsage::OfGpus() const {
+  const MutexLock lock(&mutex_);
+  return gpus_.Sums();
 }
 
 std::vector<JobCurve> LiveUsage::Curves(

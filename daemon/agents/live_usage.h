@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "daemon/agents/node_gpus.h"
 #include "daemon/agents/reported_curves.h"
 #include "daemon/agents/usage_curves.h"
 #include "proto/agent.pb.h"
@@ -36,21 +37,12 @@ struct UsageSample {
 
 absl::StatusOr<std::vector<UsageSample>> ReadSamples(const wire::UsageSamples& message);
 
-// The errors of one GPU, as its node tells them.
-struct GpuErrors {
-  std::string gpu;  // its UUID
-  std::uint64_t uncorrected_ecc = 0;
-  std::uint64_t xid = 0;   // the newest
-  std::uint64_t xids = 0;  // how many
-};
-std::vector<GpuErrors> ReadGpuErrors(const wire::UsageSamples& message);
-
 class LiveUsage {
  public:
   // A node's report replaces all of its earlier ones.
   void Take(NodeId node, const std::vector<UsageSample>& samples, const core::ClusterState& state);
   // The same of its GPUs; `now` is since when what is new is so.
-  void TakeGpus(NodeId node, const std::vector<GpuErrors>& gpus, Time now);
+  void TakeGpus(NodeId node, const std::vector<GpuSample>& gpus, Time now);
   void Forget(NodeId node);
   // The jobs whose GPUs are idle, and since when; replaces what was said before.
   void TakeIdle(std::map<JobId, Warning> idle);
@@ -62,22 +54,18 @@ class LiveUsage {
   // What is wrong with the job as it runs, and with the node's GPUs.
   [[nodiscard]] std::vector<Warning> WarningsOf(const Job& job) const;
   [[nodiscard]] std::vector<Warning> WarningsOf(NodeId node, Time now) const;
+  // What the GPUs of nodes do and take; of nodes that told nothing, nothing.
+  [[nodiscard]] std::map<NodeId, GpuSums> OfGpus() const;
   // Of the job's attempt under way, in the order of its nodes; those that have not reported are
   // left out.
   [[nodiscard]] std::vector<NodeUsage> Of(const Job& job, const core::ClusterState& state) const;
 
  private:
-  struct FaultyGpu {
-    GpuErrors errors;
-    Time ecc_since = kNoTime;
-    Time xid_since = kNoTime;
-  };
-
   mutable Mutex mutex_;
   std::map<NodeId, std::map<JobId, UsageSample>> samples_ ABSL_GUARDED_BY(mutex_);
   UsageCurves curves_ ABSL_GUARDED_BY(mutex_);
   ReportedCurves reported_ ABSL_GUARDED_BY(mutex_);
-  std::map<NodeId, std::map<std::string, FaultyGpu>> faulty_ ABSL_GUARDED_BY(mutex_);
+  NodeGpus gpus_ ABSL_GUARDED_BY(mutex_);
   std::map<JobId, Warning> idle_ ABSL_GUARDED_BY(mutex_);
 };
 

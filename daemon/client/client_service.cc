@@ -13,7 +13,7 @@ ClientService::ClientService(Controller& controller, Accounting& accounting, Job
                              Setting setting)
     : warnings_(controller.meters(), std::move(setting.certificate)),
       methods_(setting.gate),
-      metrics_(controller, setting.cluster, methods_.timings(), reader_),
+      metrics_(controller, setting.usage, setting.cluster, methods_.timings(), reader_),
       streams_(controller, accounting, reader_, setting.gate),
       events_(controller, store, accounting, reader_, setting.gate) {
   const Backend backend{controller,

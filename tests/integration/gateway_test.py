@@ -260,7 +260,9 @@ class GatewayTest(unittest.TestCase):
             self.assertIn("muster", board["tags"], name)
             uids.add(board["uid"])
             self.assertEqual(len({panel["id"] for panel in board["panels"]}), len(board["panels"]), name)
-            for panel in board["panels"]:
+            lists = [{"title": one["name"], "targets": [{"expr": one["query"]}]}
+                     for one in board["templating"]["list"] if one["type"] == "query"]
+            for panel in board["panels"] + lists:
                 for target in panel["targets"]:
                     asked = set(re.findall(r"\b(?:muster|slurm)_[a-z_]+", target["expr"]))
                     known = {one for one in asked if one in there or re.sub("_(total|bucket|count|sum)$", "", one) in there}

@@ -1,7 +1,13 @@
 """GPUs of a captured machine, played: parts of them, what ranks see, what a placement is worth."""
 
+import contextlib
+import http.client
 import json
 import os
+import re
+import shutil
+import socket
+import subprocess
 import tempfile
 import unittest
 
@@ -66,6 +72,73 @@ class CountedGpuTest(ClusterTest):
         usage = detail["attempts"][0]["usage"]
         self.assertGreaterEqual(usage["gpu_counted"], 2, usage)
         self.assertIsNone(usage.get("pcie_bytes"), "what the GPU does not tell is not nothing")
+
+
+class GpuMetricsTest(ClusterTest):
+    """Both vendors' libraries, played: what they tell of GPUs is on /metrics, by node."""
+
+    @classmethod
+    def make(cls):
+        cluster = Cluster(nodes=2)
+        door = f"unix:{cluster.state}/gateway.sock"
+        cluster.controller.arguments += ["--gateway-socket", door]
+        nvidias = {"devices": [
+            {"uuid": "GPU-a", "name": "NVIDIA H200", "memory": 1 << 37, "pci": [0, 1, 0], "used": 1 << 35, "busy": 100,
+             "power": 650250, "celsius": 71, "ecc": 2, "ecc_corrected": 17, "xids": [31, 79]},
+            {"uuid": "GPU-b", "name": "NVIDIA H200", "memory": 1 << 37, "pci": [0, 2, 0], "used": 5, "busy": 25,
+             "power": 100000, "celsius": 40}]}
+        amds = {"devices": [
+            {"name": "AMD Instinct MI300X", "memory": 1 << 37, "unique_id": "c0ffee", "pci": [0, 3, 0, 0], "busy": 50,
+             "power": 305000000, "temperatures": {"1": 48000}}]}
+        for agent, vendor, name, said in ((cluster.agents[0], "NVML", "libfake_nvml.so", nvidias),
+                                          (cluster.agents[1], "ROCM_SMI", "libfake_rocm_smi.so", amds)):
+            path = os.path.join(cluster.root, vendor)
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(said, file)
+            agent.environment = {**cluster.environment, f"MUSTER_FAKE_{vendor}_JSON": path,
+                                 f"MUSTER_{vendor}": os.path.join(BIN, "..", "tests", name)}
+        cluster.start()
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            cls.port = free.getsockname()[1]
+        cls.gateway = cluster._daemon("muster-gateway", ["--controller", door, "--listen", f"127.0.0.1:{cls.port}"],
+                                      "muster-gateway")
+        cls.gateway.start()
+        cls.addClassCleanup(cls.gateway.stop)
+        cls.token = cluster.must("token", "--read-only").strip()
+        return cluster
+
+    def metrics(self):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        with contextlib.closing(connection):
+            connection.request("GET", "/metrics", headers={"Authorization": "Bearer " + self.token})
+            return connection.getresponse().read().decode()
+
+    def by_node(self, text):
+        """{family: {node: value}} of the samples that name a node."""
+        families = {}
+        for name, node, value in re.findall(r'(?m)^(muster_gpu\w+){node="(\w+)"} (\S+)$', text):
+            families.setdefault(name, {})[node] = float(value)
+        return families
+
+    def test_a_scrape_says_what_the_libraries_tell_and_nothing_else(self):
+        wait_until(lambda: len(self.by_node(self.metrics()).get("muster_gpu_power_watts", {})) == 2, self.metrics)
+        text = self.metrics()
+        self.assertEqual(self.by_node(text), {
+            "muster_gpu_memory_bytes": {"node1": 1 << 38, "node2": 1 << 37},
+            "muster_gpu_memory_used_bytes": {"node1": (1 << 35) + 5},
+            "muster_gpus_busy": {"node1": 1.25, "node2": 0.5},
+            "muster_gpu_power_watts": {"node1": 750.25, "node2": 305},
+            "muster_gpu_temperature_celsius": {"node1": 71, "node2": 48},
+            "muster_gpu_ecc_corrected_errors_total": {"node1": 17},
+            "muster_gpu_ecc_uncorrected_errors_total": {"node1": 2},
+            "muster_gpu_xid_errors_total": {"node1": 2}})
+        if shutil.which("promtool"):
+            checked = subprocess.run(["promtool", "check", "metrics"], input=text, text=True, capture_output=True)
+            self.assertEqual((checked.returncode, checked.stdout + checked.stderr), (0, ""))
+        self.cluster.agents[1].kill()
+        wait_until(lambda: "node2" not in self.by_node(self.metrics())["muster_gpu_power_watts"], self.metrics)
+        self.assertIn("node1", self.by_node(self.metrics())["muster_gpu_power_watts"])
 
 
 class GpuTest(ClusterTest):

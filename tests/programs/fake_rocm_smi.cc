@@ -6,9 +6,12 @@
 //                            "xgmi": {"1": [50000, 100000], "2": null}, "error": 0}]}
 //
 // "xgmi" names the devices that XGMI joins to this one, with the least and the most bandwidth in
-// MB/s, or null where it is not told; PCIe joins all others. Without "unique_id", "partition" or
-// "numa" the library refuses to tell it. "init" and "error" are ROCm SMI's status codes: 0 is
-// success, 2 "not supported", 8 "initialization failed". Tests only. Thread promise: one thread.
+// MB/s, or null where it is not told; PCIe joins all others. "used" (bytes), "busy" and
+// "memory_busy" (per cent), "power" and "average_power" (microwatts), "energy" (in units of 15.3
+// microjoules), "temperatures" ({"1": millidegrees} by sensor) and "errors" ({"1": [corrected,
+// uncorrected]} by block) are what a GPU is sampled for. What is not there the library refuses to
+// tell. "init" and "error" are ROCm SMI's status codes: 0 is success, 2 "not supported", 8
+// "initialization failed". Tests only. Thread promise: one thread.
 
 #include <cstddef>
 #include <cstdint>
@@ -153,6 +156,63 @@ int rsmi_minmax_bandwidth_get(std::uint32_t from, std::uint32_t to, std::uint64_
   }
   *least = told.at(0).get<std::uint64_t>();
   *most = told.at(1).get<std::uint64_t>();
+  return kSuccess;
+}
+
+int rsmi_dev_memory_usage_get(std::uint32_t device, int kind, std::uint64_t* used) {
+  return kind == 0 ? Tell(device, "used", used) : kNotSupported;
+}
+
+int rsmi_dev_busy_percent_get(std::uint32_t device, std::uint32_t* percent) {
+  return Tell(device, "busy", percent);
+}
+
+int rsmi_dev_memory_busy_percent_get(std::uint32_t device, std::uint32_t* percent) {
+  return Tell(device, "memory_busy", percent);
+}
+
+int rsmi_dev_power_get(std::uint32_t device, std::uint64_t* microwatts, int* kind) {
+  *kind = 1;
+  return Tell(device, "power", microwatts);
+}
+
+int rsmi_dev_power_ave_get(std::uint32_t device, std::uint32_t /*sensor*/,
+                           std::uint64_t* microwatts) {
+  return Tell(device, "average_power", microwatts);
+}
+
+int rsmi_dev_energy_count_get(std::uint32_t device, std::uint64_t* count, float* unit,
+                              std::uint64_t* time) {
+  *unit = 15.3F;
+  *time = 1;
+  return Tell(device, "energy", count);
+}
+
+int rsmi_dev_temp_metric_get(std::uint32_t device, std::uint32_t sensor, int metric,
+                             std::int64_t* thousandths) {
+  const nlohmann::json* found = Find(device);
+  const std::string name = std::to_string(sensor);
+  if (found == nullptr || metric != 0 || !found->contains("temperatures") ||
+      !found->at("temperatures").contains(name)) {
+    return kNotSupported;
+  }
+  *thousandths = found->at("temperatures").at(name).get<std::int64_t>();
+  return kSuccess;
+}
+
+struct FakeErrorCount {
+  std::uint64_t corrected;
+  std::uint64_t uncorrected;
+};
+
+int rsmi_dev_ecc_count_get(std::uint32_t device, std::uint64_t block, FakeErrorCount* count) {
+  const nlohmann::json* found = Find(device);
+  const std::string name = std::to_string(block);
+  if (found == nullptr || !found->contains("errors") || !found->at("errors").contains(name)) {
+    return kNotSupported;
+  }
+  const nlohmann::json& told = found->at("errors").at(name);
+  *count = {told.at(0).get<std::uint64_t>(), told.at(1).get<std::uint64_t>()};
   return kSuccess;
 }
 

@@ -172,6 +172,33 @@ std::vector<Command> Submissions(std::uint32_t jobs, std::uint32_t gpus) {
   return commands;
 }
 
+// What each node's agent would tell of its GPUs, once.
+void TellOfGpus(Controller& controller, std::uint32_t gpus, LiveUsage& usage) {
+  std::promise<std::vector<NodeId>> asked;
+  controller.Look([&asked](const daemon::StateView& snapshot) -> Controller::Reply {
+    std::vector<NodeId> nodes;
+    for (const auto& [id, node] : snapshot.state().nodes()) {
+      nodes.push_back(id);
+    }
+    return [&asked, nodes](const absl::Status&) { asked.set_value(nodes); };
+  });
+  for (const NodeId node : asked.get_future().get()) {
+    std::vector<daemon::GpuSample> samples(gpus);
+    for (std::uint32_t i = 0; i < gpus; ++i) {
+      const std::uint64_t number = node.value() * 8U + i;
+      samples[i].gpu = absl::StrCat("GPU-", i);
+      samples[i].uncorrected_ecc = number % 997 == 0 ? 1 : 0;
+      samples[i].corrected_ecc = number % 89;
+      samples[i].xids = number % 499 == 0 ? 1 : 0;
+      samples[i].memory_used = Bytes((number * 7919 % 141) * kGibibyte.value() + number);
+      samples[i].power_mw = 70'000 + number * 131 % 630'000;
+      samples[i].celsius = static_cast<int>(30 + number % 50);
+      samples[i].busy_percent = static_cast<std::uint32_t>(number * 37 % 101);
+    }
+    usage.TakeGpus(node, samples, Time());
+  }
+}
+
 absl::Status Serve(const std::string& state, std::uint32_t nodes, std::uint32_t gpus,
                    std::uint32_t jobs, int ready_fd) {
   const SystemClock clock;
@@ -190,7 +217,8 @@ absl::Status Serve(const std::string& state, std::uint32_t nodes, std::uint32_t 
   RETURN_IF_ERROR(controller.Start());
   RETURN_IF_ERROR(TakeAll(controller, Registrations(nodes, gpus)));
   RETURN_IF_ERROR(TakeAll(controller, Submissions(jobs, gpus)));
-  const LiveUsage usage;
+  LiveUsage usage;
+  TellOfGpus(controller, gpus, usage);
   ClientService clients(controller, *accounting, *store, {"large", gate, usage, tokens.get()});
   ASSIGN_OR_RETURN(const std::unique_ptr<Server> server,
                    Server::Start(acceptor, {{absl::StrCat("unix:", state, "/controller.sock")},

@@ -3,8 +3,8 @@
 // How busy GPUs of this machine are, and what they take. Vendors whose libraries say it implement
 // it; OpenGpuMeter of libraries.h joins them.
 //
-// Thread promise: one thread at a time. Invariant: reading changes nothing on the GPU, and a GPU
-// that does not answer is reported as lost and not as idle.
+// Thread promise: one thread at a time. Invariants: reading changes nothing on the GPU; a GPU that
+// does not answer is reported as lost and not as idle; what a library cannot tell is not there.
 
 #include <cstdint>
 #include <optional>
@@ -31,16 +31,19 @@ struct GpuReading {
   // Of the last sampling period: some kernel ran. Nothing where it cannot tell, as where MIG
   // divides it.
   std::optional<std::uint32_t> busy_percent;
-  Bytes memory_used;
-  std::uint64_t energy_mj = 0;        // millijoules since the driver was loaded; 0: it cannot tell
-  bool lost = false;                  // it fell off the bus
-  std::uint64_t uncorrected_ecc = 0;  // errors since the driver was loaded
-  std::uint64_t xid = 0;   // the newest error that the driver told since the meter began; 0: none
-  std::uint64_t xids = 0;  // how many it told
+  std::optional<Bytes> memory_used;
+  std::uint64_t energy_mj = 0;  // millijoules since the driver was loaded; 0: it cannot tell
+  bool lost = false;            // it fell off the bus
+  std::optional<std::uint64_t> uncorrected_ecc = {};  // errors since the driver was loaded
+  std::uint64_t xid = 0;  // the newest error that the driver told since the meter began; 0: none
+  std::optional<std::uint64_t> xids = {};  // how many it told; nothing: it tells none
   // The same of device memory: it was read or written.
   std::optional<std::uint32_t> memory_busy_percent = {};
   // Since the reading before; nothing at the first, and where it has no counters.
   std::optional<GpuCounters> counters = {};
+  std::optional<std::uint64_t> power_mw = {};  // now, or of the last second
+  std::optional<int> celsius = {};
+  std::optional<std::uint64_t> corrected_ecc = {};  // since the driver was loaded
 };
 
 class GpuMeter {

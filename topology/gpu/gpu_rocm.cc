@@ -11,7 +11,8 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "scheduler/runtime/loaded_library.h"
+#include "topology/gpu/rocm_meter.h"
+#include "topology/gpu/rocm_smi.h"
 
 namespace muster::topology {
 namespace {
@@ -27,115 +28,44 @@ constexpr GpuFacts kAmdFacts = {.vendor = GpuVendor::kAmd,
                                 .stale = kAmdStale};
 constexpr std::string_view kAmdPci = "0x1002";
 
-// The part of ROCm SMI's ABI that we use; names and values as in its reference.
-using RocmStatus = int;
-constexpr RocmStatus kRocmSuccess = 0;  // RSMI_STATUS_SUCCESS
-constexpr int kVideoMemory = 0;         // RSMI_MEM_TYPE_VRAM
-constexpr int kXgmi = 2;                // RSMI_IOLINK_TYPE_XGMI
-
-// One loaded ROCm SMI: its entry points, and its initialised state for as long as the object lives.
-class RocmSmi {
- public:
-  explicit RocmSmi(const std::string& library) : library_(library) {
-    if (!library_.loaded()) {
-      return;
-    }
-    library_.Need("rsmi_init", init_);
-    library_.Need("rsmi_shut_down", shut_down_);
-    library_.Need("rsmi_status_string", status_string_);
-    library_.Need("rsmi_num_monitor_devices", count);
-    library_.Need("rsmi_dev_name_get", name);
-    library_.Need("rsmi_dev_memory_total_get", memory);
-    library_.Need("rsmi_dev_pci_id_get", pci);
-    library_.Find("rsmi_dev_unique_id_get", unique_id);  // these may be absent
-    library_.Find("rsmi_dev_partition_id_get", partition);
-    library_.Find("rsmi_topo_get_numa_node_number", numa);
-    library_.Find("rsmi_topo_get_link_type", link_type);
-    library_.Find("rsmi_minmax_bandwidth_get", bandwidth);
-  }
-  RocmSmi(const RocmSmi&) = delete;
-  RocmSmi& operator=(const RocmSmi&) = delete;
-  ~RocmSmi() {
-    if (started_) {
-      shut_down_();
-    }
-  }
-
-  [[nodiscard]] bool loaded() const { return library_.loaded(); }
-
-  // "" when the library is ready for use, else why not.
-  std::string Start() {
-    if (!library_.missing().empty()) {
-      return absl::StrCat("it has no ", library_.missing());
-    }
-    const RocmStatus status = init_(0);
-    started_ = status == kRocmSuccess;
-    return started_ ? "" : Explain(status);
-  }
-
-  [[nodiscard]] std::string Explain(RocmStatus status) const {
-    const char* text = nullptr;
-    return status_string_(status, &text) == kRocmSuccess && text != nullptr
-               ? text
-               : absl::StrCat("error ", status);
-  }
-
-  // The entry points, as the library has them; the first argument is a device's number.
-  RocmStatus (*count)(std::uint32_t*) = nullptr;
-  RocmStatus (*name)(std::uint32_t, char*, std::size_t) = nullptr;
-  RocmStatus (*memory)(std::uint32_t, int, std::uint64_t*) = nullptr;
-  RocmStatus (*pci)(std::uint32_t, std::uint64_t*) = nullptr;
-  RocmStatus (*unique_id)(std::uint32_t, std::uint64_t*) = nullptr;
-  RocmStatus (*partition)(std::uint32_t, std::uint32_t*) = nullptr;
-  RocmStatus (*numa)(std::uint32_t, std::uint32_t*) = nullptr;
-  RocmStatus (*link_type)(std::uint32_t, std::uint32_t, std::uint64_t*, int*) = nullptr;
-  RocmStatus (*bandwidth)(std::uint32_t, std::uint32_t, std::uint64_t*, std::uint64_t*) = nullptr;
-
- private:
-  LoadedLibrary library_;
-  bool started_ = false;
-  RocmStatus (*init_)(std::uint64_t) = nullptr;
-  RocmStatus (*shut_down_)() = nullptr;
-  RocmStatus (*status_string_)(RocmStatus, const char**) = nullptr;
-};
-
 // rsmi_dev_pci_id_get: domain in bits 63 to 32, bus in 15 to 8, device in 7 to 3, function in 2 to
 // 0. A partitioned GPU's partition stands in bits 31 to 28 or, in older versions, in place of the
 // function, which is 0.
-std::string AddressOf(const RocmSmi& rocm, std::uint32_t device, std::uint64_t id) {
+std::string AddressOf(const rocm::RocmSmi& rocm, std::uint32_t device, std::uint64_t id) {
   const auto function = static_cast<std::uint32_t>(id & 7U);
   std::uint32_t partition = 0;
   const bool is_partition = rocm.partition != nullptr &&
-                            rocm.partition(device, &partition) == kRocmSuccess &&
+                            rocm.partition(device, &partition) == rocm::kSuccess &&
                             partition == function;
   return absl::StrFormat("%04x:%02x:%02x.%x", id >> 32U, id >> 8U & 0xffU, id >> 3U & 0x1fU,
                          is_partition ? 0 : function);
 }
 
 // The words of ROCm SMI about the device `gpu.os_index`, but for its UUID.
-RocmStatus ReadGpu(const RocmSmi& rocm, Gpu& gpu) {
+rocm::Status ReadGpu(const rocm::RocmSmi& rocm, Gpu& gpu) {
   std::array<char, 128> text{};
-  RocmStatus status = rocm.name(gpu.os_index, text.data(), text.size() - 1);
-  if (status != kRocmSuccess) {
+  rocm::Status status = rocm.name(gpu.os_index, text.data(), text.size() - 1);
+  if (status != rocm::kSuccess) {
     return status;
   }
   gpu.model = text.data();
   std::uint64_t id = 0;
   status = rocm.pci(gpu.os_index, &id);
-  if (status != kRocmSuccess) {
+  if (status != rocm::kSuccess) {
     return status;
   }
   gpu.pci_address = AddressOf(rocm, gpu.os_index, id);
   std::uint64_t memory = 0;
-  status = rocm.memory(gpu.os_index, kVideoMemory, &memory);
+  status = rocm.memory(gpu.os_index, rocm::kVideoMemory, &memory);
   gpu.memory = Bytes(memory);
   return status;
 }
 
 // Its unique id, else its place: partitions of a GPU share the former, older GPUs have none.
-void NameGpu(const RocmSmi& rocm, std::set<std::string>& taken, Gpu& gpu, GpuListing& reading) {
+void NameGpu(const rocm::RocmSmi& rocm, std::set<std::string>& taken, Gpu& gpu,
+             GpuListing& reading) {
   std::uint64_t id = 0;
-  if (rocm.unique_id != nullptr && rocm.unique_id(gpu.os_index, &id) == kRocmSuccess && id != 0) {
+  if (rocm.unique_id != nullptr && rocm.unique_id(gpu.os_index, &id) == rocm::kSuccess && id != 0) {
     gpu.uuid = absl::StrFormat("GPU-%016x", id);
   }
   if (gpu.uuid.empty() || taken.count(gpu.uuid) != 0) {
@@ -147,19 +77,19 @@ void NameGpu(const RocmSmi& rocm, std::set<std::string>& taken, Gpu& gpu, GpuLis
   taken.insert(gpu.uuid);
 }
 
-void AddLinks(const RocmSmi& rocm, GpuListing& reading) {
+void AddLinks(const rocm::RocmSmi& rocm, GpuListing& reading) {
   for (std::uint32_t a = 0; rocm.link_type != nullptr && a < reading.gpus.size(); ++a) {
     for (std::uint32_t b = a + 1; b < reading.gpus.size(); ++b) {
       const std::uint32_t from = reading.gpus[a].os_index;
       const std::uint32_t to = reading.gpus[b].os_index;
       std::uint64_t hops = 0;
       int type = 0;
-      if (rocm.link_type(from, to, &hops, &type) != kRocmSuccess || type != kXgmi) {
+      if (rocm.link_type(from, to, &hops, &type) != rocm::kSuccess || type != rocm::kXgmi) {
         continue;
       }
       std::uint64_t least = 0;
       std::uint64_t most = 0;  // MB/s
-      if (rocm.bandwidth == nullptr || rocm.bandwidth(from, to, &least, &most) != kRocmSuccess) {
+      if (rocm.bandwidth == nullptr || rocm.bandwidth(from, to, &least, &most) != rocm::kSuccess) {
         most = 0;
       }
       reading.links.push_back({a, b, LinkKind::kNvLink, 0, most});
@@ -173,7 +103,7 @@ GpuListing ListAmds(const std::string& library) {
   if (library.empty()) {
     return reading;
   }
-  RocmSmi rocm(library);
+  rocm::RocmSmi rocm(library);
   if (!rocm.loaded()) {
     if (library.find('/') != std::string::npos) {
       reading.remarks.push_back(
@@ -183,8 +113,8 @@ GpuListing ListAmds(const std::string& library) {
   }
   const std::string trouble = rocm.Start();
   std::uint32_t count = 0;
-  const RocmStatus counted = trouble.empty() ? rocm.count(&count) : kRocmSuccess;
-  if (!trouble.empty() || counted != kRocmSuccess) {
+  const rocm::Status counted = trouble.empty() ? rocm.count(&count) : rocm::kSuccess;
+  if (!trouble.empty() || counted != rocm::kSuccess) {
     reading.remarks.push_back(absl::StrCat(
         library, ": ROCm SMI does not start: ", trouble.empty() ? rocm.Explain(counted) : trouble));
     return reading;
@@ -194,15 +124,15 @@ GpuListing ListAmds(const std::string& library) {
     Gpu gpu;
     gpu.os_index = device;
     gpu.vendor = GpuVendor::kAmd;
-    const RocmStatus status = ReadGpu(rocm, gpu);
-    if (status != kRocmSuccess) {
+    const rocm::Status status = ReadGpu(rocm, gpu);
+    if (status != rocm::kSuccess) {
       reading.remarks.push_back(
           absl::StrCat("AMD GPU ", device, " is left out: ", rocm.Explain(status)));
       continue;
     }
     NameGpu(rocm, taken, gpu, reading);
     std::uint32_t numa = 0;
-    const bool told = rocm.numa != nullptr && rocm.numa(device, &numa) == kRocmSuccess;
+    const bool told = rocm.numa != nullptr && rocm.numa(device, &numa) == rocm::kSuccess;
     reading.numa_told.push_back(told ? std::optional(numa) : std::nullopt);
     reading.gpus.push_back(std::move(gpu));
   }
@@ -226,8 +156,8 @@ class AmdLibrary final : public GpuLibrary {
 
   [[nodiscard]] const GpuFacts& facts() const override { return kAmdFacts; }
   [[nodiscard]] GpuListing List(const std::string& file) const override { return ListAmds(file); }
-  [[nodiscard]] std::unique_ptr<GpuMeter> OpenMeter(const std::string& /*file*/) const override {
-    return nullptr;
+  [[nodiscard]] std::unique_ptr<GpuMeter> OpenMeter(const std::string& file) const override {
+    return OpenRocmMeter(file, ListAmds(file).gpus);
   }
   [[nodiscard]] std::vector<DeviceNodes> FindDevices(const Machine& machine,
                                                      const std::string& root) const override {

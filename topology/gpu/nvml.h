@@ -133,6 +133,18 @@ struct ErrorCalls {
   Result (*wait_event)(EventSet, EventData*, unsigned int) = nullptr;
 };
 
+// What a GPU takes; each may be absent.
+struct PowerCalls {
+  void FindIn(const LoadedLibrary& library) {
+    library.Find("nvmlDeviceGetTotalEnergyConsumption", energy);  // Volta and later
+    library.Find("nvmlDeviceGetPowerUsage", now);
+    library.Find("nvmlDeviceGetTemperature", temperature);
+  }
+  Result (*energy)(Device, unsigned long long*) = nullptr;      // mJ
+  Result (*now)(Device, unsigned int*) = nullptr;               // mW
+  Result (*temperature)(Device, int, unsigned int*) = nullptr;  // of a sensor, in degrees Celsius
+};
+
 // One loaded NVML: its entry points, and its initialised state for as long as the object lives.
 class Nvml {
  public:
@@ -158,7 +170,7 @@ class Nvml {
     library_.Find("nvmlDeviceGetNvLinkRemotePciInfo_v2", link_remote);
     library_.Find("nvmlDeviceGetP2PStatus", p2p);
     library_.Find("nvmlDeviceGetUtilizationRates", utilization);
-    library_.Find("nvmlDeviceGetTotalEnergyConsumption", energy);  // Volta and later
+    power.FindIn(library_);
     errors.FindIn(library_);
     gpm.FindIn(library_);
   }
@@ -210,7 +222,7 @@ class Nvml {
   Result (*link_remote)(Device, unsigned int, PciInfo*) = nullptr;
   Result (*p2p)(Device, Device, int, int*) = nullptr;
   Result (*utilization)(Device, Utilization*) = nullptr;
-  Result (*energy)(Device, unsigned long long*) = nullptr;
+  PowerCalls power;
   ErrorCalls errors;
   GpmCalls gpm;
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -13,9 +14,11 @@ namespace muster::topology {
 namespace {
 
 constexpr nvml::Result kGpuIsLost = 15;
+constexpr int kCorrected = 0;    // NVML_MEMORY_ERROR_TYPE_CORRECTED
 constexpr int kUncorrected = 1;  // NVML_MEMORY_ERROR_TYPE_UNCORRECTED
 constexpr int kVolatile = 0;     // NVML_VOLATILE_ECC: since the driver was loaded
 constexpr int kEventsAtOnce = 256;
+constexpr int kDieSensor = 0;  // NVML_TEMPERATURE_GPU
 
 class NvmlMeter final : public GpuMeter {
  public:
@@ -71,9 +74,10 @@ class NvmlMeter final : public GpuMeter {
       if (counters_[i] != nullptr) {
         reading.counters = counters_[i]->Read();
       }
-      if (nvml_.energy != nullptr && nvml_.energy(device, &energy) == nvml::kSuccess) {
+      if (nvml_.power.energy != nullptr && nvml_.power.energy(device, &energy) == nvml::kSuccess) {
         reading.energy_mj = energy;
       }
+      AddPower(device, reading);
       AddErrors(device, reading);
       readings.push_back(std::move(reading));
     }
@@ -96,7 +100,9 @@ class NvmlMeter final : public GpuMeter {
       return;
     }
     for (const auto& [device, uuid] : devices_) {
-      static_cast<void>(nvml_.errors.register_events(device, nvml::kXidError, events_));
+      if (nvml_.errors.register_events(device, nvml::kXidError, events_) == nvml::kSuccess) {
+        xids_[device] = Xids();
+      }
     }
   }
 
@@ -113,12 +119,29 @@ class NvmlMeter final : public GpuMeter {
     }
   }
 
-  void AddErrors(nvml::Device device, GpuReading& reading) {
-    unsigned long long errors = 0;
-    if (nvml_.errors.ecc != nullptr &&
-        nvml_.errors.ecc(device, kUncorrected, kVolatile, &errors) == nvml::kSuccess) {
-      reading.uncorrected_ecc = errors;
+  void AddPower(nvml::Device device, GpuReading& reading) const {
+    unsigned int milliwatts = 0;
+    unsigned int celsius = 0;
+    if (nvml_.power.now != nullptr && nvml_.power.now(device, &milliwatts) == nvml::kSuccess) {
+      reading.power_mw = milliwatts;
     }
+    if (nvml_.power.temperature != nullptr &&
+        nvml_.power.temperature(device, kDieSensor, &celsius) == nvml::kSuccess) {
+      reading.celsius = static_cast<int>(celsius);
+    }
+  }
+
+  [[nodiscard]] std::optional<std::uint64_t> Ecc(nvml::Device device, int kind) const {
+    unsigned long long errors = 0;
+    return nvml_.errors.ecc != nullptr &&
+                   nvml_.errors.ecc(device, kind, kVolatile, &errors) == nvml::kSuccess
+               ? std::optional<std::uint64_t>(errors)
+               : std::nullopt;
+  }
+
+  void AddErrors(nvml::Device device, GpuReading& reading) const {
+    reading.corrected_ecc = Ecc(device, kCorrected);
+    reading.uncorrected_ecc = Ecc(device, kUncorrected);
     if (const auto xids = xids_.find(device); xids != xids_.end()) {
       reading.xid = xids->second.newest;
       reading.xids = xids->second.count;
@@ -129,7 +152,7 @@ class NvmlMeter final : public GpuMeter {
   std::vector<std::pair<nvml::Device, std::string>> devices_;
   std::vector<std::unique_ptr<NvmlCounters>> counters_;  // of each; null: it has none
   nvml::EventSet events_ = nullptr;                      // null: none are told
-  std::map<nvml::Device, Xids> xids_;
+  std::map<nvml::Device, Xids> xids_;                    // where the driver tells them
 };
 
 }  // namespace

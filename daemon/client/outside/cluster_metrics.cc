@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 namespace muster::daemon {
@@ -10,9 +11,12 @@ namespace {
 using Labels = std::vector<std::string>;
 using Series = std::map<Labels, double>;
 
-// Keeps the largest and adds the others up, so that the number of samples is bounded whatever users
+// What becomes of the samples that are too many.
+enum class Others { kSum, kMost };
+
+// Keeps the largest and joins the others, so that the number of samples is bounded whatever users
 // call their accounts.
-Series Bounded(Series series) {
+Series Bounded(Series series, Others others) {
   if (series.size() <= kSeriesMax) {
     return series;
   }
@@ -21,7 +25,8 @@ Series Bounded(Series series) {
                    [](const auto& a, const auto& b) { return a.second > b.second; });
   Series kept(sorted.begin(), sorted.begin() + kSeriesMax - 1);
   for (std::size_t i = kSeriesMax - 1; i < sorted.size(); ++i) {
-    kept[Labels(sorted[i].first.size(), "other")] += sorted[i].second;
+    double& other = kept[Labels(sorted[i].first.size(), "other")];
+    other = others == Others::kSum ? other + sorted[i].second : std::max(other, sorted[i].second);
   }
   return kept;
 }
@@ -43,15 +48,16 @@ class Page {
     Family(wire::METRIC_KIND_GAUGE, name, help).add_samples()->set_value(value);
   }
   void Gauges(const std::string& name, const std::string& help, const Labels& label_names,
-              Series series) {
-    Fill(Family(wire::METRIC_KIND_GAUGE, name, help, label_names), std::move(series));
+              Series series, Others others = Others::kSum) {
+    Fill(Family(wire::METRIC_KIND_GAUGE, name, help, label_names), std::move(series), others);
   }
   void Counter(const std::string& name, const std::string& help, double value) {
     Family(wire::METRIC_KIND_COUNTER, name, help).add_samples()->set_value(value);
   }
   void Counters(const std::string& name, const std::string& help, const Labels& label_names,
                 Series series) {
-    Fill(Family(wire::METRIC_KIND_COUNTER, name, help, label_names), std::move(series));
+    Fill(Family(wire::METRIC_KIND_COUNTER, name, help, label_names), std::move(series),
+         Others::kSum);
   }
   static void Add(wire::MetricFamily& family, const Timings& timings, const Labels& labels = {}) {
     if (family.bounds().empty()) {
@@ -66,8 +72,8 @@ class Page {
   wire::ReadMetricsReply Take() { return std::move(reply_); }
 
  private:
-  static void Fill(wire::MetricFamily& family, Series series) {
-    for (const auto& [labels, value] : Bounded(std::move(series))) {
+  static void Fill(wire::MetricFamily& family, Series series, Others others) {
+    for (const auto& [labels, value] : Bounded(std::move(series), others)) {
       wire::MetricSample& sample = *family.add_samples();
       sample.mutable_labels()->Add(labels.begin(), labels.end());
       sample.set_value(value);
@@ -151,6 +157,68 @@ void AddNodes(const MeteredCluster& cluster, Page& page) {
   page.Gauges("muster_gpus", "GPUs of all nodes", {"model"}, std::move(gpus));
   page.Gauges("muster_gpus_taken", "GPUs that are taken; a share counts as its part", {"model"},
               std::move(gpus_taken));
+}
+
+// Sums over the GPUs of a node. GPU by GPU would be eight times as many, and dcgm-exporter has
+// them.
+struct GpuColumn {
+  bool counter;
+  const char* name;
+  const char* help;
+  std::optional<std::uint64_t> GpuSums::*value;
+  double unit;
+};
+constexpr std::array<GpuColumn, 6> kGpuColumns = {{
+    {false, "muster_gpus_busy", "GPUs of the node that work: each counts as busy as it is",
+     &GpuSums::busy_percent, 0.01},
+    {false, "muster_gpu_memory_used_bytes", "Memory of the node's GPUs that is in use",
+     &GpuSums::memory_used, 1},
+    {false, "muster_gpu_power_watts", "What the node's GPUs take now", &GpuSums::power_mw, 0.001},
+    {true, "muster_gpu_ecc_corrected_errors",
+     "Errors that ECC corrected on the node's GPUs, since their driver was loaded",
+     &GpuSums::corrected_ecc, 1},
+    {true, "muster_gpu_ecc_uncorrected_errors",
+     "Errors that ECC could not correct on the node's GPUs, since their driver was loaded",
+     &GpuSums::uncorrected_ecc, 1},
+    {true, "muster_gpu_xid_errors",
+     "XID errors of the node's GPUs that their driver reported since the agent's start",
+     &GpuSums::xids, 1},
+}};
+
+void AddGpus(const MeteredCluster& cluster, Page& page) {
+  Series memory;
+  for (const auto& [id, node] : cluster.nodes) {
+    for (const Gpu& gpu : node.machine->gpus) {
+      memory[{node.name}] += static_cast<double>(gpu.memory.value());
+    }
+  }
+  page.Gauges("muster_gpu_memory_bytes", "Memory of the node's GPUs", {"node"}, std::move(memory));
+  Series hottest;
+  std::array<Series, kGpuColumns.size()> columns;
+  for (const auto& [id, sums] : cluster.gpus) {
+    const auto node = cluster.nodes.find(id);
+    if (node == cluster.nodes.end()) {
+      continue;
+    }
+    for (std::size_t i = 0; i < kGpuColumns.size(); ++i) {
+      if (const std::optional<std::uint64_t>& value = sums.*(kGpuColumns[i].value)) {
+        columns[i][{node->second.name}] = static_cast<double>(*value) * kGpuColumns[i].unit;
+      }
+    }
+    if (sums.hottest.has_value()) {
+      hottest[{node->second.name}] = *sums.hottest;
+    }
+  }
+  for (std::size_t i = 0; i < kGpuColumns.size(); ++i) {
+    const GpuColumn& column = kGpuColumns[i];
+    if (column.counter) {
+      page.Counters(column.name, column.help, {"node"}, std::move(columns[i]));
+    } else {
+      page.Gauges(column.name, column.help, {"node"}, std::move(columns[i]));
+    }
+  }
+  page.Gauges("muster_gpu_temperature_celsius", "Of the hottest of the node's GPUs", {"node"},
+              std::move(hottest), Others::kMost);
 }
 
 void AddWork(const Meters& meters, const std::map<std::string, Timings>& calls, Page& page) {
@@ -320,6 +388,7 @@ wire::ReadMetricsReply MetricsOf(const MeteredCluster& cluster, const Meters& me
              std::chrono::duration<double>(cluster.took).count());
   AddJobs(cluster, page);
   AddNodes(cluster, page);
+  AddGpus(cluster, page);
   AddWork(meters, calls, page);
   AddSlurmNames(cluster, page);
   wire::ReadMetricsReply reply = page.Take();

@@ -35,7 +35,8 @@ MeteredNode RowOf(const core::ClusterState& state, const Node& node) {
           node.taken.cpus.Count(),
           node.taken.memory,
           node.taken.gpus,
-          state.power().away().contains(node.id)};
+          state.power().away().contains(node.id),
+          node.name};
 }
 
 bool Begins(const core::JobRange& a, const core::JobRange& b) {

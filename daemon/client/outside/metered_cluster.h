@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "daemon/agents/node_gpus.h"
 #include "daemon/controller/controller.h"
 #include "scheduler/core/plan/touched_jobs.h"
 
@@ -45,6 +46,7 @@ struct MeteredNode {
   Bytes memory_taken;
   std::vector<GpuShare> gpus_taken;
   bool away = false;  // switched off while nobody needs it, or on its way there or back
+  std::string name = {};
   friend bool operator==(const MeteredNode&, const MeteredNode&) = default;
 };
 
@@ -71,6 +73,7 @@ struct MeteredCluster {
   std::chrono::nanoseconds took{0};   // the newest look, of the controller's thread
   std::map<JobId, MeteredJobs> jobs;  // by the first of them
   std::map<NodeId, MeteredNode> nodes;
+  std::map<NodeId, GpuSums> gpus = {};  // what nodes told last; not of the state
 
   // False, and nothing is changed, when it does not follow on `version`.
   [[nodiscard]] bool Take(MeteredChange change);

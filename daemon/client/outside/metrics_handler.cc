@@ -48,6 +48,7 @@ void MetricsHandler::Make(MeteredChange change) {
     Look(Version());  // all that there is follows on anything
     return;
   }
+  metered_.gpus = usage_.OfGpus();
   const auto made = std::make_shared<const Reply>(
       MetricsOf(metered_, controller_.meters(), calls_, cluster_, MUSTER_VERSION)
           .SerializeAsString());

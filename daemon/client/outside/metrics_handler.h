@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "daemon/access/call.h"
+#include "daemon/agents/live_usage.h"
 #include "daemon/client/outside/metered_cluster.h"
 #include "daemon/controller/controller.h"
 #include "daemon/controller/worker.h"
@@ -26,9 +27,13 @@ class MetricsHandler {
   static constexpr std::chrono::seconds kFresh{1};
   // `calls`: of each method, how long its calls took. Everything that is referred to outlives the
   // answers.
-  MetricsHandler(Controller& controller, std::string cluster,
+  MetricsHandler(Controller& controller, const LiveUsage& usage, std::string cluster,
                  const std::map<std::string, Timings>& calls, Worker& reader)
-      : controller_(controller), cluster_(std::move(cluster)), calls_(calls), reader_(reader) {}
+      : controller_(controller),
+        usage_(usage),
+        cluster_(std::move(cluster)),
+        calls_(calls),
+        reader_(reader) {}
 
   // The reply is a message for programs alone (wire::ReadMetricsReply).
   void ReadMetrics(const AnyCall& call);
@@ -41,6 +46,7 @@ class MetricsHandler {
   void Answer(const absl::Status& status, const std::shared_ptr<const Reply>& reply);
 
   Controller& controller_;
+  const LiveUsage& usage_;
   const std::string cluster_;
   const std::map<std::string, Timings>& calls_;
   Worker& reader_;

@@ -67,6 +67,22 @@ class UsageSamplerTest : public ::testing::Test {
   const SteadyTime start_ = SteadyTime(std::chrono::hours(1));
 };
 
+TEST_F(UsageSamplerTest, GpusAreToldWithoutAJobAndAsTheyAreNow) {
+  UsageSampler sampler(machine_, *state_, {.gpus = &meter_});
+  EXPECT_THAT(sampler.gpus(), IsEmpty()) << "nothing was looked at yet";
+  sampler.Sample({}, start_);
+  meter_.said[1].power_mw = 700;
+  sampler.Sample({}, start_ + seconds(10));
+  const std::vector<topology::GpuReading> gpus = sampler.gpus();
+  ASSERT_EQ(gpus.size(), 2U);
+  EXPECT_EQ(gpus[0].uuid, "GPU-a");
+  EXPECT_EQ(gpus[0].power_mw, std::nullopt);
+  EXPECT_EQ(gpus[1].power_mw, 700U);
+  UsageSampler none(machine_, *state_, {});
+  none.Sample({}, start_);
+  EXPECT_THAT(none.gpus(), IsEmpty()) << "a node without a meter tells nothing";
+}
+
 TEST_F(UsageSamplerTest, WhatGpusDoBetweenSamplesIsTheirJobs) {
   UsageSampler sampler(machine_, *state_, {.gpus = &meter_});
   const NodeAllocation part = Part({{0}, {1}});

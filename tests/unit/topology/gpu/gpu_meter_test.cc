@@ -67,6 +67,25 @@ TEST_F(GpuMeterTest, ErrorsOfMemoryAndOfTheDriverAreRead) {
   }
 }
 
+TEST_F(GpuMeterTest, PowerTemperatureAndErrorsAreReadAndWhatIsNotToldIsNotNothing) {
+  const std::unique_ptr<GpuMeter> meter = OpenFake(R"({"devices": [
+    {"uuid": "GPU-a", "pci": [0, 1, 0], "memory": 100, "power": 305500, "celsius": 41, "ecc": 0,
+     "ecc_corrected": 17},
+    {"uuid": "GPU-b", "pci": [0, 2, 0], "memory": 100, "ecc": null, "ecc_corrected": null,
+     "memory_error": 3}]})");
+  ASSERT_NE(meter, nullptr);
+  const std::vector<GpuReading> readings = meter->Read();
+  EXPECT_EQ(readings.at(0).power_mw, 305500U);
+  EXPECT_EQ(readings.at(0).celsius, 41);
+  EXPECT_EQ(readings.at(0).corrected_ecc, 17U);
+  EXPECT_EQ(readings.at(0).uncorrected_ecc, 0U);
+  EXPECT_EQ(readings.at(1).power_mw, std::nullopt);
+  EXPECT_EQ(readings.at(1).celsius, std::nullopt);
+  EXPECT_EQ(readings.at(1).corrected_ecc, std::nullopt);
+  EXPECT_EQ(readings.at(1).uncorrected_ecc, std::nullopt);
+  EXPECT_EQ(readings.at(1).memory_used, std::nullopt);
+}
+
 TEST_F(GpuMeterTest, CountersSayWhatTheGpuDidSinceTheReadingBefore) {
   const std::unique_ptr<GpuMeter> meter = OpenFake(R"({"devices": [
     {"uuid": "GPU-a", "pci": [0, 1, 0], "memory": 100, "busy": 100, "memory_busy": 30, "gpm": [

@@ -108,6 +108,59 @@ TEST_F(ClusterMetricsTest, NodesAreCountedByStateAndGpusByModel) {
   EXPECT_EQ(Value("slurm_nodes_down"), 1);
 }
 
+TEST_F(ClusterMetricsTest, WhatNodesTellOfTheirGpusIsThereByNodeAndWhatTheyDoNotTellIsNot) {
+  Machine machine;
+  machine.gpus.resize(2);
+  machine.gpus[0].memory = machine.gpus[1].memory = Bytes(1000);
+  const auto shared = std::make_shared<const Machine>(machine);
+  Add({shared, true, false, "", 0, Bytes(), {}, false, "n1"});
+  Add({shared, true, false, "", 0, Bytes(), {}, false, "n2"});
+  Add({std::make_shared<const Machine>(), true, false, "", 0, Bytes(), {}, false, "n3"});
+  GpuSums& told = cluster_.gpus[cluster_.nodes.begin()->first];
+  told.busy_percent = 150;
+  told.memory_used = 1200;
+  told.power_mw = 305'500;
+  told.corrected_ecc = 17;
+  told.uncorrected_ecc = 0;
+  told.xids = 2;
+  told.hottest = 63;
+  cluster_.gpus[NodeId(99)].xids = 7;  // it is gone
+  EXPECT_EQ(Value("muster_gpu_memory_bytes", {"n1"}), 2000);
+  EXPECT_EQ(Value("muster_gpu_memory_bytes", {"n2"}), 2000);
+  EXPECT_EQ(Family("muster_gpu_memory_bytes").samples_size(), 2) << "n3 has no GPUs";
+  EXPECT_EQ(Value("muster_gpus_busy", {"n1"}), 1.5);
+  EXPECT_EQ(Value("muster_gpu_memory_used_bytes", {"n1"}), 1200);
+  EXPECT_EQ(Value("muster_gpu_power_watts", {"n1"}), 305.5);
+  EXPECT_EQ(Value("muster_gpu_temperature_celsius", {"n1"}), 63);
+  EXPECT_EQ(Value("muster_gpu_ecc_corrected_errors", {"n1"}), 17);
+  EXPECT_EQ(Value("muster_gpu_ecc_uncorrected_errors", {"n1"}), 0);
+  EXPECT_EQ(Value("muster_gpu_xid_errors", {"n1"}), 2);
+  EXPECT_EQ(Family("muster_gpu_xid_errors").samples_size(), 1) << "n2 told nothing";
+  EXPECT_EQ(Family("muster_gpu_power_watts").kind(), wire::METRIC_KIND_GAUGE);
+  EXPECT_EQ(Family("muster_gpu_xid_errors").kind(), wire::METRIC_KIND_COUNTER);
+}
+
+TEST_F(ClusterMetricsTest, OfMoreNodesThanSamplesTheOthersAreAddedUpAndTheirHottestIsTold) {
+  Machine machine;
+  machine.gpus.resize(1);
+  const auto shared = std::make_shared<const Machine>(machine);
+  const auto nodes = static_cast<int>(kSeriesMax) + 500;
+  for (int i = 0; i < nodes; ++i) {
+    Add({shared, true, false, "", 0, Bytes(), {}, false, absl::StrCat("n", i)});
+    GpuSums& told = cluster_.gpus[cluster_.nodes.rbegin()->first];
+    told.power_mw = 1000;
+    told.hottest = i;
+  }
+  double watts = 0;
+  for (const wire::MetricSample& sample : Family("muster_gpu_power_watts").samples()) {
+    watts += sample.value();
+  }
+  EXPECT_EQ(watts, nodes);
+  EXPECT_EQ(Family("muster_gpu_power_watts").samples_size(), static_cast<int>(kSeriesMax));
+  EXPECT_EQ(Value("muster_gpu_temperature_celsius", {"other"}),
+            nodes - static_cast<int>(kSeriesMax));
+}
+
 TEST_F(ClusterMetricsTest, PromisedStartsAreThereAsKeptAndMissed) {
   meters_.promises_kept = 5;
   meters_.promises_missed = 2;

@@ -1,0 +1,122 @@
+#include "daemon/agents/node_gpus.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster::daemon {
+namespace {
+
+constexpr std::size_t kUuidMax = 256;
+constexpr std::chrono::hours kXidKept{1};
+
+template <class Number>
+void Add(const std::optional<Number>& more, std::optional<std::uint64_t>& sum) {
+  if (more.has_value()) {
+    sum = sum.value_or(0) + *more;
+  }
+}
+
+GpuSample ReadGpuSample(const wire::GpuSample& gpu) {
+  GpuSample sample;
+  sample.gpu = gpu.gpu();
+  sample.xid = gpu.xid();
+  const auto told = [](bool has, auto value) { return has ? std::optional(value) : std::nullopt; };
+  sample.uncorrected_ecc = told(gpu.has_uncorrected_ecc(), gpu.uncorrected_ecc());
+  sample.xids = told(gpu.has_xids(), gpu.xids());
+  sample.corrected_ecc = told(gpu.has_corrected_ecc(), gpu.corrected_ecc());
+  sample.memory_used = told(gpu.has_memory_used(), Bytes(gpu.memory_used()));
+  sample.power_mw = told(gpu.has_power(), gpu.power());
+  sample.celsius = told(gpu.has_temperature(), static_cast<int>(gpu.temperature()));
+  sample.busy_percent = told(gpu.has_busy(), gpu.busy());
+  return sample;
+}
+
+}  // namespace
+
+std::vector<GpuSample> ReadGpuSamples(const wire::UsageSamples& message) {
+  std::vector<GpuSample> gpus;
+  for (const wire::GpuSample& gpu : message.gpus()) {
+    if (gpus.size() < NodeGpus::kGpusMax && gpu.gpu().size() <= kUuidMax) {
+      gpus.push_back(ReadGpuSample(gpu));
+    }
+  }
+  return gpus;
+}
+
+void NodeGpus::Take(NodeId node, const std::vector<GpuSample>& gpus, Time now) {
+  if (gpus.empty()) {
+    Forget(node);
+    return;
+  }
+  std::vector<Told>& before = nodes_[node];
+  std::vector<Told> told;
+  told.reserve(gpus.size());
+  for (const GpuSample& sample : gpus) {
+    const auto known = std::find_if(before.begin(), before.end(), [&sample](const Told& one) {
+      return one.sample.gpu == sample.gpu;
+    });
+    Told gpu = known == before.end() ? Told() : std::move(*known);
+    if (sample.uncorrected_ecc != gpu.sample.uncorrected_ecc) {
+      gpu.ecc_since = now;
+    }
+    if (sample.xids != gpu.sample.xids) {
+      gpu.xid_since = now;
+    }
+    gpu.sample = sample;
+    told.push_back(std::move(gpu));
+  }
+  before = std::move(told);
+}
+
+std::vector<Warning> NodeGpus::WarningsOf(NodeId node, Time now) const {
+  std::vector<Warning> warnings;
+  const auto found = nodes_.find(node);
+  if (found == nodes_.end()) {
+    return warnings;
+  }
+  for (const Told& gpu : found->second) {
+    const std::string& name = gpu.sample.gpu;
+    const std::uint64_t uncorrected = gpu.sample.uncorrected_ecc.value_or(0);
+    const std::uint64_t xids = gpu.sample.xids.value_or(0);
+    if (uncorrected > 0) {
+      warnings.push_back({"GpuEccErrors",
+                          absl::StrCat("GPU ", name, ": ", uncorrected,
+                                       " errors of its memory that ECC could not correct, since "
+                                       "its driver was loaded"),
+                          gpu.ecc_since});
+    }
+    if (xids > 0 && now - gpu.xid_since < kXidKept) {
+      warnings.push_back({"GpuXid",
+                          absl::StrCat("GPU ", name, ": its driver told XID ", gpu.sample.xid,
+                                       ", of ", xids, " since the agent's start"),
+                          gpu.xid_since});
+    }
+  }
+  return warnings;
+}
+
+std::map<NodeId, GpuSums> NodeGpus::Sums() const {
+  std::map<NodeId, GpuSums> all;
+  for (const auto& [node, gpus] : nodes_) {
+    GpuSums& sums = all.emplace_hint(all.end(), node, GpuSums())->second;
+    for (const Told& gpu : gpus) {
+      const GpuSample& sample = gpu.sample;
+      Add(sample.corrected_ecc, sums.corrected_ecc);
+      Add(sample.uncorrected_ecc, sums.uncorrected_ecc);
+      Add(sample.xids, sums.xids);
+      if (sample.memory_used.has_value()) {
+        sums.memory_used = sums.memory_used.value_or(0) + sample.memory_used->value();
+      }
+      Add(sample.power_mw, sums.power_mw);
+      Add(sample.busy_percent, sums.busy_percent);
+      sums.hottest = std::max(sums.hottest, sample.celsius);  // nothing is less than any number
+    }
+  }
+  return all;
+}
+
+}  // namespace muster::daemon

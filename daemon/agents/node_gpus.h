@@ -1,0 +1,70 @@
+#pragma once
+
+// The newest reports of nodes about their GPUs: what these do, take, and which errors they had.
+//
+// In memory alone: a restarted controller begins with none. Thread promise: one owner, LiveUsage,
+// which locks. Invariants: a node's report replaces its earlier one; of a GPU whose library does
+// not tell a number it is not there, and never 0; a node is believed for kGpusMax GPUs.
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "proto/agent.pb.h"
+#include "scheduler/model/value/ids.h"
+#include "scheduler/model/value/time.h"
+#include "scheduler/model/value/units.h"
+#include "scheduler/model/view/view.h"
+
+namespace muster::daemon {
+
+// One GPU, as its node tells it.
+struct GpuSample {
+  std::string gpu;                               // its UUID
+  std::optional<std::uint64_t> uncorrected_ecc;  // errors since its driver was loaded
+  std::uint64_t xid = 0;                         // the newest
+  std::optional<std::uint64_t> xids = {};        // how many since the agent's start
+  std::optional<std::uint64_t> corrected_ecc = {};
+  std::optional<Bytes> memory_used = {};
+  std::optional<std::uint64_t> power_mw = {};
+  std::optional<int> celsius = {};
+  std::optional<std::uint32_t> busy_percent = {};
+};
+std::vector<GpuSample> ReadGpuSamples(const wire::UsageSamples& message);
+
+// The sums over those GPUs of a node that tell the number.
+struct GpuSums {
+  std::optional<std::uint64_t> corrected_ecc = {};
+  std::optional<std::uint64_t> uncorrected_ecc = {};
+  std::optional<std::uint64_t> xids = {};
+  std::optional<std::uint64_t> memory_used = {};  // bytes
+  std::optional<std::uint64_t> power_mw = {};
+  std::optional<std::uint64_t> busy_percent = {};
+  std::optional<int> hottest = {};  // no sum: of the hottest, in degrees Celsius
+  friend bool operator==(const GpuSums&, const GpuSums&) = default;
+};
+
+class NodeGpus {
+ public:
+  static constexpr std::size_t kGpusMax = 256;
+
+  // `now` is since when what is new is so.
+  void Take(NodeId node, const std::vector<GpuSample>& gpus, Time now);
+  void Forget(NodeId node) { nodes_.erase(node); }
+  // What is wrong with the node's GPUs.
+  [[nodiscard]] std::vector<Warning> WarningsOf(NodeId node, Time now) const;
+  [[nodiscard]] std::map<NodeId, GpuSums> Sums() const;
+
+ private:
+  struct Told {
+    GpuSample sample;
+    Time ecc_since = kNoTime;
+    Time xid_since = kNoTime;
+  };
+
+  std::map<NodeId, std::vector<Told>> nodes_;
+};
+
+}  // namespace muster::daemon

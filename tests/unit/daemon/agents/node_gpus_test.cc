@@ -1,0 +1,111 @@
+#include "daemon/agents/node_gpus.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "absl/strings/str_cat.h"
+#include "tests/unit/scheduler/core/builders.h"
+
+namespace muster::daemon {
+namespace {
+
+using core::testing::At;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+GpuSample Sample(const std::string& gpu, std::uint64_t power_mw, std::optional<int> celsius) {
+  GpuSample sample;
+  sample.gpu = gpu;
+  sample.power_mw = power_mw;
+  sample.celsius = celsius;
+  return sample;
+}
+
+TEST(NodeGpusTest, ANodesGpusAreAddedUpAndTheHottestSpeaksForAll) {
+  NodeGpus gpus;
+  GpuSample first = Sample("GPU-a", 300'000, 41);
+  first.memory_used = Bytes(600);
+  first.busy_percent = 80;
+  first.corrected_ecc = 17;
+  first.xids = 0;
+  GpuSample second = Sample("GPU-b", 200'000, 63);
+  second.memory_used = Bytes(300);
+  second.busy_percent = 100;
+  gpus.Take(NodeId(1), {first, second}, At(0));
+  gpus.Take(NodeId(2), {Sample("GPU-c", 1, std::nullopt)}, At(0));
+  const std::map<NodeId, GpuSums> sums = gpus.Sums();
+  ASSERT_THAT(sums, SizeIs(2));
+  GpuSums one;
+  one.power_mw = 500'000;
+  one.memory_used = 900;
+  one.busy_percent = 180;
+  one.corrected_ecc = 17;
+  one.xids = 0;
+  one.hottest = 63;
+  EXPECT_EQ(sums.at(NodeId(1)), one) << "nobody told of uncorrected errors: there is no number";
+  GpuSums two;
+  two.power_mw = 1;
+  EXPECT_EQ(sums.at(NodeId(2)), two);
+}
+
+TEST(NodeGpusTest, TheNewestReportReplacesTheOneBeforeAndANodeThatIsGoneHasNone) {
+  NodeGpus gpus;
+  gpus.Take(NodeId(1), {Sample("GPU-a", 300, 41), Sample("GPU-b", 300, 41)}, At(0));
+  gpus.Take(NodeId(1), {Sample("GPU-a", 100, 41)}, At(10));
+  EXPECT_EQ(gpus.Sums().at(NodeId(1)).power_mw, 100U);
+  gpus.Forget(NodeId(1));
+  EXPECT_THAT(gpus.Sums(), IsEmpty());
+  gpus.Take(NodeId(1), {Sample("GPU-a", 100, 41)}, At(20));
+  gpus.Take(NodeId(1), {}, At(30));
+  EXPECT_THAT(gpus.Sums(), IsEmpty()) << "it has none any more";
+}
+
+TEST(NodeGpusTest, AWarningSaysSinceWhenAndEndsWithTheHour) {
+  NodeGpus gpus;
+  GpuSample gpu = Sample("GPU-a", 1, 40);
+  gpu.uncorrected_ecc = 0;
+  gpu.xids = 0;
+  gpus.Take(NodeId(1), {gpu}, At(0));
+  EXPECT_THAT(gpus.WarningsOf(NodeId(1), At(0)), IsEmpty());
+  gpu.xid = 79;
+  gpu.xids = 1;
+  gpus.Take(NodeId(1), {gpu}, At(100));
+  gpus.Take(NodeId(1), {gpu}, At(200));
+  const std::vector<Warning> warnings = gpus.WarningsOf(NodeId(1), At(200));
+  ASSERT_THAT(warnings, SizeIs(1));
+  EXPECT_EQ(warnings[0].rule, "GpuXid");
+  EXPECT_EQ(warnings[0].since, At(100));
+  EXPECT_THAT(gpus.WarningsOf(NodeId(1), At(3701)), IsEmpty());
+}
+
+TEST(NodeGpusTest, WhatIsNotInTheMessageIsNotNothing) {
+  wire::UsageSamples message;
+  wire::GpuSample& told = *message.add_gpus();
+  told.set_gpu("GPU-a");
+  told.set_memory_used(0);
+  told.set_temperature(-3);
+  const std::vector<GpuSample> samples = ReadGpuSamples(message);
+  ASSERT_THAT(samples, SizeIs(1));
+  EXPECT_EQ(samples[0].gpu, "GPU-a");
+  EXPECT_EQ(samples[0].memory_used, Bytes(0));
+  EXPECT_EQ(samples[0].celsius, -3);
+  EXPECT_EQ(samples[0].power_mw, std::nullopt);
+  EXPECT_EQ(samples[0].uncorrected_ecc, std::nullopt);
+  EXPECT_EQ(samples[0].xids, std::nullopt);
+}
+
+TEST(NodeGpusTest, ANodeIsBelievedForSoManyGpusAndForNamesOfThatLength) {
+  wire::UsageSamples message;
+  message.add_gpus()->set_gpu(std::string(300, 'x'));
+  for (std::size_t i = 0; i < 2 * NodeGpus::kGpusMax; ++i) {
+    message.add_gpus()->set_gpu(absl::StrCat("GPU-", i));
+  }
+  const std::vector<GpuSample> samples = ReadGpuSamples(message);
+  ASSERT_THAT(samples, SizeIs(NodeGpus::kGpusMax));
+  EXPECT_EQ(samples.front().gpu, "GPU-0");
+}
+
+}  // namespace
+}  // namespace muster::daemon
