@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <optional>
 #include <utility>
 
@@ -337,7 +338,46 @@ void AddSlurmGroup(const std::map<std::string, SlurmJobs>& groups, const std::st
   }
 }
 
-void AddSlurmNames(const MeteredCluster& cluster, Page& page) {
+// What sdiag tells of scheduling; Slurm counts in microseconds.
+void AddSlurmScheduling(const SlurmJobs& all, const Meters& meters, Page& page) {
+  constexpr double kMicrosecond = 1e-6;
+  const Timings::Reading cycles = meters.cycle.Read();
+  double count = 0;
+  for (const std::uint64_t each : cycles.counts) {
+    count += static_cast<double>(each);
+  }
+  const auto ended = [&meters](std::initializer_list<JobState> states) {
+    double sum = 0;
+    for (const JobState state : states) {
+      sum += static_cast<double>(meters.ended[static_cast<std::size_t>(state)]);
+    }
+    return sum;
+  };
+  page.Gauge("slurm_schedule_cycle_cnt", "Scheduling cycles", count);
+  page.Gauge("slurm_schedule_cycle_last", "Time of the last scheduling cycle, in microseconds",
+             cycles.last / kMicrosecond);
+  page.Gauge("slurm_schedule_cycle_max", "Time of the longest scheduling cycle, in microseconds",
+             cycles.most / kMicrosecond);
+  page.Gauge("slurm_schedule_cycle_tot", "Time of all scheduling cycles, in microseconds",
+             cycles.seconds / kMicrosecond);
+  page.Gauge("slurm_sched_mean_cycle", "Mean time of a scheduling cycle, in microseconds",
+             count > 0 ? cycles.seconds / count / kMicrosecond : 0);
+  page.Gauge("slurm_schedule_queue_len", "Jobs that wait", all.pending);
+  page.Gauge("slurm_sdiag_jobs_submitted", "Jobs submitted since the controller's start",
+             static_cast<double>(meters.submitted));
+  page.Gauge("slurm_sdiag_jobs_started", "Jobs started since the controller's start",
+             static_cast<double>(meters.started));
+  page.Gauge("slurm_sdiag_jobs_completed", "Jobs completed since the controller's start",
+             ended({JobState::kCompleted}));
+  page.Gauge("slurm_sdiag_jobs_canceled", "Jobs cancelled since the controller's start",
+             ended({JobState::kCancelled}));
+  page.Gauge("slurm_sdiag_jobs_failed", "Jobs failed since the controller's start",
+             ended({JobState::kFailed}));
+  page.Gauge("slurm_sdiag_jobs_pending", "Jobs that wait", all.pending);
+  page.Gauge("slurm_sdiag_jobs_running", "Jobs that run", all.running);
+}
+
+void AddSlurmNames(const MeteredCluster& cluster, const Meters& meters, Page& page) {
   SlurmJobs all;
   std::map<std::string, SlurmJobs> partitions;
   std::map<std::string, SlurmJobs> users;
@@ -351,15 +391,18 @@ void AddSlurmNames(const MeteredCluster& cluster, Page& page) {
   for (const SlurmColumn& column : kSlurmColumns) {
     page.Gauge(std::string("slurm_") + column.name, column.help, all.*(column.value));
   }
+  AddSlurmScheduling(all, meters, page);
   AddSlurmGroup(partitions, "slurm_partition_", "partition", page);
   AddSlurmGroup(users, "slurm_user_", "username", page);
   AddSlurmGroup(accounts, "slurm_account_", "account", page);
+  double off = 0;
   std::array<double, 5> nodes = {};
   for (const auto& [id, node] : cluster.nodes) {
     const std::uint32_t cpus = AllCpus(*node.machine).Count();
     const bool down = !node.connected && !node.away;  // Slurm counts one that is off as idle
     nodes[down ? 0 : node.cpus_taken == 0 ? 1 : node.cpus_taken < cpus ? 2 : 3] += 1;
     nodes[4] += node.drained ? 1 : 0;
+    off += node.away ? 1 : 0;
   }
   page.Gauge("slurm_nodes", "Total number of nodes", static_cast<double>(cluster.nodes.size()));
   page.Gauge("slurm_nodes_down", "Number of nodes in Down state", nodes[0]);
@@ -367,6 +410,7 @@ void AddSlurmNames(const MeteredCluster& cluster, Page& page) {
   page.Gauge("slurm_nodes_mixed", "Number of nodes in Mixed state", nodes[2]);
   page.Gauge("slurm_nodes_alloc", "Number of nodes in Allocated state", nodes[3]);
   page.Gauge("slurm_nodes_drain", "Number of nodes with Drain flag", nodes[4]);
+  page.Gauge("slurm_nodes_powered_down", "Number of nodes that are off", off);
 }
 
 }  // namespace
@@ -390,7 +434,7 @@ wire::ReadMetricsReply MetricsOf(const MeteredCluster& cluster, const Meters& me
   AddNodes(cluster, page);
   AddGpus(cluster, page);
   AddWork(meters, calls, page);
-  AddSlurmNames(cluster, page);
+  AddSlurmNames(cluster, meters, page);
   wire::ReadMetricsReply reply = page.Take();
   reply.set_time(cluster.time.time_since_epoch().count());
   return reply;

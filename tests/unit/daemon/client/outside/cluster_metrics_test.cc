@@ -161,6 +161,22 @@ TEST_F(ClusterMetricsTest, OfMoreNodesThanSamplesTheOthersAreAddedUpAndTheirHott
             nodes - static_cast<int>(kSeriesMax));
 }
 
+TEST_F(ClusterMetricsTest, CyclesAndJobsSoFarAreThereByTheNamesThatSlurmHasForSdiags) {
+  Add(Jobs("ada", "math", JobState::kPending, 5));
+  meters_.cycle.Observe(std::chrono::milliseconds(2));
+  meters_.cycle.Observe(std::chrono::milliseconds(4));
+  meters_.submitted = 9;
+  meters_.ended[static_cast<std::size_t>(JobState::kFailed)] = 3;
+  EXPECT_EQ(Value("slurm_schedule_cycle_cnt"), 2);
+  EXPECT_DOUBLE_EQ(Value("slurm_schedule_cycle_last"), 4000);
+  EXPECT_DOUBLE_EQ(Value("slurm_schedule_cycle_tot"), 6000);
+  EXPECT_DOUBLE_EQ(Value("slurm_sched_mean_cycle"), 3000);
+  EXPECT_EQ(Value("slurm_schedule_queue_len"), 5);
+  EXPECT_EQ(Value("slurm_sdiag_jobs_submitted"), 9);
+  EXPECT_EQ(Value("slurm_sdiag_jobs_failed"), 3);
+  EXPECT_EQ(Value("slurm_sdiag_jobs_completed"), 0);
+}
+
 TEST_F(ClusterMetricsTest, PromisedStartsAreThereAsKeptAndMissed) {
   meters_.promises_kept = 5;
   meters_.promises_missed = 2;
