@@ -17,6 +17,7 @@
 #include "cli/request/job_options.h"
 #include "cli/request/request.h"
 #include "cli/tell/background_notice.h"
+#include "cli/tell/desktop.h"
 #include "cli/tell/terminal.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/host_list.h"
@@ -70,6 +71,10 @@ absl::StatusOr<int> SubmitBatch(const Invocation& invocation, const Address& add
   }
   if (invocation.Has("tell")) {
     return absl::InvalidArgumentError("--tell: is for one job: use muster tell after --batch");
+  }
+  if (invocation.Value("notify") == "desktop") {
+    return absl::InvalidArgumentError(
+        "--notify=desktop: is for one job: use muster tell --desktop after --batch");
   }
   const std::string path = invocation.Value("batch");
   ASSIGN_OR_RETURN(std::vector<BatchLine> lines,
@@ -159,6 +164,8 @@ absl::StatusOr<int> Submit(const Invocation& invocation) {
   if (like) {
     ASSIGN_OR_RETURN(request, RequestLike(invocation, address, *connection));
   }
+  const bool desktop = WantsDesktop(request.spec);
+  RETURN_IF_ERROR(desktop ? CheckDesktop(invocation.environment) : absl::OkStatus());
   RETURN_IF_ERROR(CheckContainerNodes(*connection, request, invocation.environment.entries()));
   if (request.test_only) {
     return Test(*connection, token, request);
@@ -171,6 +178,9 @@ absl::StatusOr<int> Submit(const Invocation& invocation) {
   TellRecorded(request);
   if (terminal.valid()) {
     RETURN_IF_ERROR(StartNotice(invocation, absl::StrCat(job.value()), terminal.get()));
+  }
+  if (desktop) {
+    RETURN_IF_ERROR(StartNotice(invocation, absl::StrCat(job.value()), -1));
   }
   if (!submitted.remark.empty()) {
     std::cerr << "muster submit: job " << job.value() << " waits: " << Printable(submitted.remark)

@@ -38,7 +38,7 @@ absl::Status ReadNotifierFile(const std::string& path, NotifierConfig& config) {
   if (!CheckMailUser(config.mail_from).ok()) {
     return file.ErrorAt("mail_from", "a user or an address");
   }
-  if (!config.alertmanager.empty() && !CheckNotify(config.alertmanager).ok()) {
+  if (!config.alertmanager.empty() && !IsWebhook(config.alertmanager)) {
     return file.ErrorAt("alertmanager", "a URL, such as http://127.0.0.1:9093");
   }
   return file.RefuseUnknownKeys();

@@ -75,7 +75,7 @@ absl::Status ReadTemplate(ConfigFile& file, const std::string& table, WebhookTem
   RETURN_IF_ERROR(file.ReadString(table + ".url", &form.url));
   RETURN_IF_ERROR(file.ReadString(table + ".body", &form.body));
   RETURN_IF_ERROR(file.ReadString(table + ".type", &form.type));
-  if (form.url == "mail" || !CheckNotify(form.url).ok()) {
+  if (!IsWebhook(form.url)) {
     return file.ErrorAt(table + ".url",
                         "how the webhooks begin, such as https://hooks.example.org/");
   }

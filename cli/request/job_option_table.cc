@@ -567,7 +567,8 @@ const JobOption kJobOptions[] = {
      READ(RETURN_IF_ERROR(CheckMailUser(value));
           return ReadRecorded("mail-user=" + value, &request->spec.recorded);),
      true, true},
-    {"notify", "", "mail|URL", "Tell you when it ends: by mail, or by a signed POST to the URL",
+    {"notify", "", "mail|URL|desktop",
+     "Tell you when it ends: by mail, a signed POST, or here on the desktop",
      READ(RETURN_IF_ERROR(CheckNotify(value));
           return ReadRecorded("notify=" + value, &request->spec.recorded);),
      true, true},

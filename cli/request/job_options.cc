@@ -414,6 +414,15 @@ absl::StatusOr<std::vector<GivenOption>> OptionsFrom(const Environment& environm
   return given;
 }
 
+// Only a submission leaves a process behind that can tell the desktop.
+absl::Status RefuseDesktop(JobVerb verb, const std::vector<std::string>& recorded) {
+  return verb == JobVerb::kSubmit ||
+                 std::find(recorded.begin(), recorded.end(), "notify=desktop") == recorded.end()
+             ? absl::OkStatus()
+             : absl::InvalidArgumentError(
+                   "--notify=desktop: is for muster submit; this command itself waits for the job");
+}
+
 absl::StatusOr<JobRequest> ReadJobOptions(const std::map<std::string, std::string>& values,
                                           const std::vector<GivenOption>& directives, JobVerb verb,
                                           const ParseContext& context) {
@@ -436,6 +445,7 @@ absl::StatusOr<JobRequest> ReadJobOptions(const std::map<std::string, std::strin
     }
   }
   request.spec.kind = verb == JobVerb::kRun ? JobKind::kRun : JobKind::kBatch;
+  RETURN_IF_ERROR(RefuseDesktop(verb, request.spec.recorded));
   RETURN_IF_ERROR(FillGpusPerSocket(&request));
   RETURN_IF_ERROR(FillPerGpu(&request));
   RETURN_IF_ERROR(FillCpusPerGpu(&request));

@@ -13,6 +13,7 @@
 #include "cli/controller/controller.h"
 #include "cli/controller/job_watch.h"
 #include "cli/parse/selector.h"
+#include "cli/tell/desktop.h"
 #include "cli/tell/notice_text.h"
 #include "cli/tell/terminal.h"
 #include "scheduler/base/status.h"
@@ -68,20 +69,27 @@ absl::Status StartNotice(const Invocation& invocation, const std::string& job, i
   ASSIGN_OR_RETURN(request.arguments, OwnCommand(invocation, "tell"));
   request.program = request.arguments.front();
   request.arguments.push_back(absl::StrCat("--", kWaits));
+  if (terminal < 0) {
+    request.arguments.push_back(absl::StrCat("--", kDesktop));
+  }
   request.arguments.push_back(job);
   request.environment = invocation.environment.entries();
   request.working_directory = "/";
   const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
-  request.fds = {
-      {null.get(), STDIN_FILENO}, {terminal, STDOUT_FILENO}, {null.get(), STDERR_FILENO}};
+  request.fds = {{null.get(), STDIN_FILENO},
+                 {terminal < 0 ? null.get() : terminal, STDOUT_FILENO},
+                 {null.get(), STDERR_FILENO}};
   request.new_session = true;
   return Spawn(request).status();
 }
 
 absl::StatusOr<int> RunNotice(const Invocation& invocation, const std::string& job) {
   IgnoreBrokenPipes();
-  RETURN_IF_ERROR(CheckTerminal(STDOUT_FILENO));
-  EndWithTerminal();
+  const bool desktop = invocation.Has(kDesktop);
+  if (!desktop) {
+    RETURN_IF_ERROR(CheckTerminal(STDOUT_FILENO));
+    EndWithTerminal();
+  }
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
   ASSIGN_OR_RETURN(const std::vector<JobId> jobs, FindJobsToTell(*connection, job));
   std::vector<JobView> ended;
@@ -89,7 +97,9 @@ absl::StatusOr<int> RunNotice(const Invocation& invocation, const std::string& j
     ASSIGN_OR_RETURN(JobView view, WaitForEnd(*connection, each));
     ended.push_back(std::move(view));
   }
-  RETURN_IF_ERROR(WriteNotice(STDOUT_FILENO, NoticeText(job, ended)));
+  const std::string text = NoticeText(job, ended);
+  RETURN_IF_ERROR(desktop ? ShowOnDesktop(invocation.environment, text)
+                          : WriteNotice(STDOUT_FILENO, text));
   return 0;
 }
 

@@ -1,9 +1,10 @@
 #pragma once
 
-// A process of ours that waits in the background until a job has ended, and tells a terminal.
+// A process of ours that waits in the background until a job has ended, and tells a terminal or the
+// desktop.
 //
 // Invariants: it belongs to the user and to no session, so that neither Ctrl-C nor the shell's end
-// reaches it; it ends with the terminal, and says nothing but that line.
+// reaches it; it ends with its terminal, and says nothing but that line.
 
 #include <string>
 #include <vector>
@@ -19,10 +20,13 @@ namespace muster::cli {
 // The option of `muster tell` that makes it that process.
 inline constexpr const char* kWaits = "waits";
 
-// Starts it for a job, a number or an element like "12_3". `terminal` was checked.
+// The option of `muster tell` for the desktop.
+inline constexpr const char* kDesktop = "desktop";
+
+// Starts it for a job, a number or an element like "12_3". `terminal` was checked; -1: the desktop.
 absl::Status StartNotice(const Invocation& invocation, const std::string& job, int terminal);
 
-// Is it: its standard output is the terminal.
+// Is it: its standard output is the terminal, if it is for one.
 absl::StatusOr<int> RunNotice(const Invocation& invocation, const std::string& job);
 
 // The job, or all elements of an array or components, in order. Refused: it is another user's.

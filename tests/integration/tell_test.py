@@ -1,14 +1,18 @@
 """A notice in the terminal when a job has ended: muster tell, and submit --tell."""
 
+import json
 import os
 import pty
 import re
 import select
+import shutil
 import subprocess
 import time
 import unittest
 
 from cluster import PATIENCE, ClusterTest, processes_with, wait_until
+
+DESKTOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "desktop.py")
 
 
 class Screen:
@@ -111,6 +115,59 @@ class TellTest(ClusterTest):
             self.assertEqual(done.returncode, 1)
             self.assertIn("there is no terminal here to tell", done.stderr)
             self.assert_one_line(done.stderr)
+
+
+@unittest.skipUnless(shutil.which("notify-send") and shutil.which("dbus-daemon"), "notify-send or dbus is not installed")
+class DesktopTest(ClusterTest):
+    """A session with a bus and a notification service, as a desktop has them."""
+
+    def setUp(self):
+        super().setUp()
+        self.bus = self.start("dbus-daemon", "--session", "--nofork", "--print-address=1")
+        self.environment = {**self.cluster.environment, "DBUS_SESSION_BUS_ADDRESS": self.bus.stdout.readline().strip()}
+        self.desktop = self.start("/usr/bin/python3", "-B", DESKTOP)
+        self.assertEqual(self.desktop.stdout.readline().strip(), "ready")
+
+    def start(self, *words):
+        environment = getattr(self, "environment", self.cluster.environment)
+        process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def muster(self, *words, **environment):
+        return subprocess.run(self.cluster.command(*words), cwd=self.cluster.work, env={**self.environment, **environment},
+                              capture_output=True, text=True, timeout=PATIENCE, check=False)
+
+    def test_a_job_that_ended_is_shown_on_the_desktop_from_which_it_was_submitted(self):
+        made = self.muster("submit", "--parsable", "--job-name", "train", "--notify=desktop", "--wrap", "exit 3")
+        self.assertEqual(made.returncode, 0, made.stderr)
+        shown = json.loads(self.desktop.stdout.readline())
+        self.assertEqual(shown["program"], "Muster")
+        self.assertRegex(shown["body"], rf"^muster: job {made.stdout.strip()} \(train\) FAILED: exit code 3, after \d")
+        wait_until(lambda: not processes_with("--waits", False), "the process that waited stays")
+
+    def test_a_job_of_before_is_shown_when_it_is_asked_for(self):
+        job = self.cluster.submit("--hold", "--wrap", "true")
+        told = self.muster("tell", "--desktop", job)
+        self.assertIn("will be told on the desktop", told.stdout)
+        self.cluster.must("release", job)
+        self.assertIn(f"job {job}", json.loads(self.desktop.stdout.readline())["body"])
+
+    def test_without_a_desktop_nothing_is_submitted(self):
+        before = len(self.cluster.queue())
+        for words, environment, reason in (
+                (("submit", "--notify=desktop", "--wrap", "true"), {"DBUS_SESSION_BUS_ADDRESS": "", "XDG_RUNTIME_DIR": ""},
+                 "no session bus"),
+                (("submit", "--notify=desktop", "--wrap", "true"), {"PATH": "/nowhere"}, "libnotify-bin"),
+                (("run", "--notify=desktop", "true"), {}, "is for muster submit"),
+                (("tell", "--desktop", "999"), {}, "no such job")):
+            refused = self.muster(*words, **environment)
+            self.assertNotEqual(refused.returncode, 0, words)
+            self.assertIn(reason, refused.stderr)
+            self.assert_one_line(refused.stderr)
+        self.assertEqual(len(self.cluster.queue()), before)
 
 
 if __name__ == "__main__":

@@ -79,21 +79,20 @@ absl::Status CheckMailUser(std::string_view text) {
   return absl::OkStatus();
 }
 
+bool IsWebhook(const std::string& text) {
+  const bool is_url = absl::StartsWith(text, "https://") || absl::StartsWith(text, "http://");
+  return is_url && CheckText(text, kUrlBytesMax).ok() &&
+         text.find_first_of(" \"<>\\") == std::string::npos;
+}
+
 absl::Status CheckNotify(std::string_view text) {
   RETURN_IF_ERROR(CheckText(text, kUrlBytesMax));
   const std::string word(text);
-  if (word == "desktop") {
-    return absl::InvalidArgumentError(
-        "\"desktop\" is out of the cluster's reach: write mail or https://…, or wait for it where "
-        "you "
-        "sit: muster submit --wait job.sh; notify-send 'the job has ended'");
-  }
-  const bool is_url = absl::StartsWith(word, "https://") || absl::StartsWith(word, "http://");
-  if (word != "mail" && (!is_url || word.find_first_of(" \"<>\\") != std::string::npos)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(Quote(text), " is not a notification target: write mail, or https://…"));
-  }
-  return absl::OkStatus();
+  return word == "mail" || word == "desktop" || IsWebhook(word)
+             ? absl::OkStatus()
+             : absl::InvalidArgumentError(absl::StrCat(
+                   Quote(text),
+                   " is not a notification target: write mail, desktop, or https://…"));
 }
 
 Notices ReadNotices(const std::vector<std::string>& notices, const std::string& user) {
@@ -113,7 +112,7 @@ Notices ReadNotices(const std::vector<std::string>& notices, const std::string& 
       address = value;
     } else if (name == "notify" && value == "mail") {
       by_mail = true;
-    } else if (name == "notify" && CheckNotify(value).ok()) {
+    } else if (name == "notify" && IsWebhook(value)) {
       asked.url = value;
     }
   }

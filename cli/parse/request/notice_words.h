@@ -51,7 +51,9 @@ struct NewsKinds {
 absl::StatusOr<NewsKinds> ParseMailTypes(std::string_view text);
 // A user's name, or an address.
 absl::Status CheckMailUser(std::string_view text);
-// "mail", or an http or https URL.
+// An http or https URL.
+bool IsWebhook(const std::string& text);
+// "mail", "desktop" (where the job was submitted, by its submitter's own process), or a webhook.
 absl::Status CheckNotify(std::string_view text);
 
 // What a job asks for, from the words that it was submitted with.
