@@ -35,6 +35,15 @@ struct MemoryInfo {
   unsigned long long used;
 };
 
+struct MemoryInfoV2 {  // nvmlMemory_v2_t
+  unsigned int version;
+  unsigned long long total;
+  unsigned long long reserved;  // for the driver, which the first version counts as used
+  unsigned long long free;
+  unsigned long long used;
+};
+inline constexpr unsigned int kMemoryVersion2 = sizeof(MemoryInfoV2) | (2U << 24);
+
 struct Attributes {  // nvmlDeviceAttributes_t
   unsigned int multiprocessors;
   unsigned int copy_engines;
@@ -162,6 +171,7 @@ class Nvml {
     library_.Need("nvmlDeviceGetMemoryInfo", memory);
     library_.Need("nvmlDeviceGetPciInfo_v3", pci);
     library_.Find("nvmlDeviceGetMinorNumber", minor);  // these may be absent
+    library_.Find("nvmlDeviceGetMemoryInfo_v2", memory_v2);
     library_.Find("nvmlDeviceGetMigMode", mig);
     library_.Find("nvmlDeviceGetMaxMigDeviceCount", mig_count);
     library_.Find("nvmlDeviceGetMigDeviceHandleByIndex", mig_handle);
@@ -212,6 +222,7 @@ class Nvml {
   Result (*uuid)(Device, char*, unsigned int) = nullptr;
   Result (*name)(Device, char*, unsigned int) = nullptr;
   Result (*memory)(Device, MemoryInfo*) = nullptr;
+  Result (*memory_v2)(Device, MemoryInfoV2*) = nullptr;
   Result (*pci)(Device, PciInfo*) = nullptr;
   Result (*minor)(Device, unsigned int*) = nullptr;
   Result (*mig)(Device, unsigned int*, unsigned int*) = nullptr;

@@ -64,7 +64,7 @@ class NvmlMeter final : public GpuMeter {
       const nvml::Result asked = nvml_.memory(device, &memory);
       reading.lost = asked == kGpuIsLost;
       if (asked == nvml::kSuccess) {
-        reading.memory_used = Bytes(memory.used);
+        reading.memory_used = Bytes(UsedOf(device, memory));
       }
       // Not of a GPU that MIG divides.
       if (nvml_.utilization(device, &busy) == nvml::kSuccess) {
@@ -117,6 +117,15 @@ class NvmlMeter final : public GpuMeter {
         ++xids.count;
       }
     }
+  }
+
+  // Without what is reserved for the driver, where the library tells that apart, as nvidia-smi.
+  [[nodiscard]] std::uint64_t UsedOf(nvml::Device device, const nvml::MemoryInfo& memory) const {
+    nvml::MemoryInfoV2 apart{};
+    apart.version = nvml::kMemoryVersion2;
+    return nvml_.memory_v2 != nullptr && nvml_.memory_v2(device, &apart) == nvml::kSuccess
+               ? apart.used
+               : memory.used;
   }
 
   void AddPower(nvml::Device device, GpuReading& reading) const {

@@ -45,6 +45,16 @@ TEST_F(GpuMeterTest, ReadsWhatEachGpuDoesAndTakes) {
   EXPECT_FALSE(readings[0].lost);
 }
 
+TEST_F(GpuMeterTest, WhatTheDriverReservedIsNotUsedWhereTheLibraryTellsThatApart) {
+  const std::unique_ptr<GpuMeter> meter = OpenFake(R"({"devices": [
+    {"uuid": "GPU-a", "pci": [0, 1, 0], "memory": 100, "used": 60, "reserved": 7},
+    {"uuid": "GPU-b", "pci": [0, 2, 0], "memory": 100, "used": 60}]})");
+  ASSERT_NE(meter, nullptr);
+  const std::vector<GpuReading> readings = meter->Read();
+  EXPECT_EQ(readings.at(0).memory_used, Bytes(53));
+  EXPECT_EQ(readings.at(1).memory_used, Bytes(60));
+}
+
 TEST_F(GpuMeterTest, AGpuThatFellOffTheBusIsLostAndNotIdle) {
   const std::unique_ptr<GpuMeter> meter = OpenFake(
       R"({"devices": [{"uuid": "GPU-a", "pci": [0, 1, 0], "memory": 100, "memory_error": 15}]})");
