@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -25,6 +26,18 @@
 namespace muster::cli {
 namespace {
 
+absl::StatusOr<std::vector<JobId>> IdsOf(const std::string& job,
+                                         const std::vector<JobDetail>& details) {
+  if (details.empty()) {
+    return absl::NotFoundError(absl::StrCat("job ", job, ": no such job"));
+  }
+  std::vector<JobId> ids;
+  for (const JobDetail& each : details) {
+    ids.push_back(each.job.id);
+  }
+  return ids;
+}
+
 // Whoever closes the terminal wants no notice there.
 void EndWithTerminal() {
   std::thread([] {
@@ -39,15 +52,9 @@ void EndWithTerminal() {
 
 absl::StatusOr<std::vector<JobId>> JobsToTell(const std::string& job,
                                               const std::vector<JobDetail>& details) {
-  if (details.empty()) {
-    return absl::NotFoundError(absl::StrCat("job ", job, ": no such job"));
-  }
-  std::vector<JobId> ids;
-  bool over = true;
-  for (const JobDetail& each : details) {
-    ids.push_back(each.job.id);
-    over = over && IsTerminal(each.job.state);
-  }
+  ASSIGN_OR_RETURN(std::vector<JobId> ids, IdsOf(job, details));
+  const bool over = std::all_of(details.begin(), details.end(),
+                                [](const JobDetail& each) { return IsTerminal(each.job.state); });
   if (over) {
     return absl::FailedPreconditionError(absl::StrCat(
         "job ", job, ": has ended as ", details.front().job.state, "; see muster show ", job));
@@ -91,7 +98,10 @@ absl::StatusOr<int> RunNotice(const Invocation& invocation, const std::string& j
     EndWithTerminal();
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
-  ASSIGN_OR_RETURN(const std::vector<JobId> jobs, FindJobsToTell(*connection, job));
+  // They may have ended since the notice was asked for: that is told, too.
+  ASSIGN_OR_RETURN(const JobSelector selector, ParseSelector(job));
+  ASSIGN_OR_RETURN(const std::vector<JobDetail> details, connection->Call(ShowJob{selector}));
+  ASSIGN_OR_RETURN(const std::vector<JobId> jobs, IdsOf(job, details));
   std::vector<JobView> ended;
   for (const JobId each : jobs) {
     ASSIGN_OR_RETURN(JobView view, WaitForEnd(*connection, each));

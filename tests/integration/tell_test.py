@@ -78,6 +78,13 @@ class TellTest(ClusterTest):
         screen.until(r"Submitted batch job \d+")
         screen.until(r"muster: job \d+ \(wrap\) 3 COMPLETED")
 
+    def test_an_end_that_was_quicker_than_who_waits_is_told(self):
+        job = self.cluster.submit("--job-name", "quick", "--wrap", "true")
+        self.cluster.wait_ended(job)
+        screen = self.screen()
+        self.assertEqual(self.at(screen, "tell", "--waits", job), 0)
+        screen.until(rf"muster: job {job} \(quick\) COMPLETED")
+
     def test_a_terminal_that_lets_no_messages_in_gets_none(self):
         job, go = self.held()
         screen = self.screen(0o600)
@@ -128,6 +135,12 @@ class DesktopTest(ClusterTest):
         self.desktop = self.start("/usr/bin/python3", "-B", DESKTOP)
         self.assertEqual(self.desktop.stdout.readline().strip(), "ready")
 
+    def shown(self):
+        """The next notice that the desktop was given."""
+        ready, _, _ = select.select([self.desktop.stdout], [], [], PATIENCE)
+        self.assertTrue(ready, "nothing is shown")
+        return json.loads(self.desktop.stdout.readline())
+
     def start(self, *words):
         environment = getattr(self, "environment", self.cluster.environment)
         process = subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True)
@@ -143,7 +156,7 @@ class DesktopTest(ClusterTest):
     def test_a_job_that_ended_is_shown_on_the_desktop_from_which_it_was_submitted(self):
         made = self.muster("submit", "--parsable", "--job-name", "train", "--notify=desktop", "--wrap", "exit 3")
         self.assertEqual(made.returncode, 0, made.stderr)
-        shown = json.loads(self.desktop.stdout.readline())
+        shown = self.shown()
         self.assertEqual(shown["program"], "Muster")
         self.assertRegex(shown["body"], rf"^muster: job {made.stdout.strip()} \(train\) FAILED: exit code 3, after \d")
         wait_until(lambda: not processes_with("--waits", False), "the process that waited stays")
@@ -153,7 +166,7 @@ class DesktopTest(ClusterTest):
         told = self.muster("tell", "--desktop", job)
         self.assertIn("will be told on the desktop", told.stdout)
         self.cluster.must("release", job)
-        self.assertIn(f"job {job}", json.loads(self.desktop.stdout.readline())["body"])
+        self.assertIn(f"job {job}", self.shown()["body"])
 
     def test_without_a_desktop_nothing_is_submitted(self):
         before = len(self.cluster.queue())

@@ -28,7 +28,7 @@ class DesktopTest : public ::testing::Test {
     chmod(path.c_str(), 0755);
   }
   [[nodiscard]] Environment With(const std::string& bus) const {
-    std::vector<std::string> entries = {"PATH=" + directory_ + ":/bin"};
+    std::vector<std::string> entries = {"PATH=" + directory_};
     if (!bus.empty()) {
       entries.push_back(bus);
     }
