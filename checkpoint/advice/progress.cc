@@ -35,7 +35,8 @@ struct ProgressSlotFields {
   std::atomic<std::uint64_t> bytes;
   std::atomic<std::uint64_t> notice;
   std::atomic<std::uint64_t> beats;
-  std::array<std::uint64_t, 3> reserved;
+  std::atomic<std::uint64_t> failed;
+  std::array<std::uint64_t, 2> reserved;
 };
 
 struct ProgressPage {
@@ -113,7 +114,7 @@ void FillIn(ProgressPage* page, ProgressSlotFields* slot) {
   slot->serial.store(0);
   for (std::atomic<std::uint64_t>* field :
        {&slot->restored_ms, &slot->commits, &slot->begun_ms, &slot->ended_ms, &slot->cost_us,
-        &slot->stall_us, &slot->bytes, &slot->notice, &slot->beats}) {
+        &slot->stall_us, &slot->bytes, &slot->notice, &slot->beats, &slot->failed}) {
     field->store(0);
   }
   slot->start_ticks.store(OwnStartTicks());
@@ -161,6 +162,7 @@ SlotReport ReportOf(const unsigned char* slot, std::uint32_t index) {
   report.bytes = FieldAt(slot, offsetof(ProgressSlotFields, bytes));
   report.notice = static_cast<std::uint32_t>(FieldAt(slot, offsetof(ProgressSlotFields, notice)));
   report.beats = FieldAt(slot, offsetof(ProgressSlotFields, beats));
+  report.failed = FieldAt(slot, offsetof(ProgressSlotFields, failed));
   return report;
 }
 
@@ -265,9 +267,17 @@ void ProgressSlot::Committed(const CommitReport& commit) {
   fields_->cost_us.store(commit.cost_us);
   fields_->stall_us.store(fields_->stall_us.load() + commit.cost_us);
   fields_->bytes.store(commit.bytes);
+  fields_->failed.store(0);
   fields_->commits.store(fields_->commits.load() + 1);
   fields_->notice.store(commit.notice);  // last: who reads it finds the commit that answered it
   Beat();
+}
+
+void ProgressSlot::Failed() {
+  if (fields_ != nullptr) {
+    fields_->failed.store(fields_->failed.load(kRelaxed) + 1);
+    Beat();
+  }
 }
 
 void ProgressSlot::Restored(std::uint64_t now_ms) {

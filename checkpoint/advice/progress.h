@@ -39,6 +39,7 @@ struct SlotReport {
   std::uint64_t bytes = 0;     // of the newest
   std::uint32_t notice = 0;    // the number of the last notice that a commit answered
   std::uint64_t beats = 0;     // the program asked whether to checkpoint, or did
+  std::uint64_t failed = 0;    // checkpoints in a row, the newest among them
   friend bool operator==(const SlotReport&, const SlotReport&) = default;
 };
 
@@ -89,6 +90,8 @@ class ProgressSlot {
   bool taken() const { return fields_ != nullptr; }
   void Beat();
   void Committed(const CommitReport& commit);
+  // A checkpoint that was begun is none.
+  void Failed();
   void Restored(std::uint64_t now_ms);
 
  private:

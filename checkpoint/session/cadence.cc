@@ -28,6 +28,7 @@ Cadence::Cadence(double interval_s, bool together, HintFile hints, ProgressSlot 
 
 void Cadence::Begin() {
   began_s_ = SecondsOf(CLOCK_MONOTONIC);
+  failed_ = false;
   if (!together_) {
     asked_notice_ = hints_.Read().notice_number;
   }
@@ -49,11 +50,18 @@ bool Cadence::WantsCopy(std::uint64_t since_copy) {
   return IsCopied(hints_.Read(), committed, SecondsOf(CLOCK_REALTIME));
 }
 
+void Cadence::Fail() {
+  if (!std::exchange(failed_, true)) {
+    progress_.Failed();
+  }
+}
+
 void Cadence::Report(const Error& error) {
   const double now_s = SecondsOf(CLOCK_MONOTONIC);
   goes_on_s_ = now_s;
   if (error.failed() && error.fault != Fault::kNotShared) {
-    return;  // it may not be worth what it seems
+    Fail();
+    return;
   }
   constexpr double kMicrosecondsPerSecond = 1e6;
   const double now_ms = SecondsOf(CLOCK_REALTIME) * kMillisecondsPerSecond;

@@ -29,6 +29,9 @@ class Cadence {
   // next interval begins: what a copy takes to start is no time in which the program computed.
   void Report(const Error& error);
 
+  // The checkpoint that began is none, or may not be worth what it seems. Says so once.
+  void Fail();
+
   // Whether a checkpoint that was committed on the node, and is the `since_copy`-th of those after
   // the newest that is copied, is to be copied to the shared directory. Between End and Report.
   bool WantsCopy(std::uint64_t since_copy);
@@ -55,6 +58,7 @@ class Cadence {
   Pace pace_;
   std::uint32_t asked_notice_ = 0;
   Need asked_ = Need::kNone;
+  bool failed_ = false;    // this checkpoint
   bool answered_ = false;  // the last checkpoint was one for a notice or the deadline
 };
 

@@ -103,10 +103,11 @@ Result<ShardSeal> Session::Write(std::uint64_t generation) {
     cadence_.Begin();
   }
   const Result<GatheredRegions> regions = regions_.Gather();
-  if (!regions.ok()) {
-    return {{}, regions.error};
+  Result<ShardSeal> seal = regions.ok() ? levels_.Write(generation, regions.value.bytes)
+                                        : Result<ShardSeal>{{}, regions.error};
+  if (!seal.ok()) {
+    cadence_.Fail();
   }
-  Result<ShardSeal> seal = levels_.Write(generation, regions.value.bytes);
   cadence_.Wrote(seal.value.bytes);
   return seal;
 }
@@ -127,7 +128,11 @@ Error Session::Complete(std::uint64_t generation, const std::vector<ShardSeal>& 
 
 Error Session::CompleteAs(const Manifest& manifest) {
   saved_.ForgetRestart();
-  return levels_.Complete(manifest);
+  Error error = levels_.Complete(manifest);
+  if (error.failed()) {
+    cadence_.Fail();
+  }
+  return error;
 }
 
 Error Session::Commit(std::uint64_t generation, const std::vector<ShardSeal>& seals) {

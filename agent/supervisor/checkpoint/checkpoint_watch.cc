@@ -48,6 +48,16 @@ std::uint32_t LeastNotice(const std::vector<const SlotReport*>& sessions) {
   return least;
 }
 
+// Any one that fails leaves the others without.
+std::uint32_t MostFailed(const std::vector<const SlotReport*>& sessions) {
+  std::uint64_t most = 0;
+  for (const SlotReport* slot : sessions) {
+    most = std::max(most, slot->failed);
+  }
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  return static_cast<std::uint32_t>(std::min(most, kMost));
+}
+
 std::uint64_t Gain(std::uint64_t now, std::uint64_t before) {
   return now > before ? now - before : 0;
 }
@@ -106,6 +116,7 @@ void CheckpointWatch::Take(const checkpoint::ProgressReport& report, const IsLiv
   TakeStall(sessions, now);
   TakeCommits(sessions, now);
   TakeCopies(report, now);
+  record_.failed = MostFailed(open);
   crowded_ = report.crowded;
   answered_ = LeastNotice(open);
   // Who answered and ended at once has answered.

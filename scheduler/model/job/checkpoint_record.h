@@ -67,6 +67,7 @@ struct CheckpointRecord {
   Duration flush{0};         // from its commit on the node to its copy elsewhere; 0: no measure
   Duration slow{0};          // 99 of 100 are safe within this time from their begin; 0: no measure
   std::uint32_t copy_every = 0;  // each whose number this divides is copied elsewhere; 0: no advice
+  std::uint32_t failed = 0;      // in a row, the newest among them
   static constexpr auto Fields(auto list) {
     return list(
         Field{"count", &CheckpointRecord::count}, Field{"begun", &CheckpointRecord::begun},
@@ -74,7 +75,8 @@ struct CheckpointRecord {
         Field{"stall", &CheckpointRecord::stall}, Field{"restart", &CheckpointRecord::restart},
         Field{"interval", &CheckpointRecord::interval}, Field{"bytes", &CheckpointRecord::bytes},
         Field{"notice", &CheckpointRecord::notice}, Field{"flush", &CheckpointRecord::flush},
-        Field{"slow", &CheckpointRecord::slow}, Field{"copy_every", &CheckpointRecord::copy_every});
+        Field{"slow", &CheckpointRecord::slow}, Field{"copy_every", &CheckpointRecord::copy_every},
+        Field{"failed", &CheckpointRecord::failed});
   }
   friend bool operator==(const CheckpointRecord&, const CheckpointRecord&) = default;
 };

@@ -72,6 +72,20 @@ TEST_F(CadenceTest, TheNextIntervalBeginsWhenTheProgramGoesOn) {
   EXPECT_EQ(cadence.Ask(), Need::kNone);
 }
 
+TEST_F(CadenceTest, CheckpointsThatFailAreCountedOnceEachUntilOneIsGood) {
+  Cadence cadence = Make();
+  for (std::uint64_t failed = 1; failed <= 2; ++failed) {
+    cadence.Begin();
+    cadence.Fail();
+    cadence.Report(MakeError(Fault::kSystem, "no space"));
+    EXPECT_EQ(Slot().failed, failed);
+  }
+  EXPECT_EQ(Slot().commits, 0U);
+  Checkpoint(&cadence);
+  EXPECT_EQ(Slot().failed, 0U);
+  EXPECT_EQ(Slot().commits, 1U);
+}
+
 TEST_F(CadenceTest, ACheckpointAnswersTheNoticeThatWasThereWhenItBegan) {
   Cadence cadence = Make();
   scheduler_.Publish({.notice = Notice::kDrain, .notice_number = 5});

@@ -108,6 +108,19 @@ TEST_F(CheckpointWatchTest, TheLastCommitOfAProgramThatClosedAtOnceCounts) {
   EXPECT_EQ(record().count, 1U);
 }
 
+TEST_F(CheckpointWatchTest, CheckpointsThatFailInARowAreThoseOfTheOpenSessionThatFailsMost) {
+  page_.slots[0].failed = 1;
+  page_.slots[1].failed = 3;
+  Look(20);
+  EXPECT_EQ(record().failed, 3U);
+  dead_ = {page_.slots[1].pid};
+  Look(30);
+  EXPECT_EQ(record().failed, 1U);
+  page_.slots[0].failed = 0;
+  Look(40);
+  EXPECT_EQ(record().failed, 0U);
+}
+
 TEST_F(CheckpointWatchTest, AProcessThatDiedHoldsNobodyBack) {
   Commit(page_.slots[0], 10, 14, 3);
   dead_ = {101};
