@@ -126,11 +126,12 @@ class Clients:
 
     def _submit(self):
         while not self.ending:
+            begun = time.monotonic()
             done = self.cluster.muster("submit", "--parsable", "-o", "/dev/null", self.script, patience=300)
             with self.lock:
                 if done.returncode == 0:
                     self.acknowledged.append(int(done.stdout))
-                    self.times.append(time.monotonic())
+                    self.times.append((begun, time.monotonic()))
                 else:
                     self.refusals.append(done.stderr)
             time.sleep(0.05)
@@ -141,10 +142,11 @@ class Clients:
             thread.join()
 
     def next_after(self, moment):
-        """When the next submission after that moment was acknowledged."""
+        """When the first of those that were begun after that moment was acknowledged: the answer to one that was under
+        way may be on its way, whatever happens to who gave it."""
         def found():
             with self.lock:
-                return next((at for at in self.times if at > moment), None)
+                return min((at for begun, at in self.times if begun > moment), default=None)
         return wait_until(found, lambda: f"nothing is accepted: {self.refusals[-3:]}; {self.cluster.logs()}", pause=0.01)
 
 
@@ -177,8 +179,10 @@ class Campaign:
             return found is not None and found != number
         if fault == "kill":
             leader.kill()
+            moment = time.monotonic()
         elif fault == "stop":
             os.kill(leader.process.pid, signal.SIGSTOP)
+            moment = time.monotonic()
             wait_until(another_leads, self.cluster.logs)
         elif fault == "cut":
             way.cut = True
