@@ -262,11 +262,12 @@ void Controller::Loop() {
   due_.sweep = std::chrono::steady_clock::now() + kSweep;
   while (!queue_.closed() && !has_fatal_) {
     auto deadline = due_.sweep;
-    if (plan_ != nullptr && plan_->wake != kNoTime) {
+    const bool plans = Degraded().ok();  // who cannot plan does not wake for a plan that is due
+    if (plans && plan_ != nullptr && plan_->wake != kNoTime) {
       deadline = std::min(deadline, std::chrono::steady_clock::now() +
                                         std::max(plan_->wake - clock_.Now(), Duration(1)));
     }
-    if (pace_.wanted() && !cycles_.running()) {
+    if (plans && pace_.wanted() && !cycles_.running()) {
       deadline = std::min(deadline, pace_.next());
     }
     std::vector<TaskQueue::Task> tasks = queue_.Take(kGroupMax, deadline);

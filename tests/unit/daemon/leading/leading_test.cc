@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -81,6 +82,20 @@ TEST_F(LeadingTest, AFollowerHasTheLeadersStateAndRefusesChanges) {
   const absl::Status refused = Take(CancelJob{}).second;
   EXPECT_TRUE(absl::IsUnavailable(refused)) << "so that callers try again, at another";
   EXPECT_THAT(std::string(refused.message()), HasSubstr("is a standby"));
+}
+
+TEST_F(LeadingTest, AFollowerThatHasNothingToDoTakesNoProcessor) {
+  Submit("one");
+  ASSERT_TRUE(Follow().ok());
+  const auto used = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return std::chrono::seconds(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           std::chrono::microseconds(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+  };
+  const auto before = used();
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  EXPECT_LT(used() - before, std::chrono::milliseconds(100)) << "its loop does not wait";
 }
 
 TEST_F(LeadingTest, AFollowerThatLeadsBeginsTheNextEpochOnTheStateThatItHas) {
