@@ -209,9 +209,11 @@ std::vector<Message> NewsDesk::LookAtClocks(Time now) {
     event.name = job.name;
     event.user = job.user;
     event.asked = ReadNotices(detail->recorded, job.user);
+    event.array = job.array_task_id.empty() ? JobId() : job.array_job_id;
+    const bool whole = event.array.valid() && !event.asked.kinds.of_each_element;
     for (const Share& share : kShares) {
       if (used >= share.percent && event.asked.kinds.Has(share.news)) {
-        if (told.insert(share.percent).second) {
+        if (told.insert(share.percent).second && (!whole || FirstOfArray(event, share.news))) {
           messages.push_back(event.Tell(
               share.news, absl::StrCat("has used ", share.percent, " % of its time limit"),
               absl::StrCat("It ends at its limit of ", ElapsedText(job.time_limit), ".\n")));
