@@ -24,6 +24,9 @@ wire::GpuSample SampleOf(const topology::GpuReading& gpu) {
   if (gpu.celsius.has_value()) {
     sample.set_temperature(*gpu.celsius);
   }
+  if (gpu.energy_mj > 0) {
+    sample.set_energy(gpu.energy_mj);
+  }
   if (gpu.busy_percent.has_value()) {
     sample.set_busy(*gpu.busy_percent);
   }

@@ -32,6 +32,7 @@ GpuSample ReadGpuSample(const wire::GpuSample& gpu) {
   sample.power_mw = told(gpu.has_power(), gpu.power());
   sample.celsius = told(gpu.has_temperature(), static_cast<int>(gpu.temperature()));
   sample.busy_percent = told(gpu.has_busy(), gpu.busy());
+  sample.energy_mj = told(gpu.has_energy(), gpu.energy());
   return sample;
 }
 
@@ -113,6 +114,7 @@ std::map<NodeId, GpuSums> NodeGpus::Sums() const {
       }
       Add(sample.power_mw, sums.power_mw);
       Add(sample.busy_percent, sums.busy_percent);
+      Add(sample.energy_mj, sums.energy_mj);
       sums.hottest = std::max(sums.hottest, sample.celsius);  // nothing is less than any number
     }
   }

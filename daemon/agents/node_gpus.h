@@ -31,6 +31,7 @@ struct GpuSample {
   std::optional<std::uint64_t> power_mw = {};
   std::optional<int> celsius = {};
   std::optional<std::uint32_t> busy_percent = {};
+  std::optional<std::uint64_t> energy_mj = {};  // since its driver was loaded
 };
 std::vector<GpuSample> ReadGpuSamples(const wire::UsageSamples& message);
 
@@ -42,6 +43,7 @@ struct GpuSums {
   std::optional<std::uint64_t> memory_used = {};  // bytes
   std::optional<std::uint64_t> power_mw = {};
   std::optional<std::uint64_t> busy_percent = {};
+  std::optional<std::uint64_t> energy_mj = {};
   std::optional<int> hottest = {};  // no sum: of the hottest, in degrees Celsius
   friend bool operator==(const GpuSums&, const GpuSums&) = default;
 };

@@ -84,8 +84,8 @@ class GpuMetricsTest(ClusterTest):
         cluster.controller.arguments += ["--gateway-socket", door]
         nvidias = {"devices": [
             {"uuid": "GPU-a", "name": "NVIDIA H200", "memory": 1 << 37, "pci": [0, 1, 0], "used": 1 << 35, "busy": 100,
-             "power": 650250, "celsius": 71, "ecc": 2, "ecc_corrected": 17, "xids": [31, 79]},
-            {"uuid": "GPU-b", "name": "NVIDIA H200", "memory": 1 << 37, "pci": [0, 2, 0], "used": 5, "busy": 25,
+             "power": 650250, "celsius": 71, "energy": 7250, "ecc": 2, "ecc_corrected": 17, "xids": [31, 79]},
+            {"uuid": "GPU-b", "name": "NVIDIA H200", "memory": 1 << 37, "pci": [0, 2, 0], "used": 5, "reserved": 2, "busy": 25,
              "power": 100000, "celsius": 40}]}
         amds = {"devices": [
             {"name": "AMD Instinct MI300X", "memory": 1 << 37, "unique_id": "c0ffee", "pci": [0, 3, 0, 0], "busy": 50,
@@ -131,10 +131,11 @@ class GpuMetricsTest(ClusterTest):
         text = self.metrics()
         self.assertEqual(self.by_node(text), {
             "muster_gpu_memory_bytes": {"node1": 3 << 37},
-            "muster_gpu_memory_used_bytes": {"node1": (1 << 35) + 5},
+            "muster_gpu_memory_used_bytes": {"node1": (1 << 35) + 3},
             "muster_gpus_busy": {"node1": 1.75},
             "muster_gpu_power_watts": {"node1": 1055.25},
             "muster_gpu_temperature_celsius": {"node1": 71},
+            "muster_gpu_node_energy_joules_total": {"node1": 7.25},
             "muster_gpu_ecc_corrected_errors_total": {"node1": 17},
             "muster_gpu_ecc_uncorrected_errors_total": {"node1": 2},
             "muster_gpu_xid_errors_total": {"node1": 2}})

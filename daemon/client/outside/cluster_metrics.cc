@@ -169,12 +169,14 @@ struct GpuColumn {
   std::optional<std::uint64_t> GpuSums::*value;
   double unit;
 };
-constexpr std::array<GpuColumn, 6> kGpuColumns = {{
+constexpr std::array<GpuColumn, 7> kGpuColumns = {{
     {false, "muster_gpus_busy", "GPUs of the node that work: each counts as busy as it is",
      &GpuSums::busy_percent, 0.01},
     {false, "muster_gpu_memory_used_bytes", "Memory of the node's GPUs that is in use",
      &GpuSums::memory_used, 1},
     {false, "muster_gpu_power_watts", "What the node's GPUs take now", &GpuSums::power_mw, 0.001},
+    {true, "muster_gpu_node_energy_joules",
+     "What the node's GPUs took since their driver was loaded", &GpuSums::energy_mj, 0.001},
     {true, "muster_gpu_ecc_corrected_errors",
      "Errors that ECC corrected on the node's GPUs, since their driver was loaded",
      &GpuSums::corrected_ecc, 1},

@@ -16,6 +16,7 @@ TEST(GpuSampleTest, WhatWasReadIsTold) {
   gpu.xids = 2;
   gpu.power_mw = 305'500;
   gpu.celsius = -3;
+  gpu.energy_mj = 1000;
   const wire::GpuSample sample = SampleOf(gpu);
   EXPECT_EQ(sample.gpu(), "GPU-a");
   EXPECT_TRUE(sample.has_busy()) << "an idle GPU tells that it is idle";
@@ -27,6 +28,7 @@ TEST(GpuSampleTest, WhatWasReadIsTold) {
   EXPECT_EQ(sample.xids(), 2U);
   EXPECT_EQ(sample.power(), 305'500U);
   EXPECT_EQ(sample.temperature(), -3);
+  EXPECT_EQ(sample.energy(), 1000U);
 }
 
 TEST(GpuSampleTest, WhatTheLibraryCannotTellIsNotInTheMessage) {
@@ -38,6 +40,7 @@ TEST(GpuSampleTest, WhatTheLibraryCannotTellIsNotInTheMessage) {
   EXPECT_FALSE(sample.has_xids());
   EXPECT_FALSE(sample.has_power());
   EXPECT_FALSE(sample.has_temperature());
+  EXPECT_FALSE(sample.has_energy());
 }
 
 }  // namespace

@@ -28,11 +28,13 @@ TEST(NodeGpusTest, ANodesGpusAreAddedUpAndTheHottestSpeaksForAll) {
   GpuSample first = Sample("GPU-a", 300'000, 41);
   first.memory_used = Bytes(600);
   first.busy_percent = 80;
+  first.energy_mj = 5'000;
   first.corrected_ecc = 17;
   first.xids = 0;
   GpuSample second = Sample("GPU-b", 200'000, 63);
   second.memory_used = Bytes(300);
   second.busy_percent = 100;
+  second.energy_mj = 700;
   gpus.Take(NodeId(1), {first, second}, At(0));
   gpus.Take(NodeId(2), {Sample("GPU-c", 1, std::nullopt)}, At(0));
   const std::map<NodeId, GpuSums> sums = gpus.Sums();
@@ -41,6 +43,7 @@ TEST(NodeGpusTest, ANodesGpusAreAddedUpAndTheHottestSpeaksForAll) {
   one.power_mw = 500'000;
   one.memory_used = 900;
   one.busy_percent = 180;
+  one.energy_mj = 5'700;
   one.corrected_ecc = 17;
   one.xids = 0;
   one.hottest = 63;

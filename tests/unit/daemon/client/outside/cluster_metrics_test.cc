@@ -120,6 +120,7 @@ TEST_F(ClusterMetricsTest, WhatNodesTellOfTheirGpusIsThereByNodeAndWhatTheyDoNot
   told.busy_percent = 150;
   told.memory_used = 1200;
   told.power_mw = 305'500;
+  told.energy_mj = 7'250;
   told.corrected_ecc = 17;
   told.uncorrected_ecc = 0;
   told.xids = 2;
@@ -132,6 +133,7 @@ TEST_F(ClusterMetricsTest, WhatNodesTellOfTheirGpusIsThereByNodeAndWhatTheyDoNot
   EXPECT_EQ(Value("muster_gpu_memory_used_bytes", {"n1"}), 1200);
   EXPECT_EQ(Value("muster_gpu_power_watts", {"n1"}), 305.5);
   EXPECT_EQ(Value("muster_gpu_temperature_celsius", {"n1"}), 63);
+  EXPECT_EQ(Value("muster_gpu_node_energy_joules", {"n1"}), 7.25);
   EXPECT_EQ(Value("muster_gpu_ecc_corrected_errors", {"n1"}), 17);
   EXPECT_EQ(Value("muster_gpu_ecc_uncorrected_errors", {"n1"}), 0);
   EXPECT_EQ(Value("muster_gpu_xid_errors", {"n1"}), 2);
