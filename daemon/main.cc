@@ -77,7 +77,8 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
                                             munge, config.gateway, &frames}));
   server->Tell(log);
   const auto idle = WatchIdle(config, controller, usage, log);
-  const TakeSettings take = TakeInto(*tokens, *idle, clock, log);
+  const auto alerts = WatchAlerts(config, controller, usage, clients.warnings(), log);
+  const TakeSettings take = TakeInto(*tokens, *idle, *alerts, clock, log);
   const auto loop = Compete(config, *store, controller, *server, log, *tokens, take);
   leadership.Use(loop.get());
   const auto housekeeping = KeepHouse(config, *store, controller, clock, log);

@@ -1,8 +1,6 @@
 #include <unistd.h>
 
 #include "absl/strings/str_cat.h"
-#include "cli/alerts/alert_rules.h"
-#include "cli/alerts/alert_table.h"
 #include "cli/controller/controller.h"
 #include "cli/frame/json_output.h"
 #include "cli/frame/output.h"
@@ -12,6 +10,8 @@
 #include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/words.h"
 #include "scheduler/runtime/clock.h"
+#include "scheduler/settings/alerts/alert_judge.h"
+#include "scheduler/settings/alerts/alert_rules.h"
 
 namespace muster::cli {
 namespace {
@@ -53,30 +53,59 @@ std::string RuleTable(const AlertSettings& settings, const std::vector<Alert>& a
   return table.Print(style);
 }
 
-absl::StatusOr<int> Alerts(const Invocation& invocation) {
-  if (invocation.arguments.front() != "test") {
-    return absl::InvalidArgumentError(
-        absl::StrCat(Quote(invocation.arguments.front()), " is not an alerts command: use test"));
+std::string OpenTable(const std::vector<Alert>& open, Time now, const Style& style) {
+  if (open.empty()) {
+    return "nothing needs attention\n";
   }
-  AlertSettings settings = DefaultAlertSettings();
+  Table table({{"SEVERITY"}, {"RULE"}, {"SUBJECT"}, {"FOR"}, {"TEXT"}});
+  for (const Alert& alert : open) {
+    table.Add({{alert.severity},
+               {alert.rule},
+               {alert.subject},
+               {ElapsedText(now - alert.since)},
+               {alert.text}});
+  }
+  return table.Print(style);
+}
+
+absl::StatusOr<int> ListOpen(const Invocation& invocation, Connection& connection) {
   if (invocation.Has("config")) {
-    ASSIGN_OR_RETURN(ConfigFile file, ConfigFile::Load(invocation.Value("config")));
-    RETURN_IF_ERROR(ReadAlertSettings(file, &settings));
+    return absl::InvalidArgumentError(
+        "--config: only muster alerts test reads rules; the controller's say what is open");
   }
-  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
-  ASSIGN_OR_RETURN(const ClusterStatus status, connection->Call(Ping{}));
-  ASSIGN_OR_RETURN(const NodeList nodes, connection->Call(ListNodes{}));
+  ASSIGN_OR_RETURN(const std::vector<Alert> open, connection.Call(ListAlerts{}));
+  if (!invocation.Has("json")) {
+    RETURN_IF_ERROR(WriteOut(
+        OpenTable(open, SystemClock().Now(), StyleFor(invocation.environment, STDOUT_FILENO))));
+    return 0;
+  }
+  Json alerts = Json::array();
+  for (const Alert& alert : open) {
+    alerts.push_back(ToJson(alert));
+  }
+  RETURN_IF_ERROR(WriteOut(PrintJson({{"alerts", std::move(alerts)}})));
+  return 0;
+}
+
+// What the rules find, however short that has been so.
+absl::StatusOr<std::vector<Alert>> FindNow(Connection& connection, AlertSettings settings) {
+  ASSIGN_OR_RETURN(const ClusterStatus status, connection.Call(Ping{}));
+  ASSIGN_OR_RETURN(const NodeList nodes, connection.Call(ListNodes{}));
   ListJobs filter;
   filter.fold = true;
-  ASSIGN_OR_RETURN(const std::vector<JobView> jobs, connection->Call(filter));
-  AlertSettings at_once = settings;
-  for (auto& [name, setting] : at_once) {
+  ASSIGN_OR_RETURN(const std::vector<JobView> jobs, connection.Call(filter));
+  for (auto& [name, setting] : settings) {
     setting.hold = Duration(0);
   }
-  AlertTable table(at_once);
+  AlertJudge judge(std::move(settings));
   const Time now = SystemClock().Now();
-  table.Look(nodes.nodes, jobs, status.warnings, now);
-  const std::vector<Alert> found = table.Take(now);
+  judge.Look(nodes.nodes, jobs, status.warnings, now);
+  return judge.Open(now);
+}
+
+absl::StatusOr<int> Test(const Invocation& invocation, Connection& connection,
+                         const AlertSettings& settings) {
+  ASSIGN_OR_RETURN(const std::vector<Alert> found, FindNow(connection, settings));
   if (!invocation.Has("json")) {
     RETURN_IF_ERROR(
         WriteOut(RuleTable(settings, found, StyleFor(invocation.environment, STDOUT_FILENO))));
@@ -90,23 +119,38 @@ absl::StatusOr<int> Alerts(const Invocation& invocation) {
   return 0;
 }
 
+absl::StatusOr<int> Alerts(const Invocation& invocation) {
+  const bool test = !invocation.arguments.empty();
+  if (test && invocation.arguments.front() != "test") {
+    return absl::InvalidArgumentError(
+        absl::StrCat(Quote(invocation.arguments.front()),
+                     " is not an alerts command: use test, or nothing to see what is open"));
+  }
+  AlertSettings settings = DefaultAlertSettings();
+  if (test && invocation.Has("config")) {
+    ASSIGN_OR_RETURN(ConfigFile file, ConfigFile::Load(invocation.Value("config")));
+    RETURN_IF_ERROR(ReadAlertSettings(file, &settings));
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
+  return test ? Test(invocation, *connection, settings) : ListOpen(invocation, *connection);
+}
+
 }  // namespace
 
 Verb AlertsVerb() {
   Verb verb;
   verb.name = "alerts";
-  verb.purpose = "Read the rules of alerts, and say what they find now";
-  verb.synopsis = "test";
-  verb.examples = {"muster alerts test", "muster alerts test --config /etc/muster/notifier.toml"};
+  verb.purpose = "List what needs attention, or say what the rules of alerts find";
+  verb.synopsis = "[test]";
+  verb.examples = {"muster alerts", "muster alerts test --config /etc/muster/musterd.toml"};
   verb.remarks =
-      "What a rule finds fires once it has been so for as long as the rule says; muster-notifier\n"
-      "sends it to an Alertmanager.\n";
+      "What a rule finds is an alert once it has been so for as long as the rule says. It is an\n"
+      "event when it begins and ends, and muster-notifier sends it to an Alertmanager.\n";
   verb.options = {{.name = "config",
                    .letter = 0,
                    .metavar = "FILE",
-                   .text = "The notifier's settings, TOML; without it the defaults"},
+                   .text = "With test: the controller's settings, TOML; without it the defaults"},
                   JsonOption()};
-  verb.arguments_min = 1;
   verb.arguments_max = 1;
   verb.run = Alerts;
   return verb;

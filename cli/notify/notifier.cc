@@ -23,14 +23,14 @@ constexpr std::chrono::minutes kAlertLasts{5};  // unless it is told again
 
 }  // namespace
 
-std::string AlertsJson(const std::vector<Alert>& alerts, const std::string& cluster) {
+std::string AlertsJson(const std::vector<SentAlert>& alerts, const std::string& cluster) {
   nlohmann::json list = nlohmann::json::array();
-  for (const Alert& alert : alerts) {
+  for (const auto& [alert, ends] : alerts) {
     nlohmann::json labels = {{"alertname", alert.rule},
                              {"severity", alert.severity},
                              {"cluster", cluster},
                              {"subject", alert.subject}};
-    for (const auto& [name, value] : {std::pair("node", alert.node), std::pair("job", alert.job),
+    for (const auto& [name, value] : {std::pair("node", alert.node), std::pair("job", alert.label),
                                       std::pair("user", alert.user)}) {
       if (!value.empty()) {
         labels[name] = value;
@@ -39,7 +39,7 @@ std::string AlertsJson(const std::vector<Alert>& alerts, const std::string& clus
     list.push_back({{"labels", std::move(labels)},
                     {"annotations", {{"summary", alert.text}}},
                     {"startsAt", IsoText(alert.since)},
-                    {"endsAt", IsoText(alert.ended)}});
+                    {"endsAt", IsoText(ends)}});
   }
   return list.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
@@ -55,7 +55,6 @@ Notifier::Notifier(const NotifierConfig& config, const Address& address, Connect
       state_(std::move(state)),
       kept_(state_),
       desk_(Source(), state_),
-      site_(config.alerts),
       deliveries_(log, Deliveries::UsualWaits()) {}
 
 Notifier::~Notifier() {
@@ -131,7 +130,6 @@ void Notifier::Hear(std::uint64_t number, const std::string& json) {
     const MutexLock lock(&mutex_);
     const Time now = clock_.Now();
     state_.next = number;
-    site_.Hear(json, now);
     messages = desk_.Hear(number, json, now);
   }
   Send(messages);
@@ -216,41 +214,48 @@ void Notifier::Keep() {
 
 void Notifier::LookAround() {
   const Time now = clock_.Now();
-  const absl::StatusOr<ClusterStatus> status = connection_.Call(Ping{});
-  const absl::StatusOr<NodeList> nodes = connection_.Call(ListNodes{});
-  ListJobs all;
-  all.fold = true;
-  const absl::StatusOr<std::vector<JobView>> jobs = connection_.Call(all);
   std::vector<Message> messages;
-  std::vector<Alert> alerts;
   {
     const MutexLock lock(&mutex_);
     messages = desk_.LookAtClocks(now);
-    if (status.ok() && nodes.ok() && jobs.ok()) {
-      site_.Look(nodes->nodes, *jobs, status->warnings, now);
-      alerts = site_.Take(now);
-    }
   }
   Send(messages);
-  TellAlertmanager(alerts);
+  if (!config_.alertmanager.empty()) {
+    TellAlertmanager(now);
+  }
 }
 
-// Told again at each look: an Alertmanager forgets what is not.
-void Notifier::TellAlertmanager(const std::vector<Alert>& alerts) {
-  if (config_.alertmanager.empty() || alerts.empty()) {
+// Those that are open, at each look: an Alertmanager forgets what it is not told again; and, once,
+// those that are not open any more.
+void Notifier::TellAlertmanager(Time now) {
+  const absl::StatusOr<std::vector<Alert>> open = connection_.Call(ListAlerts{});
+  if (!open.ok()) {
     return;
   }
-  std::vector<Alert> sent = alerts;
-  for (Alert& alert : sent) {
-    alert.ended = alert.ended == kNoTime ? clock_.Now() + kAlertLasts : alert.ended;
+  std::vector<SentAlert> sent;
+  std::map<std::pair<std::string, std::string>, Alert> over = told_;
+  std::map<std::pair<std::string, std::string>, Alert> told;
+  for (const Alert& alert : *open) {
+    const std::pair name(alert.rule, alert.subject);
+    over.erase(name);
+    told.emplace(name, alert);
+    sent.push_back({alert, now + kAlertLasts});
+  }
+  for (const auto& [name, alert] : over) {
+    sent.push_back({alert, now});
+  }
+  if (sent.empty()) {
+    return;
   }
   HttpPost post{config_.alertmanager + "/api/v2/alerts", "application/json",
                 AlertsJson(sent, cluster_)};
   post.to_private = true;  // the operator's own choice
-  if (const absl::Status told = Post(post, kPostTime); !told.ok()) {
+  if (const absl::Status posted = Post(post, kPostTime); !posted.ok()) {
     log_.Warning("notifier", absl::StrCat("alertmanager ", config_.alertmanager, ": ",
-                                          std::string(told.message())));
+                                          std::string(posted.message())));
+    return;  // what is over is sent again
   }
+  told_ = std::move(told);
 }
 
 }  // namespace muster::cli

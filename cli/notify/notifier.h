@@ -7,27 +7,34 @@
 // deliveries have not ended.
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "cli/alerts/alert_table.h"
 #include "cli/controller/address.h"
 #include "cli/controller/connection.h"
 #include "cli/notify/deliveries.h"
 #include "cli/notify/news_desk.h"
 #include "cli/notify/notifier_config.h"
 #include "cli/notify/notifier_state.h"
+#include "scheduler/model/change/alert.h"
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/log.h"
 #include "scheduler/runtime/mutex.h"
 
 namespace muster::cli {
 
-// Alerts as the v2 API of Alertmanager takes them, the cluster among their labels.
-std::string AlertsJson(const std::vector<Alert>& alerts, const std::string& cluster);
+// An alert as an Alertmanager takes it.
+struct SentAlert {
+  Alert alert;
+  Time ends = kNoTime;  // or ended
+};
+// As the v2 API of Alertmanager takes them, the cluster among their labels.
+std::string AlertsJson(const std::vector<SentAlert>& alerts, const std::string& cluster);
 
 class Notifier {
  public:
@@ -49,7 +56,7 @@ class Notifier {
   void AddWebhook(const Message& message);
   void Watch();
   void LookAround();
-  void TellAlertmanager(const std::vector<Alert>& alerts);
+  void TellAlertmanager(Time now);
   void Keep();
 
   const NotifierConfig& config_;
@@ -64,8 +71,8 @@ class Notifier {
   NotifierState state_ ABSL_GUARDED_BY(mutex_);
   NotifierState kept_ ABSL_GUARDED_BY(mutex_);
   NewsDesk desk_ ABSL_GUARDED_BY(mutex_);
-  AlertTable site_ ABSL_GUARDED_BY(mutex_);
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
+  std::map<std::pair<std::string, std::string>, Alert> told_;  // the watcher's: open the last time
   Deliveries deliveries_;
   std::thread watcher_;
 };

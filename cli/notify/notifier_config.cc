@@ -33,7 +33,10 @@ absl::Status ReadNotifierFile(const std::string& path, NotifierConfig& config) {
     RETURN_IF_ERROR(file.ReadString(key, value));
   }
   RETURN_IF_ERROR(file.ReadBool("webhook_private", &config.webhook_private));
-  RETURN_IF_ERROR(ReadAlertSettings(file, &config.alerts));
+  if (const std::vector<std::string> rules = file.KeysUnder("alert"); !rules.empty()) {
+    return file.ErrorAt(absl::StrCat("alert.", rules.front()),
+                        "rules of alerts are the controller's: write this table into musterd.toml");
+  }
   RETURN_IF_ERROR(ReadWebhookTemplates(file, &config.webhooks));
   if (!CheckMailUser(config.mail_from).ok()) {
     return file.ErrorAt("mail_from", "a user or an address");
@@ -48,7 +51,6 @@ absl::Status ReadNotifierFile(const std::string& path, NotifierConfig& config) {
 
 absl::StatusOr<NotifierConfig> ParseNotifierConfig(int argc, const char* const* argv) {
   NotifierConfig config;
-  config.alerts = DefaultAlertSettings();
   NotifierConfig said;
   std::string file;
   CLI::App app("muster-notifier");
@@ -58,7 +60,7 @@ absl::StatusOr<NotifierConfig> ParseNotifierConfig(int argc, const char* const* 
   app.add_option("--state", said.state, "a directory of its own, where it keeps its place");
   app.add_option("--config", file,
                  "settings, TOML: controller, state, sendmail, mail_from, mail_domain, "
-                 "webhook_private, alertmanager, [alert.RULE], [webhook.NAME]");
+                 "webhook_private, alertmanager, [webhook.NAME]");
   app.add_option("--key-of", said.key_of, "print the key that signs this user's webhooks");
   app.add_option("--ready-fd", config.ready_fd, "write \"ready\" here once reading");
   try {

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cli/alerts/alert_rules.h"
 #include "cli/notify/webhook_body.h"
 
 namespace muster::cli {
@@ -21,7 +20,6 @@ struct NotifierConfig {
   std::string mail_domain;       // after the name of a user who gave no address; empty: none
   bool webhook_private = false;  // webhooks may go to private networks
   std::string alertmanager;      // "http://127.0.0.1:9093"; empty: none
-  AlertSettings alerts;
   std::vector<WebhookTemplate> webhooks = {};
   std::string key_of;  // prints the webhook key of that user, and ends
   int ready_fd = -1;

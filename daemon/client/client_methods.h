@@ -13,7 +13,7 @@
 #include "daemon/access/methods.h"
 #include "daemon/agents/live_usage.h"
 #include "daemon/agents/node_questions.h"
-#include "daemon/client/warnings.h"
+#include "daemon/alerts/warnings.h"
 #include "daemon/controller/controller.h"
 #include "daemon/controller/worker.h"
 #include "daemon/store/accounting.h"
@@ -65,7 +65,7 @@ void ServeLiveQuestions(Methods& methods, const Backend& backend);
 void ServeImages(Methods& methods, const Backend& backend);
 // node_answers.cc: the cluster and its nodes.
 void ServeNodeQuestions(Methods& methods, const Backend& backend);
-// health_answers.cc
+// health_answers.cc: the health of nodes, and what needs attention.
 void ServeHealthQuestions(Methods& methods, const Backend& backend);
 // policy_answers.cc: policy and the shares that follow from it.
 void ServePolicyQuestions(Methods& methods, const Backend& backend);

@@ -13,11 +13,11 @@
 #include "daemon/access/methods.h"
 #include "daemon/agents/live_usage.h"
 #include "daemon/agents/node_questions.h"
+#include "daemon/alerts/warnings.h"
 #include "daemon/client/events/event_handler.h"
 #include "daemon/client/outside/metrics_handler.h"
 #include "daemon/client/outside/token_handler.h"
 #include "daemon/client/stream_handler.h"
-#include "daemon/client/warnings.h"
 #include "daemon/controller/controller.h"
 #include "daemon/controller/worker.h"
 #include "daemon/store/accounting.h"
@@ -53,6 +53,8 @@ class ClientService final : public StreamingService {
   // A call of a unary method that came otherwise than over gRPC; null: there is none of that name.
   grpc::ServerUnaryReactor* Enter(const std::string& method, Context* context,
                                   const grpc::ByteBuffer& request, grpc::ByteBuffer* reply);
+  // Of the controller itself.
+  [[nodiscard]] const ControllerWarnings& warnings() const { return warnings_; }
 
  private:
   // Has every unary method enter by the door.

@@ -1,4 +1,4 @@
-// The questions about the health of nodes (client_methods.h).
+// The questions about the health of nodes and about alerts (client_methods.h).
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -73,10 +73,26 @@ void AnswerListHealth(const Backend& backend, const Call<ListHealth>& call,
   });
 }
 
+// Another user's jobs are nobody's business but an operator's.
+void AnswerListAlerts(const Backend& backend, const Call<ListAlerts>& call, const ListAlerts&) {
+  backend.controller.Look([call](const StateView& snapshot) -> Controller::Reply {
+    std::vector<Alert> alerts;
+    for (const auto& [name, alert] : snapshot.state().alerts().all()) {
+      if (!alert.job.valid() || MaySee(call.caller, alert.user)) {
+        alerts.push_back(alert);
+      }
+    }
+    return [call, alerts = std::move(alerts)](const absl::Status& status) {
+      call.Finish(status, alerts);
+    };
+  });
+}
+
 }  // namespace
 
 void ServeHealthQuestions(Methods& methods, const Backend& backend) {
   AnswerInTurn<ListHealth>(methods, backend, AnswerListHealth);
+  AnswerInTurn<ListAlerts>(methods, backend, AnswerListAlerts);
 }
 
 }  // namespace muster::daemon

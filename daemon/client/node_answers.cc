@@ -41,8 +41,8 @@ ClusterStatus StatusOf(const core::ClusterState& state, const SchedulerConfig& c
   status.nodes_connected = static_cast<std::uint32_t>(
       std::count_if(state.nodes().begin(), state.nodes().end(),
                     [](const auto& entry) { return entry.second.connected; }));
-  status.jobs_pending = static_cast<std::uint32_t>(state.waiting());
-  status.jobs_running = static_cast<std::uint32_t>(state.jobs().size() - state.waiting());
+  status.jobs_pending = static_cast<std::uint32_t>(core::WaitingJobs(state));
+  status.jobs_running = static_cast<std::uint32_t>(state.jobs().size() - core::WaitingJobs(state));
   status.licenses = LicensesOf(state, config.licenses);
   return status;
 }

@@ -9,6 +9,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "daemon/events/event_note.h"
 #include "proto/convert/snapshot.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/file.h"
@@ -72,6 +73,31 @@ std::optional<std::string> Alerts::ReportOverlooked(
 std::string Alerts::TextOf(JobId job) const {
   const auto found = texts_.find(job);
   return found == texts_.end() ? std::string() : found->second;
+}
+
+void Alerts::Note(const Event& event, const core::ClusterState& state) {
+  const auto* const reported = std::get_if<RunReported>(&event);
+  const auto* const ended =
+      reported == nullptr ? nullptr : std::get_if<RunEnded>(&reported->report.fact);
+  if (ended == nullptr ||
+      (ended->cause != EndCause::kOutOfMemory && ended->cause != EndCause::kHung)) {
+    return;
+  }
+  if (const Job* const job = state.FindJob(reported->report.job)) {
+    Keep(*job, ended->cause);
+  }
+}
+
+void Alerts::Keep(const Job& job, EndCause cause) {
+  const std::uint64_t number = ends_.empty() ? 1 : ends_.back().number + 1;
+  BadEnd& end = ends_.emplace_back(BadEnd{number, cause, JobView()});
+  end.job.id = job.id;
+  end.job.label = FactsOf(job).label;
+  end.job.name = job.spec->name;
+  end.job.user = job.spec->user.name;
+  if (ends_.size() > kEndsKept) {
+    ends_.pop_front();
+  }
 }
 
 absl::Status WriteReplayBundle(const std::string& path, const ReplayBundle& bundle) {

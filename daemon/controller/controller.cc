@@ -404,6 +404,7 @@ void Controller::Apply(std::vector<Event> events) {
       }
     }
     meters_.Note(event, state_);
+    alerts_.Note(event, state_);
     std::optional<EventNote> note = events_.open() ? NoteOf(event, state_) : std::nullopt;
     state_.Apply(event);
     cycles_.Note(event, state_.version());

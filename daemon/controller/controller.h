@@ -81,6 +81,7 @@ class StateView {
   [[nodiscard]] std::uint32_t PriorityOf(JobId job) const;
   // What the watchdog says of the job; empty while it says nothing.
   [[nodiscard]] std::string AlertOf(JobId job) const { return alerts_.TextOf(job); }
+  [[nodiscard]] const Alerts& alerts() const { return alerts_; }
   // Which jobs the newest events changed; null where nobody keeps that.
   [[nodiscard]] const core::TouchedJobs* touched_jobs() const { return touched_jobs_; }
 

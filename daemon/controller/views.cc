@@ -353,14 +353,14 @@ void AddAsked(const JobSpec& spec, JobDetail& detail) {
 
 namespace {
 
-// "new kernel (jobs leave by 2026-11-30T08:00 UTC, resumes 2026-11-30T12:00 UTC)"
+// "new kernel (jobs leave by 2026-11-30 08:00:00 UTC, resumes 2026-11-30 12:00:00 UTC)"
 std::string DrainText(const Node& node) {
   std::vector<std::string> times;
   if (node.drain_deadline != kNoTime) {
-    times.push_back(absl::StrCat("jobs leave by ", MomentText(node.drain_deadline), " UTC"));
+    times.push_back(absl::StrCat("jobs leave by ", UtcText(node.drain_deadline)));
   }
   if (node.drain_until != kNoTime) {
-    times.push_back(absl::StrCat("resumes ", MomentText(node.drain_until), " UTC"));
+    times.push_back(absl::StrCat("resumes ", UtcText(node.drain_until)));
   }
   return times.empty() ? node.drain_reason
                        : absl::StrCat(node.drain_reason, " (", absl::StrJoin(times, ", "), ")");
@@ -368,13 +368,19 @@ std::string DrainText(const Node& node) {
 
 }  // namespace
 
-NodeView ViewOf(const core::ClusterState& state, const Node& node, bool with_machine) {
+NodeView StatusOf(const core::ClusterState& state, const Node& node) {
   NodeView view;
   view.id = node.id;
   view.name = node.name;
-  view.hostname = node.hostname;
   view.state = NodeState(state, node);
   view.reason = DrainText(node);
+  view.health = core::HealthWord(state.health().Of(node.id));
+  return view;
+}
+
+NodeView ViewOf(const core::ClusterState& state, const Node& node, bool with_machine) {
+  NodeView view = StatusOf(state, node);
+  view.hostname = node.hostname;
   view.features = node.features;
   view.weight = node.weight;
   view.cores = static_cast<std::uint32_t>(node.machine->cores.size());
@@ -392,7 +398,6 @@ NodeView ViewOf(const core::ClusterState& state, const Node& node, bool with_mac
   view.limits = node.machine->limits;
   view.gres = node.machine->gres;
   view.gres_taken = node.taken.gres;
-  view.health = core::HealthWord(state.health().Of(node.id));
   if (with_machine) {
     view.machine = *node.machine;
   }

@@ -23,6 +23,8 @@ JobView ViewOf(const Job& job, const JobEnded& end);
 AttemptView ViewOf(const core::ClusterState& state, const Job& job, Time end);
 // What a job's detail says of what was asked, whether it lives or has ended.
 void AddAsked(const JobSpec& spec, JobDetail& detail);
+// The node's name, state and health, and why it is drained.
+NodeView StatusOf(const core::ClusterState& state, const Node& node);
 NodeView ViewOf(const core::ClusterState& state, const Node& node, bool with_machine);
 
 // "verified 2/2", "1/2 verified; rank 1 on node2 differs: …", "not enforced (the agent plays …)",

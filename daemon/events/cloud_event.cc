@@ -32,11 +32,15 @@ void AddJob(const EventNote& note, Json& data) {
   }
 }
 
+bool AboutNode(const EventNote& note) {
+  return note.node.valid() || !note.node_name.empty();
+}
+
 std::string SubjectOf(const EventNote& note) {
   if (note.job.valid()) {
     return absl::StrCat("job/", note.job.value());
   }
-  return note.node.valid() ? absl::StrCat("node/", note.node_name) : std::string();
+  return AboutNode(note) ? absl::StrCat("node/", note.node_name) : std::string();
 }
 
 }  // namespace
@@ -46,7 +50,7 @@ CloudEvent MakeCloudEvent(const EventNote& note, const std::string& cluster) {
   if (note.job.valid()) {
     AddJob(note, data);
   }
-  if (note.node.valid()) {
+  if (AboutNode(note)) {
     data["node"] = note.node_name;
   }
   for (const auto& [name, value] : note.data) {

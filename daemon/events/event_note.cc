@@ -2,6 +2,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "scheduler/base/text/time_text.h"
 #include "scheduler/core/state/tables/usage_keys.h"
 #include "scheduler/model/job/array.h"
 #include "scheduler/model/job/job_state.h"
@@ -34,6 +35,24 @@ EventNote AboutNode(const char* type, NodeId node, Time time, Data data) {
   EventNote note = About(type, time);
   note.node = node;
   note.data = std::move(data);
+  return note;
+}
+
+// Of a job, whose facts the state may not have any more, it says whose it is itself.
+EventNote AboutAlert(const char* type, const Alert& alert, Time time) {
+  EventNote note = About(type, time);
+  note.job = alert.job;
+  note.node_name = alert.node;
+  note.data = {{"rule", alert.rule},
+               {"severity", alert.severity},
+               {"about", alert.subject},
+               {"text", alert.text},
+               {"since", IsoText(alert.since)}};
+  if (alert.job.valid()) {
+    note.facts.job = note.facts.submission = alert.job;
+    note.facts.label = alert.label;
+    note.facts.user = alert.user;
+  }
   return note;
 }
 
@@ -190,6 +209,12 @@ struct Teller {
     EventNote note = AboutNode("muster.node.forgotten", event.node, event.time, {});
     note.node_name = event.name;
     return note;
+  }
+  std::optional<EventNote> operator()(const AlertBegan& event) const {
+    return AboutAlert("muster.alert.began", event.alert, event.time);
+  }
+  std::optional<EventNote> operator()(const AlertEnded& event) const {
+    return AboutAlert("muster.alert.ended", event.alert, event.time);
   }
   std::optional<EventNote> operator()(const AttemptQuarantined& event) const {
     return AboutNode(event.over ? "muster.node.quarantine_over" : "muster.node.quarantined",

@@ -67,9 +67,11 @@ std::unique_ptr<LeaderLoop> Compete(const DaemonConfig& config, JobStore& store,
   });
 }
 
-TakeSettings TakeInto(TokenStore& tokens, IdleWatch& idle, const Clock& clock, const Logger& log) {
-  return [&tokens, &idle, &clock, &log](const DaemonConfig& read) {
+TakeSettings TakeInto(TokenStore& tokens, IdleWatch& idle, AlertWatch& alerts, const Clock& clock,
+                      const Logger& log) {
+  return [&tokens, &idle, &alerts, &clock, &log](const DaemonConfig& read) {
     idle.Use(read.idle);
+    alerts.Use(read.alerts);
     const std::shared_ptr<const SiteTokens> now = tokens.site();
     if (read.site != (now == nullptr ? SiteIssuer() : now->issuer())) {  // keys are kept otherwise
       tokens.Trust(read.site.issuer.empty()
@@ -93,6 +95,12 @@ std::unique_ptr<IdleWatch> WatchIdle(const DaemonConfig& config, Controller& con
                                      LiveUsage& usage, const Logger& log) {
   return std::make_unique<IdleWatch>(controller, usage, log, config.idle,
                                      UserOf(config.policy.operator_uid));
+}
+
+std::unique_ptr<AlertWatch> WatchAlerts(const DaemonConfig& config, Controller& controller,
+                                        const LiveUsage& usage, const ControllerWarnings& warnings,
+                                        const Logger& log) {
+  return std::make_unique<AlertWatch>(controller, usage, warnings, log, config.alerts);
 }
 
 }  // namespace muster::daemon

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "daemon/access/token_store.h"
 #include "daemon/agents/live_usage.h"
+#include "daemon/alerts/alert_watch.h"
 #include "daemon/controller/controller.h"
 #include "daemon/controller/job_secrets.h"
 #include "daemon/leading/leader_loop.h"
@@ -48,7 +49,8 @@ std::unique_ptr<LeaderLoop> Compete(const DaemonConfig& config, JobStore& store,
 
 // Puts in force what of a configuration that was read again has no part in its policy. All that is
 // referred to outlives it.
-TakeSettings TakeInto(TokenStore& tokens, IdleWatch& idle, const Clock& clock, const Logger& log);
+TakeSettings TakeInto(TokenStore& tokens, IdleWatch& idle, AlertWatch& alerts, const Clock& clock,
+                      const Logger& log);
 
 // Has the store keep no more than the configuration says; null: it keeps all. All that is referred
 // to outlives it.
@@ -59,5 +61,10 @@ std::unique_ptr<Housekeeping> KeepHouse(const DaemonConfig& config, JobStore& st
 // Looks for jobs whose GPUs are idle, as long as [idle] says anything. As above.
 std::unique_ptr<IdleWatch> WatchIdle(const DaemonConfig& config, Controller& controller,
                                      LiveUsage& usage, const Logger& log);
+
+// Has the state's alerts be those that last. As above.
+std::unique_ptr<AlertWatch> WatchAlerts(const DaemonConfig& config, Controller& controller,
+                                        const LiveUsage& usage, const ControllerWarnings& warnings,
+                                        const Logger& log);
 
 }  // namespace muster::daemon

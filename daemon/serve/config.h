@@ -17,6 +17,7 @@
 #include "daemon/serve/idle_rules.h"
 #include "daemon/serve/server.h"
 #include "scheduler/model/settings/scheduler_config.h"
+#include "scheduler/settings/alerts/alert_rules.h"
 
 namespace muster::daemon {
 
@@ -36,6 +37,7 @@ struct DaemonConfig {
   bool keep_scripts = false;  // once their jobs have ended
   Retention retention;
   IdleRules idle;
+  AlertSettings alerts = DefaultAlertSettings();
   SiteIssuer site;      // of tokens
   std::string network;  // --network: goes before the one that the file names
   SchedulerConfig policy;

@@ -80,7 +80,7 @@ void ReloadPolicy(const std::string& path, const std::string& network, Controlle
     log.Info("musterd",
              path.empty()
                  ? absl::StrCat("SIGHUP: ", network, " is in force")
-                 : absl::StrCat("SIGHUP: the policy, [idle] and [oidc] of ", path,
+                 : absl::StrCat("SIGHUP: the policy, [idle], [alert] and [oidc] of ", path,
                                 " are in force; what else it says is read at the next ", "start"));
   } else {
     log.Error("musterd", absl::StrCat("SIGHUP: ", std::string(status.message()),

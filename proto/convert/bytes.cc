@@ -1,5 +1,6 @@
 #include "proto/convert/bytes.h"
 
+#include "proto/alert.pb.h"
 #include "proto/convert/codec.h"
 #include "proto/job.pb.h"
 #include "proto/journal.pb.h"
@@ -22,6 +23,7 @@ MUSTER_BYTES(Node)
 MUSTER_BYTES(NodeHealth)
 MUSTER_BYTES(HealthRecord)
 MUSTER_BYTES(NodePower)
+MUSTER_BYTES(Alert)
 MUSTER_BYTES(JournalEntry)
 MUSTER_BYTES(JobDetail)
 MUSTER_BYTES(AttemptView)

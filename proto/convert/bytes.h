@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "scheduler/model/change/alert.h"
 #include "scheduler/model/change/event.h"
 #include "scheduler/model/job/job.h"
 #include "scheduler/model/job/job_spec.h"
@@ -30,6 +31,7 @@ MUSTER_BYTES(Node)
 MUSTER_BYTES(NodeHealth)
 MUSTER_BYTES(HealthRecord)
 MUSTER_BYTES(NodePower)
+MUSTER_BYTES(Alert)
 MUSTER_BYTES(JournalEntry)
 MUSTER_BYTES(JobDetail)
 MUSTER_BYTES(AttemptView)

@@ -81,6 +81,7 @@ class NotifierTest(unittest.TestCase):
     def setUpClass(cls):
         cls.cluster = Cluster(topology=cluster.WIDE)
         cls.addClassCleanup(cls.cluster.close)
+        cls.cluster.configure("[alert.NodeDrained]\nfor = \"0s\"\n")
         cls.cluster.start()
         cls.sink = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Sink)
         cls.hook = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
@@ -106,10 +107,6 @@ mail_from = "muster@cluster.example"
 mail_domain = "site.example"
 webhook_private = true
 alertmanager = "http://127.0.0.1:{cls.alert_port}"
-[alert.NodeSilent]
-for = "0s"
-[alert.NodeDrained]
-for = "0s"
 [webhook.chat]
 url = "http://127.0.0.1:{cls.hook.server_address[1]}/chat/"
 body = '{{"text": "{{subject}}", "of": "{{user}}", "what": {{event}}}}'
@@ -227,6 +224,8 @@ type = "text/plain"
         self.assertEqual(found["NodeDrained"][0]["subject"], "node1")
         wait_until(lambda: [one for one in alerts() if one["alertname"] == "NodeDrained" and one["node"] == "node1"],
                    lambda: "the alert: " + self.notifier.last_words())
+        (alert,) = json.loads(self.cluster.muster("alerts", "--json").stdout)["alerts"]
+        self.assertEqual((alert["rule"], alert["subject"], alert["severity"]), ("NodeDrained", "node1", "info"))
         wrong = os.path.join(directory, "wrong.toml")
         with open(wrong, "w", encoding="utf-8") as file:
             file.write("\n[alert.Nothing]\nfor = \"1s\"\n")

@@ -62,8 +62,9 @@ constexpr RoomRow kRows[] = {
     {"daemon", ".", "access agents client controller door leading serve store"},
     {"daemon", "access", "access/site controller door"},
     {"daemon", "agents", "access controller"},
+    {"daemon", "alerts", "agents controller leading"},
     {"daemon", "client",
-     "access agents client/events client/outside client/views controller door store "
+     "access agents alerts client/events client/outside client/views controller door store "
      "store/archive"},
     {"daemon", "client/events", "access controller events store"},
     {"daemon", "client/outside", "access agents controller"},
@@ -77,7 +78,7 @@ constexpr RoomRow kRows[] = {
     {"daemon", "leading", "access controller store store/database store/rows"},
     {"daemon", "replay", "controller store/archive"},
     {"daemon", "serve",
-     "access access/site agents controller door leading store store/archive store/rows"},
+     "access access/site agents alerts controller door leading store store/archive store/rows"},
     {"daemon", "store", "store/database store/postgres store/rows store/sqlite"},
     {"daemon", "store/archive", "store store/database store/postgres store/rows store/sqlite"},
     {"daemon", "store/copy", "store/database store/postgres store/sqlite"},
@@ -164,7 +165,7 @@ constexpr RoomRow kRows[] = {
     {"cli", "live", "controller controller/query frame page parse"},
     {"cli", "manual", "frame"},
     {"cli", "moving", "frame"},
-    {"cli", "notify", "alerts controller controller/streams frame page parse/request sheet"},
+    {"cli", "notify", "controller controller/streams frame page parse/request sheet"},
     {"cli", "parse/request", "parse"},
     {"cli", "picture", "page sheet"},
     {"cli", "place", "controller/query frame page parse parse/request picture request sheet up"},

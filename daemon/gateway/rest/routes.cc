@@ -106,6 +106,7 @@ const std::vector<Alias>& Aliases() {
       {"GET", "/v1/nodes", "ListNodes", {{"name", "names"}}},
       {"GET", "/v1/nodes/{names}", "ListNodes", {}},
       {"GET", "/v1/health", "ListHealth", {{"name", "names"}}},
+      {"GET", "/v1/alerts", "ListAlerts", {}},
       {"GET", "/v1/policy", "ListPolicy", {{"kind", "kinds"}}},
       {"GET", "/v1/shares", "ListShares", {}},
       {"GET", "/v1/tokens", "ListTokens", {}},

@@ -107,8 +107,8 @@ absl::StatusOr<Version> CopyState(Database& store, Database& file) {
   ASSIGN_OR_RETURN(const StateImage image, ReadStateWithin(store));
   Transaction writing(file);
   RETURN_IF_ERROR(writing.Begin(Transaction::Kind::kWrite));
-  for (const char* name :
-       {"jobs", "nodes", "meta", "policy", "node_health", "node_failures", "node_power"}) {
+  for (const char* name : {"jobs", "nodes", "meta", "policy", "node_health", "node_failures",
+                           "node_power", "alerts"}) {
     RETURN_IF_ERROR(CopyTable(store, file, TableNamed(name)).status());
   }
   RETURN_IF_ERROR(CopyTable(store, file, TableNamed("submissions"), {"open > 0", {}}).status());

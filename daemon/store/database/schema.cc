@@ -291,7 +291,17 @@ CREATE TABLE node_power (
 ) STRICT;
 )sql";
 
-constexpr std::array<Migration, 14> kMigrations = {{{1, kVersion1},
+// The alerts that last.
+constexpr const char* kVersion15 = R"sql(
+CREATE TABLE alerts (
+  rule    TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  payload BLOB NOT NULL,
+  PRIMARY KEY (rule, subject)
+) STRICT, WITHOUT ROWID;
+)sql";
+
+constexpr std::array<Migration, 15> kMigrations = {{{1, kVersion1},
                                                     {2, kVersion2},
                                                     {3, kVersion3},
                                                     {4, kVersion4},
@@ -304,10 +314,11 @@ constexpr std::array<Migration, 14> kMigrations = {{{1, kVersion1},
                                                     {11, kVersion11},
                                                     {12, kVersion12},
                                                     {13, kVersion13},
-                                                    {14, kVersion14}}};
+                                                    {14, kVersion14},
+                                                    {15, kVersion15}}};
 
 // A parent before those whose rows name it.
-constexpr std::array<TableOf, 19> kTables = {{
+constexpr std::array<TableOf, 20> kTables = {{
     {"journal", "version, time, kind, job, payload", "iitib", "version"},
     {"submissions", "first, count, open, version, token, submitted, spec", "iiiitib", "first"},
     {"programs", "submission, payload, secret", "ibb", "submission"},
@@ -335,6 +346,7 @@ constexpr std::array<TableOf, 19> kTables = {{
     {"node_health", "node, payload", "ib", "node"},
     {"node_failures", "node, failures, exposure, faded, failed, losses", "iiiiii", "node"},
     {"node_power", "node, payload", "ib", "node"},
+    {"alerts", "rule, subject, payload", "ttb", "rule, subject"},
     {"health", "node, number, payload", "iib", "node, number"},
     {"tunings", "kernel, shape, type, architecture, version, choice, time", "ttttiti",
      "kernel, shape, type, architecture"},

@@ -9,12 +9,28 @@
 namespace muster::daemon {
 namespace {
 
+absl::Status ReadAlerts(Database& database, StateImage* image) {
+  Statement rows(database, "SELECT rule, subject, payload FROM alerts ORDER BY rule, subject");
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, rows.Next());
+    if (!more) {
+      return absl::OkStatus();
+    }
+    Alert alert;
+    const std::string where =
+        absl::StrCat(database.path(), ": alert ", std::string(rows.Text(0)), " of ",
+                     std::string(rows.Text(1)));
+    RETURN_IF_ERROR(Decode(rows.Bytes(2), where, &alert));
+    image->alerts.push_back(std::move(alert));
+  }
+}
+
 absl::Status ReadPower(Database& database, StateImage* image) {
   Statement rows(database, "SELECT node, payload FROM node_power ORDER BY node");
   while (true) {
     ASSIGN_OR_RETURN(const bool more, rows.Next());
     if (!more) {
-      return absl::OkStatus();
+      return ReadAlerts(database, image);
     }
     NodePower power;
     const std::string where = absl::StrCat(database.path(), ": power of node ", rows.Integer(0));
@@ -62,6 +78,20 @@ absl::Status WritePower(const NodePower& power, Database& database) {
   std::string payload;
   Encode(power, &payload);
   return put.Run(power.node.value(), Blob{payload});
+}
+
+absl::Status WriteAlert(const Alert& alert, Database& database) {
+  Statement put(database,
+                "INSERT INTO alerts VALUES (?, ?, ?) "
+                "ON CONFLICT (rule, subject) DO UPDATE SET payload = excluded.payload");
+  std::string payload;
+  Encode(alert, &payload);
+  return put.Run(alert.rule, alert.subject, Blob{payload});
+}
+
+absl::Status EraseAlert(const Alert& alert, Database& database) {
+  Statement erase(database, "DELETE FROM alerts WHERE rule = ? AND subject = ?");
+  return erase.Run(alert.rule, alert.subject);
 }
 
 absl::StatusOr<std::vector<HealthRecord>> ReadHealthHistory(Database& database, NodeId node,

@@ -65,6 +65,8 @@ struct DescribeEvent {
   JournalColumns operator()(const NodePowered& e) const {
     return AboutNode("node_powered", e.time);
   }
+  JournalColumns operator()(const AlertBegan& e) const { return AboutNode("alert_began", e.time); }
+  JournalColumns operator()(const AlertEnded& e) const { return AboutNode("alert_ended", e.time); }
   JournalColumns operator()(const NodeForgotten& e) const {
     return AboutNode("node_forgotten", e.time);
   }

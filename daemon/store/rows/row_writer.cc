@@ -172,6 +172,12 @@ absl::Status RowWriter::WriteEvent(const Event& event) {
   if (const auto* forgotten = std::get_if<NodeForgotten>(&event)) {
     return EraseNode(database_, forgotten->node);
   }
+  if (const auto* alert_began = std::get_if<AlertBegan>(&event)) {
+    return WriteAlert(alert_began->alert, database_);
+  }
+  if (const auto* alert_ended = std::get_if<AlertEnded>(&event)) {
+    return EraseAlert(alert_ended->alert, database_);
+  }
   if (const auto* dropped = std::get_if<StepDropped>(&event)) {
     return steps_.Write(*dropped);
   }

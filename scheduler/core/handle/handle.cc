@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/core/handle/alert_handlers.h"
 #include "scheduler/core/handle/attempts/attempt_end.h"
 #include "scheduler/core/handle/attempts/checkpoint_handlers.h"
 #include "scheduler/core/handle/attempts/elastic_handlers.h"

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "scheduler/core/state/apply/alert_table.h"
 #include "scheduler/core/state/apply/job_index.h"
 #include "scheduler/core/state/apply/state_parts.h"
 #include "scheduler/core/state/tables/dependency.h"
@@ -46,10 +47,6 @@ class ClusterState {
   [[nodiscard]] const std::map<NodeId, Node>& nodes() const { return parts_.nodes.all(); }
   // The jobs that wait, that are suspended, that are elastic, but for untouched elements of arrays.
   [[nodiscard]] const JobIndex& index() const { return parts_.index; }
-  // How many jobs are pending, with the untouched elements.
-  [[nodiscard]] std::size_t waiting() const {
-    return parts_.index.pending().size() + parts_.jobs.untouched();
-  }
 
   [[nodiscard]] const DependencyTable& dependencies() const { return parts_.dependencies; }
   [[nodiscard]] const LicenseTable& licenses() const { return parts_.licenses; }
@@ -61,6 +58,8 @@ class ClusterState {
   [[nodiscard]] const HealthTable& health() const { return parts_.health; }
   // Which nodes are switched off, and what is known of their boots.
   [[nodiscard]] const PowerTable& power() const { return parts_.power; }
+  // The alerts that last.
+  [[nodiscard]] const AlertTable& alerts() const { return parts_.alerts; }
 
   // Null when there is none (any more). What is found is good until the next Apply.
   [[nodiscard]] const Job* FindJob(JobId id) const { return parts_.jobs.Find(id); }
@@ -90,9 +89,14 @@ class ClusterState {
   TouchedNodes touched_;
 };
 
+// How many jobs are pending, with the untouched elements.
+inline std::size_t WaitingJobs(const ClusterState& state) {
+  return state.index().pending().size() + state.jobs().untouched();
+}
+
 // True when a cycle could find something to do.
 inline bool NeedsCycle(const ClusterState& state) {
-  return state.waiting() > 0 || !state.index().suspended().empty() ||
+  return WaitingJobs(state) > 0 || !state.index().suspended().empty() ||
          !state.index().elastic().empty();
 }
 

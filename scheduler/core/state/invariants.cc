@@ -183,8 +183,8 @@ Problem CheckIndexes(const ClusterState& state) {
       return absl::StrCat("job ", ToString(id), ": is suspended and not in the state");
     }
   }
-  if (state.waiting() != waiting) {
-    return absl::StrCat("the queue has ", state.waiting(), " jobs, ", waiting, " wait");
+  if (WaitingJobs(state) != waiting) {
+    return absl::StrCat("the queue has ", WaitingJobs(state), " jobs, ", waiting, " wait");
   }
   const PolicyUseTable& policy = state.policy();
   if (policy.active() &&

@@ -16,7 +16,7 @@ std::uint64_t HashOf(const ClusterState& state) {
       hash.Add(job);
     }
   }
-  hash.Add(state.waiting());
+  hash.Add(WaitingJobs(state));
   for (const auto& [submission, running] : state.index().array_running()) {
     hash.Add(submission).Add(running);
   }
@@ -28,6 +28,9 @@ std::uint64_t HashOf(const ClusterState& state) {
   }
   for (const auto& [id, power] : state.power().nodes()) {
     hash.Add(power);
+  }
+  for (const auto& [name, alert] : state.alerts().all()) {
+    hash.Add(alert);
   }
   return hash.value();
 }

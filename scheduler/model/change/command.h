@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "scheduler/model/change/alert.h"
 #include "scheduler/model/change/reply.h"
 #include "scheduler/model/job/job_selector.h"
 #include "scheduler/model/job/job_spec.h"
@@ -317,11 +318,17 @@ struct SwitchNodes {
   std::vector<NodeId> resume;
 };
 
-using Command = std::variant<BeginEpoch, SubmitJob, CancelJob, HoldJob, StartStep, RegisterAgent,
-                             LoseAgent, TakeReport, DrainNode, TakePlan, RequeueJob, UpdateJob,
-                             ChangePolicy, ConfigurePolicy, SuspendJob, CheckNodeHealth,
-                             TakeHealthReport, TickHealth, SignalJob, AttachStep, TakeNodeFault,
-                             TickElastic, FailLaunch, RebootNode, ForgetNode, SwitchNodes>;
+// The alerts that last, as the rules found them: what is open and not among them is over.
+struct SettleAlerts {
+  std::vector<Alert> open;
+};
+
+using Command =
+    std::variant<BeginEpoch, SubmitJob, CancelJob, HoldJob, StartStep, RegisterAgent, LoseAgent,
+                 TakeReport, DrainNode, TakePlan, RequeueJob, UpdateJob, ChangePolicy,
+                 ConfigurePolicy, SuspendJob, CheckNodeHealth, TakeHealthReport, TickHealth,
+                 SignalJob, AttachStep, TakeNodeFault, TickElastic, FailLaunch, RebootNode,
+                 ForgetNode, SwitchNodes, SettleAlerts>;
 
 // The commands of clients. The first are taken as they are given: one command, or one for each of
 // the jobs that it names. The others have a handler of their own in daemon/client.

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "scheduler/model/change/alert.h"
 #include "scheduler/model/job/checkpoint_record.h"
 #include "scheduler/model/job/exit_status.h"
 #include "scheduler/model/job/job.h"
@@ -450,13 +451,34 @@ struct NodePowered {
   friend bool operator==(const NodePowered&, const NodePowered&) = default;
 };
 
+// A condition that needs attention has lasted for as long as its rule says.
+struct AlertBegan {
+  Alert alert;
+  Time time = kNoTime;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"alert", &AlertBegan::alert}, Field{"time", &AlertBegan::time});
+  }
+  friend bool operator==(const AlertBegan&, const AlertBegan&) = default;
+};
+
+// It is over: `alert` is what it was.
+struct AlertEnded {
+  Alert alert;
+  Time time = kNoTime;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"alert", &AlertEnded::alert}, Field{"time", &AlertEnded::time});
+  }
+  friend bool operator==(const AlertEnded&, const AlertEnded&) = default;
+};
+
 // The order of alternatives is the order of the wire's oneof: append only.
-using Event = std::variant<EpochBegan, JobSubmitted, JobHeld, AttemptStarted, RunReported,
-                           AttemptEnding, StepStarted, JobEnded, NodeRegistered, NodeLost,
-                           NodeDrained, AttemptQuarantined, JobRequeued, JobUpdated, PolicyChanged,
-                           AttemptSuspending, AttemptSuspended, AttemptResumed, HalfLifeSet,
-                           HealthCheckOrdered, HealthCheckWanted, HealthChecked, StepQueued,
-                           StepDropped, AttemptAdvised, StartPromised, NodeForgotten, NodePowered>;
+using Event =
+    std::variant<EpochBegan, JobSubmitted, JobHeld, AttemptStarted, RunReported, AttemptEnding,
+                 StepStarted, JobEnded, NodeRegistered, NodeLost, NodeDrained, AttemptQuarantined,
+                 JobRequeued, JobUpdated, PolicyChanged, AttemptSuspending, AttemptSuspended,
+                 AttemptResumed, HalfLifeSet, HealthCheckOrdered, HealthCheckWanted, HealthChecked,
+                 StepQueued, StepDropped, AttemptAdvised, StartPromised, NodeForgotten, NodePowered,
+                 AlertBegan, AlertEnded>;
 
 struct JournalEntry {
   Version version;

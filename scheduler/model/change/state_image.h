@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "scheduler/model/change/alert.h"
 #include "scheduler/model/job/job.h"
 #include "scheduler/model/machine/health.h"
 #include "scheduler/model/machine/node.h"
@@ -52,6 +53,7 @@ struct StateImage {
   std::vector<NodeHealth> health;
   std::vector<FailureTally> tallies;
   std::vector<NodePower> power;
+  std::vector<Alert> alerts;  // those that last
 };
 
 }  // namespace muster

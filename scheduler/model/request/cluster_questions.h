@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "scheduler/model/change/alert.h"
 #include "scheduler/model/change/reply.h"
 #include "scheduler/model/job/license.h"
 #include "scheduler/model/machine/health.h"
@@ -81,6 +82,13 @@ struct ListHealth {
   static constexpr auto Fields(auto list) {
     return list(Field{"names", &ListHealth::names}, Field{"history", &ListHealth::history});
   }
+};
+
+// What needs attention now, of what the caller may see.
+struct ListAlerts {
+  static constexpr const char* kMethod = "ListAlerts";
+  using Reply = std::vector<Alert>;  // by rule and subject
+  static constexpr auto Fields(auto list) { return list(); }
 };
 
 struct PutTuning {
@@ -242,6 +250,7 @@ struct LoadArchive {
   X(Ping)                           \
   X(ListNodes)                      \
   X(ListHealth)                     \
+  X(ListAlerts)                     \
   X(PutTuning)                      \
   X(ListTunings)                    \
   X(ListPolicy)                     \

@@ -123,9 +123,9 @@ absl::Status ClusterReplay::CheckProgress() const {
         live_.at(progress_.hopeless).attempts,
         " times and never ends: nodes fail too often for it; give a larger mtbf or checkpoints"));
   }
-  if (started_ == 0 && state_.waiting() > 0 && now_ - progress_.last_change > kPatience) {
+  if (started_ == 0 && core::WaitingJobs(state_) > 0 && now_ - progress_.last_change > kPatience) {
     return absl::FailedPreconditionError(
-        absl::StrCat(state_.waiting(), " jobs wait since ", progress_.last_change,
+        absl::StrCat(core::WaitingJobs(state_), " jobs wait since ", progress_.last_change,
                      " s for nodes that are never all up at once: give a shorter repair"));
   }
   return absl::OkStatus();

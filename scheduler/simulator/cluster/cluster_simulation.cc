@@ -362,7 +362,7 @@ absl::StatusOr<bool> ClusterReplay::RunInstant() {
   RETURN_IF_ERROR(RunCyclesUntilDone());
   AdmitWriters();
   result_.schedule.longest_queue =
-      std::max<std::uint64_t>(result_.schedule.longest_queue, state_.waiting());
+      std::max<std::uint64_t>(result_.schedule.longest_queue, core::WaitingJobs(state_));
   RETURN_IF_ERROR(KeepDecisions(false));
   return true;
 }
@@ -397,9 +397,9 @@ absl::StatusOr<ClusterResult> ClusterReplay::Run() {
       }
     }
   }
-  if (schedule.complete && state_.waiting() > 0) {
+  if (schedule.complete && core::WaitingJobs(state_) > 0) {
     return absl::InternalError(
-        absl::StrCat(state_.waiting(), " jobs wait, and nothing will ever happen"));
+        absl::StrCat(core::WaitingJobs(state_), " jobs wait, and nothing will ever happen"));
   }
   RETURN_IF_ERROR(KeepDecisions(true));
   schedule.records = arrivals_.reader().records();

@@ -177,7 +177,7 @@ std::optional<SwitchNodes> PowerWatch::Look(const ClusterState& state, const Pla
   Needs needs;
   AddReserved(state, now, needs);
   std::uint64_t unplaced = 0;
-  if (last != nullptr && state.waiting() > 0) {
+  if (last != nullptr && WaitingJobs(state) > 0) {
     AddPlaces(state, *last, needs);
     unplaced = NodesWithoutPlace(state, *last, config);
   }

@@ -76,4 +76,12 @@ void ApplyTo(StateParts& state, const HalfLifeSet& event) {
   state.usage.SetHalfLife(event.half_life, event.time);
 }
 
+void ApplyTo(StateParts& state, const AlertBegan& event) {
+  state.alerts.Begin(event.alert);
+}
+
+void ApplyTo(StateParts& state, const AlertEnded& event) {
+  state.alerts.End(event.alert);
+}
+
 }  // namespace muster::core

@@ -71,6 +71,7 @@ StateParts::StateParts(StateImage image) : epoch(image.epoch), next_job(image.ne
   usage.Load(image.usage, image.half_life);
   health.Load(std::move(image.health), image.tallies);
   power.Load(image.power);
+  alerts.Load(std::move(image.alerts));
   for (TokenOwner& owner : image.tokens) {
     tokens.Remember(std::move(owner));
   }

@@ -7,6 +7,7 @@
 // state/invariants; they hold between two events.
 
 #include "scheduler/core/power/power_table.h"
+#include "scheduler/core/state/apply/alert_table.h"
 #include "scheduler/core/state/apply/job_index.h"
 #include "scheduler/core/state/apply/node_table.h"
 #include "scheduler/core/state/apply/request_tokens.h"
@@ -52,6 +53,7 @@ struct StateParts {
   UsageTable usage;
   HealthTable health;
   PowerTable power;
+  AlertTable alerts;
   RequestTokens tokens;
 };
 

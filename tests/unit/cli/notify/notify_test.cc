@@ -115,6 +115,26 @@ TEST_F(NewsDeskTest, SharesOfTheTimeLimitAreToldOnce) {
   EXPECT_TRUE(state_.watched.empty());
 }
 
+TEST_F(NewsDeskTest, SharesOfTheTimeLimitAreToldOnceOfAWholeArray) {
+  for (int element = 1; element <= 2; ++element) {
+    const std::string kinds =
+        R"(,"array_job":5,"notices":["mail-type=TIME_LIMIT_50"],"job":)" + std::to_string(element);
+    desk_.Hear(static_cast<std::uint64_t>(element), Event("muster.job.started", kinds), kNow);
+  }
+  detail_.job.label = "5_1";
+  detail_.job.array_job_id = JobId(5);
+  detail_.job.array_task_id = "1";
+  detail_.job.start_time = kNow;
+  detail_.job.time_limit = std::chrono::minutes(10);
+  detail_.recorded = {"mail-type=TIME_LIMIT_50"};
+  EXPECT_EQ(desk_.LookAtClocks(kNow + std::chrono::minutes(6)).size(), 1U);
+  detail_.recorded = {"mail-type=TIME_LIMIT_50,ARRAY_TASKS"};
+  state_.watched.clear();
+  state_.watched[1] = {};
+  state_.watched[2] = {};
+  EXPECT_EQ(desk_.LookAtClocks(kNow + std::chrono::minutes(7)).size(), 2U);
+}
+
 TEST(MailTest, NoNameMakesAHeader) {
   const std::string text =
       MailText({"muster", "ada", "job \nBcc: eve\xff ü🙂", "body\n.\n", "here.1"}, kNow);
@@ -153,7 +173,8 @@ TEST(MailTest, WhatRefusesALongMessageUnreadIsAskedWhy) {
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);
   IgnoreBrokenPipes();
   constexpr std::size_t kMoreThanAPipeHolds = 1 << 20;
-  const Mail mail{"muster", "ada@example.org", "hello", std::string(kMoreThanAPipeHolds, 'x'), "id"};
+  const Mail mail{"muster", "ada@example.org", "hello", std::string(kMoreThanAPipeHolds, 'x'),
+                  "id"};
   EXPECT_TRUE(absl::IsInvalidArgument(SendMail(program, mail, kNow, std::chrono::seconds(20))));
   std::ofstream(program) << "#!/bin/sh\nexec <&-\nexit 0\n";
   EXPECT_FALSE(SendMail(program, mail, kNow, std::chrono::seconds(20)).ok());
@@ -225,8 +246,8 @@ TEST(NotifierTest, AlertsAreWhatAlertmanagerTakes) {
   alert.rule = "NodeSilent";
   alert.severity = "critical";
   alert.subject = alert.node = "n1";
-  alert.since = alert.ended = kNow;
-  EXPECT_EQ(nlohmann::json::parse(AlertsJson({alert}, "here")), nlohmann::json::parse(R"([{
+  alert.since = kNow;
+  EXPECT_EQ(nlohmann::json::parse(AlertsJson({{alert, kNow}}, "here")), nlohmann::json::parse(R"([{
     "labels":{"alertname":"NodeSilent","severity":"critical","cluster":"here","subject":"n1","node":"n1"},
     "annotations":{"summary":""},"startsAt":"2027-01-15T08:00:00.000Z","endsAt":"2027-01-15T08:00:00.000Z"}])"));
 }

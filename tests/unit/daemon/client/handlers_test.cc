@@ -273,6 +273,15 @@ TEST_F(HandlersTest, HealthIsOfNodesThatThereAre) {
   EXPECT_TRUE(absl::IsNotFound(Ask(ListHealth{{"absent"}, 0}).status()));
 }
 
+TEST_F(HandlersTest, AlertsAreThoseThatLast) {
+  EXPECT_THAT(Ask(ListAlerts{}).value(), SizeIs(0));
+  Alert alert;
+  alert.rule = "NodeSilent";
+  alert.subject = "n1";
+  controller_->Take(SettleAlerts{{alert}}, [](const core::Transition&, const absl::Status&) {});
+  EXPECT_THAT(Ask(ListAlerts{}).value(), ElementsAre(alert));
+}
+
 TEST_F(HandlersTest, AChangeOfPolicyIsListedAndInItsHistory) {
   const auto changed = Ask(ChangePolicy{PolicyVerb::kAdd, PolicyKind::kAccount, "physics", {}});
   EXPECT_TRUE(changed.ok()) << changed.status();

@@ -6,10 +6,13 @@
 #include <memory>
 #include <string>
 
+#include "daemon/events/cloud_event.h"
+
 namespace muster::daemon {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 const NoteValue* Find(const EventNote& note, const std::string& key) {
   for (const auto& [name, value] : note.data) {
@@ -69,6 +72,31 @@ TEST(EventNoteTest, AnEndSaysHow) {
   EXPECT_EQ(*Find(*note, "state"), NoteValue(std::string("FAILED")));
   EXPECT_EQ(*Find(*note, "exit_code"), NoteValue(std::int64_t{3}));
   EXPECT_EQ(*Find(*note, "count"), NoteValue(std::int64_t{5}));
+}
+
+TEST(EventNoteTest, AnAlertOfAJobIsItsUsersAndOneOfANodeEverybodys) {
+  Alert alert;
+  alert.rule = "JobOutOfMemory";
+  alert.severity = "warning";
+  alert.subject = "job 7";
+  alert.job = JobId(7);
+  alert.label = "7";
+  alert.user = "ada";
+  alert.text = "job 7 ran out of memory";
+  const EventNote began = *NoteOf(Event(AlertBegan{alert, Time(Duration(1000))}));
+  EXPECT_EQ(std::string(began.type), "muster.alert.began");
+  const CloudEvent of_job = MakeCloudEvent(began, "here");
+  EXPECT_EQ(of_job.user, "ada");
+  EXPECT_THAT(of_job.json, HasSubstr(R"("rule":"JobOutOfMemory")"));
+  EXPECT_THAT(of_job.json, HasSubstr(R"("subject":"job/7")"));
+  alert = Alert();
+  alert.rule = "NodeSilent";
+  alert.subject = alert.node = "n1";
+  const CloudEvent of_node =
+      MakeCloudEvent(*NoteOf(Event(AlertEnded{alert, Time(Duration(1000))})), "here");
+  EXPECT_EQ(std::string(of_node.type), "muster.alert.ended");
+  EXPECT_EQ(of_node.user, "");
+  EXPECT_THAT(of_node.json, HasSubstr(R"("subject":"node/n1")"));
 }
 
 TEST(EventNoteTest, WhatOnlyTheControllerNeedsIsNotTold) {

@@ -59,6 +59,27 @@ TEST_F(HealthRowsTest, WhatIsKnownOfANodeIsReadBackAsItWas) {
   EXPECT_THAT(image.tallies, testing::ElementsAre(tally));
 }
 
+TEST_F(HealthRowsTest, AnAlertIsReadBackWhileItLasts) {
+  Alert silent;
+  silent.rule = "NodeSilent";
+  silent.severity = "critical";
+  silent.subject = silent.node = "n1";
+  silent.text = "node n1 does not answer";
+  silent.since = At(5);
+  Alert idle = silent;
+  idle.rule = "GpuIdle";
+  idle.subject = "job 7";
+  idle.job = JobId(7);
+  idle.label = "7";
+  idle.user = "ada";
+  Commit(make_.Of({AlertBegan{silent, At(6)}, AlertBegan{idle, At(6)}}));
+  Open();
+  EXPECT_THAT(store_->Load().value().alerts, testing::ElementsAre(idle, silent));
+  Commit(make_.Of({AlertEnded{silent, At(7)}}));
+  Open();
+  EXPECT_THAT(store_->Load().value().alerts, testing::ElementsAre(idle));
+}
+
 TEST_F(HealthRowsTest, ChecksAreToldNewestFirstAndTheOldestGo) {
   for (std::uint64_t number = 1; number <= kHealthKept + 3; ++number) {
     Commit(make_.Of({HealthChecked{NodeId(1), RecordOf(number), At(1)},

@@ -496,6 +496,7 @@ void History::FindForeign(SimAgent& agent) {
 
 void History::Turn() {
   now_ += std::chrono::seconds(Number(0, 5));
+  SettleSomeAlerts();
   SimAgent& agent = AnyAgent();
   if (!config_.power.empty() && Chance(6)) {
     SwitchSomeNodes();

@@ -123,6 +123,8 @@ class History {
   void LoseRecord(SimAgent& agent);
   void FindForeign(SimAgent& agent);
   void SwitchSomeNodes();
+  void SettleSomeAlerts();
+  std::uint32_t turns_ = 0;
   void Restart();
   void SettleOnce();
 

@@ -79,4 +79,23 @@ void History::SeeToHealth(const SimAgent& agent) {
   }
 }
 
+// Now and then some conditions begin, some last, some are over. Nothing is drawn for it.
+void History::SettleSomeAlerts() {
+  constexpr std::uint32_t kEvery = 29;
+  if (++turns_ % kEvery != 0) {
+    return;
+  }
+  SettleAlerts found;
+  for (const auto& [id, node] : state_.nodes()) {
+    if ((turns_ / kEvery + id.value()) % 3 != 0) {
+      Alert alert;
+      alert.rule = "NodeSilent";
+      alert.subject = alert.node = node.name;
+      alert.since = now_;
+      found.open.push_back(std::move(alert));
+    }
+  }
+  Take(found);
+}
+
 }  // namespace muster::core::testing

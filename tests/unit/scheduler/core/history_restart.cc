@@ -40,6 +40,9 @@ StateImage History::Image(bool apart) const {
   for (const auto& [id, power] : state_.power().nodes()) {
     image.power.push_back(power);
   }
+  for (const auto& [name, alert] : state_.alerts().all()) {
+    image.alerts.push_back(alert);
+  }
   for (const auto& [id, tally] : state_.health().tallies()) {
     image.tallies.push_back(tally);
   }

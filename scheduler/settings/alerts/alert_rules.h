@@ -17,7 +17,7 @@
 #include "scheduler/model/value/time.h"
 #include "scheduler/runtime/config_file.h"
 
-namespace muster::cli {
+namespace muster {
 
 struct AlertRule {
   const char* name;
@@ -26,7 +26,7 @@ struct AlertRule {
   const char* text;           // what it finds
 };
 
-inline constexpr std::array<AlertRule, 19> kAlertRules = {{
+inline constexpr std::array<AlertRule, 20> kAlertRules = {{
     {"NodeSilent", "critical", std::chrono::seconds(60), "a node does not answer"},
     {"NodeUnhealthy", "warning", std::chrono::seconds(0), "a check found a node slow or broken"},
     {"NodeDrained", "info", std::chrono::hours(24), "a node has been drained for a day"},
@@ -41,6 +41,7 @@ inline constexpr std::array<AlertRule, 19> kAlertRules = {{
     {"GpuXid", "warning", std::chrono::seconds(0), "a GPU's driver told an XID error"},
     {"GpuIdle", "warning", std::chrono::seconds(0), "a job's GPUs are idle, as [idle] says"},
     {"CheckpointOverdue", "warning", std::chrono::seconds(60), "a job makes no checkpoints"},
+    {"CheckpointFailing", "critical", std::chrono::seconds(0), "a job's checkpoints fail"},
     {"ValueNotANumber", "warning", std::chrono::seconds(0), "a job reported no number"},
     {"ValueSpike", "info", std::chrono::seconds(0), "a loss or norm that a job reported rose"},
     {"ThroughputDropped", "warning", std::chrono::seconds(60), "a job became much slower"},
@@ -58,4 +59,4 @@ AlertSettings DefaultAlertSettings();
 // The tables [alert.NAME] of the file, over the defaults. Errors are "FILE:LINE: KEY: PROBLEM".
 absl::Status ReadAlertSettings(ConfigFile& file, AlertSettings* settings);
 
-}  // namespace muster::cli
+}  // namespace muster

@@ -1,4 +1,4 @@
-#include "daemon/client/warnings.h"
+#include "daemon/alerts/warnings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -58,6 +58,26 @@ TEST_F(WarningsTest, CheckpointsThatStayAwayAreOverdue) {
   ASSERT_THAT(warnings, SizeIs(1));
   EXPECT_EQ(warnings[0].rule, "CheckpointOverdue");
   EXPECT_THAT(warnings[0].text, HasSubstr("n1"));
+}
+
+TEST_F(WarningsTest, CheckpointsThatFailAreSaidUntilOneIsGood) {
+  Job job = TheJob();
+  CheckpointRecord& record = job.attempt->runs.at(0).checkpoints;
+  record.failed = 2;
+  std::vector<Warning> warnings = WarningsOf(live_, job, At(60));
+  ASSERT_THAT(warnings, SizeIs(1));
+  EXPECT_EQ(warnings[0].rule, "CheckpointFailing");
+  EXPECT_THAT(warnings[0].text, HasSubstr("newest 2 checkpoints on n1 failed"));
+  EXPECT_THAT(warnings[0].text, HasSubstr("it has made none before"));
+  record.failed = 1;
+  record.count = 1;
+  record.committed = At(0);
+  warnings = WarningsOf(live_, job, At(60));
+  ASSERT_THAT(warnings, SizeIs(1));
+  EXPECT_THAT(warnings[0].text, HasSubstr("the last good one was"));
+  EXPECT_EQ(warnings[0].since, At(0));
+  record.failed = 0;
+  EXPECT_THAT(WarningsOf(live_, job, At(60)), IsEmpty());
 }
 
 TEST_F(WarningsTest, ErrorsOfAGpuAreItsNodesAndAnXidIsForgotten) {

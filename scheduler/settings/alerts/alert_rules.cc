@@ -1,11 +1,11 @@
-#include "cli/alerts/alert_rules.h"
+#include "scheduler/settings/alerts/alert_rules.h"
 
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 
-namespace muster::cli {
+namespace muster {
 
 AlertSettings DefaultAlertSettings() {
   AlertSettings settings;
@@ -36,4 +36,4 @@ absl::Status ReadAlertSettings(ConfigFile& file, AlertSettings* settings) {
   return absl::OkStatus();
 }
 
-}  // namespace muster::cli
+}  // namespace muster

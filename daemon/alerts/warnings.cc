@@ -1,4 +1,4 @@
-#include "daemon/client/warnings.h"
+#include "daemon/alerts/warnings.h"
 
 #include <algorithm>
 #include <utility>
@@ -39,6 +39,28 @@ void AddOverdue(const Attempt& attempt, Time now, std::vector<Warning>& warnings
   }
 }
 
+void AddFailing(const Attempt& attempt, Time now, std::vector<Warning>& warnings) {
+  for (std::size_t i = 0; i < attempt.runs.size(); ++i) {
+    const NodeRun& run = attempt.runs[i];
+    const CheckpointRecord& record = run.checkpoints;
+    if (run.phase == RunPhase::kEnded || record.failed == 0) {
+      continue;
+    }
+    const bool none = record.count == 0;
+    warnings.push_back({"CheckpointFailing",
+                        absl::StrCat(record.failed == 1 ? "its newest checkpoint on "
+                                                        : absl::StrCat("its newest ", record.failed,
+                                                                       " checkpoints on "),
+                                     attempt.allocation.nodes[i].name, " failed",
+                                     none ? ", and it has made none before"
+                                          : absl::StrCat("; the last good one was ",
+                                                         RoughText(now - record.committed), " ago"),
+                                     ": see its output for why"),
+                        none ? attempt.started : record.committed});
+    return;
+  }
+}
+
 }  // namespace
 
 std::vector<Warning> WarningsOf(const LiveUsage& usage, const Job& job, Time now) {
@@ -46,6 +68,7 @@ std::vector<Warning> WarningsOf(const LiveUsage& usage, const Job& job, Time now
   if (job.attempt.has_value()) {
     warnings = usage.WarningsOf(job);
     AddOverdue(*job.attempt, now, warnings);
+    AddFailing(*job.attempt, now, warnings);
   }
   return warnings;
 }
