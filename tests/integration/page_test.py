@@ -120,6 +120,7 @@ class PageTest(unittest.TestCase):
         cls.addClassCleanup(cls.cluster.close)
         door = f"unix:{cls.cluster.state}/gateway.sock"
         cls.cluster.controller.arguments += ["--gateway-socket", door]
+        cls.cluster.configure("[alert.NodeDrained]\nfor = \"0s\"\n[alert.JobNeverStarts]\nfor = \"0s\"\n")
         cls.cluster.start()
         cls.port = free_port()
         gateway = cls.cluster._daemon("muster-gateway", ["--controller", door, "--listen", f"127.0.0.1:{cls.port}"],
@@ -410,7 +411,7 @@ class PageTest(unittest.TestCase):
         self.cluster.wait_ended(job)
         self.page.go("alerts")
         self.page.await_text(f"job {job} hangs")
-        self.page.await_text("hung: ")
+        self.page.await_text("showed no progress")
         self.page.go("overview")
         self.page.await_text("goodput")
 
@@ -432,7 +433,8 @@ class PageTest(unittest.TestCase):
 
     def test_moments_are_told_in_the_viewers_zone(self):
         job = self.cluster.submit("--hold", "--wrap", "true")
-        self.addCleanup(self.cluster.must, "cancel", job)
+        later = self.cluster.submit("--begin", "now+30days", "--wrap", "true")
+        self.addCleanup(self.cluster.must, "cancel", job, later)
         shown = []
         for zone, hours in (("Asia/Kolkata", 5.5), ("America/Phoenix", -7)):
             self.page.driver.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": zone})
@@ -443,6 +445,8 @@ class PageTest(unittest.TestCase):
             there = datetime.datetime.fromisoformat(moment.replace("Z", "+00:00")) + datetime.timedelta(hours=hours)
             self.assertRegex(text, rf"\b({(there.hour + 11) % 12 + 1}|{there:%H}):{there:%M:%S}")
             self.page.go("queue")
+            wait_until(lambda: self.page.js("return document.querySelector('.grid-row bdi time')?.title ?? ''"), "the begin")
+            self.assertNotRegex(self.page.text(), r"\d\d:\d\d(:\d\d)?Z")
         self.page.driver.execute_cdp_cmd("Emulation.setTimezoneOverride", {"timezoneId": ""})
         self.assertNotEqual(*shown)
 

@@ -141,7 +141,7 @@ function onEvent(event) {
     current.asked = true;
     schedule(reading ? kLeastPause : Math.max(kLeastPause, (current.took || 0) * 4));
   }
-  if (event.type.startsWith("muster.node.")) {
+  if (event.type.startsWith("muster.alert.")) {
     countAlerts();
   }
 }

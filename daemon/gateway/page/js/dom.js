@@ -112,6 +112,19 @@ export function isolate(text) {
   return el("bdi", null, String(text));
 }
 
+// A sentence of the cluster's, in which moments are in UTC: they are shown in the viewer's zone.
+const kMoment = /\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z| UTC)/g;
+export function sentence(text) {
+  const parts = [];
+  let from = 0;
+  for (const found of String(text).matchAll(kMoment)) {
+    parts.push(String(text).slice(from, found.index), when(Date.parse(found[0].replace(" UTC", "Z").replace(" ", "T"))));
+    from = found.index + found[0].length;
+  }
+  parts.push(String(text).slice(from));
+  return el("bdi", null, parts);
+}
+
 export function facts(pairs) {
   return el("dl", { class: "facts" }, pairs
     .filter(([, value]) => value !== "" && value !== undefined && value !== null && value !== 0)

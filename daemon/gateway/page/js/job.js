@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { act } from "./act.js";
 import { curve, tint, isDark } from "./charts.js";
-import { bytes, card, clock, el, empty, facts, isolate, number, pill, plural, span, svg, swap, table, when } from "./dom.js";
+import { bytes, card, clock, el, empty, facts, isolate, number, pill, plural, sentence, span, svg, swap, table, when } from "./dom.js";
 import { indices, machinePicture } from "./nodes.js";
 import { OutputTail } from "./output.js";
 
@@ -68,10 +68,10 @@ function whyItWaits(job, answer) {
   const promised = Number(job.expected_start);
   const lacks = answer.nodes.filter((node) => !node.fits);
   const terms = answer.priority?.terms || [];
-  return card("Why it waits", el("p", { class: "lead" }, isolate(answer.summary || job.reason?.text || "")),
+  return card("Why it waits", el("p", { class: "lead" }, sentence(answer.summary || job.reason?.text || "")),
     promised > Date.now() ? el("p", null, "It starts at the latest ", when(promised), ", in " + span(promised - Date.now()) + ".") : null,
     suggestions.length ? [el("h3", null, "What would start it sooner"), el("ul", { class: "plain" }, suggestions.map((one) =>
-      el("li", null, isolate(one.change), ": ", Number(one.start) > Date.now() + 1000 ? when(one.start) : "now")))] : null,
+      el("li", null, sentence(one.change), ": ", Number(one.start) > Date.now() + 1000 ? when(one.start) : "now")))] : null,
     terms.length ? el("details", { "data-key": "priority" }, el("summary", null, "Priority " + number(answer.priority.total)),
       table(["Term", "Weight", "Factor", "Points"], terms.map((term) => [term.name, number(term.weight),
         (term.factor / 1e9).toFixed(3), number(term.points)]), "Priority")) : null,

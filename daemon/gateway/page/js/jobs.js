@@ -1,6 +1,6 @@
 // Jobs as the lists show them: what is read of them, and how a row of it looks.
 
-import { bytes, el, isolate, natural, number, pill, span, when } from "./dom.js";
+import { bytes, el, isolate, natural, number, pill, sentence, span, when } from "./dom.js";
 
 export const kJobFields = "id,label,array_job_id,name,user,account,state,reason,nodes,tasks,cpus,gpus,memory,submit_time," +
   "start_time,end_time,time_limit,partition,priority,expected_start,indices,alert,exit_text,node_count";
@@ -47,7 +47,7 @@ export function placeOf(job) {
       : job.nodes.join(", ");
     return el("span", { title: job.nodes.join(", ") }, isolate(shown));
   }
-  return job.reason?.text ? el("span", { class: "faint", title: job.reason.text }, isolate(job.reason.text)) : "";
+  return job.reason?.text ? el("span", { class: "faint", title: job.reason.text }, sentence(job.reason.text)) : "";
 }
 
 function timeOf(job) {
@@ -97,4 +97,4 @@ export const kQueueColumns = [...kColumns,
 export const kHistoryColumns = [...kColumns,
   { key: "end", title: "Ended", width: "8.5rem", cell: (row) => when(row.job.end_time), sort: by((job) => Number(job.end_time)), number: true },
   { key: "place", title: "How", width: "minmax(9rem,2fr)", cell: (row) => el("span", { title: row.job.exit_text },
-    isolate(row.job.exit_text || row.job.nodes.join(", "))), sort: by((job) => job.exit_text) }];
+    sentence(row.job.exit_text || row.job.nodes.join(", "))), sort: by((job) => job.exit_text) }];

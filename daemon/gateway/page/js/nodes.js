@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { drain } from "./act.js";
 import { isDark, tint } from "./charts.js";
-import { bytes, card, el, empty, facts, isolate, meter, natural, number, pill, plural, swap, svg, table, when } from "./dom.js";
+import { bytes, card, el, empty, facts, isolate, meter, natural, number, pill, plural, sentence, svg, swap, table, when } from "./dom.js";
 import { Grid } from "./grid.js";
 
 export const kNodeFields = "id,name,state,reason,cores,cpus,cpus_taken,memory,memory_taken,gpus,gpus_taken,health,features";
@@ -65,7 +65,7 @@ const kColumns = [
   { key: "gpus", title: "GPUs", width: "8rem", sort: by((node) => node.gpus_taken / (node.gpus || 1)),
     cell: ({ node }) => (node.gpus ? ratio(node.gpus_taken, node.gpus, "GPUs taken") : "") },
   { key: "health", title: "Health", width: "minmax(5rem,1fr)", sort: by((node) => node.health), cell: ({ node }) => isolate(node.health || "not checked") },
-  { key: "reason", title: "Reason", width: "minmax(6rem,2fr)", sort: by((node) => node.reason), cell: ({ node }) => el("span", { title: node.reason }, isolate(node.reason)) },
+  { key: "reason", title: "Reason", width: "minmax(6rem,2fr)", sort: by((node) => node.reason), cell: ({ node }) => el("span", { title: node.reason }, sentence(node.reason)) },
 ];
 
 export function openNodes({ query }) {
