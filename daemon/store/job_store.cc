@@ -62,7 +62,7 @@ JobStore::~JobStore() = default;
 
 absl::StatusOr<StateImage> JobStore::Load(std::optional<JournalEntry>* last) {
   absl::MutexLock hold(&mutex_);
-  RETURN_IF_ERROR(doubtful_ ? engine_->Settle() : absl::OkStatus());
+  RETURN_IF_ERROR(Settle());
   Transaction transaction(*reader_);
   RETURN_IF_ERROR(transaction.Begin(Transaction::Kind::kRead));
   ASSIGN_OR_RETURN(StateImage image, ReadStateWithin(*reader_));
@@ -83,7 +83,7 @@ absl::StatusOr<StateImage> JobStore::Load(std::optional<JournalEntry>* last) {
 
 absl::Status JobStore::ContinueFrom(Version version) {
   absl::MutexLock hold(&mutex_);
-  RETURN_IF_ERROR(doubtful_ ? engine_->Settle() : absl::OkStatus());
+  RETURN_IF_ERROR(Settle());
   ASSIGN_OR_RETURN(const Version last, ReadVersion(*reader_));
   if (last != version) {
     return absl::InternalError(absl::StrCat(reader_->path(), ": has entry ", last.value(),
@@ -92,6 +92,15 @@ absl::Status JobStore::ContinueFrom(Version version) {
   version_ = version;
   doubtful_ = false;
   return absl::OkStatus();
+}
+
+// The writer's connection is replaced, which what the queue does between commits may be using.
+absl::Status JobStore::Settle() {
+  if (!doubtful_) {
+    return absl::OkStatus();
+  }
+  absl::MutexLock hold(&writing_);
+  return engine_->Settle();
 }
 
 absl::Status JobStore::CheckSequence(std::span<const Batch> batches) const {
@@ -123,6 +132,7 @@ absl::Status JobStore::WriteAll(std::span<const Batch> batches) {
 }
 
 absl::Status JobStore::Commit(std::span<const Batch> batches) {
+  absl::MutexLock hold(&writing_);
   RETURN_IF_ERROR(lost_);
   RETURN_IF_ERROR(CheckSequence(batches));
   Version last = version_;
@@ -208,6 +218,7 @@ absl::Status JobStore::ReadJournal(Version from,
 }
 
 absl::StatusOr<bool> JobStore::TakeOldSecrets() {
+  absl::MutexLock hold(&writing_);
   RETURN_IF_ERROR(lost_);
   if (!old_secrets_left_ || doubtful_) {
     return old_secrets_left_;
@@ -228,6 +239,7 @@ absl::StatusOr<bool> JobStore::TakeOldSecrets() {
 }
 
 absl::Status JobStore::CheckpointAbove(std::uint64_t bytes) {
+  absl::MutexLock hold(&writing_);
   RETURN_IF_ERROR(lost_);
   absl::Status status = engine_->CheckpointAbove(bytes);
   if (absl::IsDataLoss(status)) {

@@ -4,13 +4,14 @@
 // PostgreSQL database.
 //
 // One narrow interface, and behind it an engine. Thread promise: Commit, CheckpointAbove and
-// TakeOldSecrets belong to one thread (CommitQueue's); everything else is safe from any thread
-// beside them and reads what is committed; after a Commit that failed, Load comes before the next
-// Commit. Invariants: (1) a Commit that returned OK is on the disk; after one that did not, Load
-// says what there is, and no part of it comes later; (2) versions have no gap, from the journal's
-// beginning on; (3) no other process writes: DIR/lock sees to that in a file, the leader's row in a
-// database; (4) nothing is ever deleted to make room or to start, but what `Batch::drops` names;
-// (5) environments, and scripts unless they are kept, go when their jobs have ended.
+// TakeOldSecrets come one after the other, of whatever thread; everything else is safe from any
+// thread beside them and reads what is committed; after a Commit that failed, Load comes before the
+// next Commit. Invariants: (1) a Commit that returned OK is on the disk; after one that did not,
+// Load says what there is, and no part of it comes later; (2) versions have no gap, from the
+// journal's beginning on; (3) no other process writes: DIR/lock sees to that in a file, the
+// leader's row in a database; (4) nothing is ever deleted to make room or to start, but what
+// `Batch::drops` names; (5) environments, and scripts unless they are kept, go when their jobs have
+// ended.
 
 #include <atomic>
 #include <cstdint>
@@ -108,6 +109,7 @@ class JobStore {
   JobStore(std::string directory, LockFile lock, std::unique_ptr<StoreEngine> engine,
            std::unique_ptr<Database> reader, Version version, Scripts scripts);
   absl::Status WriteAll(std::span<const Batch> batches);
+  absl::Status Settle();
   absl::Status CheckSequence(std::span<const Batch> batches) const;
 
   const std::string directory_;
@@ -120,6 +122,7 @@ class JobStore {
   absl::Status lost_;                   // the kDataLoss that ended all writing
   std::atomic<bool> doubtful_ = false;  // a commit failed, and Load has not looked since
   absl::Mutex mutex_;
+  absl::Mutex writing_;  // the engine's writer; taken after the one above
   const std::unique_ptr<Database> reader_ ABSL_PT_GUARDED_BY(mutex_);
 };
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "tests/unit/daemon/store/store_rig.h"
 
 namespace muster::daemon {
@@ -27,6 +29,21 @@ class JobStoreTest : public StoreTest {
     return image.ok() ? *std::move(image) : StateImage();
   }
 };
+
+// A controller that takes the lead commits beside its queue, which rests.
+TEST_F(JobStoreTest, WhatTheQueueDoesWhileItRestsMeetsNoCommitOfAnotherThread) {
+  constexpr int kRounds = 20;
+  for (int round = 0; round < kRounds; ++round) {
+    Open();
+    std::thread queue([this] {
+      store_->CheckpointAbove(0).IgnoreError();
+      store_->TakeOldSecrets().IgnoreError();
+    });
+    Commit(make_.Of({EpochBegan{Epoch(static_cast<std::uint64_t>(round) + 1), At(round)}}));
+    queue.join();
+  }
+  EXPECT_EQ(Load().version, Version(kRounds));
+}
 
 TEST_F(JobStoreTest, AFreshStoreLoadsAnEmptyImage) {
   const StateImage image = Load();
