@@ -13,6 +13,7 @@
 #include "cli/jobs/submit/submission.h"
 #include "cli/page/quantity.h"
 #include "cli/page/text.h"
+#include "cli/parse/request/notice_words.h"
 #include "cli/parse/selector.h"
 #include "cli/request/job_options.h"
 #include "cli/request/request.h"
@@ -164,7 +165,7 @@ absl::StatusOr<int> Submit(const Invocation& invocation) {
   if (like) {
     ASSIGN_OR_RETURN(request, RequestLike(invocation, address, *connection));
   }
-  const bool desktop = WantsDesktop(request.spec);
+  const bool desktop = WantsDesktop(request.spec.recorded);
   RETURN_IF_ERROR(desktop ? CheckDesktop(invocation.environment) : absl::OkStatus());
   RETURN_IF_ERROR(CheckContainerNodes(*connection, request, invocation.environment.entries()));
   if (request.test_only) {

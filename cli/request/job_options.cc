@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "cli/parse/request/notice_words.h"
 #include "cli/request/job_option_table.h"
 #include "cli/request/slurm_option_table.h"
 #include "scheduler/base/status.h"
@@ -416,8 +417,7 @@ absl::StatusOr<std::vector<GivenOption>> OptionsFrom(const Environment& environm
 
 // Only a submission leaves a process behind that can tell the desktop.
 absl::Status RefuseDesktop(JobVerb verb, const std::vector<std::string>& recorded) {
-  return verb == JobVerb::kSubmit ||
-                 std::find(recorded.begin(), recorded.end(), "notify=desktop") == recorded.end()
+  return verb == JobVerb::kSubmit || !WantsDesktop(recorded)
              ? absl::OkStatus()
              : absl::InvalidArgumentError(
                    "--notify=desktop: is for muster submit; this command itself waits for the job");

@@ -26,6 +26,11 @@
 namespace muster::cli {
 namespace {
 
+absl::StatusOr<std::vector<JobDetail>> DetailsOf(Connection& connection, const std::string& job) {
+  ASSIGN_OR_RETURN(const JobSelector selector, ParseSelector(job));
+  return connection.Call(ShowJob{selector});
+}
+
 absl::StatusOr<std::vector<JobId>> IdsOf(const std::string& job,
                                          const std::vector<JobDetail>& details) {
   if (details.empty()) {
@@ -63,8 +68,7 @@ absl::StatusOr<std::vector<JobId>> JobsToTell(const std::string& job,
 }
 
 absl::StatusOr<std::vector<JobId>> FindJobsToTell(Connection& connection, const std::string& job) {
-  ASSIGN_OR_RETURN(const JobSelector selector, ParseSelector(job));
-  ASSIGN_OR_RETURN(const std::vector<JobDetail> details, connection.Call(ShowJob{selector}));
+  ASSIGN_OR_RETURN(const std::vector<JobDetail> details, DetailsOf(connection, job));
   ASSIGN_OR_RETURN(std::vector<JobId> ids, JobsToTell(job, details));
   // Whose it is, the controller knows.
   RETURN_IF_ERROR(connection.WatchJob(ids.front(), [](const JobNews&) { return false; }));
@@ -99,8 +103,7 @@ absl::StatusOr<int> RunNotice(const Invocation& invocation, const std::string& j
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
   // They may have ended since the notice was asked for: that is told, too.
-  ASSIGN_OR_RETURN(const JobSelector selector, ParseSelector(job));
-  ASSIGN_OR_RETURN(const std::vector<JobDetail> details, connection->Call(ShowJob{selector}));
+  ASSIGN_OR_RETURN(const std::vector<JobDetail> details, DetailsOf(*connection, job));
   ASSIGN_OR_RETURN(const std::vector<JobId> jobs, IdsOf(job, details));
   std::vector<JobView> ended;
   for (const JobId each : jobs) {

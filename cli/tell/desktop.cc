@@ -2,7 +2,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 
 #include "absl/status/statusor.h"
@@ -32,11 +31,6 @@ bool HasBus(const Environment& environment) {
 }
 
 }  // namespace
-
-bool WantsDesktop(const JobSpec& spec) {
-  return std::find(spec.recorded.begin(), spec.recorded.end(), "notify=desktop") !=
-         spec.recorded.end();
-}
 
 absl::Status CheckDesktop(const Environment& environment) {
   RETURN_IF_ERROR(FindNotifySend(environment).status());

@@ -8,12 +8,8 @@
 
 #include "absl/status/status.h"
 #include "cli/frame/environment.h"
-#include "scheduler/model/job/job_spec.h"
 
 namespace muster::cli {
-
-// Whether the job was submitted with --notify=desktop.
-bool WantsDesktop(const JobSpec& spec);
 
 // FailedPrecondition says what is missing: notify-send, or a session's bus.
 absl::Status CheckDesktop(const Environment& environment);

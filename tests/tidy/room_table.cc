@@ -158,8 +158,8 @@ constexpr RoomRow kRows[] = {
     {"cli", "frame", "page parse"},
     {"cli", "images", "controller frame page request request/container"},
     {"cli", "jobs",
-     "controller controller/query controller/streams frame images jobs/submit page parse request "
-     "sheet sheet/timeline tell"},
+     "controller controller/query controller/streams frame images jobs/submit page parse "
+     "parse/request request sheet sheet/timeline tell"},
     {"cli", "jobs/submit", "controller frame page parse parse/request request"},
     {"cli", "kernel", "controller frame page parse picture"},
     {"cli", "live", "controller controller/query frame page parse"},

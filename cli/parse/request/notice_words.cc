@@ -1,5 +1,6 @@
 #include "cli/parse/request/notice_words.h"
 
+#include <algorithm>
 #include <array>
 
 #include "absl/strings/ascii.h"
@@ -93,6 +94,10 @@ absl::Status CheckNotify(std::string_view text) {
              : absl::InvalidArgumentError(absl::StrCat(
                    Quote(text),
                    " is not a notification target: write mail, desktop, or https://…"));
+}
+
+bool WantsDesktop(const std::vector<std::string>& recorded) {
+  return std::find(recorded.begin(), recorded.end(), "notify=desktop") != recorded.end();
 }
 
 Notices ReadNotices(const std::vector<std::string>& notices, const std::string& user) {

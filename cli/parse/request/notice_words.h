@@ -55,6 +55,8 @@ absl::Status CheckMailUser(std::string_view text);
 bool IsWebhook(const std::string& text);
 // "mail", "desktop" (where the job was submitted, by its submitter's own process), or a webhook.
 absl::Status CheckNotify(std::string_view text);
+// Whether the words that a job was submitted with ask for the desktop.
+bool WantsDesktop(const std::vector<std::string>& recorded);
 
 // What a job asks for, from the words that it was submitted with.
 struct Notices {

@@ -66,12 +66,5 @@ TEST_F(DesktopTest, WhatTheProgramRefusesIsSaid) {
   EXPECT_THAT(std::string(shown.message()), HasSubstr("refused"));
 }
 
-TEST_F(DesktopTest, AJobAsksForItByItsOption) {
-  JobSpec spec;
-  EXPECT_FALSE(WantsDesktop(spec));
-  spec.recorded = {"mail-type=END", "notify=desktop"};
-  EXPECT_TRUE(WantsDesktop(spec));
-}
-
 }  // namespace
 }  // namespace muster::cli

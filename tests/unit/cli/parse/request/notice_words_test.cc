@@ -42,6 +42,8 @@ TEST(NoticeWordsTest, TheDesktopIsToldByTheSubmitterAndByNobodyElse) {
   EXPECT_EQ(asked.url, "");
   EXPECT_EQ(asked.mail_to, "");
   EXPECT_FALSE(IsWebhook("desktop"));
+  EXPECT_FALSE(WantsDesktop({}));
+  EXPECT_TRUE(WantsDesktop({"mail-type=END", "notify=desktop"}));
   EXPECT_FALSE(IsWebhook("mail"));
 }
 
