@@ -105,7 +105,8 @@ class LeaderLife {
          {&LeaderLife::Kill, &LeaderLife::StopAndWake, &LeaderLife::CutFromDatabase,
           &LeaderLife::CutFromAgents, &LeaderLife::CutFromClients, &LeaderLife::Stall,
           &LeaderLife::StallSync, &LeaderLife::Restart, &LeaderLife::FailOver,
-          &LeaderLife::JumpClock, &LeaderLife::HandOver, &LeaderLife::EditRow}) {
+          &LeaderLife::JumpClock, &LeaderLife::HandOver, &LeaderLife::EditRow,
+          &LeaderLife::LoseAnswer}) {
       if (faults_.Chance(500)) {
         Expect(faults_.Between(Duration(5'000), Duration(40'000)), fault);
       }
@@ -199,6 +200,10 @@ class LeaderLife {
   void EditRow() {
     ++counts_.edits;
     database_.EditRow(faults_.Below(4));
+  }
+  void LoseAnswer() {
+    ++counts_.lost_answers;
+    database_.LoseAnswer(Victim());
   }
 
   // To the controller that answered last; to the next one when it refuses.

@@ -29,6 +29,7 @@ struct LeaderFaultCounts {
   std::uint64_t clock_jumps = 0;
   std::uint64_t handovers = 0;
   std::uint64_t edits = 0;
+  std::uint64_t lost_answers = 0;
 };
 
 struct LeaderLifeResult {

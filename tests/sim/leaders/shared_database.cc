@@ -180,6 +180,9 @@ void SharedDatabase::End(const WritingPtr& writing) {
     writing->answer(absl::OkStatus());
   } else {
     writing->phase = Phase::kSyncing;
+    if (std::exchange(links_[writing->transaction.controller].loses_answer, false)) {
+      writing->answer(Gone());
+    }
   }
   clock_.After(faults_.Between(Duration(0), kSyncing), [this, writing] { Sync(writing); });
 }

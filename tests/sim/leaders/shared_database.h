@@ -89,6 +89,9 @@ class SharedDatabase {
   void CutOff(std::size_t controller, bool cut_off) { links_[controller].cut_off = cut_off; }
   // Its process is stopped: what it has under way goes on when it wakes.
   void Stop(std::size_t controller, bool stopped) { links_[controller].stopped = stopped; }
+  // The connection on which it writes next breaks after the commit was sent and before the answer
+  // has come: the commit goes on, as that of a session that nobody listens to any more.
+  void LoseAnswer(std::size_t controller) { links_[controller].loses_answer = true; }
   void Stall(Duration time);
   // The standby takes nothing in, so that no commit ends.
   void StallSync(Duration time);
@@ -117,6 +120,7 @@ class SharedDatabase {
   struct Link {
     bool cut_off = false;
     bool stopped = false;
+    bool loses_answer = false;
     Time confirmed = kNoTime;
   };
 
