@@ -64,6 +64,7 @@ std::vector<PowerCall> PowerCallsOf(const core::ClusterState& state,
     PowerCall call;
     call.on = which.second;
     call.program = call.on ? kind.resume : kind.suspend;
+    call.user = kind.user;
     call.nodes.assign(nodes.begin(), nodes.end());
     call.jobs = call.on ? JobsFor(state, plan, nodes) : std::vector<ResumedFor>();
     call.limit = call.on ? kind.resume_timeout : kind.suspend_time;

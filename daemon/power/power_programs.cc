@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -13,6 +15,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/base/status.h"
 #include "scheduler/base/text/host_list.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/process.h"
@@ -101,6 +104,11 @@ void PowerPrograms::Start(const PowerCall& call) {
   const std::string nodes = CompressHostlist(call.nodes);
   Child child;
   child.what = absl::StrCat(call.program, " ", nodes);
+  const absl::StatusOr<std::optional<PowerUser>> user = FindPowerUser(call.user);
+  if (!user.ok()) {
+    log_.Error("power", absl::StrCat(child.what, ": ", std::string(user.status().message())));
+    return;
+  }
   child.limit = std::chrono::steady_clock::now() + call.limit;
   SpawnRequest request;
   request.program = call.program;
@@ -109,13 +117,15 @@ void PowerPrograms::Start(const PowerCall& call) {
                          Environment("HOME", "/"), Environment("USER", ""),
                          Environment("LANG", "C.UTF-8")};
   if (call.on) {
-    child.file = absl::StrCat(directory_, "/resume-", getpid(), "-", ++calls_, ".json");
-    absl::Status written = EnsurePrivateDirectory(directory_);
-    written = written.ok() ? WriteFileAtomically(child.file, ResumeFileText(call)) : written;
-    if (!written.ok()) {
-      log_.Error("power", absl::StrCat(child.file, ": ", std::string(written.message())));
+    const absl::StatusOr<std::string> file = WriteResumeFile(call, *user);
+    if (!file.ok()) {
+      log_.Error("power", std::string(file.status().message()));
     }
+    child.file = file.value_or("");
     request.environment.push_back(absl::StrCat("SLURM_RESUME_FILE=", child.file));
+  }
+  if (user->has_value()) {
+    RunAs(**user, request);
   }
   const UniqueFd nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
   request.fds = {{nothing.get(), 0}, {2, 1}, {2, 2}};
@@ -128,6 +138,32 @@ void PowerPrograms::Start(const PowerCall& call) {
   }
   log_.Info("power", absl::StrCat(call.on ? "switching on: " : "switching off: ", child.what));
   children_.emplace(*pid, std::move(child));
+}
+
+// Another user has no way into our directory.
+absl::StatusOr<std::string> PowerPrograms::WriteResumeFile(const PowerCall& call,
+                                                           const std::optional<PowerUser>& user) {
+  const std::string text = ResumeFileText(call);
+  if (!user.has_value()) {
+    RETURN_IF_ERROR(EnsurePrivateDirectory(directory_));
+    std::string path = absl::StrCat(directory_, "/resume-", getpid(), "-", ++calls_, ".json");
+    RETURN_IF_ERROR(WriteFileAtomically(path, text));
+    return path;
+  }
+  std::string path = P_tmpdir "/muster-resume-XXXXXX";
+  const UniqueFd file(mkostemp(path.data(), O_CLOEXEC));
+  if (!file.valid()) {
+    return absl::ErrnoToStatus(errno, path);
+  }
+  const ssize_t written = write(file.get(), text.data(), text.size());
+  if (written != static_cast<ssize_t>(text.size()) ||
+      fchown(file.get(), user->uid, user->gid) != 0) {
+    const absl::Status failed =
+        absl::ErrnoToStatus(written < 0 || errno != 0 ? errno : ENOSPC, path);
+    unlink(path.c_str());
+    return failed;
+  }
+  return path;
 }
 
 void PowerPrograms::Reap() {

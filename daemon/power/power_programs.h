@@ -2,20 +2,23 @@
 
 // Calls the programs that switch nodes off and on, beside the controller's loop.
 //
-// A program runs as the controller's own user, in a session of its own, with what it prints in the
-// controller's log. Thread promise: Call from any thread; it returns at once. Invariants: nobody
-// waits for a program but the thread of this class; one that takes longer than its limit is ended
-// with all that it started; programs still running when this is destroyed go on.
+// A program runs as the user of its class, or as the controller does, in a session of its own, with
+// what it prints in the controller's log. Thread promise: Call from any thread; it returns at once.
+// Invariants: nobody waits for a program but the thread of this class; one that takes longer than
+// its limit is ended with all that it started; programs still running when this is destroyed go on.
 
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "absl/status/statusor.h"
+#include "daemon/power/power_user.h"
 #include "scheduler/model/value/ids.h"
 #include "scheduler/model/value/time.h"
 #include "scheduler/runtime/log.h"
@@ -31,6 +34,7 @@ struct ResumedFor {
 
 struct PowerCall {
   std::string program;
+  std::string user = {};  // as whom; empty: as we do
   bool on = false;
   std::vector<std::string> nodes;
   std::vector<ResumedFor> jobs;  // `on`: that wait for some of the nodes
@@ -59,6 +63,9 @@ class PowerPrograms {
   };
   void Loop();
   void Start(const PowerCall& call);
+  // The path of the file that SLURM_RESUME_FILE names, for that user or for ours.
+  absl::StatusOr<std::string> WriteResumeFile(const PowerCall& call,
+                                              const std::optional<PowerUser>& user);
   void Reap();
 
   const std::string directory_;

@@ -11,6 +11,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "daemon/controller/network_map.h"
+#include "daemon/power/power_user.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/config_file.h"
 #include "scheduler/runtime/identity/trusted_path.h"
@@ -245,6 +246,17 @@ absl::Status ReadDoorKeys(ConfigFile& file, DaemonConfig& config) {
   return absl::OkStatus();
 }
 
+// Programs of [power] run as users whom this machine knows, and whom we can become.
+absl::Status CheckPowerUsers(const ConfigFile& file, const SchedulerConfig& policy) {
+  for (const PowerClass& kind : policy.power) {
+    if (const auto user = FindPowerUser(kind.user); !user.ok()) {
+      return file.ErrorAt(absl::StrCat("power.", kind.name, ".user"),
+                          std::string(user.status().message()));
+    }
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status ReadNetworkOption(DaemonConfig& config) {
@@ -280,6 +292,7 @@ absl::Status ReadConfigFile(const std::string& path, DaemonConfig& config) {
   RETURN_IF_ERROR(ReadSiteIssuer(file, config.site));
   RETURN_IF_ERROR(ReadNetworkKey(path, file, config));
   RETURN_IF_ERROR(ReadSettings(file, config.policy));
+  RETURN_IF_ERROR(CheckPowerUsers(file, config.policy));
   RETURN_IF_ERROR(ReadPolicy(file).status());
   return file.RefuseUnknownKeys();
 }

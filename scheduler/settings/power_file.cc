@@ -92,6 +92,7 @@ absl::Status ReadClass(ConfigFile& file, const std::string& table, PowerClass& k
   RETURN_IF_ERROR(ReadTimes(file, table, kind));
   RETURN_IF_ERROR(ReadProgram(file, table + ".suspend", &kind.suspend));
   RETURN_IF_ERROR(ReadProgram(file, table + ".resume", &kind.resume));
+  RETURN_IF_ERROR(file.ReadString(table + ".user", &kind.user));
   if (kind.suspend.empty() || kind.resume.empty()) {
     return file.ErrorAt(table,
                         "give both programs: suspend, which switches its nodes off, and "

@@ -1,13 +1,16 @@
 """Nodes that are switched off and on: by programs of the test's that really end agents and really start them."""
 
 import contextlib
+import ctypes
 import json
 import os
 import signal
+import subprocess
 import unittest
 
 from cluster import Cluster, ClusterTest, processes_with, program, read_file, start_time, wait_until
 
+CLONE_NEWNS = 0x20000
 # Slurm's contract: one argument, a host list expression; for resume a JSON file beside it. What it does is asked of a
 # real agent; the test holds it up by a file that must be there, and keeps a node from booting by another.
 SWITCH = """#!/usr/bin/env python3
@@ -166,6 +169,53 @@ class PowerTest(ClusterTest):
         self.wait_states(node1="POWERED_DOWN", node2="IDLE")
 
 
+class PowerUserTest(ClusterTest):
+    own = True
+
+    def setUp(self):
+        if os.geteuid() != 0:
+            self.skipTest("NOT ROOT: no other user can be become")
+        if ctypes.CDLL(None, use_errno=True).unshare(CLONE_NEWNS) != 0:
+            self.skipTest("NO MOUNT NAMESPACES HERE: a user cannot be made")
+        subprocess.run(["mount", "--make-rprivate", "/"], check=True)
+        self.cluster = Cluster(nodes=1)
+        self.addCleanup(self.cluster.close)
+        os.chmod(self.cluster.root, 0o711)
+
+    def path(self, name):
+        return os.path.join(self.cluster.root, name)
+
+    def lay(self, place, lines):
+        """A list of our own over the machine's."""
+        path = self.path(os.path.basename(place))
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(read_file(place).decode() + lines)
+        os.chmod(path, 0o644)
+        subprocess.run(["mount", "--bind", path, place], check=True)
+        self.addCleanup(subprocess.run, ["umount", place], check=False)
+
+    def test_a_program_runs_as_the_user_of_its_class_with_that_users_groups_and_no_right_of_ours(self):
+        self.lay("/etc/passwd", "switcher:x:61007:61007::/var/switcher:/bin/sh\n")
+        self.lay("/etc/group", "switcher:x:61007:\npower:x:61008:switcher\n")
+        os.mkdir(self.path("shared"))
+        os.chmod(self.path("shared"), 0o777)
+        program_path = self.path("suspend")
+        with open(program_path, "w", encoding="utf-8") as file:
+            file.write(f"""#!/bin/sh
+cd {self.path("shared")}
+{{ id -u; id -G; echo $HOME $USER $LOGNAME; grep -E '^Cap(Inh|Prm|Eff|Amb)' /proc/self/status | cut -f2; }} >who
+echo $1 >>who
+mv who done
+""")
+        os.chmod(program_path, 0o755)
+        self.cluster.configure('[power.all]\nnodes = "node1"\nidle = "1s"\nsuspend_timeout = "3s"\nuser = "switcher"\n'
+                               f'suspend = "{program_path}"\nresume = "{program_path}"\n')
+        self.cluster.start()
+        wait_until(lambda: os.path.exists(self.path("shared/done")), lambda: self.cluster.logs())
+        said = read_file(self.path("shared/done")).decode().splitlines()
+        self.assertEqual(said, ["61007", "61007 61008", "/var/switcher switcher switcher", *["0" * 16] * 4, "node1"])
+
+
 class PowerSettingsTest(unittest.TestCase):
     def test_a_mistake_in_the_configuration_is_one_line_with_its_place(self):
         cluster = Cluster(nodes=1)
@@ -173,3 +223,11 @@ class PowerSettingsTest(unittest.TestCase):
         with self.assertRaises(AssertionError) as refused:
             cluster.start()
         self.assertRegex(str(refused.exception), r"muster\.toml:3: power\.all\.idle: ")
+
+    def test_a_user_whom_nobody_knows_is_one_line_with_its_place(self):
+        cluster = Cluster(nodes=1)
+        cluster.configure('[power.all]\nnodes = "node1"\nuser = "nobody-of-that-name"\nsuspend = "/a"\nresume = "/b"\n')
+        with self.assertRaises(AssertionError) as refused:
+            cluster.start()
+        self.assertRegex(str(refused.exception),
+                         r'muster\.toml:3: power\.all\.user: "nobody-of-that-name" is no user of this machine')

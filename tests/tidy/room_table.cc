@@ -78,7 +78,8 @@ constexpr RoomRow kRows[] = {
     {"daemon", "leading", "access controller store store/database store/rows"},
     {"daemon", "replay", "controller store/archive"},
     {"daemon", "serve",
-     "access access/site agents alerts controller door leading store store/archive store/rows"},
+     "access access/site agents alerts controller door leading power store store/archive "
+     "store/rows"},
     {"daemon", "store", "store/database store/postgres store/rows store/sqlite"},
     {"daemon", "store/archive", "store store/database store/postgres store/rows store/sqlite"},
     {"daemon", "store/copy", "store/database store/postgres store/sqlite"},

@@ -31,6 +31,7 @@ struct PowerClass {
   std::uint32_t rate = 0;     // nodes that are switched off, and nodes on, in a minute; 0: any
   std::string suspend;        // the program that switches nodes off, and the one that switches on
   std::string resume;
+  std::string user;  // as whom they run; empty: as the controller does
   static constexpr auto Fields(auto list) {
     return list(Field{"name", &PowerClass::name}, Field{"nodes", &PowerClass::nodes},
                 Field{"except", &PowerClass::except}, Field{"idle", &PowerClass::idle},
@@ -41,7 +42,8 @@ struct PowerClass {
                 Field{"idle_watts", &PowerClass::idle_watts},
                 Field{"off_watts", &PowerClass::off_watts}, Field{"keep_on", &PowerClass::keep_on},
                 Field{"most_on", &PowerClass::most_on}, Field{"rate", &PowerClass::rate},
-                Field{"suspend", &PowerClass::suspend}, Field{"resume", &PowerClass::resume});
+                Field{"suspend", &PowerClass::suspend}, Field{"resume", &PowerClass::resume},
+                Field{"user", &PowerClass::user});
   }
   friend bool operator==(const PowerClass&, const PowerClass&) = default;
 };

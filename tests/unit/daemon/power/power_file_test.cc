@@ -2,10 +2,17 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pwd.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <fstream>
 #include <string>
 
+#include "daemon/power/power_user.h"
+#include "daemon/serve/config.h"
 #include "scheduler/settings/settings_file.h"
+#include "tests/unit/scheduler/runtime/temp_directory.h"
 
 namespace muster::daemon {
 namespace {
@@ -38,7 +45,7 @@ TEST(PowerFile, AClassOfNodesIsReadWithAllItsKeys) {
       "[power.cloud]\nnodes = \"c[1-100]\"\nexcept = \"c[1-2]\"\nidle = \"10m\"\n"
       "suspend = \"/sbin/off\"\nresume = \"/sbin/on\"\nsuspend_timeout = \"40s\"\n"
       "resume_timeout = \"5m\"\nboot_time = \"90s\"\nkeep_on = 3\nmax_on = 20\nrate = 10\n"
-      "busy_watts = 350\nidle_watts = 150\noff_watts = 5\n",
+      "user = \"slurm\"\nbusy_watts = 350\nidle_watts = 150\noff_watts = 5\n",
       &config);
   ASSERT_TRUE(status.ok()) << status;
   ASSERT_EQ(config.power.size(), 1U);
@@ -49,6 +56,7 @@ TEST(PowerFile, AClassOfNodesIsReadWithAllItsKeys) {
   kind.idle = std::chrono::minutes(10);
   kind.suspend = "/sbin/off";
   kind.resume = "/sbin/on";
+  kind.user = "slurm";
   kind.suspend_time = std::chrono::seconds(40);
   kind.resume_timeout = std::chrono::minutes(5);
   kind.boot_time = std::chrono::seconds(90);
@@ -94,6 +102,38 @@ TEST(PowerFile, AMistakeIsNamedWithItsLine) {
   EXPECT_THAT(
       std::string(Read("[power.a]\nnodes = \"n1\"\nsuspend = \"/off\"\n", &config).message()),
       HasSubstr("m.toml:1: power.a: give both programs"));
+}
+
+TEST(PowerFile, AUserWhomTheMachineDoesNotKnowIsRefusedWithTheLine) {
+  const TempDirectory directory;
+  const std::string path = directory / "m.toml";
+  std::ofstream(path) << "[power.a]\nnodes = \"n[1-4]\"\n"
+                      << kPrograms << "user = \"nobody-of-that-name\"\n";
+  DaemonConfig config;
+  EXPECT_EQ(std::string(ReadConfigFile(path, config).message()),
+            path + ":5: power.a.user: \"nobody-of-that-name\" is no user of this machine");
+}
+
+TEST(PowerUser, OfOurOwnOrOfNoneThereIsNothingToBecome) {
+  EXPECT_EQ(FindPowerUser("")->has_value(), false);
+  const passwd* const own = getpwuid(geteuid());
+  ASSERT_NE(own, nullptr);
+  EXPECT_EQ(FindPowerUser(own->pw_name)->has_value(), false);
+}
+
+TEST(PowerUser, WhoIsNotRootCannotRunProgramsAsAnybodyElse) {
+  const passwd* const nobody = getpwnam("nobody");
+  ASSERT_NE(nobody, nullptr);
+  const uid_t uid = nobody->pw_uid;
+  const pid_t child = fork();
+  if (child == 0) {
+    const bool other = geteuid() != 0 || setresuid(uid, uid, uid) == 0;
+    const auto root = FindPowerUser("root");
+    _exit(other && absl::IsPermissionDenied(root.status()) ? 0 : 1);
+  }
+  int status = 1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 }  // namespace

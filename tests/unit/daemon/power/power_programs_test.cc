@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <pwd.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <filesystem>
@@ -83,6 +85,56 @@ TEST_F(PowerProgramsTest, AResumeProgramFindsTheNodesAndTheirJobsInAFileThatGoes
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   EXPECT_TRUE(std::filesystem::is_empty(directory_ / "power"));
+}
+
+TEST_F(PowerProgramsTest, AProgramRunsAsTheUserOfItsClassWithNoRightOfOurs) {
+  if (geteuid() != 0) {
+    GTEST_SKIP() << "NOT ROOT: no other user can be become";
+  }
+  PowerPrograms programs(directory_ / "power", log_);
+  const std::filesystem::path shared = directory_ / "shared";
+  std::filesystem::create_directory(shared);
+  chmod((directory_ / "").c_str(), 0711);
+  chmod(shared.c_str(), 0777);
+  const std::string program =
+      Program("echo $(id -u) $(id -g) $(id -G) $HOME $USER $LOGNAME $(pwd) $# $1 >" +
+              (shared / "who").string() + "; grep ^Cap /proc/self/status >" +
+              (shared / "rights").string() + "; cat \"$SLURM_RESUME_FILE\" >" +
+              (shared / "file").string() + "; echo >>" + (shared / "file").string());
+  chmod(program.c_str(), 0755);
+  programs.Call({.program = program,
+                 .user = "nobody",
+                 .on = true,
+                 .nodes = {"n1", "n2"},
+                 .jobs = {},
+                 .limit = std::chrono::seconds(30)});
+  const nlohmann::json file = nlohmann::json::parse(Await(shared / "file"));
+  EXPECT_EQ(file["all_nodes_resume"], "n[1-2]");
+  const passwd* const nobody = getpwnam("nobody");
+  const std::string group = std::to_string(nobody->pw_gid);
+  EXPECT_EQ(Await(shared / "who"), std::to_string(nobody->pw_uid) + " " + group + " " + group +
+                                       " " + nobody->pw_dir + " nobody nobody / 1 n[1-2]\n");
+  const std::string rights = Await(shared / "rights");
+  for (const char* kind : {"CapInh", "CapPrm", "CapEff", "CapAmb"}) {
+    EXPECT_THAT(rights, HasSubstr(std::string(kind) + ":\t0000000000000000\n"));
+  }
+}
+
+TEST_F(PowerProgramsTest, AProgramOfAUserWhoIsGoneIsNotRunAsAnybodyElse) {
+  PowerPrograms programs(directory_ / "power", log_);
+  const std::string out = directory_ / "out";
+  programs.Call({.program = Program("id >" + out),
+                 .user = "nobody-of-that-name",
+                 .on = false,
+                 .nodes = {"n1"},
+                 .jobs = {},
+                 .limit = std::chrono::seconds(30)});
+  const std::string told = "program.sh n1: \"nobody-of-that-name\" is no user of this machine";
+  for (int i = 0; i < 1000 && Log().find(told) == std::string::npos; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_THAT(Log(), HasSubstr(told));
+  EXPECT_FALSE(std::filesystem::exists(out));
 }
 
 TEST_F(PowerProgramsTest, AProgramThatFailsIsMissingOrTakesTooLongIsToldOfInTheLog) {
