@@ -84,11 +84,6 @@ absl::Status ReadPowerOption(const Invocation& invocation, sim::ClusterRun* run)
     return absl::InvalidArgumentError(
         absl::StrCat("--power: ", std::string(kind.status().message())));
   }
-  if (run->config.backfill == Backfill::kNone && run->config.priority.order != QueueRule::kPrompt) {
-    return absl::InvalidArgumentError(
-        "--power: without backfilling no waiting job has a place in the plan for which a node "
-        "could be switched on: choose another --policy, such as easy");
-  }
   run->config.power.assign(1, *std::move(kind));
   return absl::OkStatus();
 }

@@ -38,6 +38,7 @@ void Controller::OnCycle(const Cycle& cycle) {
     return;
   }
   plan_ = cycle.plan;
+  power_.Want(cycle.wanted);
   group_.batch.cycles.push_back(
       CycleRecord{plan_->version, cycle.snapshot->now, plan_->hash, cycle.follows, cycle.config});
   const WaitingReasons before = std::exchange(waiting_, cycle.reasons);

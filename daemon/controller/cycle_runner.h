@@ -41,6 +41,7 @@ struct Cycle {
   std::shared_ptr<const Plan> plan;
   WaitingReasons reasons;
   std::vector<OverlookedJob> overlooked;
+  std::vector<NodeId> wanted;        // that are off, by jobs without a place
   bool full = false;                 // it leaves no processor free
   std::chrono::nanoseconds work{0};  // that it was, on either thread
 };

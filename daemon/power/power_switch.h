@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -27,6 +28,8 @@ class PowerSwitch {
   // `directory`: for files of programs under way.
   PowerSwitch(std::string directory, const Logger& log) : programs_(std::move(directory), log) {}
 
+  // As of PowerWatch.
+  void Want(std::vector<NodeId> nodes) { watch_.Want(std::move(nodes)); }
   // What is to be taken now; nothing when there is nothing to do.
   std::optional<SwitchNodes> Look(const core::ClusterState& state, const Plan* plan,
                                   const SchedulerConfig& config, Time now) {

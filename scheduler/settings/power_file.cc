@@ -136,12 +136,6 @@ absl::Status ReadPower(ConfigFile& file, SchedulerConfig& policy) {
     RETURN_IF_ERROR(ReadClass(file, table, kind));
     policy.power.push_back(std::move(kind));
   }
-  if (!policy.power.empty() && policy.backfill == Backfill::kNone &&
-      policy.priority.order != QueueRule::kPrompt) {
-    return file.ErrorAt("policy.backfill",
-                        "\"none\" gives no waiting job a place in the plan, for which a node of "
-                        "[power] could be switched on");
-  }
   return CheckApart(file, policy.power);
 }
 

@@ -13,7 +13,6 @@
 
 namespace muster {
 
-// REQUIRES: all else in the settings was read.
 absl::Status ReadPower(ConfigFile& file, SchedulerConfig& policy);
 
 }  // namespace muster

@@ -92,10 +92,11 @@ class ClusterReplay {
   struct Decision {
     Tick now = 0;
     Plan plan;
-    JobId oldest_left;  // the oldest job that is left waiting for resources
+    JobId oldest_left;           // the oldest job that is left waiting for resources
+    std::vector<NodeId> wanted;  // that are off, by jobs without a place
     static constexpr auto Fields(auto list) {
       return list(Field{"now", &Decision::now}, Field{"plan", &Decision::plan},
-                  Field{"oldest_left", &Decision::oldest_left});
+                  Field{"oldest_left", &Decision::oldest_left}, Field{"wanted", &Decision::wanted});
     }
   };
   struct SimulatedNode {

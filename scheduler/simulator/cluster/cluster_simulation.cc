@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
+#include "scheduler/core/plan/power_demand.h"
 #include "scheduler/core/state/state_hash.h"
 #include "scheduler/core/state/tables/attempt.h"
 #include "scheduler/model/plan/plan.h"
@@ -23,7 +24,8 @@ constexpr std::uint64_t kInstantsBetweenQuestions = 16;
 constexpr int kCyclesAtOnceMax = 10'000;
 
 // A decision as the log keeps it: of the plan what is carried out, and who can never start.
-std::string BytesOf(std::int64_t now, const Plan& plan, JobId oldest_left, bool with_places) {
+std::string BytesOf(std::int64_t now, const Plan& plan, JobId oldest_left,
+                    const std::vector<NodeId>& wanted, bool with_places) {
   Plan carried_out;
   if (with_places) {  // by which nodes are switched on
     carried_out.reservations = plan.reservations;
@@ -36,7 +38,7 @@ std::string BytesOf(std::int64_t now, const Plan& plan, JobId oldest_left, bool 
   carried_out.preemptions = plan.preemptions;
   carried_out.resumes = plan.resumes;
   for (const LeftWaiting& left : plan.waiting) {
-    if (with_places || left.reason.verdict == ReasonClass::kNever) {
+    if (left.reason.verdict == ReasonClass::kNever) {
       carried_out.waiting.push_back(left);
     }
   }
@@ -44,6 +46,7 @@ std::string BytesOf(std::int64_t now, const Plan& plan, JobId oldest_left, bool 
   writer.Put(now);
   writer.Put(carried_out);
   writer.Put(oldest_left);
+  writer.Put(wanted);
   return writer.bytes();
 }
 
@@ -216,6 +219,9 @@ ClusterReplay::Decision ClusterReplay::Decide() {
       decision.oldest_left = left.job;
     }
   }
+  if (power_.on()) {
+    decision.wanted = core::NodesWanted(*snapshot, *last_plan_, config_);
+  }
   return decision;
 }
 
@@ -269,13 +275,14 @@ absl::Status ClusterReplay::KeepDecisions(bool stopped) {
 }
 
 absl::Status ClusterReplay::RunCycle() {
-  ASSIGN_OR_RETURN(const Decision decision,
-                   follows_ ? NextKnown() : absl::StatusOr<Decision>(Decide()));
+  ASSIGN_OR_RETURN(Decision decision, follows_ ? NextKnown() : absl::StatusOr<Decision>(Decide()));
   ++result_.cycles;
   const std::shared_ptr<const Plan> plan = last_plan_;
   if (run_.decisions != nullptr && !follows_) {
-    run_.decisions->Add(BytesOf(decision.now, *plan, decision.oldest_left, !config_.power.empty()));
+    run_.decisions->Add(
+        BytesOf(decision.now, *plan, decision.oldest_left, decision.wanted, power_.on()));
   }
+  power_.Want(std::move(decision.wanted));
   const JobId oldest_left = decision.oldest_left;
   for (const PlannedStart& start : plan->starts) {
     live_.at(start.job).overtook = oldest_left.valid() && oldest_left < start.job;

@@ -16,6 +16,7 @@
 #include <queue>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "scheduler/core/handle/nodes/power_watch.h"
@@ -43,6 +44,8 @@ class PowerReplay {
   // That number of its threads runs something from now on.
   void SetUse(std::size_t node, std::int64_t used, std::int64_t now);
 
+  // As of PowerWatch.
+  void Want(std::vector<NodeId> nodes) { watch_.Want(std::move(nodes)); }
   // What is to be ordered; nothing when there is nothing to do.
   std::optional<SwitchNodes> Look(const core::ClusterState& state, const Plan* last,
                                   const SchedulerConfig& config, Time time, std::int64_t now);

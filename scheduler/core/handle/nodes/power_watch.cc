@@ -1,7 +1,6 @@
 #include "scheduler/core/handle/nodes/power_watch.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "scheduler/core/handle/nodes/reboot_handlers.h"
@@ -50,44 +49,6 @@ void AddPlaces(const ClusterState& state, const Plan& plan, Needs& needs) {
     }
     for (const ReservedNode& part : reservation.nodes) {
       NeedFrom(part.node, reservation.start, needs);
-    }
-  }
-}
-
-// How many nodes jobs want that wait for resources and have no place in the plan. Under the order
-// called prompt places are kept as late as promises allow, so that they say nothing.
-std::uint64_t NodesWithoutPlace(const ClusterState& state, const Plan& plan,
-                                const SchedulerConfig& config) {
-  std::set<JobId> placed;
-  if (config.priority.order != QueueRule::kPrompt) {
-    for (const PlannedReservation& reservation : plan.reservations) {
-      placed.insert(reservation.job);
-    }
-  }
-  std::uint64_t nodes = 0;
-  for (const LeftWaiting& left : plan.waiting) {
-    const bool waits_for_nodes =
-        left.reason.kind == ReasonKind::kResources || left.reason.kind == ReasonKind::kPriority;
-    const Job* const job = waits_for_nodes ? state.FindJob(left.job) : nullptr;
-    if (job != nullptr && !placed.contains(left.job)) {
-      nodes += std::uint64_t{left.count} * std::max(1U, job->spec->request.min_nodes);
-    }
-  }
-  return nodes;
-}
-
-// Idle nodes that are on, or will be, are kept for that number of jobs' nodes before others are
-// switched on: else the first to come up would be off again when the last is there.
-void NeedForTheRest(std::uint64_t nodes, Time now, std::vector<PowerCandidate>& candidates) {
-  for (const bool off : {false, true}) {
-    for (PowerCandidate& candidate : candidates) {
-      const bool there = candidate.state == PowerState::kPoweringUp ||
-                         (candidate.state == PowerState::kOn && !candidate.busy);
-      const bool fits = off ? candidate.state == PowerState::kOff : there;
-      if (nodes > 0 && fits && candidate.needed == kNoTime && !candidate.excepted) {
-        candidate.needed = now;
-        --nodes;
-      }
     }
   }
 }
@@ -176,10 +137,11 @@ std::optional<SwitchNodes> PowerWatch::Look(const ClusterState& state, const Pla
   NoteTouched(state, now);
   Needs needs;
   AddReserved(state, now, needs);
-  std::uint64_t unplaced = 0;
   if (last != nullptr && WaitingJobs(state) > 0) {
     AddPlaces(state, *last, needs);
-    unplaced = NodesWithoutPlace(state, *last, config);
+    for (const NodeId node : wanted_) {
+      NeedFrom(node, now, needs);
+    }
   }
   std::vector<PowerCandidate> candidates;
   for (const auto& [id, watched] : nodes_) {
@@ -189,7 +151,6 @@ std::optional<SwitchNodes> PowerWatch::Look(const ClusterState& state, const Pla
     candidate.needed = need == needs.end() ? kNoTime : need->second;
     candidates.push_back(candidate);
   }
-  NeedForTheRest(unplaced, now, candidates);
   const bool is_due = IsDue(state, now);
   PowerOrders orders = DecidePower(candidates, classes_, now);
   if (orders.wake != kNoTime) {

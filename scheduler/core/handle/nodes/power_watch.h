@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "scheduler/core/power/power_policy.h"
@@ -26,6 +27,9 @@ namespace muster::core {
 
 class PowerWatch {
  public:
+  // The newest cycle says that jobs without a place in its plan would start on these nodes, were
+  // they on (plan/power_demand). Those that are on stay on for them.
+  void Want(std::vector<NodeId> nodes) { wanted_ = std::move(nodes); }
   // What is to be taken now; nothing when there is nothing to do. `last`: null before any cycle.
   std::optional<SwitchNodes> Look(const ClusterState& state, const Plan* last,
                                   const SchedulerConfig& config, Time now);
@@ -50,6 +54,7 @@ class PowerWatch {
   std::size_t node_count_ = 0;
   Version seen_;
   std::map<NodeId, Watched> nodes_;
+  std::vector<NodeId> wanted_;
   Time wake_ = kNoTime;
 };
 

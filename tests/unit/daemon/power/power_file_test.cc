@@ -75,6 +75,14 @@ TEST(PowerFile, WithoutATableNothingIsSwitchedOff) {
   EXPECT_TRUE(config.power.empty());
 }
 
+TEST(PowerFile, NodesAreSwitchedForJobsWithoutPlacesToo) {
+  SchedulerConfig config;
+  const absl::Status status = Read(std::string("[policy]\nbackfill = \"none\"\n[power.a]\n") +
+                                       "nodes = \"n[1-4]\"\n" + kPrograms,
+                                   &config);
+  EXPECT_TRUE(status.ok()) << status;
+}
+
 TEST(PowerFile, AMistakeIsNamedWithItsLine) {
   EXPECT_THAT(ErrorOf("nodez = \"x\"\n"), HasSubstr("m.toml:5: power.a.nodez: "));
   EXPECT_THAT(ErrorOf("except = \"n[\"\n"), HasSubstr("m.toml:5: power.a.except: "));
@@ -85,8 +93,6 @@ TEST(PowerFile, AMistakeIsNamedWithItsLine) {
   EXPECT_THAT(ErrorOf("boot_time = \"0s\"\n"), HasSubstr("takes a while to boot"));
   EXPECT_THAT(ErrorOf("boot_time = \"1h\"\n"), HasSubstr("m.toml:5: power.a.boot_time: is longer"));
   EXPECT_THAT(ErrorOf("idle_watts = 100\noff_watts = 100\n"), HasSubstr("give all three, or none"));
-  EXPECT_THAT(ErrorOf("[policy]\nbackfill = \"none\"\n"),
-              HasSubstr("m.toml:6: policy.backfill: \"none\" gives no waiting job a place"));
   EXPECT_THAT(ErrorOf(std::string("[power.b]\nnodes = \"n4\"\n") + kPrograms),
               HasSubstr("m.toml:6: power.b.nodes: n4 is in power.a, too"));
   EXPECT_THAT(ErrorOf(std::string("[power.b]\nnodes = \"ALL\"\n") + kPrograms),

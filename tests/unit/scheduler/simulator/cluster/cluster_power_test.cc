@@ -160,6 +160,18 @@ TEST_F(ClusterPowerTest, MoreJobsThanHavePlacesInThePlanWakeAsManyNodes) {
   }
 }
 
+TEST_F(ClusterPowerTest, AJobThatFitsBeforeAnothersPlaceHasANodeSwitchedOnForIt) {
+  // The first node is busy for long, and the second job waits for all three; the third fits before.
+  ClusterRun run = Run(3, {{.submit = 0, .run = 90'000},
+                           {.submit = 5000, .run = 100, .processors = 3},
+                           {.submit = 5001, .run = 100}});
+  run.config.backfill = Backfill::kEasy;
+  Rows rows;
+  Simulate(run, rows);
+  EXPECT_EQ(rows.rows.at(3).starting_time, 5121);
+  EXPECT_EQ(rows.rows.at(2).starting_time, 90'000);
+}
+
 std::vector<Line> AnyJobs(std::int64_t processors) {
   const auto count = *rc::gen::inRange<std::int64_t>(1, 20);
   std::vector<Line> jobs;
@@ -188,8 +200,8 @@ TEST_F(ClusterPowerTest, EveryJobEndsAndTheSameSeedsGiveTheSameResult) {
     kind.keep_on = *rc::gen::inRange(0U, 3U);
     kind.rate = *rc::gen::inRange(0U, 3U);
     run.config.priority.order = *rc::gen::element(QueueRule::kPriority, QueueRule::kPrompt);
-    run.config.backfill =
-        *rc::gen::element(Backfill::kEasy, Backfill::kConservative, Backfill::kHybrid);
+    run.config.backfill = *rc::gen::element(Backfill::kNone, Backfill::kEasy,
+                                            Backfill::kConservative, Backfill::kHybrid);
     Rows rows;
     const ClusterResult result = Simulate(run, rows);
     RC_ASSERT(result.schedule.ended == jobs.size());
@@ -227,8 +239,13 @@ TEST_F(ClusterPowerTest, ARunThatGoesOnFromItsDecisionsEndsAsOneThatWasNeverStop
   const std::vector<Line> jobs = {{.submit = 0, .run = 100},
                                   {.submit = 5000, .run = 100},
                                   {.submit = 5010, .run = 300, .processors = 2},
-                                  {.submit = 9000, .run = 10}};
-  ClusterRun run = Run(2, jobs);
+                                  {.submit = 9000, .run = 10},
+                                  {.submit = 15000, .run = 10, .processors = 2},
+                                  {.submit = 15001, .run = 10, .processors = 2},
+                                  {.submit = 15002, .run = 10},
+                                  {.submit = 15003, .run = 10}};
+  ClusterRun run = Run(4, jobs);
+  run.config.backfill = Backfill::kEasy;  // one place: the others ask without one
   Rows whole;
   const ClusterResult result = Simulate(run, whole);
   const std::string path = directory_ / "log.decisions";

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "scheduler/core/handle/nodes/power_watch.h"
+#include "scheduler/core/plan/power_demand.h"
 #include "scheduler/core/state/state_hash.h"
 #include "tests/unit/scheduler/core/builders.h"
 
@@ -41,6 +42,7 @@ class Power : public ::testing::Test {
   // What the loop does after a cycle.
   Transition Watch() {
     const Plan plan = world_.MakePlanNow();
+    watch_.Want(NodesWanted(*BuildSnapshot(world_.state, world_.now), plan, world_.config));
     const auto orders = watch_.Look(world_.state, &plan, world_.config, world_.now);
     return orders.has_value() ? world_.Take(*orders) : Transition();
   }
@@ -203,6 +205,79 @@ TEST_F(Power, AForgottenNodeIsForgottenAndAReplayGivesTheSameState) {
   }
   EXPECT_EQ(HashOf(again), HashOf(world_.state));
   EXPECT_EQ(again.power().away(), world_.state.power().away());
+}
+
+// A third node has the feature "big". A job has the first for long, and one for all three waits.
+class PowerBehindThePlan : public Power {
+ protected:
+  PowerBehindThePlan() {
+    world_.config.power.front().nodes = "n[1-3]";
+    world_.config.backfill = Backfill::kEasy;
+    Registration big = World::RegistrationOf("n3", {});
+    big.boot_id = "first";
+    big.features = {"big"};
+    third_ = world_.Take(RegisterAgent{big}).node;
+    world_.Submit(Lasting(4, std::chrono::hours(240)));
+    world_.Schedule();
+    JobSpec wide = Lasting(12, std::chrono::hours(1));
+    wide.request.min_nodes = wide.request.max_nodes = 3;
+    world_.Submit(wide);
+  }
+  JobSpec Lasting(std::uint32_t tasks, Duration limit) {
+    JobSpec spec = world_.Spec(Tasks(tasks));
+    spec.time_limit = limit;
+    return spec;
+  }
+  std::vector<NodeId> SwitchedOn() {
+    std::vector<NodeId> nodes;
+    for (const SwitchPower& order : Only<SwitchPower>(Watch())) {
+      EXPECT_TRUE(order.on);
+      nodes.push_back(order.node);
+    }
+    return nodes;
+  }
+
+  NodeId third_;
+};
+
+TEST_F(PowerBehindThePlan, AJobThatFitsBeforeAnothersPlaceHasANodeSwitchedOn) {
+  SwitchOff(second_);
+  SwitchOff(third_);
+  EXPECT_TRUE(SwitchedOn().empty()) << "the job for three nodes has time";
+  const JobId job = world_.Submit(Lasting(1, std::chrono::hours(1)));
+  ASSERT_EQ(world_.MakePlanNow().reservations.size(), 1U);
+  EXPECT_EQ(SwitchedOn(), std::vector<NodeId>{second_});
+  Pass(50);
+  EXPECT_TRUE(SwitchedOn().empty()) << "once is enough";
+  Register("n2", "second");
+  world_.Schedule();
+  EXPECT_EQ(world_.StateOf(job), JobState::kConfiguring);
+}
+
+TEST_F(PowerBehindThePlan, AJobThatWouldDelayAnothersPlaceHasNoneSwitchedOn) {
+  SwitchOff(second_);
+  SwitchOff(third_);
+  world_.Submit(Lasting(1, std::chrono::hours(480)));
+  EXPECT_TRUE(SwitchedOn().empty());
+}
+
+TEST_F(PowerBehindThePlan, AnIdleNodeThatTheJobCannotUseIsNotTakenForOneThatItCan) {
+  SwitchOff(third_);
+  JobSpec spec = Lasting(1, std::chrono::hours(1));
+  spec.request.constraint.every.postfix = {{FeatureOp::kHas, "big"}};
+  world_.Submit(spec);
+  EXPECT_EQ(SwitchedOn(), std::vector<NodeId>{third_});
+}
+
+TEST_F(PowerBehindThePlan, SmallJobsShareTheNodeThatIsSwitchedOnForThem) {
+  SwitchOff(second_);
+  SwitchOff(third_);
+  for (int i = 0; i < 4; ++i) {
+    world_.Submit(Lasting(1, std::chrono::hours(1)));
+  }
+  EXPECT_EQ(SwitchedOn(), std::vector<NodeId>{second_});
+  world_.Submit(Lasting(1, std::chrono::hours(1)));
+  EXPECT_EQ(SwitchedOn(), std::vector<NodeId>{third_});
 }
 
 }  // namespace
