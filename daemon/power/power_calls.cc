@@ -24,6 +24,9 @@ std::vector<ResumedFor> JobsFor(const core::ClusterState& state, const Plan* pla
       continue;
     }
     ResumedFor waiting{place.job, job->spec->partition, {}};
+    waiting.features = ToText(job->spec->request.constraint);
+    waiting.reservation = job->spec->reservation;
+    waiting.shares = !job->spec->request.exclusive;
     for (const ReservedNode& part : place.nodes) {
       if (const Node* const node = state.FindNode(part.node)) {
         waiting.nodes.push_back(node->name);

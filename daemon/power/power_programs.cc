@@ -35,6 +35,10 @@ std::string HowItEnded(int status) {
                              : absl::StrCat("failed with exit code ", WEXITSTATUS(status));
 }
 
+nlohmann::json OrNull(const std::string& text) {
+  return text.empty() ? nlohmann::json() : nlohmann::json(text);
+}
+
 }  // namespace
 
 std::string ResumeFileText(const PowerCall& call) {
@@ -44,10 +48,14 @@ std::string ResumeFileText(const PowerCall& call) {
     std::vector<std::string> own;
     std::copy_if(job.nodes.begin(), job.nodes.end(), std::back_inserter(own),
                  [&resumed](const std::string& node) { return resumed.contains(node); });
-    jobs.push_back({{"job_id", job.job.value()},
-                    {"partition", job.partition},
+    jobs.push_back({{"extra", nullptr},
+                    {"features", OrNull(job.features)},
+                    {"job_id", job.job.value()},
                     {"nodes_alloc", CompressHostlist(job.nodes)},
-                    {"nodes_resume", CompressHostlist(own)}});
+                    {"nodes_resume", CompressHostlist(own)},
+                    {"oversubscribe", job.shares ? "OK" : "NO"},
+                    {"partition", job.partition},
+                    {"reservation", OrNull(job.reservation)}});
   }
   const nlohmann::json file = {{"all_nodes_resume", CompressHostlist(call.nodes)},
                                {"jobs", std::move(jobs)}};

@@ -30,6 +30,9 @@ struct ResumedFor {
   JobId job;
   std::string partition;
   std::vector<std::string> nodes;  // all of its place
+  std::string features = {};       // that it asks its nodes for; empty: none
+  std::string reservation = {};    // that it runs in; empty: none
+  bool shares = true;              // its nodes with other jobs
 };
 
 struct PowerCall {
@@ -41,7 +44,8 @@ struct PowerCall {
   Duration limit{0};
 };
 
-// The file that SLURM_RESUME_FILE names: {"all_nodes_resume": "n[1-2]", "jobs": [{"job_id": …}]}.
+// The file that SLURM_RESUME_FILE names: {"all_nodes_resume": "n[1-2]", "jobs": [{"job_id": …}]},
+// of each job the keys that Slurm writes.
 std::string ResumeFileText(const PowerCall& call);
 
 class PowerPrograms {

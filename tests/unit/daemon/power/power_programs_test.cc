@@ -81,6 +81,9 @@ TEST_F(PowerProgramsTest, AResumeProgramFindsTheNodesAndTheirJobsInAFileThatGoes
   EXPECT_EQ(file["jobs"][0]["partition"], "gpu");
   EXPECT_EQ(file["jobs"][0]["nodes_alloc"], "n[2-3]");
   EXPECT_EQ(file["jobs"][0]["nodes_resume"], "n2");
+  EXPECT_EQ(file["jobs"][0]["features"], nlohmann::json());
+  EXPECT_EQ(file["jobs"][0]["oversubscribe"], "OK");
+  EXPECT_EQ(file["jobs"][0].size(), 8U);
   for (int i = 0; i < 1000 && !std::filesystem::is_empty(directory_ / "power"); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
@@ -205,7 +208,10 @@ TEST(PowerCalls, NodesOfOneClassShareACallAndItNamesTheJobsThatWaitForThem) {
   const NodeId a2 = world.AddNode("a2");
   const NodeId b1 = world.AddNode("b1");
   const NodeId other = world.AddNode("other");
-  const JobId job = world.Submit(core::testing::Tasks(1));
+  ResourceRequest request = core::testing::Tasks(1);
+  request.exclusive = true;
+  request.constraint.every.postfix = {{FeatureOp::kHas, "big"}};
+  const JobId job = world.Submit(request);
   Plan plan;
   plan.reservations.push_back({job, world.now, {{a2, 1}, {other, 1}}});
   const std::vector<PowerCall> calls =
@@ -218,6 +224,8 @@ TEST(PowerCalls, NodesOfOneClassShareACallAndItNamesTheJobsThatWaitForThem) {
   EXPECT_THAT(calls[0].nodes, ElementsAre("a1", "a2"));
   ASSERT_EQ(calls[0].jobs.size(), 1U);
   EXPECT_THAT(calls[0].jobs[0].nodes, ElementsAre("a2", "other"));
+  EXPECT_EQ(calls[0].jobs[0].features, "big");
+  EXPECT_FALSE(calls[0].jobs[0].shares);
   EXPECT_EQ(calls[1].program, "/off-b");
   EXPECT_TRUE(calls[1].jobs.empty());
 }
