@@ -222,12 +222,15 @@ class GatewayTest(unittest.TestCase):
         self.cluster.must("cancel", "--all")
 
 
+ROUNDS = (*FAULTS, "kill", "cut")
+
+
 class FailoverTest(unittest.TestCase):
     def test_no_job_is_lost_run_twice_or_ended_whatever_happens_to_the_lead(self):
         campaign = Campaign(seed=25)
         try:
-            for fault in FAULTS:
-                with self.subTest(fault=fault):
+            for number, fault in enumerate(ROUNDS, 1):
+                with self.subTest(number=number, fault=fault):
                     campaign.strike(fault)
             for promise, broken in campaign.judge():
                 self.assertEqual(broken, [], promise)

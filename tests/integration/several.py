@@ -14,7 +14,7 @@ from patroni import Patroni
 from postgres import Postgres, SOCKET, Way
 
 CODES = 7  # job N ends with exit code N modulo this
-FAULTS = ("kill", "stop", "cut", "away", "handover", "upgrade", "silence")
+FAULTS = ("kill", "stop", "cut", "away", "handover", "upgrade", "silence", "edit")
 DISK_FAULTS = (*FAULTS, "full")  # of a database that has a disk of its own
 PATRONI_FAULTS = ("primary", "kill", "handover")  # of a database that is a primary and a standby
 
@@ -207,6 +207,9 @@ class Campaign:
             time.sleep(self.away)
             self.cluster.postgres.free()
             moment = time.monotonic()
+        elif fault == "edit":
+            self.cluster.postgres.ask("UPDATE muster_leader SET epoch = epoch + 1, holder = 'somebody', "
+                                      "successor = '', lease_end = clock_timestamp() + interval '3 seconds'")
         elif fault == "primary":
             member, _ = self.cluster.postgres.fail_over()
         else:
