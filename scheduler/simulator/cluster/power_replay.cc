@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 
 #include "scheduler/core/power/power_policy.h"
 
@@ -46,20 +47,25 @@ std::optional<SwitchNodes> PowerReplay::Look(const core::ClusterState& state, co
   return watch_.Look(state, last, config, time);
 }
 
-// Of nodes that are shutting down: some job would start on them, were they on.
+// Of nodes that are shutting down, or off: some job would start on them, were they on.
 void PowerReplay::NoteWanted(const core::ClusterState& state, const Plan* last, Time time,
                              std::int64_t now) {
-  if (last == nullptr) {
-    return;
-  }
-  for (const PlannedReservation& reservation : last->reservations) {
+  const auto is_away = [](const NodePower& power) {
+    return power.state == PowerState::kPoweringDown || power.state == PowerState::kOff;
+  };
+  std::set<NodeId> wanted;
+  for (const PlannedReservation& reservation :
+       last == nullptr ? std::vector<PlannedReservation>() : last->reservations) {
     for (const ReservedNode& part : reservation.nodes) {
       const NodePower& power = state.power().Of(part.node);
-      if (power.state == PowerState::kPoweringDown &&
-          reservation.start <= core::AvailableFrom(power, time)) {
-        Node& node = nodes_[numbers_.at(part.node)];
-        node.wanted = std::min(node.wanted, now);
+      if (is_away(power) && reservation.start <= core::AvailableFrom(power, time)) {
+        wanted.insert(part.node);
       }
+    }
+  }
+  for (const auto& [id, number] : numbers_) {
+    if (is_away(state.power().Of(id))) {
+      nodes_[number].wanted = wanted.contains(id) ? std::min(nodes_[number].wanted, now) : kNever;
     }
   }
 }

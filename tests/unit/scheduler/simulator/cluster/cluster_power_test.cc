@@ -116,6 +116,19 @@ TEST_F(ClusterPowerTest, AJobThatComesWhileItsNodeShutsDownWaitsForThatToo) {
   EXPECT_EQ(result.energy->longest_boot_wait(), 140);
 }
 
+TEST_F(ClusterPowerTest, AWishForANodeThatPassedIsNoWaitForItsLaterBoot) {
+  // The second job wants the second node, which shuts down from 600 to 630, until the first ends
+  // early at 620. The third needs both, from 5620 on: the boot begins 120 s before.
+  Rows rows;
+  const ClusterResult result = Simulate(Run(2, {{.submit = 0, .run = 620, .requested = 9000},
+                                                {.submit = 610, .run = 5000},
+                                                {.submit = 625, .run = 100, .processors = 2}}),
+                                        rows);
+  EXPECT_EQ(rows.rows.at(2).starting_time, 620);
+  EXPECT_EQ(rows.rows.at(3).starting_time, 5620);
+  EXPECT_EQ(result.energy->longest_boot_wait(), 120);
+}
+
 TEST_F(ClusterPowerTest, NothingWaitsWhereNodesAreKeptOn) {
   ClusterRun run = Run(2, {{.submit = 0, .run = 100}, {.submit = 5000, .run = 100}});
   run.config.power.front().keep_on = 1;
