@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <utility>
 
@@ -19,6 +20,8 @@
 
 namespace muster::agent {
 namespace {
+
+constexpr Duration kSessionGraceMax{2000};
 
 Usage UsageOfChildren() {
   rusage used = {};
@@ -114,10 +117,11 @@ absl::Status Supervisor::Begin() {
   RETURN_IF_ERROR(loop_.Watch(signals_.get(), EPOLLIN, [this](std::uint32_t) { OnSignals(); }));
   const LaunchOrder& launch = order_.launch;
   ASSIGN_OR_RETURN(const std::uint32_t node_index, FindNode(launch.allocation, order_.node_name));
-  ASSIGN_OR_RETURN(control_, ControlSocket::Open(loop_, directory_.Control(),
-                                                 [this](const ControlSocket::Command& command) {
-                                                   return OnCommand(command);
-                                                 }));
+  ASSIGN_OR_RETURN(sockets_.control,
+                   ControlSocket::Open(loop_, directory_.Control(),
+                                       [this](const ControlSocket::Command& command) {
+                                         return OnCommand(command);
+                                       }));
   RETURN_IF_ERROR(confinement_.Make(node_index));
   suspension_.Hold(confinement_.cgroup());
   termination_.Hold(confinement_.cgroup());
@@ -129,8 +133,40 @@ absl::Status Supervisor::Begin() {
   if (node_index == 0 && IsLeader(launch)) {
     progress_.Begin(confinement_.user());
   }
+  OpenSessionDesk(node_index);
   scripts_.RunProlog(node_index, confinement_.user());
   return absl::OkStatus();
+}
+
+void Supervisor::OpenSessionDesk(std::uint32_t node_index) {
+  if (confinement_.user() == nullptr) {
+    return;  // a login of root, or to a node of one's own, is nobody's to hold
+  }
+  absl::StatusOr<std::unique_ptr<SessionDesk>> desk = SessionDesk::Open(
+      {loop_, clock_, log_, order_, node_index, directory_.path(), confinement_.user()->uid,
+       confinement_.cgroup() == nullptr ? "" : order_.cgroup, confinement_.mounts(),
+       [this] { return ClosedToSessions(); }, [this] { CheckFinished(); }});
+  if (!desk.ok()) {
+    log_.Warning("supervisor", absl::StrCat("no login gets into this job: ",
+                                            std::string(desk.status().message())));
+    return;
+  }
+  sockets_.sessions = *std::move(desk);
+}
+
+std::string Supervisor::ClosedToSessions() const {
+  if (end_.ending()) {
+    return "it ends";
+  }
+  if (suspension_.ordered()) {
+    return "it is suspended";
+  }
+  return work_.begun() ? "" : "it has not begun yet";
+}
+
+bool Supervisor::SessionsEnded() {
+  return sockets_.sessions == nullptr ||
+         sockets_.sessions->Ended(std::min(order_.launch.spec.kill_grace, kSessionGraceMax));
 }
 
 absl::Status Supervisor::OnCommand(const ControlSocket::Command& command) {
@@ -301,17 +337,20 @@ void Supervisor::CheckFinished() {
     work_.steps().EndServing();
   }
   if (end_.ending() && !end_.finished() && work_.steps().running().empty() && !HasChildren() &&
-      !scripts_.RunLast()) {
+      SessionsEnded() && !scripts_.RunLast()) {
     Finish();
   }
 }
 
 void Supervisor::Finish() {
   end_.Finish();
-  control_.reset();
+  sockets_.control.reset();
   work_.steps().Close();
   confinement_.CloseSession();
   Usage usage = UsageOfChildren();
+  if (sockets_.sessions != nullptr) {
+    sockets_.sessions->AddUsed(&usage);
+  }
   if (const AttemptCgroup* const cgroup = confinement_.cgroup(); cgroup != nullptr) {
     usage.group_memory = cgroup->PeakMemory();
     usage.io_blocked = cgroup->IoWait();

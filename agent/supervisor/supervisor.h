@@ -9,6 +9,7 @@
 // end stands; (3) a step that is ordered twice is started once; (4) while it is suspended nothing
 // is started and its time limit stands still; an end undoes the suspension.
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,6 +31,7 @@
 #include "agent/supervisor/ending/termination.h"
 #include "agent/supervisor/limits/suspension.h"
 #include "agent/supervisor/scripts/script_runs.h"
+#include "agent/supervisor/sessions/session_desk.h"
 #include "agent/supervisor/step/signal_router.h"
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/event_loop.h"
@@ -59,6 +61,11 @@ class Supervisor {
 
  private:
   absl::Status Begin();
+  // Lets logins of the job's user in, where it has one.
+  void OpenSessionDesk(std::uint32_t node_index);
+  // Why none may enter now; empty: he may.
+  [[nodiscard]] std::string ClosedToSessions() const;
+  [[nodiscard]] bool SessionsEnded();
   void FailLaunch(const absl::Status& why);
   absl::Status OnCommand(const ControlSocket::Command& command);
   [[nodiscard]] bool IsOurs(JobId job, AttemptNumber attempt) const;
@@ -101,7 +108,11 @@ class Supervisor {
   CriuDuty criu_;
   ScriptRuns scripts_;
   AttemptWork work_;
-  std::unique_ptr<ControlSocket> control_;
+  // What it is called on.
+  struct {
+    std::unique_ptr<ControlSocket> control;
+    std::unique_ptr<SessionDesk> sessions;  // null: no login gets into it
+  } sockets_;
 };
 
 }  // namespace muster::agent

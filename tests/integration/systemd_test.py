@@ -59,7 +59,8 @@ class SystemdTest(unittest.TestCase):
         os.mkdir(debs)
         cls.packages = make_packages(debs)
         tree = os.path.join(cls.root, "tree")
-        why = make_tree(tree, ["systemd", "systemd-sysv", "dbus", "munge", *needed(cls.packages)])
+        why = make_tree(tree, ["systemd", "systemd-sysv", "dbus", "munge", "openssh-client", "openssh-server",
+                               "libpam-systemd", "procps", *needed(cls.packages)])
         if why is not None:
             raise unittest.SkipTest(f"SKIPPED: the units cannot be tested here: {why}")
         cls.box = Container(tree, f"muster-{OURS}", {debs: "/debs"})
@@ -193,6 +194,48 @@ class SystemdTest(unittest.TestCase):
             with open(agent, "w", encoding="utf-8") as file:
                 file.write(before)
             self.run_in("systemctl", "restart", "muster-agent.service")
+
+    def let_ada_log_in(self, *session):
+        """Has sshd ask pam_muster.so, and open sessions by those lines."""
+        self.run_in("sh", "-c", "cd /root && if [ ! -e .ssh/known_hosts ]; then mkdir -p -m 0700 .ssh && "
+                    "ssh-keygen -q -t ed25519 -N '' -f .ssh/id_ed25519 && systemctl start ssh.service && "
+                    "install -D -o ada -m 0644 .ssh/id_ed25519.pub /home/ada/.ssh/authorized_keys && "
+                    "echo 127.0.0.1 $(cut -d ' ' -f 1,2 /etc/ssh/ssh_host_ed25519_key.pub) >.ssh/known_hosts; fi")
+        with open(os.path.join(self.root, "tree/etc/pam.d/sshd"), "w", encoding="utf-8") as file:
+            file.write("auth required pam_permit.so\naccount required pam_unix.so\naccount required pam_muster.so\n"
+                       "session required pam_unix.so\n" + "".join(f"session {line}\n" for line in session))
+
+    def log_in(self, *words):
+        return self.run_in("ssh", "-o", "BatchMode=yes", "ada@127.0.0.1", *words, check=False)
+
+    def test_who_has_no_job_does_not_get_in_by_ssh_and_a_session_ends_with_its_job(self):
+        self.let_ada_log_in("required pam_muster.so")
+        refused = self.log_in("echo in")
+        self.assertEqual((refused.returncode, refused.stdout), (255, ""))
+        self.assertIn(f"no job of yours runs on {self.node}; submit one: muster alloc -w {self.node}", refused.stderr)
+        job = self.start_beat("/home/ada/held")
+        said = self.log_in("grep ^0:: /proc/self/cgroup; echo $MUSTER_JOB_ID")
+        self.assertRegex(said.stdout, rf"\A0::/muster.slice/muster-jobs.service/muster-\S+/{job}.1/sessions\n{job}\n\Z")
+        self.run_in("systemd-run", "--unit=login", "ssh", "-o", "BatchMode=yes", "ada@127.0.0.1",
+                    "trap '' TERM HUP; while :; do sleep 1; done")
+        group = re.search(r"^0::(.*)$", said.stdout, re.MULTILINE).group(1)
+        wait_until(lambda: self.run_in("pgrep", "-u", "ada", "-f", "while :; do sleep", check=False).stdout,
+                   "the session does not begin")
+        self.as_ada("muster", "cancel", job)
+        self.assertEqual(self.end_of(job)["state"], "CANCELLED")
+        self.assertNotEqual(self.run_in("test", "-d", f"/sys/fs/cgroup{group}", check=False).returncode, 0)
+        wait_until(lambda: not self.is_active("login.service"), "the session outlives its job")
+
+    def test_beside_logind_the_last_word_on_a_session_is_the_jobs(self):
+        job = self.start_beat("/home/ada/beside")
+        held = rf"\A0::/muster.slice/muster-jobs.service/muster-\S+/{job}.1/sessions\n"
+        self.let_ada_log_in("optional pam_systemd.so", "required pam_muster.so")
+        self.assertRegex(self.log_in("grep ^0:: /proc/self/cgroup").stdout, held)
+        self.assertIn("pam_systemd is in this service", self.run_in("journalctl", "--no-pager", "-t", "sshd").stdout)
+        # As the page says, that order is never right.
+        self.let_ada_log_in("required pam_muster.so", "optional pam_systemd.so")
+        self.assertRegex(self.log_in("grep ^0:: /proc/self/cgroup").stdout, r"\A0::/user.slice/")
+        self.expect_whole_beat(job, "/home/ada/beside")
 
     def test_ready_means_serving(self):
         status = self.run_in("systemctl", "show", "--property=StatusText", "--value", "muster-agent").stdout

@@ -61,6 +61,8 @@ const std::vector<Floor>& Floors() {
        {"checkpoint", "topology", "proto/convert", "proto", "scheduler/runtime", "scheduler/model",
         "scheduler/base"},
        {"protobuf", "PMIx", "libbpf", "hwloc"}},
+      // The module that sshd loads.
+      {"agent/pam", {"agent/supervisor", "scheduler/runtime"}, {"PAM"}},
       {"agent",
        {"agent/supervisor/image/cache", "agent/supervisor", "topology", "proto/convert", "proto",
         "scheduler/runtime", "scheduler/model", "scheduler/base"},
@@ -81,7 +83,7 @@ struct Library {
   std::string_view name;
 };
 
-constexpr std::array<Library, 30> kLibraries = {{
+constexpr std::array<Library, 31> kLibraries = {{
     {"grpcpp/", "gRPC"},
     {"grpc/", "gRPC"},
     {"google/protobuf/", "protobuf"},
@@ -92,6 +94,7 @@ constexpr std::array<Library, 30> kLibraries = {{
     {"numaif.h", "libnuma"},
     {"nvml", "NVML"},
     {"pmix", "PMIx"},
+    {"security/", "PAM"},
     {"toml++/", "toml++"},
     {"CLI/", "CLI11"},
     {"nlohmann/", "nlohmann-json"},

@@ -28,9 +28,11 @@ bool IsTest(const Source& source) {
   return source.path.starts_with("tests/");
 }
 
+// Also what is loaded by another's program, by a name that that one knows.
 bool HasMain(const Source& source) {
   return source.code.starts_with("int main(") ||
-         source.code.find("\nint main(") != std::string::npos;
+         source.code.find("\nint main(") != std::string::npos ||
+         source.code.find(" pam_sm_open_session(") != std::string::npos;
 }
 
 // The product's files: what each needs when it is part of a program.

@@ -33,6 +33,14 @@ TEST(DeadHeaders, WhatOnlyItsOwnSourceAndTestsIncludeIsDead) {
   EXPECT_EQ(findings[0].path, "a/x.h");
 }
 
+TEST(DeadHeaders, WhatAPamModuleIncludesLives) {
+  const std::string call = "EXPORT int pam_sm_open_session(pam_handle_t* pam) {}\n";
+  EXPECT_TRUE(
+      CheckDeadHeaders(
+          {MakeSource("a/module.cc", Includes("a/x.h") + call), MakeSource("a/x.h", "")}, {})
+          .empty());
+}
+
 TEST(DeadHeaders, TheHeaderOfTheVerbsHasTheSourcesOfAllOfThem) {
   const auto findings = [](const std::string& source) {
     return CheckDeadHeaders(

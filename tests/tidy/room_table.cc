@@ -100,13 +100,14 @@ constexpr RoomRow kRows[] = {
     {"agent", "kernels/mpi", "kernels/harness kernels/place"},
     {"agent", "link", "attempts/place supervisor/attempt"},
     {"agent", "node", "attempts attempts/place supervisor/attempt"},
+    {"agent", "pam", "supervisor/sessions"},
     {"agent", "questions", "attempts/place supervisor/image/cache supervisor/user_space"},
     {"agent", "supervisor",
      "supervisor/attempt supervisor/checkpoint supervisor/container supervisor/criu "
      "supervisor/ending supervisor/exchange supervisor/launch supervisor/limits supervisor/mpi "
      "supervisor/mpirun "
-     "supervisor/pmix supervisor/scripts supervisor/step supervisor/user_space "
-     "supervisor/values"},
+     "supervisor/pmix supervisor/scripts supervisor/sessions supervisor/step "
+     "supervisor/user_space supervisor/values"},
     {"agent", "supervisor/attempt", "supervisor/user_space"},
     {"agent", "supervisor/checkpoint",
      "supervisor/attempt supervisor/ending supervisor/limits supervisor/user_space"},
@@ -131,6 +132,8 @@ constexpr RoomRow kRows[] = {
     {"agent", "supervisor/scripts",
      "supervisor/attempt supervisor/ending supervisor/launch supervisor/limits "
      "supervisor/user_space"},
+    {"agent", "supervisor/sessions",
+     "supervisor/attempt supervisor/launch supervisor/limits supervisor/user_space"},
     {"agent", "supervisor/step",
      "supervisor/attempt supervisor/container supervisor/launch supervisor/limits supervisor/mpi "
      "supervisor/user_space supervisor/variables"},
