@@ -119,6 +119,7 @@ class Daemon:
     def __init__(self, name, arguments, log, environment):
         self.name, self.arguments, self.log, self.environment = name, arguments, log, environment
         self.process = None
+        self.programs = BIN  # the folder of the version that it runs
         self.before = []  # words before the command, as of `ip netns exec NAME`
 
     def start(self):
@@ -126,7 +127,7 @@ class Daemon:
         try:
             with open(self.log, "ab") as log:
                 self.process = subprocess.Popen(
-                    [*self.before, program(self.name), *self.arguments, "--ready-fd", str(theirs)],
+                    [*self.before, os.path.join(self.programs, self.name), *self.arguments, "--ready-fd", str(theirs)],
                     pass_fds=[theirs], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                     env=self.environment, start_new_session=True)
         finally:

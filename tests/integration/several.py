@@ -9,7 +9,7 @@ import subprocess
 import threading
 import time
 
-from cluster import Cluster, PATIENCE, WIDE, program, start_time, wait_until
+from cluster import BIN, Cluster, PATIENCE, WIDE, program, start_time, wait_until
 from patroni import Patroni
 from postgres import Postgres, SOCKET, Way
 
@@ -113,21 +113,26 @@ class Several(Cluster):
 
 
 class Clients:
-    """Who submit one after the other, until they are told to end."""
+    """Who submit one after the other, until they are told to end. `older`: the first does so by the programs of that
+    folder, whatever the controllers run."""
 
-    def __init__(self, cluster, script, count=3):
+    def __init__(self, cluster, script, count=3, older=None):
         self.cluster, self.script = cluster, script
         self.lock = threading.Lock()
         self.acknowledged, self.refusals, self.times = [], [], []
         self.ending = False
-        self.threads = [threading.Thread(target=self._submit, daemon=True) for _ in range(count)]
+        self.threads = [threading.Thread(target=self._submit, args=(BIN if i else older or BIN,), daemon=True)
+                        for i in range(count)]
         for thread in self.threads:
             thread.start()
 
-    def _submit(self):
+    def _submit(self, programs):
+        words = self.cluster.command("submit", "--parsable", "-o", "/dev/null", self.script)
+        words[0] = os.path.join(programs, "muster")
         while not self.ending:
             begun = time.monotonic()
-            done = self.cluster.muster("submit", "--parsable", "-o", "/dev/null", self.script, patience=300)
+            done = subprocess.run(words, cwd=self.cluster.work, text=True, capture_output=True, check=False,
+                                  stdin=subprocess.DEVNULL, timeout=300, env=self.cluster.environment)
             with self.lock:
                 if done.returncode == 0:
                     self.acknowledged.append(int(done.stdout))
@@ -153,11 +158,14 @@ class Clients:
 class Campaign:
     """Faults one after the other under a stream of submissions, with jobs that run from the first to the last."""
 
-    def __init__(self, seed, status=8, away=5.0, controllers=2, synced=False, faults=FAULTS):
+    def __init__(self, seed, status=8, away=5.0, controllers=2, synced=False, faults=FAULTS, older=None):
+        """`older`: a folder of programs that all run until the first upgrade."""
         self.draw = random.Random(seed)
         self.away = away  # seconds that the database is
         self.cluster = Several(controllers, nodes=2, synced=synced, patroni="primary" in faults,
                                disk="256m" if "full" in faults else None, doors="silence" in faults)
+        for daemon in [*self.cluster.controllers, *self.cluster.agents]:
+            daemon.programs = older or BIN
         self.cluster.start()
         self.taken = {fault: [] for fault in faults}  # seconds until the next submission was accepted
         script = self.cluster.script(self.cluster.gate() + f"\nfinish $((MUSTER_JOB_ID % {CODES}))")
@@ -165,7 +173,42 @@ class Campaign:
         self.status = set(range(first, first + status))
         wait_until(lambda: self.status <= set(self.cluster.begun()), "the status jobs did not begin")
         self.before = {job: start_time(pid) for job, pid in self.cluster.begun().items()}
-        self.clients = Clients(self.cluster, self.cluster.script(f"finish $((MUSTER_JOB_ID % {CODES}))"))
+        self.clients = Clients(self.cluster, self.cluster.script(f"finish $((MUSTER_JOB_ID % {CODES}))"), older=older)
+
+    def upgrade(self):
+        """Each controller in turn, who leads last, then each agent. A newer controller that may not begin yet, because an
+        older one leads, is started again, as systemd does; else nobody is stopped before all answer."""
+        leader = self.cluster.controllers[self.cluster.leader() - 1]
+        order = sorted(self.cluster.controllers, key=lambda controller: controller is leader)
+        newer = leader.programs != BIN
+        starts = []
+        for controller in order:
+            controller.stop()
+            controller.programs = BIN
+            starts.append(threading.Thread(target=self._start_again, args=(controller,)))
+            starts[-1].start()
+            if not newer:
+                starts[-1].join()
+                self._wait_all_answer()
+        for start in starts:
+            start.join()
+        self._wait_all_answer()
+        for agent in self.cluster.agents:
+            agent.stop()
+            agent.programs = BIN
+            agent.start()
+
+    def _start_again(self, controller):
+        def started():
+            try:
+                controller.start()
+                return True
+            except AssertionError:
+                return False
+        wait_until(started, self.cluster.logs, pause=0.5)
+
+    def _wait_all_answer(self):
+        wait_until(lambda: len(self.cluster.statuses()) == len(self.cluster.controllers), self.cluster.logs)
 
     def strike(self, fault):
         """One fault, and what was broken put right again."""
@@ -193,10 +236,7 @@ class Campaign:
             self.cluster.postgres.start()
             moment = time.monotonic()
         elif fault == "upgrade":
-            for controller in self.cluster.controllers:
-                controller.stop()
-                controller.start()
-                wait_until(lambda: len(self.cluster.statuses()) == len(self.cluster.controllers), self.cluster.logs)
+            self.upgrade()
         elif fault == "silence":
             self.cluster.doors[number - 1].cut = True
             time.sleep(self.away)
@@ -226,7 +266,7 @@ class Campaign:
         elif fault == "primary":
             member.start()
             self.cluster.postgres.wait(self.cluster.postgres.is_whole, "the old primary does not follow")
-        wait_until(lambda: len(self.cluster.statuses()) == len(self.cluster.controllers), self.cluster.logs)
+        self._wait_all_answer()
 
     def judge(self):
         """[(promise, the cases in which it was broken)]."""
