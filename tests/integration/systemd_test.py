@@ -237,6 +237,43 @@ class SystemdTest(unittest.TestCase):
         self.assertRegex(self.log_in("grep ^0:: /proc/self/cgroup").stdout, r"\A0::/user.slice/")
         self.expect_whole_beat(job, "/home/ada/beside")
 
+    def test_a_personal_cluster_is_a_service_of_its_users_systemd(self):
+        uid = self.run_in("id", "-u", "ada").stdout.strip()
+        self.run_in("loginctl", "enable-linger", "ada")
+        self.addCleanup(self.run_in, "loginctl", "disable-linger", "ada")
+        wait_until(lambda: self.run_in("test", "-S", f"/run/user/{uid}/systemd/private", check=False).returncode == 0,
+                   "no systemd runs for ada")
+
+        def as_user(words, **how):
+            return self.run_in("runuser", "-u", "ada", "--", "env", "HOME=/home/ada", f"XDG_RUNTIME_DIR=/run/user/{uid}",
+                               "sh", "-c", f"cd && exec {words}", **how)
+        self.addCleanup(as_user, "muster down", check=False)
+        self.assertIn("ready: 1 node", as_user("muster up --service").stdout)
+        job = as_user("muster submit --parsable -o mine --wrap 'grep ^0:: /proc/self/cgroup; echo $$; "
+                      "until [ -e enough ]; do sleep 0.1; done; exit 3'").stdout.strip()
+        wait_until(lambda: self.read("/home/ada/mine").count("\n") == 2, lambda: as_user(f"muster show {job}").stdout)
+        group, pid = self.read("/home/ada/mine").splitlines()
+        self.assertRegex(group, rf"\A0::/user.slice/user-{uid}.slice/user@{uid}.service/app.slice/muster.service/\S+")
+
+        def first():
+            return int(as_user("systemctl --user show --property=MainPID --value muster.service").stdout)
+        killed = first()
+        os.kill(self.outer_pid(killed), 9)
+        wait_until(lambda: first() not in (0, killed), "systemd does not start it again")
+        wait_until(lambda: as_user("muster queue", check=False).returncode == 0, "it does not serve again")
+        as_user("muster down")
+        self.assertIn("no personal cluster runs", as_user("muster down", check=False).stderr)
+        self.assertFalse(glob.glob(os.path.join(self.root, "tree/home/ada/.config/systemd/user/muster*")))
+        self.run_in("test", "-d", f"/proc/{pid}")
+        self.assertIn("ready: 1 node", as_user("muster up --service").stdout)
+        self.run_in("touch", "/home/ada/enough")
+
+        def end():
+            jobs = json.loads(as_user("muster history --json").stdout)["jobs"]
+            return next((found for found in jobs if str(found["id"]) == job), None)
+        ended = wait_until(end, f"job {job} does not end")
+        self.assertEqual((ended["state"], ended["exit_code"]), ("FAILED", 3), ended)
+
     def test_ready_means_serving(self):
         status = self.run_in("systemctl", "show", "--property=StatusText", "--value", "muster-agent").stdout
         self.assertRegex(status, r"^node \S+ of cluster muster$")
