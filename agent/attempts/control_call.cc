@@ -13,6 +13,7 @@
 #include "agent/supervisor/attempt/control_packet.h"
 #include "agent/supervisor/user_space/unix_socket.h"
 #include "scheduler/base/status.h"
+#include "scheduler/runtime/passed_descriptors.h"
 
 namespace muster::agent {
 namespace {
@@ -31,21 +32,7 @@ bool SendPacket(int socket, const std::string& packet) {
       write(file.get(), packet.data(), packet.size()) != static_cast<ssize_t>(packet.size())) {
     return false;
   }
-  char byte = 0;
-  iovec content = {.iov_base = &byte, .iov_len = 1};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control = {};
-  msghdr message = {};
-  message.msg_iov = &content;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
-  cmsghdr* const rights = CMSG_FIRSTHDR(&message);
-  rights->cmsg_level = SOL_SOCKET;
-  rights->cmsg_type = SCM_RIGHTS;
-  rights->cmsg_len = CMSG_LEN(sizeof(int));
-  const int descriptor = file.get();
-  std::memcpy(CMSG_DATA(rights), &descriptor, sizeof(descriptor));
-  return sendmsg(socket, &message, MSG_NOSIGNAL) >= 0;
+  return SendWithDescriptors(socket, "f", std::array{file.get()});
 }
 
 }  // namespace

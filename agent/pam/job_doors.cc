@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -16,6 +15,8 @@
 #include <memory>
 #include <optional>
 #include <utility>
+
+#include "scheduler/runtime/passed_descriptors.h"
 
 namespace muster::agent {
 namespace {
@@ -78,13 +79,6 @@ std::vector<Attempt> AttemptsIn(int place) {
   return attempts;
 }
 
-bool IsTrusted(int socket) {
-  ucred peer = {};
-  socklen_t size = sizeof(peer);
-  return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
-         (peer.uid == 0 || peer.uid == geteuid());
-}
-
 // Connected to the attempt's supervisor and asked; invalid: none of this user's is there.
 UniqueFd Ask(int place, const std::string& attempt, const SessionQuestion& question) {
   const std::string path = "/proc/self/fd/" + std::to_string(place) + "/" + attempt + "/" +
@@ -99,7 +93,7 @@ UniqueFd Ask(int place, const std::string& attempt, const SessionQuestion& quest
   const std::string packet = ToPacket(question);
   if (!fd.valid() ||
       connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||
-      !IsTrusted(fd.get()) ||
+      !IsPeerRootOrSelf(fd.get()) ||
       send(fd.get(), packet.data(), packet.size(), MSG_NOSIGNAL) !=
           static_cast<ssize_t>(packet.size())) {
     return {};
@@ -110,26 +104,13 @@ UniqueFd Ask(int place, const std::string& attempt, const SessionQuestion& quest
 // One answer; descriptors that come along are the way's.
 std::optional<SessionAnswer> Receive(int socket, WayIn* way) {
   std::vector<char> bytes(kSessionPacketBytes + 1);
-  iovec part = {bytes.data(), bytes.size()};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(2 * sizeof(int))> space = {};
-  msghdr message = {};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = space.data();
-  message.msg_controllen = space.size();
-  const ssize_t got = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-  const cmsghdr* const header = got >= 0 ? CMSG_FIRSTHDR(&message) : nullptr;
-  if (header != nullptr && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) {
-    const std::array<UniqueFd*, 2> places = {&way->procs, &way->mounts};
-    const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (std::size_t i = 0; i < count && i < places.size(); ++i) {
-      int fd = -1;
-      std::memcpy(&fd, CMSG_DATA(header) + i * sizeof(int), sizeof(int));
-      places[i]->reset(fd);
-    }
+  ReceivedMessage received = ReceiveWithDescriptors(socket, bytes);
+  const std::array<UniqueFd*, 2> places = {&way->procs, &way->mounts};
+  for (std::size_t i = 0; i < received.descriptors.size() && i < places.size(); ++i) {
+    *places[i] = std::move(received.descriptors[i]);
   }
-  return got > 0 && (message.msg_flags & MSG_TRUNC) == 0
-             ? ParseSessionAnswer({bytes.data(), static_cast<std::size_t>(got)})
+  return received.size > 0 && !received.cut
+             ? ParseSessionAnswer({bytes.data(), static_cast<std::size_t>(received.size)})
              : std::nullopt;
 }
 

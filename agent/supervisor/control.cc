@@ -4,7 +4,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "agent/supervisor/user_space/unix_socket.h"
 #include "proto/convert/order.h"
 #include "scheduler/base/status.h"
+#include "scheduler/runtime/passed_descriptors.h"
 
 namespace muster::agent {
 namespace {
@@ -38,31 +38,19 @@ absl::StatusOr<std::string> ReadMemoryFile(int fd) {
 absl::StatusOr<Packet> Receive(int fd) {
   Packet packet;
   std::vector<char> buffer(kControlPacketBytes + 1);
-  iovec part = {buffer.data(), buffer.size()};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> space = {};
-  msghdr message = {};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = space.data();
-  message.msg_controllen = space.size();
-  const ssize_t got = recvmsg(fd, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-  if (got <= 0) {
-    packet.closed = got == 0 || (errno != EAGAIN && errno != EINTR);
+  const ReceivedMessage received = ReceiveWithDescriptors(fd, buffer);
+  if (received.size <= 0) {
+    packet.closed = received.size == 0 || errno != EAGAIN;
     return packet;
   }
-  const cmsghdr* header = CMSG_FIRSTHDR(&message);
-  if (header != nullptr && header->cmsg_type == SCM_RIGHTS) {
-    UniqueFd file;
-    int number = -1;
-    std::memcpy(&number, CMSG_DATA(header), sizeof(number));
-    file.reset(number);
-    ASSIGN_OR_RETURN(packet.bytes, ReadMemoryFile(file.get()));
+  if (!received.descriptors.empty()) {
+    ASSIGN_OR_RETURN(packet.bytes, ReadMemoryFile(received.descriptors.front().get()));
     return packet;
   }
-  if ((message.msg_flags & MSG_TRUNC) != 0) {
+  if (received.cut) {
     return absl::InvalidArgumentError("a command that exceeds one packet");
   }
-  packet.bytes.assign(buffer.data(), static_cast<std::size_t>(got));
+  packet.bytes.assign(buffer.data(), static_cast<std::size_t>(received.size));
   return packet;
 }
 
@@ -99,13 +87,6 @@ absl::StatusOr<ControlSocket::Command> Parse(const std::string& bytes) {
   }
 }
 
-bool MayCommand(int fd) {
-  ucred peer = {};
-  socklen_t size = sizeof(peer);
-  return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
-         (peer.uid == 0 || peer.uid == geteuid());
-}
-
 }  // namespace
 
 ControlSocket::ControlSocket(EventLoop& loop, std::string path, UniqueFd listener, Handler handler)
@@ -136,7 +117,7 @@ absl::StatusOr<std::unique_ptr<ControlSocket>> ControlSocket::Open(EventLoop& lo
 
 void ControlSocket::Accept() {
   UniqueFd fd(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!fd.valid() || connections_.size() >= kConnectionsMax || !MayCommand(fd.get())) {
+  if (!fd.valid() || connections_.size() >= kConnectionsMax || !IsPeerRootOrSelf(fd.get())) {
     return;
   }
   const int number = fd.get();

@@ -31,7 +31,7 @@
 #include "scheduler/base/text/words.h"
 #include "scheduler/model/policy/policy_text.h"
 #include "scheduler/model/value/gres.h"
-#include "scheduler/runtime/resource_limits.h"
+#include "scheduler/runtime/program/resource_limits.h"
 
 namespace muster::cli {
 namespace {

@@ -20,6 +20,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/supervisor/container/job_devices.h"
 #include "scheduler/base/status.h"
+#include "scheduler/runtime/passed_descriptors.h"
 
 namespace muster::agent {
 namespace {
@@ -108,29 +109,11 @@ struct Received {
 
 // The program's one packet; without bytes: it has ended without a word.
 Received Receive(int socket) {
-  constexpr std::size_t kDescriptorsMax = 16;
   Received received;
   received.bytes.resize(kContainerAnswerBytesMax);
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(kDescriptorsMax * sizeof(int))> control = {};
-  iovec part = {received.bytes.data(), received.bytes.size()};
-  msghdr message = {};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control.data();
-  message.msg_controllen = control.size();
-  const ssize_t got = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  received.bytes.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  for (cmsghdr* header = CMSG_FIRSTHDR(&message); got > 0 && header != nullptr;
-       header = CMSG_NXTHDR(&message, header)) {
-    if (header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS) {
-      const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-      for (std::size_t i = 0; i < count; ++i) {
-        int fd = -1;
-        std::memcpy(&fd, CMSG_DATA(header) + i * sizeof(int), sizeof(int));
-        received.descriptors.emplace_back(fd);
-      }
-    }
-  }
+  ReceivedMessage message = ReceiveWithDescriptors(socket, received.bytes);
+  received.bytes.resize(message.size > 0 ? static_cast<std::size_t>(message.size) : 0);
+  received.descriptors = std::move(message.descriptors);
   return received;
 }
 

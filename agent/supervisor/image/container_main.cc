@@ -1,6 +1,5 @@
 // muster-container: makes a container for a supervisor, or saves one, as the job's user; see
 // agent/supervisor/attempt/container_order.h. Exit status: 0 it answered, 1 it could not.
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +15,7 @@
 #include "agent/supervisor/image/container_make.h"
 #include "agent/supervisor/image/container_save.h"
 #include "scheduler/base/utf8.h"
+#include "scheduler/runtime/passed_descriptors.h"
 
 namespace {
 
@@ -24,7 +24,6 @@ using muster::agent::ContainerOrder;
 using muster::agent::MadeContainer;
 
 constexpr std::size_t kOrderBytesMax = std::size_t{16} << 20;
-constexpr std::size_t kDescriptorsMax = 8;
 
 std::string ReadInput() {
   std::string text;
@@ -44,23 +43,7 @@ std::string ReadInput() {
 
 bool Answer(const ContainerMade& facts, const std::vector<int>& descriptors) {
   const std::string bytes = muster::agent::EncodeContainerMade(facts);
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(kDescriptorsMax * sizeof(int))> control = {};
-  iovec part = {const_cast<char*>(bytes.data()), bytes.size()};  // sendmsg does not write
-  msghdr message = {};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  if (!descriptors.empty()) {
-    const std::size_t size = descriptors.size() * sizeof(int);
-    message.msg_control = control.data();
-    message.msg_controllen = CMSG_SPACE(size);
-    cmsghdr* const header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(size);
-    std::memcpy(CMSG_DATA(header), descriptors.data(), size);
-  }
-  return sendmsg(muster::agent::kContainerChannel, &message, MSG_NOSIGNAL) ==
-         static_cast<ssize_t>(bytes.size());
+  return muster::SendWithDescriptors(muster::agent::kContainerChannel, bytes, descriptors);
 }
 
 bool Refuse(const absl::Status& why) {

@@ -21,6 +21,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/cgroup/cgroup_tree.h"
 #include "scheduler/runtime/cgroup/own_cgroup.h"
+#include "scheduler/runtime/passed_descriptors.h"
 
 namespace muster::agent {
 namespace {
@@ -32,30 +33,9 @@ constexpr std::array<std::string_view, 13> kScriptsOwn = {
     "SLURM_GTIDS",   "SLURM_NODEID",  "SLURM_PROCID",  "MUSTER_TASK_PID", "SLURM_TASK_PID",
     "MUSTER_PROCID", "SLURM_LOCALID", "MUSTER_LOCALID"};
 
-bool MayAsk(int fd) {
-  ucred peer = {};
-  socklen_t size = sizeof(peer);
-  return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
-         (peer.uid == 0 || peer.uid == geteuid());
-}
-
+// Who does not take it is refused.
 void Send(int socket, const std::string& packet, std::initializer_list<int> descriptors) {
-  std::string bytes = packet;
-  iovec part = {bytes.data(), bytes.size()};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(2 * sizeof(int))> space = {};
-  msghdr message = {};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  if (descriptors.size() > 0) {
-    message.msg_control = space.data();
-    message.msg_controllen = CMSG_SPACE(descriptors.size() * sizeof(int));
-    cmsghdr* const header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(descriptors.size() * sizeof(int));
-    std::memcpy(CMSG_DATA(header), descriptors.begin(), descriptors.size() * sizeof(int));
-  }
-  sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);  // who does not take it is refused
+  SendWithDescriptors(socket, packet, {descriptors.begin(), descriptors.size()}, MSG_DONTWAIT);
 }
 
 std::string NameOf(const LaunchOrder& launch) {
@@ -117,7 +97,7 @@ void SessionDesk::Shut() {
 void SessionDesk::Accept() {
   UniqueFd connection(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   const int fd = connection.get();
-  if (!connection.valid() || connections_.size() >= kConnectionsMax || !MayAsk(fd) ||
+  if (!connection.valid() || connections_.size() >= kConnectionsMax || !IsPeerRootOrSelf(fd) ||
       !host_.loop.Watch(fd, EPOLLIN, [this, fd](std::uint32_t) { Serve(fd); }).ok()) {
     return;
   }

@@ -14,20 +14,22 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <iterator>
+#include <span>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "agent/supervisor/user_space/child_setup.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/file.h"
+#include "scheduler/runtime/passed_descriptors.h"
 #include "scheduler/runtime/process.h"
 
 namespace muster::agent {
 namespace {
 
 constexpr std::size_t kTextBytesMax = std::size_t{1} << 14;
-// In one message; the kernel takes 253.
-constexpr std::size_t kDescriptorsAtOnce = 64;
 // A child that was killed, or has answered, is waited for so long at most.
 constexpr int kGoneWithinMs = 100;
 
@@ -36,45 +38,22 @@ struct Verdict {
   std::int32_t code = 0;  // absl::StatusCode
 };
 
-union ControlBuffer {
-  cmsghdr align;
-  std::array<char, CMSG_SPACE(kDescriptorsAtOnce * sizeof(int))> bytes;
-};
-
-bool Send(int socket, const void* data, std::size_t size, const UniqueFd* first,
-          std::size_t count) {
-  ControlBuffer control = {};
-  iovec part = {const_cast<void*>(data), size};  // sendmsg does not write
-  msghdr message = {};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  if (count > 0) {
-    message.msg_control = control.bytes.data();
-    message.msg_controllen = CMSG_SPACE(count * sizeof(int));
-    cmsghdr* const header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(count * sizeof(int));
-    for (std::size_t i = 0; i < count; ++i) {
-      const int fd = first[i].get();
-      std::memcpy(CMSG_DATA(header) + i * sizeof(int), &fd, sizeof(int));
-    }
+bool Send(int socket, std::string_view bytes, std::span<const UniqueFd> descriptors) {
+  std::vector<int> numbers;
+  numbers.reserve(descriptors.size());
+  for (const UniqueFd& descriptor : descriptors) {
+    numbers.push_back(descriptor.get());
   }
-  ssize_t sent = 0;
-  do {
-    sent = sendmsg(socket, &message, MSG_NOSIGNAL);
-  } while (sent < 0 && errno == EINTR);
-  return sent == static_cast<ssize_t>(size);
+  return SendWithDescriptors(socket, bytes, numbers);
 }
 
 void SendAnswer(int socket, const absl::StatusOr<Brought>& brought) {
   Verdict verdict = {static_cast<std::int32_t>(brought.status().code())};
   std::string text = brought.ok() ? brought->text : std::string(brought.status().message());
   for (std::size_t at = 0; brought.ok() && at < brought->descriptors.size();
-       at += kDescriptorsAtOnce) {
-    const char one = 0;
-    if (!Send(socket, &one, 1, &brought->descriptors[at],
-              std::min(brought->descriptors.size() - at, kDescriptorsAtOnce))) {
+       at += kPassedDescriptorsMax) {
+    const std::span<const UniqueFd> left = std::span(brought->descriptors).subspan(at);
+    if (!Send(socket, "d", left.first(std::min(left.size(), kPassedDescriptorsMax)))) {
       verdict.code = static_cast<std::int32_t>(absl::ErrnoToStatusCode(errno));
       const char* const why = std::strerror(errno);  // NOLINT(concurrency-mt-unsafe): one thread
       text = absl::StrCat("cannot pass what was opened: ", why);
@@ -83,7 +62,7 @@ void SendAnswer(int socket, const absl::StatusOr<Brought>& brought) {
   }
   std::string bytes(reinterpret_cast<const char*>(&verdict), sizeof(verdict));
   bytes += text.substr(0, kTextBytesMax);
-  Send(socket, bytes.data(), bytes.size(), nullptr, 0);
+  Send(socket, bytes, {});
 }
 
 void CloseAllBut(int one, int other) {
@@ -160,7 +139,6 @@ class UserChild {
  private:
   UserChild(pid_t pid, UniqueFd pidfd, UniqueFd socket, std::string name)
       : pid_(pid), pidfd_(std::move(pidfd)), socket_(std::move(socket)), name_(std::move(name)) {}
-  bool TakeDescriptors(msghdr* message);
 
   const pid_t pid_;
   const UniqueFd pidfd_;  // whoever reaps our children may have reaped it
@@ -206,45 +184,21 @@ UserChild::~UserChild() {
   waitid(P_PIDFD, static_cast<id_t>(pidfd_.get()), &info, WEXITED | WNOHANG);
 }
 
-bool UserChild::TakeDescriptors(msghdr* message) {
-  for (cmsghdr* header = CMSG_FIRSTHDR(message); header != nullptr;
-       header = CMSG_NXTHDR(message, header)) {
-    if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) {
-      continue;
-    }
-    const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-    for (std::size_t i = 0; i < count; ++i) {
-      int fd = -1;
-      std::memcpy(&fd, CMSG_DATA(header) + i * sizeof(int), sizeof(int));
-      brought_.descriptors.emplace_back(fd);
-    }
-  }
-  return (message->msg_flags & MSG_CTRUNC) == 0;
-}
-
 bool UserChild::Read() {
   std::array<char, sizeof(Verdict) + kTextBytesMax> bytes;  // not set: two of three reads are short
   while (true) {
-    ControlBuffer control = {};
-    iovec part = {bytes.data(), bytes.size()};
-    msghdr message = {};
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    message.msg_control = control.bytes.data();
-    message.msg_controllen = control.bytes.size();
-    const ssize_t got = recvmsg(socket_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    if (got < 0 && errno == EINTR) {
-      continue;
+    ReceivedMessage received = ReceiveWithDescriptors(socket_.get(), bytes);
+    if (received.size <= 0) {
+      return received.size == 0 || errno != EAGAIN;
     }
-    if (got <= 0) {
-      return got == 0 || errno != EAGAIN;
-    }
-    damaged_ = !TakeDescriptors(&message) || damaged_;
-    if (static_cast<std::size_t>(got) >= sizeof(Verdict)) {
+    damaged_ = received.lost || damaged_;
+    std::move(received.descriptors.begin(), received.descriptors.end(),
+              std::back_inserter(brought_.descriptors));
+    const auto got = static_cast<std::size_t>(received.size);
+    if (got >= sizeof(Verdict)) {
       Verdict verdict;
       std::memcpy(&verdict, bytes.data(), sizeof(verdict));
-      std::string text(bytes.data() + sizeof(verdict),
-                       static_cast<std::size_t>(got) - sizeof(verdict));
+      std::string text(bytes.data() + sizeof(verdict), got - sizeof(verdict));
       verdict_ = absl::Status(static_cast<absl::StatusCode>(verdict.code), text);
       brought_.text = std::move(text);
     }

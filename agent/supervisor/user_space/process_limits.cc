@@ -1,6 +1,6 @@
 #include "agent/supervisor/user_space/process_limits.h"
 
-#include "scheduler/runtime/resource_limits.h"
+#include "scheduler/runtime/program/resource_limits.h"
 
 namespace muster::agent {
 

@@ -15,6 +15,7 @@
 #include "proto/convert/order.h"
 #include "proto/supervisor.pb.h"
 #include "scheduler/base/status.h"
+#include "scheduler/runtime/passed_descriptors.h"
 #include "scheduler/runtime/unique_fd.h"
 
 namespace muster::agent {
@@ -34,21 +35,7 @@ bool SendAsFile(int socket, const std::string& bytes) {
       write(file.get(), bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) {
     return false;
   }
-  char mark = 'F';
-  iovec part = {&mark, 1};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> space = {};
-  msghdr message = {};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = space.data();
-  message.msg_controllen = space.size();
-  cmsghdr* header = CMSG_FIRSTHDR(&message);
-  header->cmsg_level = SOL_SOCKET;
-  header->cmsg_type = SCM_RIGHTS;
-  header->cmsg_len = CMSG_LEN(sizeof(int));
-  const int fd = file.get();
-  std::memcpy(CMSG_DATA(header), &fd, sizeof(fd));
-  return sendmsg(socket, &message, MSG_NOSIGNAL) == 1;
+  return SendWithDescriptors(socket, "F", std::array{file.get()});
 }
 
 absl::Status Send(const AttemptDirectory& directory, const wire::SupervisorCommand& command) {

@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "scheduler/runtime/resource_limits.h"
+#include "scheduler/runtime/program/resource_limits.h"
 
 namespace muster::agent {
 namespace {
