@@ -198,16 +198,13 @@ std::optional<std::chrono::sys_seconds> Recurrence::Next(std::chrono::sys_second
       continue;
     }
     std::optional<std::chrono::sys_seconds> first;
-    for (unsigned hour = 0; hour < 24; ++hour) {
-      for (unsigned minute = 0; hours_.test(hour) && minute < 60; ++minute) {
-        if (!minutes_.test(minute)) {
-          continue;
-        }
-        const std::chrono::sys_seconds found =
-            zone_.SystemTimeOf(day + std::chrono::hours(hour) + std::chrono::minutes(minute));
-        if (found > time && (!first.has_value() || found < *first)) {
-          first = found;
-        }
+    for (unsigned minute = 0; minute < 24 * 60; ++minute) {
+      if (!hours_.test(minute / 60) || !minutes_.test(minute % 60)) {
+        continue;
+      }
+      const std::chrono::sys_seconds found = zone_.SystemTimeOf(day + std::chrono::minutes(minute));
+      if (found > time && (!first.has_value() || found < *first)) {
+        first = found;
       }
     }
     if (first.has_value()) {
