@@ -35,8 +35,9 @@ ClientService::ClientService(Controller& controller, Accounting& accounting, Job
   ServeTunings(methods_, backend);
   ServeArchive(methods_, backend, setting.archive);
   ServeTokens(methods_, setting.tokens, reader_);
-  methods_.ServeMessages(
-      "ReadMetrics", [this](const AnyCall& call, std::string_view) { metrics_.ReadMetrics(call); });
+  methods_.ServeMessages("ReadMetrics", [this](const AnyCall& call, std::string_view request) {
+    metrics_.ReadMetrics(call, request);
+  });
   ServePictures(methods_, controller, setting.usage);
   methods_.CheckComplete();
   EnterByDoor();

@@ -1,10 +1,12 @@
 #include "daemon/gateway/gateway.h"
 
 #include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/strip.h"
 #include "daemon/gateway/page/page_files.h"
 #include "daemon/gateway/rest/json_message.h"
 #include "daemon/gateway/rest/open_api.h"
@@ -47,6 +49,11 @@ constexpr CodeName kCodes[] = {
     {grpc::StatusCode::UNIMPLEMENTED, 501, "UNIMPLEMENTED"},
     {grpc::StatusCode::UNAVAILABLE, 503, "UNAVAILABLE"},
 };
+
+// All numbers, or a page of Slurm's: /metrics/nodes.
+bool IsMetricsPath(const std::string& path) {
+  return path == kMetrics || absl::StartsWith(path, absl::StrCat(kMetrics, "/"));
+}
 
 Response Json(std::string body) {
   return {200, "application/json", std::move(body), {}};
@@ -98,14 +105,14 @@ std::optional<Response> Gateway::Screen(const http::Request& head) {
                : std::optional(WrongMethod(allowed == "GET" ? "GET, HEAD" : allowed));
   }
   const bool slurm = slurm::IsSlurmPath(head.path);
-  if (!absl::StartsWith(head.path, "/v1/") && head.path != kMetrics && !slurm) {
+  if (!absl::StartsWith(head.path, "/v1/") && !IsMetricsPath(head.path) && !slurm) {
     return NotThere(absl::StrCat(head.path, ": nothing is there; see /v1/openapi.json"));
   }
   // Who says nothing of himself does not learn either what is here.
   if (sessions_.TokenOf(head.bearer).empty()) {
     return Problem(401, "UNAUTHENTICATED", "say Authorization: Bearer TOKEN, of: muster token");
   }
-  if (head.path == kMetrics || head.path == kEvents) {
+  if (IsMetricsPath(head.path) || head.path == kEvents) {
     return head.method == "GET" ? std::nullopt : std::optional(WrongMethod("GET, HEAD"));
   }
   const absl::Status found = slurm ? slurm::CheckSlurmPath(head) : FindRoute(head).status();
@@ -139,7 +146,7 @@ void Gateway::Serve(const http::Request& request, std::shared_ptr<http::ReplyPat
     reply->Send(Json("{}\n"));
   } else if (const PageFile* const file = FindPageFile(request.path)) {
     reply->Send({200, file->type, std::string(file->text), {}});
-  } else if (request.path == kMetrics) {
+  } else if (IsMetricsPath(request.path)) {
     ServeMetrics(request, sessions_.TokenOf(request.bearer), std::move(reply));
   } else if (request.path == kEvents) {
     ServeEvents(request, sessions_.TokenOf(request.bearer), reply);
@@ -198,8 +205,10 @@ void Gateway::ServeEvents(const http::Request& request, const std::string& token
 
 void Gateway::ServeMetrics(const http::Request& request, const std::string& token,
                            std::shared_ptr<http::ReplyPath> reply) {
+  wire::ReadMetricsRequest asked;
+  asked.set_page(std::string(absl::StripPrefix(absl::StripPrefix(request.path, kMetrics), "/")));
   link_.Call(
-      *ControllerLink::FindMethod("ReadMetrics"), wire::ReadMetricsRequest(), token,
+      *ControllerLink::FindMethod("ReadMetrics"), asked, token,
       [reply = std::move(reply), open = AcceptsOpenMetrics(request.accept)](
           const grpc::Status& status, const std::unique_ptr<google::protobuf::Message>& answer) {
         const auto* const metrics = dynamic_cast<const wire::ReadMetricsReply*>(answer.get());

@@ -21,6 +21,7 @@ import unittest
 
 import cluster
 from cluster import Cluster, program, wait_until
+from door import Door
 
 try:
     import jsonschema
@@ -28,68 +29,7 @@ except ImportError:
     jsonschema = None
 
 
-class GatewayTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.cluster = Cluster(topology=cluster.WIDE)
-        cls.addClassCleanup(cls.cluster.close)
-        door = f"unix:{cls.cluster.state}/gateway.sock"
-        cls.cluster.controller.arguments += ["--gateway-socket", door]
-        cls.cluster.start()
-        cls.gateway = cls.cluster._daemon("muster-gateway", ["--controller", door], "muster-gateway")
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            cls.port = free.getsockname()[1]
-        cls.gateway.arguments += ["--listen", f"127.0.0.1:{cls.port}"]
-        cls.gateway.start()
-        cls.addClassCleanup(cls.gateway.stop)
-        cls.token = cls.make_token()
-        cls.reader = cls.make_token("--read-only")
-
-    @classmethod
-    def make_token(cls, *options):
-        made = cls.cluster.muster("token", *options)
-        assert made.returncode == 0, made.stderr
-        return made.stdout.strip()
-
-    def ask(self, method, path, token=None, body=None, headers=None):
-        """Status, headers and body of the answer, read as JSON where it is."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=cluster.PATIENCE)
-        with contextlib.closing(connection):
-            said = dict(headers or {})
-            if token is not None:
-                said["Authorization"] = "Bearer " + token
-            if body is not None:
-                said.setdefault("Content-Type", "application/json")
-            connection.request(method, path, body if body is None or isinstance(body, bytes)
-                               else json.dumps(body), said)
-            answer = connection.getresponse()
-            text = answer.read()
-            if "json" in answer.headers.get("Content-Type", ""):
-                text = json.loads(text)
-            return answer.status, answer.headers, text
-
-    def get(self, path, token=None):
-        status, _, body = self.ask("GET", path, token or self.token)
-        self.assertEqual(status, 200, body)
-        return body
-
-    def raw(self, data, patience=30):
-        """What comes back for these bytes, until the end of the connection."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=patience) as caller:
-            with contextlib.suppress(OSError):
-                caller.sendall(data)
-            answer = b""
-            with contextlib.suppress(OSError):
-                while piece := caller.recv(65536):
-                    answer += piece
-            return answer
-
-    def submit(self, *options):
-        made = self.cluster.muster("submit", "--parsable", *options)
-        self.assertEqual(made.returncode, 0, made.stderr)
-        return made.stdout.strip()
-
+class GatewayTest(Door):
     def test_nothing_is_answered_without_a_token(self):
         for path in ("/v1/jobs", "/v1/ListJobs", "/v1/nodes", "/metrics", "/v1/Nothing"):
             for token in (None, "", "x", "a.b.c", self.token[:-4] + "AAAA", self.token + ".x"):

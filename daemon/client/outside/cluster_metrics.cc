@@ -2,96 +2,24 @@
 
 #include <algorithm>
 #include <array>
-#include <initializer_list>
 #include <optional>
 #include <utility>
 
+#include "daemon/client/outside/metric_page.h"
+#include "daemon/client/outside/slurm_metrics.h"
+
 namespace muster::daemon {
 namespace {
-
-using Labels = std::vector<std::string>;
-using Series = std::map<Labels, double>;
-
-// What becomes of the samples that are too many.
-enum class Others { kSum, kMost };
-
-// Keeps the largest and joins the others, so that the number of samples is bounded whatever users
-// call their accounts.
-Series Bounded(Series series, Others others) {
-  if (series.size() <= kSeriesMax) {
-    return series;
-  }
-  std::vector<std::pair<Labels, double>> sorted(series.begin(), series.end());
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const auto& a, const auto& b) { return a.second > b.second; });
-  Series kept(sorted.begin(), sorted.begin() + kSeriesMax - 1);
-  for (std::size_t i = kSeriesMax - 1; i < sorted.size(); ++i) {
-    double& other = kept[Labels(sorted[i].first.size(), "other")];
-    other = others == Others::kSum ? other + sorted[i].second : std::max(other, sorted[i].second);
-  }
-  return kept;
-}
-
-class Page {
- public:
-  wire::MetricFamily& Family(wire::MetricKind kind, const std::string& name,
-                             const std::string& help, const Labels& label_names = {}) {
-    wire::MetricFamily& family = *reply_.add_families();
-    family.set_name(name);
-    family.set_help(help);
-    family.set_kind(kind);
-    for (const std::string& label : label_names) {
-      family.add_label_names(label);
-    }
-    return family;
-  }
-  void Gauge(const std::string& name, const std::string& help, double value) {
-    Family(wire::METRIC_KIND_GAUGE, name, help).add_samples()->set_value(value);
-  }
-  void Gauges(const std::string& name, const std::string& help, const Labels& label_names,
-              Series series, Others others = Others::kSum) {
-    Fill(Family(wire::METRIC_KIND_GAUGE, name, help, label_names), std::move(series), others);
-  }
-  void Counter(const std::string& name, const std::string& help, double value) {
-    Family(wire::METRIC_KIND_COUNTER, name, help).add_samples()->set_value(value);
-  }
-  void Counters(const std::string& name, const std::string& help, const Labels& label_names,
-                Series series) {
-    Fill(Family(wire::METRIC_KIND_COUNTER, name, help, label_names), std::move(series),
-         Others::kSum);
-  }
-  static void Add(wire::MetricFamily& family, const Timings& timings, const Labels& labels = {}) {
-    if (family.bounds().empty()) {
-      family.mutable_bounds()->Add(timings.bounds().begin(), timings.bounds().end());
-    }
-    const Timings::Reading reading = timings.Read();
-    wire::MetricSample& sample = *family.add_samples();
-    sample.mutable_labels()->Add(labels.begin(), labels.end());
-    sample.set_value(reading.seconds);
-    sample.mutable_counts()->Add(reading.counts.begin(), reading.counts.end());
-  }
-  wire::ReadMetricsReply Take() { return std::move(reply_); }
-
- private:
-  static void Fill(wire::MetricFamily& family, Series series, Others others) {
-    for (const auto& [labels, value] : Bounded(std::move(series), others)) {
-      wire::MetricSample& sample = *family.add_samples();
-      sample.mutable_labels()->Add(labels.begin(), labels.end());
-      sample.set_value(value);
-    }
-  }
-  wire::ReadMetricsReply reply_;
-};
 
 double Seconds(std::int64_t milliseconds) {
   return static_cast<double>(milliseconds) / 1e3;
 }
 
-void AddJobs(const MeteredCluster& cluster, Page& page) {
-  Series jobs;
-  Series users;
-  Series cpus;
-  Series gpus;
+void AddJobs(const MeteredCluster& cluster, MetricPage& page) {
+  MetricSeries jobs;
+  MetricSeries users;
+  MetricSeries cpus;
+  MetricSeries gpus;
   double oldest = 0;
   for (const auto& [id, row] : cluster.jobs) {
     const char* const state = row.held ? "HELD" : Name(row.state);
@@ -117,12 +45,12 @@ void AddJobs(const MeteredCluster& cluster, Page& page) {
   page.Gauge("muster_queue_oldest_seconds", "How long the job waits that waits longest", oldest);
 }
 
-void AddNodes(const MeteredCluster& cluster, Page& page) {
-  Series nodes{
+void AddNodes(const MeteredCluster& cluster, MetricPage& page) {
+  MetricSeries nodes{
       {{"DOWN", "no"}, 0}, {{"IDLE", "no"}, 0}, {{"MIXED", "no"}, 0}, {{"ALLOCATED", "no"}, 0}};
-  Series health;
-  Series gpus;
-  Series gpus_taken;
+  MetricSeries health;
+  MetricSeries gpus;
+  MetricSeries gpus_taken;
   double cpus = 0;
   double cpus_taken = 0;
   double memory = 0;
@@ -141,7 +69,7 @@ void AddNodes(const MeteredCluster& cluster, Page& page) {
     memory += static_cast<double>(node.machine->memory.value());
     memory_taken += static_cast<double>(node.memory_taken.value());
     for (std::size_t i = 0; i < node.machine->gpus.size(); ++i) {
-      const Labels model = {node.machine->gpus[i].model};
+      const MetricLabels model = {node.machine->gpus[i].model};
       gpus[model] += 1;
       gpus_taken[model] += i < node.gpus_taken.size()
                                ? static_cast<double>(node.gpus_taken[i].value()) / kWholeGpu.value()
@@ -188,16 +116,16 @@ constexpr std::array<GpuColumn, 7> kGpuColumns = {{
      &GpuSums::xids, 1},
 }};
 
-void AddGpus(const MeteredCluster& cluster, Page& page) {
-  Series memory;
+void AddGpus(const MeteredCluster& cluster, MetricPage& page) {
+  MetricSeries memory;
   for (const auto& [id, node] : cluster.nodes) {
     for (const Gpu& gpu : node.machine->gpus) {
       memory[{node.name}] += static_cast<double>(gpu.memory.value());
     }
   }
   page.Gauges("muster_gpu_memory_bytes", "Memory of the node's GPUs", {"node"}, std::move(memory));
-  Series hottest;
-  std::array<Series, kGpuColumns.size()> columns;
+  MetricSeries hottest;
+  std::array<MetricSeries, kGpuColumns.size()> columns;
   for (const auto& [id, sums] : cluster.gpus) {
     const auto node = cluster.nodes.find(id);
     if (node == cluster.nodes.end()) {
@@ -221,14 +149,14 @@ void AddGpus(const MeteredCluster& cluster, Page& page) {
     }
   }
   page.Gauges("muster_gpu_temperature_celsius", "Of the hottest of the node's GPUs", {"node"},
-              std::move(hottest), Others::kMost);
+              std::move(hottest), MetricPage::Others::kMost);
 }
 
-void AddWork(const Meters& meters, const std::map<std::string, Timings>& calls, Page& page) {
-  Page::Add(page.Family(wire::METRIC_KIND_HISTOGRAM, "muster_job_wait_seconds",
-                        "From a job's submission to its first start"),
-            meters.wait);
-  Page::Add(
+void AddWork(const Meters& meters, const std::map<std::string, Timings>& calls, MetricPage& page) {
+  MetricPage::Add(page.Family(wire::METRIC_KIND_HISTOGRAM, "muster_job_wait_seconds",
+                              "From a job's submission to its first start"),
+                  meters.wait);
+  MetricPage::Add(
       page.Family(wire::METRIC_KIND_HISTOGRAM, "muster_cycle_seconds", "One cycle of the planner"),
       meters.cycle);
   const Timings::Reading cycles = meters.cycle.Read();
@@ -238,14 +166,14 @@ void AddWork(const Meters& meters, const std::map<std::string, Timings>& calls, 
              "When the newest cycle of the planner began, since 1970", Seconds(meters.cycle_ms));
   page.Gauge("muster_controller_start_seconds", "When the controller began, since 1970",
              Seconds(meters.since_ms));
-  Page::Add(page.Family(wire::METRIC_KIND_HISTOGRAM, "muster_commit_seconds",
-                        "One group of changes, until it is on the disk"),
-            meters.commit);
+  MetricPage::Add(page.Family(wire::METRIC_KIND_HISTOGRAM, "muster_commit_seconds",
+                              "One group of changes, until it is on the disk"),
+                  meters.commit);
   wire::MetricFamily& family =
       page.Family(wire::METRIC_KIND_HISTOGRAM, "muster_call_seconds",
                   "One call of a client, until its answer has left", {"method"});
   for (const auto& [method, timings] : calls) {
-    Page::Add(family, timings, {method});
+    MetricPage::Add(family, timings, {method});
   }
   page.Counter("muster_jobs_submitted", "Jobs that were accepted",
                static_cast<double>(meters.submitted));
@@ -261,7 +189,7 @@ void AddWork(const Meters& meters, const std::map<std::string, Timings>& calls, 
       {"kept"},
       {{{"true"}, static_cast<double>(meters.promises_kept)},
        {{"false"}, static_cast<double>(meters.promises_missed)}});
-  Series ended;
+  MetricSeries ended;
   for (const JobStateName& row : kJobStateNames) {
     if (IsTerminal(row.state)) {
       ended[{row.name}] = static_cast<double>(meters.ended[static_cast<std::size_t>(row.state)]);
@@ -284,143 +212,12 @@ void AddWork(const Meters& meters, const std::map<std::string, Timings>& calls, 
                static_cast<double>(meters.cpu_energy_mj) / 1e3);
 }
 
-// Names of Slurm 25.11's /metrics/openmetrics, where we have the same number.
-struct SlurmJobs {
-  double jobs = 0;
-  double pending = 0;
-  double running = 0;
-  double suspended = 0;
-  double completing = 0;
-  double hold = 0;
-  double cpus = 0;
-  double gpus = 0;
-  double memory = 0;
-  double nodes = 0;
-
-  void Add(const MeteredJobs& row) {
-    jobs += row.count;
-    pending += IsWaiting(row.state) ? row.count : 0;
-    running += IsRunning(row.state) ? row.count : 0;
-    suspended += IsSuspended(row.state) ? row.count : 0;
-    completing += IsCompleting(row.state) ? row.count : 0;
-    hold += row.held ? row.count : 0;
-    cpus += static_cast<double>(row.cpus);
-    gpus += row.gpus;
-    memory += static_cast<double>(row.memory.value());
-    nodes += row.nodes;
-  }
-};
-
-struct SlurmColumn {
-  const char* name;
-  const char* help;
-  double SlurmJobs::*value;
-};
-constexpr std::array<SlurmColumn, 10> kSlurmColumns = {{
-    {"jobs", "Total number of jobs", &SlurmJobs::jobs},
-    {"jobs_pending", "Number of jobs in Pending state", &SlurmJobs::pending},
-    {"jobs_running", "Number of jobs in Running state", &SlurmJobs::running},
-    {"jobs_suspended", "Number of jobs in Suspended state", &SlurmJobs::suspended},
-    {"jobs_completing", "Number of jobs in Completing state", &SlurmJobs::completing},
-    {"jobs_hold", "Number of jobs in Hold state", &SlurmJobs::hold},
-    {"jobs_cpus_alloc", "Total number of Cpus allocated by jobs", &SlurmJobs::cpus},
-    {"jobs_gpus_alloc", "Total number of GPUs allocated by jobs", &SlurmJobs::gpus},
-    {"jobs_memory_alloc", "Total memory bytes allocated by jobs", &SlurmJobs::memory},
-    {"jobs_nodes_alloc", "Total number of nodes allocated by jobs", &SlurmJobs::nodes},
-}};
-
-void AddSlurmGroup(const std::map<std::string, SlurmJobs>& groups, const std::string& prefix,
-                   const std::string& label, Page& page) {
-  for (const SlurmColumn& column : kSlurmColumns) {
-    Series series;
-    for (const auto& [name, jobs] : groups) {
-      series[{name}] = jobs.*(column.value);
-    }
-    page.Gauges(prefix + column.name, column.help, {label}, std::move(series));
-  }
-}
-
-// What sdiag tells of scheduling; Slurm counts in microseconds.
-void AddSlurmScheduling(const SlurmJobs& all, const Meters& meters, Page& page) {
-  constexpr double kMicrosecond = 1e-6;
-  const Timings::Reading cycles = meters.cycle.Read();
-  double count = 0;
-  for (const std::uint64_t each : cycles.counts) {
-    count += static_cast<double>(each);
-  }
-  const auto ended = [&meters](std::initializer_list<JobState> states) {
-    double sum = 0;
-    for (const JobState state : states) {
-      sum += static_cast<double>(meters.ended[static_cast<std::size_t>(state)]);
-    }
-    return sum;
-  };
-  page.Gauge("slurm_schedule_cycle_cnt", "Scheduling cycles", count);
-  page.Gauge("slurm_schedule_cycle_last", "Time of the last scheduling cycle, in microseconds",
-             cycles.last / kMicrosecond);
-  page.Gauge("slurm_schedule_cycle_max", "Time of the longest scheduling cycle, in microseconds",
-             cycles.most / kMicrosecond);
-  page.Gauge("slurm_schedule_cycle_tot", "Time of all scheduling cycles, in microseconds",
-             cycles.seconds / kMicrosecond);
-  page.Gauge("slurm_sched_mean_cycle", "Mean time of a scheduling cycle, in microseconds",
-             count > 0 ? cycles.seconds / count / kMicrosecond : 0);
-  page.Gauge("slurm_schedule_queue_len", "Jobs that wait", all.pending);
-  page.Gauge("slurm_sdiag_jobs_submitted", "Jobs submitted since the controller's start",
-             static_cast<double>(meters.submitted));
-  page.Gauge("slurm_sdiag_jobs_started", "Jobs started since the controller's start",
-             static_cast<double>(meters.started));
-  page.Gauge("slurm_sdiag_jobs_completed", "Jobs completed since the controller's start",
-             ended({JobState::kCompleted}));
-  page.Gauge("slurm_sdiag_jobs_canceled", "Jobs cancelled since the controller's start",
-             ended({JobState::kCancelled}));
-  page.Gauge("slurm_sdiag_jobs_failed", "Jobs failed since the controller's start",
-             ended({JobState::kFailed}));
-  page.Gauge("slurm_sdiag_jobs_pending", "Jobs that wait", all.pending);
-  page.Gauge("slurm_sdiag_jobs_running", "Jobs that run", all.running);
-}
-
-void AddSlurmNames(const MeteredCluster& cluster, const Meters& meters, Page& page) {
-  SlurmJobs all;
-  std::map<std::string, SlurmJobs> partitions;
-  std::map<std::string, SlurmJobs> users;
-  std::map<std::string, SlurmJobs> accounts;
-  for (const auto& [id, row] : cluster.jobs) {
-    all.Add(row);
-    partitions[row.partition].Add(row);
-    users[row.spec->user.name].Add(row);
-    accounts[row.spec->account].Add(row);
-  }
-  for (const SlurmColumn& column : kSlurmColumns) {
-    page.Gauge(std::string("slurm_") + column.name, column.help, all.*(column.value));
-  }
-  AddSlurmScheduling(all, meters, page);
-  AddSlurmGroup(partitions, "slurm_partition_", "partition", page);
-  AddSlurmGroup(users, "slurm_user_", "username", page);
-  AddSlurmGroup(accounts, "slurm_account_", "account", page);
-  double off = 0;
-  std::array<double, 5> nodes = {};
-  for (const auto& [id, node] : cluster.nodes) {
-    const std::uint32_t cpus = AllCpus(*node.machine).Count();
-    const bool down = !node.connected && !node.away;  // Slurm counts one that is off as idle
-    nodes[down ? 0 : node.cpus_taken == 0 ? 1 : node.cpus_taken < cpus ? 2 : 3] += 1;
-    nodes[4] += node.drained ? 1 : 0;
-    off += node.away ? 1 : 0;
-  }
-  page.Gauge("slurm_nodes", "Total number of nodes", static_cast<double>(cluster.nodes.size()));
-  page.Gauge("slurm_nodes_down", "Number of nodes in Down state", nodes[0]);
-  page.Gauge("slurm_nodes_idle", "Number of nodes in Idle state", nodes[1]);
-  page.Gauge("slurm_nodes_mixed", "Number of nodes in Mixed state", nodes[2]);
-  page.Gauge("slurm_nodes_alloc", "Number of nodes in Allocated state", nodes[3]);
-  page.Gauge("slurm_nodes_drain", "Number of nodes with Drain flag", nodes[4]);
-  page.Gauge("slurm_nodes_powered_down", "Number of nodes that are off", off);
-}
-
 }  // namespace
 
 wire::ReadMetricsReply MetricsOf(const MeteredCluster& cluster, const Meters& meters,
                                  const std::map<std::string, Timings>& calls,
                                  const std::string& name, const std::string& version) {
-  Page page;
+  MetricPage page;
   wire::MetricSample& info = *page.Family(wire::METRIC_KIND_INFO, "muster_controller",
                                           "Whose numbers these are", {"cluster", "version"})
                                   .add_samples();
@@ -437,9 +234,7 @@ wire::ReadMetricsReply MetricsOf(const MeteredCluster& cluster, const Meters& me
   AddGpus(cluster, page);
   AddWork(meters, calls, page);
   AddSlurmNames(cluster, meters, page);
-  wire::ReadMetricsReply reply = page.Take();
-  reply.set_time(cluster.time.time_since_epoch().count());
-  return reply;
+  return page.Take(cluster.time);
 }
 
 }  // namespace muster::daemon

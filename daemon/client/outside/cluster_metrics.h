@@ -2,10 +2,8 @@
 
 // From what is in the cluster, and what the controller counted, to families of metrics.
 //
-// Pure. Invariants: a family has at most kSeriesMax samples; every name and label is legal in
-// OpenMetrics 1.0; no label is a job.
+// Pure. Invariants: every name and label is legal in OpenMetrics 1.0; no label is a job.
 
-#include <cstddef>
 #include <map>
 #include <string>
 
@@ -14,8 +12,6 @@
 #include "proto/metrics.pb.h"
 
 namespace muster::daemon {
-
-inline constexpr std::size_t kSeriesMax = 1000;
 
 // `calls`: of each method, how long its calls took.
 wire::ReadMetricsReply MetricsOf(const MeteredCluster& cluster, const Meters& meters,

@@ -119,6 +119,7 @@ MeteredChange LookForMetrics(const StateView& snapshot, Version since) {
   change.version = state.version();
   change.time = snapshot.now();
   change.epoch = state.epoch().value();
+  change.groups = state.policy().snapshot().nodes;
   std::vector<NodeId> nodes;
   const bool known = snapshot.touched_jobs() != nullptr && since.valid() &&
                      state.touched().AppendSince(since, nodes) &&
@@ -148,6 +149,7 @@ bool MeteredCluster::Take(MeteredChange change) {
   epoch = change.epoch;
   version = change.version;
   took = change.took;
+  groups = std::move(change.groups);
   if (change.whole) {
     jobs = {std::make_move_iterator(change.jobs.begin()),
             std::make_move_iterator(change.jobs.end())};

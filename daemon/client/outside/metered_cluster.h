@@ -61,6 +61,7 @@ struct MeteredChange {
   std::vector<core::JobRange> touched;  // ascending, apart: of these, only `jobs` are there
   std::vector<std::pair<JobId, MeteredJobs>> jobs;
   std::vector<std::pair<NodeId, MeteredNode>> nodes;
+  std::shared_ptr<const PolicyNodes> groups = std::make_shared<const PolicyNodes>();
 };
 
 // What changed after `since`, or all where that is not known or is as much.
@@ -74,6 +75,7 @@ struct MeteredCluster {
   std::map<JobId, MeteredJobs> jobs;  // by the first of them
   std::map<NodeId, MeteredNode> nodes;
   std::map<NodeId, GpuSums> gpus = {};  // what nodes told last; not of the state
+  std::shared_ptr<const PolicyNodes> groups = std::make_shared<const PolicyNodes>();
 
   // False, and nothing is changed, when it does not follow on `version`.
   [[nodiscard]] bool Take(MeteredChange change);

@@ -1,25 +1,40 @@
 #include "daemon/client/outside/metrics_handler.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "daemon/client/outside/cluster_metrics.h"
+#include "daemon/client/outside/slurm_metrics.h"
 
 namespace muster::daemon {
 
-std::shared_ptr<const MetricsHandler::Reply> MetricsHandler::Fresh() const {
+std::shared_ptr<const MetricsHandler::Reply> MetricsHandler::Fresh(const std::string& page) const {
   const MutexLock lock(&mutex_);
-  return kept_ != nullptr && std::chrono::steady_clock::now() - made_ < kFresh ? kept_ : nullptr;
+  const auto kept = kept_.find(page);
+  return kept != kept_.end() && std::chrono::steady_clock::now() - made_ < kFresh ? kept->second
+                                                                                  : nullptr;
 }
 
-void MetricsHandler::ReadMetrics(const AnyCall& call) {
-  if (const std::shared_ptr<const Reply> fresh = Fresh()) {
+void MetricsHandler::ReadMetrics(const AnyCall& call, std::string_view request) {
+  wire::ReadMetricsRequest asked;
+  if (!asked.ParseFromArray(request.data(), static_cast<int>(request.size()))) {
+    call.Refuse(absl::InvalidArgumentError("the request cannot be read"));
+    return;
+  }
+  if (!asked.page().empty() && !HasSlurmPage(asked.page())) {
+    call.Refuse(absl::NotFoundError(
+        absl::StrCat(asked.page(), ": no page of metrics; there are ", SlurmPageNames())));
+    return;
+  }
+  if (const std::shared_ptr<const Reply> fresh = Fresh(asked.page())) {
     call.Send(absl::OkStatus(), *fresh);
     return;
   }
   Version since;
   {
     const MutexLock lock(&mutex_);
-    waiting_.push_back(call);
+    waiting_.push_back({call, asked.page()});
     if (waiting_.size() > 1) {
       return;
     }
@@ -35,9 +50,9 @@ void MetricsHandler::Look(Version since) {
     change->took = std::chrono::steady_clock::now() - begun;
     return [this, change](const absl::Status& status) {
       if (!status.ok()) {
-        Answer(status, nullptr);
+        Answer(status);
       } else if (!reader_.Run([this, change] { Make(std::move(*change)); })) {
-        Answer(absl::UnavailableError("too many readers; try again"), nullptr);
+        Answer(absl::UnavailableError("too many readers; try again"));
       }
     };
   });
@@ -49,26 +64,43 @@ void MetricsHandler::Make(MeteredChange change) {
     return;
   }
   metered_.gpus = usage_.OfGpus();
-  const auto made = std::make_shared<const Reply>(
-      MetricsOf(metered_, controller_.meters(), calls_, cluster_, MUSTER_VERSION)
-          .SerializeAsString());
   {
     const MutexLock lock(&mutex_);
-    kept_ = made;
     made_ = std::chrono::steady_clock::now();
     since_ = metered_.version;
   }
-  Answer(absl::OkStatus(), made);
+  Answer(absl::OkStatus());
 }
 
-void MetricsHandler::Answer(const absl::Status& status, const std::shared_ptr<const Reply>& reply) {
-  std::vector<AnyCall> waiting;
-  {
-    const MutexLock lock(&mutex_);
-    waiting.swap(waiting_);
+std::shared_ptr<const MetricsHandler::Reply> MetricsHandler::MakePage(
+    const std::string& page) const {
+  const wire::ReadMetricsReply reply =
+      page.empty() ? MetricsOf(metered_, controller_.meters(), calls_, cluster_, MUSTER_VERSION)
+                   : SlurmPage(page, metered_, controller_.meters());
+  return std::make_shared<const Reply>(reply.SerializeAsString());
+}
+
+void MetricsHandler::Answer(const absl::Status& status) {
+  std::vector<Waiting> waiting;
+  Pages made;
+  while (true) {
+    std::string missing;
+    {
+      const MutexLock lock(&mutex_);
+      const auto unmade = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& one) {
+        return status.ok() && !made.contains(one.page);
+      });
+      if (unmade == waiting_.end()) {
+        waiting.swap(waiting_);
+        kept_ = made;
+        break;
+      }
+      missing = unmade->page;
+    }
+    made[missing] = MakePage(missing);
   }
-  for (const AnyCall& call : waiting) {
-    call.Send(status, reply == nullptr ? "" : *reply);
+  for (const Waiting& one : waiting) {
+    one.call.Send(status, status.ok() ? *made[one.page] : "");
   }
 }
 

@@ -10,8 +10,10 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "daemon/access/call.h"
 #include "daemon/agents/live_usage.h"
 #include "daemon/client/outside/metered_cluster.h"
@@ -35,15 +37,23 @@ class MetricsHandler {
         calls_(calls),
         reader_(reader) {}
 
-  // The reply is a message for programs alone (wire::ReadMetricsReply).
-  void ReadMetrics(const AnyCall& call);
+  // `request`: the bytes of a wire::ReadMetricsRequest. The reply is a message for programs alone
+  // (wire::ReadMetricsReply). NotFound: there is no such page.
+  void ReadMetrics(const AnyCall& call, std::string_view request);
 
  private:
   using Reply = std::string;  // the bytes of a wire::ReadMetricsReply
-  [[nodiscard]] std::shared_ptr<const Reply> Fresh() const;
+  using Pages = std::map<std::string, std::shared_ptr<const Reply>>;  // by their names
+  struct Waiting {
+    AnyCall call;
+    std::string page;
+  };
+  [[nodiscard]] std::shared_ptr<const Reply> Fresh(const std::string& page) const;
   void Look(Version since);
   void Make(MeteredChange change);
-  void Answer(const absl::Status& status, const std::shared_ptr<const Reply>& reply);
+  [[nodiscard]] std::shared_ptr<const Reply> MakePage(const std::string& page) const;
+  // Answers all who wait for `status`, or for the page that they want.
+  void Answer(const absl::Status& status);
 
   Controller& controller_;
   const LiveUsage& usage_;
@@ -53,9 +63,9 @@ class MetricsHandler {
   MeteredCluster metered_;  // the reader's
   mutable Mutex mutex_;
   // Of what is asked for now; the first of them had it looked for.
-  std::vector<AnyCall> waiting_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
   Version since_ ABSL_GUARDED_BY(mutex_);  // of `metered_`
-  std::shared_ptr<const Reply> kept_ ABSL_GUARDED_BY(mutex_);
+  Pages kept_ ABSL_GUARDED_BY(mutex_);
   std::chrono::steady_clock::time_point made_ ABSL_GUARDED_BY(mutex_);
 };
 
