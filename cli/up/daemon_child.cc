@@ -20,6 +20,9 @@ namespace {
 constexpr int kReadyFd = 3;
 constexpr int kSocketFd = 4;
 constexpr off_t kLogTailBytes = 8192;
+// Of util-linux: has the daemon told to stop when we are killed. One left behind would hold the
+// state directory against the next muster up.
+constexpr const char* kSetpriv = "/usr/bin/setpriv";
 
 }  // namespace
 
@@ -62,7 +65,11 @@ absl::StatusOr<DaemonChild> DaemonChild::Start(const DaemonSpec& spec,
 
   SpawnRequest request;
   request.program = spec.program;
-  request.arguments = {spec.program};
+  if (access(kSetpriv, X_OK) == 0 && access(spec.program.c_str(), X_OK) == 0) {
+    request.program = kSetpriv;
+    request.arguments = {kSetpriv, "--pdeathsig", "TERM", "--"};
+  }
+  request.arguments.push_back(spec.program);
   request.arguments.insert(request.arguments.end(), spec.arguments.begin(), spec.arguments.end());
   request.arguments.insert(request.arguments.end(), {"--ready-fd", std::to_string(kReadyFd)});
   request.environment = environment;

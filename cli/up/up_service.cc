@@ -114,6 +114,7 @@ std::string UnitName(const std::string& state, const Environment& environment) {
 }
 
 // Jobs outlive a stop: their supervisors are in the unit's group, and only the first process ends.
+// A pause before it is started again: the daemons of one that was killed stop first.
 std::string UnitText(const std::vector<std::string>& command, const std::string& directory) {
   std::string line;
   for (const std::string& word : command) {
@@ -124,7 +125,8 @@ std::string UnitText(const std::vector<std::string>& command, const std::string&
       "[Unit]\nDescription=Muster, a personal cluster\n\n"
       "[Service]\nType=exec\nExecStart=",
       line, "\nWorkingDirectory=", absl::StrReplaceAll(directory, {{"%", "%%"}}),
-      "\nDelegate=yes\nKillMode=process\nRestart=on-failure\nRestartPreventExitStatus=2\n\n"
+      "\nDelegate=yes\nKillMode=process\nRestart=on-failure\nRestartSec="
+      "2\nRestartPreventExitStatus=2\n\n"
       "[Install]\nWantedBy=default.target\n");
 }
 

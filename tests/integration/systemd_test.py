@@ -309,7 +309,8 @@ class SystemdTest(unittest.TestCase):
         self.assertNotEqual(self.main_pid("muster-agent.service"), before, "the upgrade starts the new agent")
         self.run_in("systemctl", "daemon-reexec")
         self.assertEqual(self.read_group("muster-daemons"), supervisors)
-        self.assertNotIn("left-over process", self.run_in("journalctl", "--no-pager").stdout)
+        told = self.run_in("journalctl", "--no-pager", *(f"--unit={unit}" for unit in UNITS)).stdout
+        self.assertNotIn("left-over process", told)
         self.expect_whole_beat(job, path)
 
     def read_group(self, name):

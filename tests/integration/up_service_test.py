@@ -1,12 +1,13 @@
 """A personal cluster that outlives its terminal: muster up --service where no systemd runs for the user, and muster down."""
 
 import os
+import signal
 import subprocess
 import tempfile
 import unittest
 
 import cluster
-from cluster import PATIENCE, program, wait_until
+from cluster import PATIENCE, processes_with, program, wait_until
 
 
 class UpServiceTest(unittest.TestCase):
@@ -47,6 +48,20 @@ class UpServiceTest(unittest.TestCase):
         with open(gate, "w", encoding="utf-8") as file:
             file.write("\n")
         wait_until(lambda: "FAILED" in self.muster("show", "last").stdout, lambda: self.muster("show", "last").stdout)
+
+    def test_when_it_is_killed_its_daemons_stop_and_it_can_be_started_again(self):
+        up = self.muster("up", "--service", "--topology", cluster.WIDE)
+        self.assertEqual(up.returncode, 0, up.stderr)
+        self.assertEqual(len(self.daemons()), 2)
+        with open(os.path.join(self.state, "up.lock"), encoding="utf-8") as file:
+            os.kill(int(file.read()), signal.SIGKILL)
+        wait_until(lambda: not self.daemons(), self.daemons)
+        again = self.muster("up", "--service", "--topology", cluster.WIDE)
+        self.assertEqual(again.returncode, 0, again.stderr)
+
+    def daemons(self):
+        lines = processes_with(self.state, in_environment=False).values()
+        return [line for line in lines if os.path.basename(line.split()[0]) in ("musterd", "muster-agent")]
 
     def test_what_cannot_be_started_is_told_in_a_line(self):
         config = os.path.join(self.place, "muster.toml")
