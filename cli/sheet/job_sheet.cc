@@ -254,6 +254,17 @@ void AddLiveUsage(std::string& page, const JobDetail& detail, const AttemptView&
   }
 }
 
+// "12:00:00 to 12:05:00, for 5:00: suspended by ada"
+std::string SuspensionText(const Suspension& suspension, const Style& style) {
+  const std::string why = suspension.text.empty() ? "" : ": " + suspension.text;
+  if (suspension.end == kNoTime) {
+    return absl::StrCat("since ", MomentText(suspension.begin, style.zone), why);
+  }
+  return absl::StrCat(MomentText(suspension.begin, style.zone), " to ",
+                      MomentText(suspension.end, style.zone), ", for ",
+                      PreciseText(suspension.end - suspension.begin), why);
+}
+
 void AddAttempt(std::string& page, const JobDetail& detail, const AttemptView& attempt,
                 const Style& style) {
   absl::StrAppend(&page, "\n",
@@ -261,6 +272,9 @@ void AddAttempt(std::string& page, const JobDetail& detail, const AttemptView& a
                   "\n");
   AddLine(page, "on", GotText(attempt.nodes, attempt.cpus, attempt.memory, attempt.gpus));
   AddLine(page, "started", MomentText(attempt.start_time, style.zone));
+  for (const Suspension& suspension : attempt.suspensions) {
+    AddLine(page, "suspended", SuspensionText(suspension, style));
+  }
   if (attempt.end_time != kNoTime) {
     const Duration elapsed = attempt.end_time - attempt.start_time - attempt.suspended;
     AddLine(

@@ -12,6 +12,7 @@
 #include "cli/sheet/node_table.h"
 #include "scheduler/base/text/host_list.h"
 #include "scheduler/base/text/size_text.h"
+#include "scheduler/model/plan/reason.h"
 #include "topology/gpu/libraries.h"
 
 namespace muster::cli {
@@ -22,6 +23,7 @@ using Cores = std::vector<const Core*>;
 struct Holder {
   CpuSet cpus;
   std::vector<std::uint32_t> gpus;
+  std::vector<GpuGrant> gpu_shares;
   std::string text;
   bool quarantined = false;
 };
@@ -33,6 +35,7 @@ Holder HolderOf(const HolderView& view) {
   absl::StatusOr<CpuSet> cpus = CpuSet::Parse(view.cpus);
   return {.cpus = cpus.ok() ? *std::move(cpus) : CpuSet(),
           .gpus = view.gpus,
+          .gpu_shares = view.gpu_shares,
           .text = view.quarantined
                       ? absl::StrCat("job ", Printable(view.label), " (quarantined)")
                       : absl::StrCat("job ", Printable(view.label), " ", Printable(view.user)),
@@ -266,6 +269,16 @@ class Drawing {
     return numa < machine_.numa_nodes.size() ? numa : kNowhere;
   }
 
+  // "0.5 of it: ", where the holder has a part of the GPU only.
+  static std::string ShareText(const Holder& holder, std::uint32_t position) {
+    for (const GpuGrant& grant : holder.gpu_shares) {
+      if (grant.gpu == position && grant.share != kWholeGpu) {
+        return absl::StrCat(GpuShareText(grant.share.value()), " of it: ");
+      }
+    }
+    return "";
+  }
+
   std::string GpuText(std::uint32_t position) const {
     const Gpu& gpu = machine_.gpus[position];
     std::string text = absl::StrCat("GPU ", gpu.os_index);
@@ -277,7 +290,8 @@ class Drawing {
     bool held = false;
     for (const Holder& holder : holders_) {
       if (std::count(holder.gpus.begin(), holder.gpus.end(), position) != 0) {
-        absl::StrAppend(&text, held ? ", " : "  ", HolderText(&holder));
+        absl::StrAppend(&text, held ? ", " : "  ", ShareText(holder, position),
+                        HolderText(&holder));
         held = true;
       }
     }

@@ -20,6 +20,7 @@
 #include "daemon/client/job_list.h"
 #include "daemon/client/submission.h"
 #include "daemon/client/views/checkpoint_views.h"
+#include "daemon/client/views/detail_views.h"
 #include "daemon/controller/views.h"
 #include "scheduler/base/status.h"
 #include "scheduler/core/explain/counterfactual.h"
@@ -153,13 +154,6 @@ void AddProgram(JobStore& store, bool with_script, JobDetail& detail) {
 }
 
 // Of the image that its last attempt ran, which may not have been known before.
-void AddDigest(JobDetail& detail) {
-  if (detail.container.has_value() && !detail.attempts.empty() &&
-      !detail.attempts.back().image.empty()) {
-    detail.container->digest = detail.attempts.back().image;
-  }
-}
-
 // Why the job is where it is. REQUIRES: it has an attempt.
 Explanation ExplainPlacement(const StateView& state_view, const Job& job) {
   Explanation explanation;
@@ -366,6 +360,7 @@ void FinishShowJob(const Backend& backend, const Call<ShowJob>& call, const Show
         detail.steps = *std::move(steps);
       }
       AddDigest(detail);
+      TakePage(asked, detail);
       if (MaySee(call.caller, detail.job.user)) {
         AddProgram(backend.store, asked.with_script, detail);
       } else {

@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/client/client_methods.h"
+#include "daemon/client/views/node_places.h"
 #include "daemon/controller/views.h"
 #include "scheduler/core/place/worth/largest_gpu_job.h"
 
@@ -90,6 +91,7 @@ Controller::Reply AnswerAllNodes(const Backend& backend, const Call<ListNodes>& 
   return [backend, call, list, snapshots,
           network = backend.controller.policy()->network](const absl::Status& status) {
     call.Aside(backend.reader, [call, list, snapshots, network, status] {
+      AddPlaces(network.get(), list->nodes);
       list->largest = core::LargestGpuJobs(*snapshots, network.get());
       call.Finish(status, *list);
     });
@@ -101,8 +103,17 @@ void AnswerListNodes(const Backend& backend, const Call<ListNodes>& call, const 
     if (asked.names.empty()) {
       return AnswerAllNodes(backend, call, snapshot, asked.with_machine);
     }
-    return [call, list = NamedNodes(backend, snapshot, asked)](const absl::Status& status) {
-      call.Finish(list.ok() ? status : list.status(), list.ok() ? *list : NodeList());
+    auto list = std::make_shared<absl::StatusOr<NodeList>>(NamedNodes(backend, snapshot, asked));
+    return [backend, call, list,
+            network = backend.controller.policy()->network](const absl::Status& status) {
+      if (!list->ok()) {
+        call.Refuse(list->status());
+        return;
+      }
+      call.Aside(backend.reader, [call, list, network, status] {
+        AddPlaces(network.get(), (*list)->nodes);
+        call.Finish(status, **list);
+      });
     };
   });
 }

@@ -287,6 +287,10 @@ AttemptView ViewOf(const core::ClusterState& state, const Job& job, Time end) {
   view.end_time = end;
   view.billing = attempt.billing;
   view.suspended = SuspendedFor(attempt, end);
+  view.suspensions = attempt.suspensions;
+  if (end != kNoTime && !view.suspensions.empty() && view.suspensions.back().end == kNoTime) {
+    view.suspensions.back().end = end;
+  }
   view.usage = Total(attempt);
   SetAmounts(AmountsOf(attempt.allocation), view);
   for (std::size_t i = 0; i < attempt.runs.size(); ++i) {
@@ -407,6 +411,7 @@ NodeView ViewOf(const core::ClusterState& state, const Node& node, bool with_mac
     for (const GpuGrant& grant : part.gpus) {
       holder.gpus.push_back(grant.gpu);
     }
+    holder.gpu_shares = part.gpus;
     view.holders.push_back(std::move(holder));
   };
   for (const JobId id : state.JobsOn(node.id)) {

@@ -1,10 +1,11 @@
 // A controller with very many nodes and jobs, for tests and measures of what reads it.
 //
-//   large_cluster STATE NODES GPUS JOBS [--ready-fd N]
+//   large_cluster STATE NODES GPUS JOBS [--switches] [--ready-fd N]
 //
 // The controller, its store, its services and its gateway's socket are the real ones; the agents
 // are played: each start is reported as such, each order to end as an end. It serves
-// STATE/controller.sock and STATE/gateway.sock until SIGTERM.
+// STATE/controller.sock and STATE/gateway.sock until SIGTERM. With --switches the controller has a
+// map: a rack of 40 nodes below one switch, five racks below another, all below one core.
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -54,6 +56,7 @@ using daemon::TlsFiles;
 using daemon::TokenStore;
 
 constexpr std::uint32_t kCores = 64;
+constexpr std::uint32_t kRack = 40;  // nodes
 
 // Agents that do at once what they are ordered to.
 class PlayedAgents final : public AgentGateway {
@@ -131,11 +134,42 @@ absl::Status TakeAll(Controller& controller, std::vector<Command> commands) {
   return absl::OkStatus();
 }
 
+std::string NameOf(std::uint32_t node) {
+  return absl::StrFormat("r%02d-n%02d", node / kRack + 1, node % kRack + 1);
+}
+
+std::shared_ptr<const Network> Switches(std::uint32_t nodes) {
+  constexpr std::uint32_t kRacksOfPod = 5;
+  Network network;
+  const auto add = [&network](const std::string& name, std::uint32_t parent, std::uint32_t level) {
+    NetworkSwitch made;
+    made.name = name;
+    made.parent = parent;
+    made.level = level;
+    network.switches.push_back(std::move(made));
+    return static_cast<std::uint32_t>(network.switches.size() - 1);
+  };
+  const std::uint32_t core = add("core", kNowhere, 2);
+  std::uint32_t pod = core;
+  std::uint32_t rack = core;
+  for (std::uint32_t i = 0; i < nodes; ++i) {
+    if (i % (kRack * kRacksOfPod) == 0) {
+      pod = add(absl::StrCat("pod", i / kRack / kRacksOfPod + 1), core, 1);
+    }
+    if (i % kRack == 0) {
+      rack = add(absl::StrCat("rack", i / kRack + 1), pod, 0);
+    }
+    network.nodes.push_back(NetworkNode{NameOf(i), rack, kNowhere, kNowhere});
+  }
+  network.source = "large_cluster";
+  return std::make_shared<const Network>(std::move(network));
+}
+
 std::vector<Command> Registrations(std::uint32_t nodes, std::uint32_t gpus) {
   std::vector<Command> commands;
   for (std::uint32_t i = 0; i < nodes; ++i) {
     RegisterAgent agent;
-    agent.registration.name = absl::StrFormat("r%02d-n%02d", i / 40 + 1, i % 40 + 1);
+    agent.registration.name = NameOf(i);
     agent.registration.instance = "played";
     agent.registration.boot_id = "boot";
     agent.registration.machine = MachineWith(gpus);
@@ -200,7 +234,7 @@ void TellOfGpus(Controller& controller, std::uint32_t gpus, LiveUsage& usage) {
 }
 
 absl::Status Serve(const std::string& state, std::uint32_t nodes, std::uint32_t gpus,
-                   std::uint32_t jobs, int ready_fd) {
+                   std::uint32_t jobs, bool switches, int ready_fd) {
   const SystemClock clock;
   const Logger log(clock, STDERR_FILENO, LogLevel::kWarning, false);
   ASSIGN_OR_RETURN(const UniqueFd signals, BlockSignals({SIGTERM, SIGINT}));
@@ -212,7 +246,9 @@ absl::Status Serve(const std::string& state, std::uint32_t nodes, std::uint32_t 
   Acceptor acceptor(log, clock);
   const Gate gate(log, "", nullptr, 0, &acceptor, nullptr, tokens.get());
   PlayedAgents agents;
-  Controller controller(*store, agents, clock, log, {SchedulerConfig(), "large", {}});
+  SchedulerConfig config;
+  config.network = switches ? Switches(nodes) : nullptr;
+  Controller controller(*store, agents, clock, log, {config, "large", {}});
   agents.Use(&controller);
   RETURN_IF_ERROR(controller.Start());
   RETURN_IF_ERROR(TakeAll(controller, Registrations(nodes, gpus)));
@@ -249,15 +285,18 @@ absl::Status Serve(const std::string& state, std::uint32_t nodes, std::uint32_t 
 int main(int argc, char** argv) {
   muster::KeepOpenSslToTheEnd();
   if (argc < 5) {
-    std::fputs("usage: large_cluster STATE NODES GPUS JOBS [--ready-fd N]\n", stderr);
+    std::fputs("usage: large_cluster STATE NODES GPUS JOBS [--switches] [--ready-fd N]\n", stderr);
     return 2;
   }
   muster::IgnoreBrokenPipes();
   const auto number = [argv](int i) {
     return static_cast<std::uint32_t>(std::strtoul(argv[i], nullptr, 10));
   };
-  const int ready_fd = argc > 6 ? std::atoi(argv[6]) : -1;
-  const absl::Status status = muster::Serve(argv[1], number(2), number(3), number(4), ready_fd);
+  const bool switches = argc > 5 && std::string_view(argv[5]) == "--switches";
+  const int fd = switches ? 7 : 6;
+  const int ready_fd = argc > fd ? std::atoi(argv[fd]) : -1;
+  const absl::Status status =
+      muster::Serve(argv[1], number(2), number(3), number(4), switches, ready_fd);
   if (!status.ok()) {
     std::fprintf(stderr, "large_cluster: %s\n", status.ToString().c_str());
     return 1;

@@ -301,7 +301,12 @@ CREATE TABLE alerts (
 ) STRICT, WITHOUT ROWID;
 )sql";
 
-constexpr std::array<Migration, 15> kMigrations = {{{1, kVersion1},
+// Attempts keep when they were suspended; a program that does not know of it would forget that.
+constexpr const char* kVersion16 = R"sql(
+UPDATE jobs SET payload = payload WHERE id < 0;
+)sql";
+
+constexpr std::array<Migration, 16> kMigrations = {{{1, kVersion1},
                                                     {2, kVersion2},
                                                     {3, kVersion3},
                                                     {4, kVersion4},
@@ -315,7 +320,8 @@ constexpr std::array<Migration, 15> kMigrations = {{{1, kVersion1},
                                                     {12, kVersion12},
                                                     {13, kVersion13},
                                                     {14, kVersion14},
-                                                    {15, kVersion15}}};
+                                                    {15, kVersion15},
+                                                    {16, kVersion16}}};
 
 // A parent before those whose rows name it.
 constexpr std::array<TableOf, 20> kTables = {{

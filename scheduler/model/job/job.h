@@ -104,6 +104,20 @@ enum class SuspendedBy : std::uint8_t {
   kReleased = 3,    // asked back: it comes back as soon as its cores are free
 };
 
+// A time in which an attempt's cores were given back.
+struct Suspension {
+  Time begin = kNoTime;
+  Time end = kNoTime;  // kNoTime: it lasts
+  std::string text;    // "suspended by ada", "preempted by job 7"
+  static constexpr auto Fields(auto list) {
+    return list(Field{"begin", &Suspension::begin}, Field{"end", &Suspension::end},
+                Field{"text", &Suspension::text});
+  }
+  friend bool operator==(const Suspension&, const Suspension&) = default;
+};
+// Of an attempt; of one that was suspended more often, the last.
+inline constexpr std::size_t kSuspensionsKept = 32;
+
 struct Attempt {
   AttemptNumber number;
   Allocation allocation;
@@ -122,6 +136,7 @@ struct Attempt {
   Duration suspended_total{0};     // how long they were, in earlier suspensions
   std::vector<QueuedStep> queued_steps;  // the first that came is the first to start
   CheckpointAdvice advice;
+  std::vector<Suspension> suspensions;  // at most kSuspensionsKept
   static constexpr auto Fields(auto list) {
     return list(Field{"number", &Attempt::number}, Field{"allocation", &Attempt::allocation},
                 Field{"started", &Attempt::started}, Field{"runs", &Attempt::runs},
@@ -133,7 +148,8 @@ struct Attempt {
                 Field{"suspension", &Attempt::suspension},
                 Field{"suspended_since", &Attempt::suspended_since},
                 Field{"suspended_total", &Attempt::suspended_total},
-                Field{"queued_steps", &Attempt::queued_steps}, Field{"advice", &Attempt::advice});
+                Field{"queued_steps", &Attempt::queued_steps}, Field{"advice", &Attempt::advice},
+                Field{"suspensions", &Attempt::suspensions});
   }
   friend bool operator==(const Attempt&, const Attempt&) = default;
 };

@@ -61,11 +61,16 @@ struct ListHistory : JobFilter {
 struct ShowJob {
   JobSelector job;
   bool with_script = false;  // with the batch script of a job of the caller's own
+  // Of each attempt's ranks a page: at most that number after the first `ranks_from`; 0: all.
+  std::uint32_t ranks_from = 0;
+  std::uint32_t ranks_limit = 0;
 
   static constexpr const char* kMethod = "ShowJob";
   using Reply = std::vector<JobDetail>;
   static constexpr auto Fields(auto list) {
-    return list(Field{"job", &ShowJob::job}, Field{"with_script", &ShowJob::with_script});
+    return list(Field{"job", &ShowJob::job}, Field{"with_script", &ShowJob::with_script},
+                Field{"ranks_from", &ShowJob::ranks_from},
+                Field{"ranks_limit", &ShowJob::ranks_limit});
   }
 };
 

@@ -12,6 +12,7 @@
 
 #include "scheduler/model/job/checkpoint_record.h"
 #include "scheduler/model/job/exit_status.h"
+#include "scheduler/model/job/job.h"
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/machine/allocation.h"
 #include "scheduler/model/machine/machine.h"
@@ -174,22 +175,27 @@ struct AttemptView {
   std::string limits;
   Usage usage;
   std::vector<RankView> ranks;
-  BillingRate billing;           // for each second
-  Duration suspended{0};         // of its time, which is not charged
-  CheckpointRecord checkpoints;  // of all its nodes together
-  Duration lost{0};              // work that had to be done again
-  std::string image = {};        // of its container, as its first node says
+  BillingRate billing;                       // for each second
+  Duration suspended{0};                     // of its time, which is not charged
+  CheckpointRecord checkpoints;              // of all its nodes together
+  Duration lost{0};                          // work that had to be done again
+  std::string image = {};                    // of its container, as its first node says
+  std::vector<Suspension> suspensions = {};  // the last kSuspensionsKept of them
+  std::uint32_t rank_count = 0;              // of which `ranks` may be a page
+  std::uint32_t ranks_differ = 0;            // of all, those that are not where they were planned
   static constexpr auto Fields(auto list) {
-    return list(Field{"number", &AttemptView::number}, Field{"nodes", &AttemptView::nodes},
-                Field{"start_time", &AttemptView::start_time},
-                Field{"end_time", &AttemptView::end_time}, Field{"cpus", &AttemptView::cpus},
-                Field{"memory", &AttemptView::memory}, Field{"gpus", &AttemptView::gpus},
-                Field{"exit", &AttemptView::exit}, Field{"cause", &AttemptView::cause},
-                Field{"limits", &AttemptView::limits}, Field{"usage", &AttemptView::usage},
-                Field{"ranks", &AttemptView::ranks}, Field{"billing", &AttemptView::billing},
-                Field{"suspended", &AttemptView::suspended},
-                Field{"checkpoints", &AttemptView::checkpoints}, Field{"lost", &AttemptView::lost},
-                Field{"image", &AttemptView::image});
+    return list(
+        Field{"number", &AttemptView::number}, Field{"nodes", &AttemptView::nodes},
+        Field{"start_time", &AttemptView::start_time}, Field{"end_time", &AttemptView::end_time},
+        Field{"cpus", &AttemptView::cpus}, Field{"memory", &AttemptView::memory},
+        Field{"gpus", &AttemptView::gpus}, Field{"exit", &AttemptView::exit},
+        Field{"cause", &AttemptView::cause}, Field{"limits", &AttemptView::limits},
+        Field{"usage", &AttemptView::usage}, Field{"ranks", &AttemptView::ranks},
+        Field{"billing", &AttemptView::billing}, Field{"suspended", &AttemptView::suspended},
+        Field{"checkpoints", &AttemptView::checkpoints}, Field{"lost", &AttemptView::lost},
+        Field{"image", &AttemptView::image}, Field{"suspensions", &AttemptView::suspensions},
+        Field{"rank_count", &AttemptView::rank_count},
+        Field{"ranks_differ", &AttemptView::ranks_differ});
   }
   friend bool operator==(const AttemptView&, const AttemptView&) = default;
 };
@@ -331,11 +337,13 @@ struct HolderView {
   Bytes memory;
   std::vector<std::uint32_t> gpus;  // positions in Machine::gpus
   bool quarantined = false;
+  std::vector<GpuGrant> gpu_shares = {};  // of each of `gpus`, in thousandths of it
   static constexpr auto Fields(auto list) {
     return list(Field{"job", &HolderView::job}, Field{"label", &HolderView::label},
                 Field{"user", &HolderView::user}, Field{"cpus", &HolderView::cpus},
                 Field{"memory", &HolderView::memory}, Field{"gpus", &HolderView::gpus},
-                Field{"quarantined", &HolderView::quarantined});
+                Field{"quarantined", &HolderView::quarantined},
+                Field{"gpu_shares", &HolderView::gpu_shares});
   }
   friend bool operator==(const HolderView&, const HolderView&) = default;
 };
@@ -382,6 +390,8 @@ struct NodeView {
   GresList gres = {};  // countable things
   GresList gres_taken = {};
   std::vector<Warning> warnings = {};
+  // The switches above it, from the top; of a network without switches its block. Empty: not known.
+  std::vector<std::string> topology = {};
   static constexpr auto Fields(auto list) {
     return list(Field{"id", &NodeView::id}, Field{"name", &NodeView::name},
                 Field{"hostname", &NodeView::hostname}, Field{"state", &NodeView::state},
@@ -393,7 +403,8 @@ struct NodeView {
                 Field{"holders", &NodeView::holders}, Field{"features", &NodeView::features},
                 Field{"weight", &NodeView::weight}, Field{"limits", &NodeView::limits},
                 Field{"health", &NodeView::health}, Field{"gres", &NodeView::gres},
-                Field{"gres_taken", &NodeView::gres_taken}, Field{"warnings", &NodeView::warnings});
+                Field{"gres_taken", &NodeView::gres_taken}, Field{"warnings", &NodeView::warnings},
+                Field{"topology", &NodeView::topology});
   }
   friend bool operator==(const NodeView&, const NodeView&) = default;
 };

@@ -78,6 +78,9 @@ async function refresh() {
   due = 0;
   const view = current;
   if (!view || reading) {
+    if (view) {
+      view.asked = true;
+    }
     return;
   }
   if (document.hidden && view.drawn) {

@@ -18,6 +18,7 @@ function timeline(job, attempts) {
   const begin = Number(job.submit_time);
   const limit = Number(job.time_limit);
   const running = attempts.find((attempt) => !Number(attempt.end_time));
+  const suspensions = attempts.reduce((count, attempt) => count + attempt.suspensions.length, 0);
   const expected = Number(job.expected_start);
   const goes = running && limit ? Number(running.start_time) + limit : 0;
   const end = Math.max(ended || now, expected, goes, begin + 1000);
@@ -35,6 +36,11 @@ function timeline(job, attempts) {
     parts.push(bar(from, start, "waits", "waiting " + span(start - from)));
     parts.push(bar(start, stop, Number(attempt.end_time) ? (attempt.exit?.code || attempt.exit?.signal ? "failed" : "ran") : "runs",
       `attempt ${attempt.number}: ${span(stop - start)}${attempt.cause ? ", " + attempt.cause : ""}`));
+    for (const one of attempt.suspensions) {
+      const until = Number(one.end) || stop;
+      parts.push(bar(Number(one.begin), until, "suspended",
+        [`suspended ${clock(one.begin)} to ${Number(one.end) ? clock(one.end) : "now"}, ${span(until - Number(one.begin))}`, one.text].filter(Boolean).join(": ")));
+    }
     if (Number(attempt.lost) > 0) {
       parts.push(bar(Math.max(start, stop - Number(attempt.lost)), stop, "lost", "to be done again: " + span(attempt.lost)));
     }
@@ -57,7 +63,8 @@ function timeline(job, attempts) {
     parts.push(svg("line", { class: "now", x1: x(now), x2: x(now), y1: 2, y2: 36 }));
   }
   return el("figure", { class: "timeline" }, svg("svg", { viewBox: `0 0 ${kWidth} 38`, preserveAspectRatio: "none", role: "img",
-    "aria-label": "submitted, " + plural(attempts.length, "attempt") + ", " + (ended ? "ended" : running ? "running" : "waiting") }, parts),
+    "aria-label": "submitted, " + plural(attempts.length, "attempt") + ", " +
+      (suspensions ? plural(suspensions, "suspension") + ", " : "") + (ended ? "ended" : running ? "running" : "waiting") }, parts),
   el("figcaption", null, el("span", null, "submitted ", when(begin)),
     ended ? el("span", null, "ended ", when(ended)) : expected > now ? el("span", null, "promised start ", when(expected))
       : goes ? el("span", null, "limit ", when(goes)) : null));
@@ -81,21 +88,36 @@ function whyItWaits(job, answer) {
 
 const verdictIcon = { verified: "✓", differs: "✗", "not enforced": "–", unread: "…", unreadable: "?" };
 
-function ranksOf(attempt) {
-  const wrong = attempt.ranks.filter((rank) => rank.verdict === "differs");
-  return [attempt.ranks.length > kRanksListed ? el("p", { class: "faint" }, "The first " + kRanksListed + " of " + plural(attempt.ranks.length, "rank") +
-    (wrong.length ? "; " + wrong.length + " differ from the plan" : "")) : null,
-  table(["Rank", "Node", "CPUs", "Memory", "GPUs", "NIC", "Found", ""], attempt.ranks.slice(0, kRanksListed).map((rank) =>
+// Which of `all` are shown, from the first of `from` on, and the buttons to those before and after.
+function pager(key, noun, from, shown, all, turn) {
+  const button = (label, to, there) => el("button", { type: "button", "data-key": key + "-" + label, disabled: !there,
+    "aria-label": label + " " + noun + "s", onclick: () => turn(to) }, label);
+  return all <= shown && from === 0 ? null : el("div", { class: "pager", role: "group", "aria-label": noun + "s" },
+    button("previous", Math.max(0, from - shown), from > 0),
+    el("span", null, from < all ? noun + "s " + number(from + 1) + " to " + number(Math.min(all, from + shown)) + " of " + number(all) : plural(all, noun)),
+    button("next", from + shown, from + shown < all));
+}
+
+function ranksOf(attempt, pages) {
+  return [pager("ranks-" + attempt.number, "rank", pages.ranks, kRanksListed, attempt.rank_count, pages.turnRanks),
+    attempt.ranks_differ ? el("p", { class: "faint" }, number(attempt.ranks_differ) + " differ from the plan") : null,
+  table(["Rank", "Node", "CPUs", "Memory", "GPUs", "NIC", "Found", ""], attempt.ranks.map((rank) =>
     [(rank.step ? rank.step + "." : "script ") + rank.rank, el("a", { href: "#node/" + encodeURIComponent(rank.node) }, isolate(rank.node)),
       rank.cpus, rank.mem_nodes, rank.gpus.map((gpu) => gpu.slice(0, 12)).join(", "), rank.nic, rank.found_cpus,
       el("span", { class: "verdict", "data-verdict": rank.verdict, title: rank.text },
         el("span", { "aria-hidden": "true" }, verdictIcon[rank.verdict] || ""), " " + rank.verdict)]), "Ranks of attempt " + attempt.number)];
 }
 
-// Each of its nodes with its ranks in colours: where they were planned, and where they are not.
-function places(attempt, machines) {
+// The nodes of the ranks that are listed.
+function nodesOf(attempt) {
+  return [...new Set(attempt.ranks.map((rank) => rank.node))];
+}
+
+// Some of these nodes, each with its ranks in colours: where they were planned, and where they are not.
+function places(attempt, machines, pages) {
   const dark = isDark();
-  return attempt.nodes.slice(0, kNodesDrawn).filter((name) => machines.has(name)).map((name) => {
+  const all = nodesOf(attempt);
+  const drawn = all.slice(pages.nodes, pages.nodes + kNodesDrawn).filter((name) => machines.has(name)).map((name) => {
     const node = machines.get(name);
     const ranks = attempt.ranks.filter((rank) => rank.node === name);
     const cpus = new Map();
@@ -119,20 +141,27 @@ function places(attempt, machines) {
       return el("span", null, dot, "rank " + rank.rank);
     })));
   });
+  return [pager("nodes-" + attempt.number, "node", pages.nodes, kNodesDrawn, all.length, pages.turnNodes),
+    el("div", { class: "places" }, drawn)];
 }
 
-function attemptCard(attempt, machines, last) {
+function suspensionList(attempt) {
+  return attempt.suspensions.length ? el("ul", { class: "suspensions" }, attempt.suspensions.map((one) => el("li", null, when(one.begin), " to ",
+    Number(one.end) ? [when(one.end), ", " + span(Number(one.end) - Number(one.begin))] : "now", one.text ? [": ", isolate(one.text)] : null))) : "";
+}
+
+function attemptCard(attempt, machines, last, pages) {
   const exit = attempt.exit || {};
   return card("Attempt " + attempt.number + (attempt.cause ? ": " + attempt.cause : ""),
     facts([["From", when(attempt.start_time)], ["To", when(attempt.end_time)], ["Nodes", attempt.nodes.join(", ")],
       ["Exit", exit.signal ? "signal " + exit.signal : exit.code ? "code " + exit.code : ""], ["Limits", attempt.limits],
-      ["Suspended", Number(attempt.suspended) ? span(attempt.suspended) : ""],
+      ["Suspended", Number(attempt.suspended) ? span(attempt.suspended) : ""], ["Suspensions", suspensionList(attempt)],
       ["Lost work", Number(attempt.lost) ? span(attempt.lost) : ""],
       ["Checkpoints", Number(attempt.checkpoints?.count) ? el("span", null, number(attempt.checkpoints.count) + ", the last ",
         when(attempt.checkpoints.committed), ", " + bytes(attempt.checkpoints.bytes)) : ""]]),
-    last && machines.size ? el("div", { class: "places" }, places(attempt, machines)) : null,
-    attempt.ranks.length ? el("details", { "data-key": "ranks-" + attempt.number, open: last && attempt.ranks.length <= 16 },
-      el("summary", null, plural(attempt.ranks.length, "rank") + ", where each was planned and found"), ranksOf(attempt)) : null);
+    last && machines.size ? places(attempt, machines, pages) : null,
+    attempt.rank_count ? el("details", { "data-key": "ranks-" + attempt.number, open: last && attempt.rank_count <= 16 },
+      el("summary", null, plural(attempt.rank_count, "rank") + ", where each was planned and found"), ranksOf(attempt, pages)) : null);
 }
 
 function curves(points, job) {
@@ -187,9 +216,13 @@ export function openJob({ id, again }) {
   const element = el("div", { class: "job-view" });
   const machines = new Map();
   const output = new OutputTail();
+  const pages = { ranks: 0, nodes: 0,
+    turnRanks: (from) => { pages.ranks = from; pages.nodes = 0; again(); },
+    turnNodes: (from) => { pages.nodes = from; again(); } };
 
   async function readMachines(attempt) {
-    const wanted = attempt?.ranks.length ? attempt.nodes.slice(0, kNodesDrawn).filter((name) => !machines.has(name)) : [];
+    const shown = attempt ? nodesOf(attempt).slice(pages.nodes, pages.nodes + kNodesDrawn) : [];
+    const wanted = shown.filter((name) => !machines.has(name));
     if (wanted.length) {
       const list = await get("/v1/nodes", { name: wanted.join(","), with_machine: "true" }).catch(() => ({ nodes: [] }));
       list.nodes.forEach((node) => machines.set(node.name, node));
@@ -219,7 +252,7 @@ export function openJob({ id, again }) {
       output.element,
       points.length > 1 ? curves(points, job) : Number(job.start_time) && !Number(job.end_time) ? card("What it used", empty("The first sample comes some seconds after its start.")) : null,
       reportedCurves(reported),
-      [...attempts].reverse().map((attempt, i) => attemptCard(attempt, machines, i === 0)),
+      [...attempts].reverse().map((attempt, i) => attemptCard(attempt, machines, i === 0, pages)),
       detail.steps.length ? card("Steps", table(["Step", "Name", "State", "Nodes", "Tasks", "CPUs", "Start", "Took", ""], detail.steps.map((step) =>
         [step.attempt > 1 ? step.attempt + "." + step.step : String(step.step), step.name, pill(step.state), step.nodes, number(step.tasks), number(step.cpus),
           when(step.start_time), Number(step.start_time) ? span((Number(step.end_time) || Date.now()) - Number(step.start_time)) : "", step.text]), "Steps")) : null,
@@ -232,7 +265,8 @@ export function openJob({ id, again }) {
     poll: 5000,
     onEvent: (event) => String(event.data.job) === id || String(event.data.array_job) === id,
     async refresh() {
-      const jobs = (await get("/v1/jobs/" + encodeURIComponent(id))).jobs;
+      const jobs = (await get("/v1/jobs/" + encodeURIComponent(id),
+        { ranks_from: pages.ranks || "", ranks_limit: kRanksListed })).jobs;
       const detail = jobs.find((one) => String(one.job.id) === id) || jobs[0];
       const waits = detail.job.state === "PENDING";
       const [answer, curve] = await Promise.all([

@@ -6,13 +6,14 @@ import { isDark, tint } from "./charts.js";
 import { bytes, card, el, empty, facts, isolate, meter, natural, number, pill, plural, sentence, svg, swap, table, when } from "./dom.js";
 import { Grid } from "./grid.js";
 
-export const kNodeFields = "id,name,state,reason,cores,cpus,cpus_taken,memory,memory_taken,gpus,gpus_taken,health,features";
+export const kNodeFields = "id,name,state,reason,cores,cpus,cpus_taken,memory,memory_taken,gpus,gpus_taken,health,features,topology";
 
 export async function readNodes(fields, more) {
   const nodes = (await get("/v1/nodes", { fields, ...more })).nodes;
   return nodes.sort((a, b) => natural(a.name, b.name));
 }
 
+const kWhole = 1000; // shares are in thousandths
 const useOf = (node) => Math.max(node.cpus ? node.cpus_taken / node.cpus : 0, node.gpus ? node.gpus_taken / node.gpus : 0);
 const isDown = (node) => node.state.startsWith("DOWN");
 const isDrained = (node) => node.state.includes("+DRAIN");
@@ -25,23 +26,77 @@ function nodeTitle(node) {
 // "rack1-n07" belongs to "rack1-n".
 const prefixOf = (name) => name.replace(/\d+$/, "") || name;
 
-// Every node as a cell: the fuller, the hotter; down and drained ones hatched. Groups by the names that they share.
+function cellsOf(nodes, small) {
+  return el("div", { class: "cells" }, nodes.map((node) => el("a", { href: "#node/" + encodeURIComponent(node.name),
+    class: "cell", "data-state": isDown(node) ? "down" : isDrained(node) ? "drained" : "up", title: nodeTitle(node),
+    "aria-label": nodeTitle(node), vars: { use: useOf(node).toFixed(2) } }, small ? null : isolate(node.name))));
+}
+
+// The tree of switches above the nodes: { name, below, nodes, count, use }.
+function switchTree(nodes) {
+  const made = (name) => ({ name, below: new Map(), nodes: [], count: 0, use: 0 });
+  const root = made("");
+  for (const node of nodes) {
+    let at = root;
+    for (const name of node.topology.length ? node.topology : ["on no map"]) {
+      if (!at.below.has(name)) {
+        at.below.set(name, made(name));
+      }
+      at = at.below.get(name);
+      at.count += 1;
+      at.use += useOf(node);
+    }
+    at.nodes.push(node);
+  }
+  return root;
+}
+
+// A switch with what is below it; one that has a single switch below it and no node stands before that one's name.
+function drawSwitch(found, small, depth) {
+  let one = found;
+  const names = [one.name];
+  while (one.below.size === 1 && one.nodes.length === 0) {
+    one = [...one.below.values()][0];
+    names.push(one.name);
+  }
+  const below = [...one.below.values()].sort((a, b) => natural(a.name, b.name));
+  const use = Math.round((100 * one.use) / one.count) + " % in use";
+  return el("div", { class: "heat-group" + (below.length ? " heat-switch" : ""), role: "group", "data-switch": one.name,
+    "aria-label": names.join(" › ") + ", " + plural(one.count, "node") + ", " + use },
+  el("h" + Math.min(6, 3 + depth), null, isolate(names.join(" › ")), el("small", null, " " + plural(one.count, "node") + ", " + use)),
+  one.nodes.length ? cellsOf(one.nodes, small) : null,
+  below.length ? el("div", { class: "heat-below" }, below.map((each) => drawSwitch(each, small, depth + 1))) : null);
+}
+
+// Every node as a cell: the fuller, the hotter; down and drained ones hatched. Below the switches of the cluster's
+// network; where none is known, in groups by the names that they share.
 export function heatMap(nodes) {
+  const small = nodes.length > 200;
+  const mapped = nodes.some((node) => node.topology.length > 0);
+  return el("div", { class: "heat" + (small ? " small" : "") + (mapped ? " tree" : "") },
+    mapped ? [...switchTree(nodes).below.values()].map((one) => drawSwitch(one, small, 0)) : byName(nodes, small),
+    el("p", { class: "legend", "aria-hidden": "true" }, "idle", el("i", { class: "scale" }), "full",
+      el("i", { class: "cell", "data-state": "drained" }), "drained", el("i", { class: "cell", "data-state": "down" }), "down"));
+}
+
+function byName(nodes, small) {
   const groups = new Map();
   for (const node of nodes) {
     const prefix = prefixOf(node.name);
     groups.set(prefix, [...(groups.get(prefix) || []), node]);
   }
-  const small = nodes.length > 200;
   const blocks = groups.size > 1 && groups.size <= 64 ? [...groups] : [["", nodes]];
-  return el("div", { class: "heat" + (small ? " small" : "") },
-    blocks.map(([prefix, members]) => el("div", { class: "heat-group" },
-      prefix ? el("h3", null, isolate(prefix.replace(/[-_.]$/, "")), el("small", null, " " + plural(members.length, "node"))) : null,
-      el("div", { class: "cells" }, members.map((node) => el("a", { href: "#node/" + encodeURIComponent(node.name),
-        class: "cell", "data-state": isDown(node) ? "down" : isDrained(node) ? "drained" : "up", title: nodeTitle(node),
-        "aria-label": nodeTitle(node), vars: { use: useOf(node).toFixed(2) } }, small ? null : isolate(node.name)))))),
-    el("p", { class: "legend", "aria-hidden": "true" }, "idle", el("i", { class: "scale" }), "full",
-      el("i", { class: "cell", "data-state": "drained" }), "drained", el("i", { class: "cell", "data-state": "down" }), "down"));
+  return blocks.map(([prefix, members]) => el("div", { class: "heat-group" },
+    prefix ? el("h3", null, isolate(prefix.replace(/[-_.]$/, "")), el("small", null, " " + plural(members.length, "node"))) : null,
+    cellsOf(members, small)));
+}
+
+// Which part of the GPU at that position the holder has: 0.5.
+const partOf = (holder, gpu) => Number(holder.gpu_shares.find((one) => one.gpu === gpu)?.share ?? kWhole) / kWhole;
+const partText = (part) => (part < 1 ? Number(part.toFixed(3)) + " of it: " : "");
+// "0, 1 (0.5)": the GPUs of a holder, with the part that it has of each.
+function gpusText(holder) {
+  return holder.gpus.map((gpu) => gpu + (partOf(holder, gpu) < 1 ? ` (${Number(partOf(holder, gpu).toFixed(3))})` : "")).join(", ");
 }
 
 const by = (value) => (a, b) => {
@@ -90,7 +145,7 @@ export function openNodes({ query }) {
     onEvent: (event) => /^muster\.(node|job)\./.test(event.type),
     async refresh() {
       rows = (await readNodes(kNodeFields)).map((node) => ({ key: node.name, title: node.name, node,
-        text: [node.name, node.state, node.health, node.reason, node.features.join(" ")].join("\n").toLowerCase() }));
+        text: [node.name, node.state, node.health, node.reason, node.features.join(" "), node.topology.join(" ")].join("\n").toLowerCase() }));
       filter();
     },
   };
@@ -155,11 +210,15 @@ export function openNode({ id, again }) {
     const owners = new Map();
     for (const holder of node.holders) {
       indices(holder.cpus).forEach((cpu) => owners.set("c" + cpu, holder));
-      holder.gpus.forEach((gpu) => owners.set("g" + gpu, holder));
+      holder.gpus.forEach((gpu) => owners.set("g" + gpu, [...(owners.get("g" + gpu) || []), holder]));
     }
     const owner = (kind, thing) => {
-      const holder = kind === "core" ? owners.get("c" + indices(thing.cpus)[0])
-        : kind === "gpu" ? owners.get("g" + node.machine.gpus.indexOf(thing)) : null;
+      if (kind === "gpu") {
+        const gpu = node.machine.gpus.indexOf(thing);
+        const held = owners.get("g" + gpu);
+        return held && { name: held[0].label, text: held.map((one) => holderText(one, gpu)).join(", "), wrong: held.some((one) => one.quarantined) };
+      }
+      const holder = kind === "core" ? owners.get("c" + indices(thing.cpus)[0]) : null;
       return holder && { name: holder.label, text: "job " + holder.label + " of " + holder.user, wrong: holder.quarantined };
     };
     const drained = isDrained(node);
@@ -169,12 +228,12 @@ export function openNode({ id, again }) {
         el("span", { class: "grow" }), el("button", { type: "button", "data-key": "drain", class: drained ? "" : "danger",
           onclick: () => drain(node.name, !drained, again) }, drained ? "Resume" : "Drain")),
       el("div", { class: "columns two" },
-        card("What it is", facts([["Reason", node.reason], ["Health", node.health], ["Host", node.hostname], ["Binding", node.binding],
+        card("What it is", facts([["Reason", node.reason], ["Health", node.health], ["Host", node.hostname], ["Switches", node.topology.join(" › ")], ["Binding", node.binding],
           ["Limits", node.limits], ["CPUs", ratio(node.cpus_taken, node.cpus, "CPUs taken")],
           ["Memory", ratio(node.memory_taken, node.memory, "memory taken", bytes(node.memory_taken) + " / " + bytes(node.memory))],
           ["GPUs", node.gpus ? ratio(node.gpus_taken, node.gpus, "GPUs taken") : ""], ["Features", node.features.join(", ")], ["Weight", node.weight ? String(node.weight) : ""]])),
         card("Who is on it", node.holders.length === 0 ? empty("No job") : table(["Job", "User", "CPUs", "Memory", "GPUs"],
-          node.holders.map((holder) => [el("a", { href: "#job/" + holder.job }, holder.label), holder.user, holder.cpus, bytes(holder.memory), holder.gpus.join(",")]), "Jobs on this node"))),
+          node.holders.map((holder) => [el("a", { href: "#job/" + holder.job }, holder.label), holder.user, holder.cpus, bytes(holder.memory), gpusText(holder)]), "Jobs on this node"))),
       card("Inside", node.machine ? machinePicture(node.machine, owner) : empty("Not known")),
       checks.length ? card("Health beside its class", table(["Component", "Value", "Class median", "Of", "Verdict"],
         checks[0].verdicts.map((verdict) => [verdict.figure.component, figureText(verdict.figure.value, verdict.figure.unit),
@@ -215,7 +274,7 @@ export function openGpus() {
             owners[gpu]?.push(holder);
           }
           if (holder.gpus.length) {
-            users.set(holder.user, (users.get(holder.user) || 0) + holder.gpus.length);
+            users.set(holder.user, (users.get(holder.user) || 0) + holder.gpus.reduce((sum, gpu) => sum + partOf(holder, gpu), 0));
           }
         }
         return el("li", { class: isDown(node) ? "down" : "" }, el("a", { href: "#node/" + encodeURIComponent(node.name) }, isolate(node.name)),
@@ -229,18 +288,24 @@ export function openGpus() {
         card("Who has which", el("p", { class: "legend" }, [...users].sort((a, b) => b[1] - a[1]).slice(0, 12).map(([user, count]) => {
           const dot = el("i", { class: "cell" });
           dot.style.setProperty("background", tint(user, dark));
-          return el("span", null, dot, isolate(user), " ", el("b", null, number(count)));
+          return el("span", null, dot, isolate(user), " ", el("b", null, number(Number(count.toFixed(3)))));
         })), el("ul", { class: "gpu-list" + (nodes.length > 100 ? " small" : "") }, rows))]);
     },
   };
 }
 
+// "0.5 of it: job 7 of ada"
+const holderText = (holder, gpu) => partText(partOf(holder, gpu)) + "job " + holder.label + " of " + holder.user;
+
+// A GPU: of each of its holders as much as it has.
 function gpuCell(node, held, i, dark) {
-  const text = "GPU " + i + ": " + (held.map((holder) => "job " + holder.label + " of " + holder.user).join(", ") || "free");
-  const cell = held.length ? el("a", { class: "gpu taken", href: "#job/" + held[0].job, title: text, "aria-label": text, tabindex: "-1" },
-    held.length > 1 ? String(held.length) : "") : el("span", { class: "gpu", title: text });
-  if (held.length) {
-    cell.style.setProperty("background", tint(held[0].user, dark));
-  }
-  return cell;
+  const free = 1 - held.reduce((sum, holder) => sum + partOf(holder, i), 0);
+  const text = "GPU " + i + ": " + ([...held.map((holder) => holderText(holder, i)),
+    ...(held.length && free > 0.0005 ? [Number(free.toFixed(3)) + " free"] : [])].join(", ") || "free");
+  return held.length ? el("a", { class: "gpu taken", href: held.length > 1 ? "#node/" + encodeURIComponent(node.name) : "#job/" + held[0].job,
+    title: text, "aria-label": text, tabindex: "-1" }, held.map((holder) => {
+    const part = el("i", { class: "gpu-part", "data-job": holder.label, vars: { share: partOf(holder, i).toFixed(3) } });
+    part.style.setProperty("background", tint(holder.user, dark));
+    return part;
+  })) : el("span", { class: "gpu", title: text });
 }

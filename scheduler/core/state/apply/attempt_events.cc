@@ -1,6 +1,7 @@
 #include "scheduler/core/state/apply/attempt_events.h"
 
 #include <variant>
+#include <vector>
 
 #include "scheduler/base/status.h"
 #include "scheduler/core/state/tables/alternatives.h"
@@ -8,6 +9,19 @@
 #include "scheduler/core/state/tables/checkpoint_account.h"
 
 namespace muster::core {
+namespace {
+
+void BeginSuspension(Attempt& attempt, Time begin) {
+  std::vector<Suspension>& kept = attempt.suspensions;
+  if (kept.size() == kSuspensionsKept) {
+    kept.erase(kept.begin());
+  }
+  // Of one that was asked back before it was frozen the text says that, and no longer why.
+  const bool known = attempt.suspended_by != SuspendedBy::kReleased;
+  kept.push_back(Suspension{begin, kNoTime, known ? attempt.suspended_text : ""});
+}
+
+}  // namespace
 
 void ApplyTo(StateParts& state, const AttemptStarted& event) {
   Job& job = state.MustJob(event.job);
@@ -75,6 +89,7 @@ void ApplyTo(StateParts& state, const AttemptSuspended& event) {
   Attempt& attempt = *job.attempt;
   MUSTER_CHECK(IsSuspended(job.state) && HoldsCores(attempt) && AllFrozen(attempt));
   attempt.suspended_since = event.time;
+  BeginSuspension(attempt, event.time);
   state.nodes.FreeCores(job, state.jobs);
   state.policy.Suspend(job);
 }
@@ -84,11 +99,15 @@ void ApplyTo(StateParts& state, const AttemptResumed& event) {
   state.Change(job, JobChange::kResume, JobState::kRunning);
   Attempt& attempt = *job.attempt;
   ++attempt.suspension;
+  if (!HoldsCores(attempt) && attempt.suspensions.empty()) {
+    BeginSuspension(attempt, attempt.suspended_since);  // the state is of an older version
+  }
   attempt.suspended_by = SuspendedBy::kNobody;
   attempt.suspended_text.clear();
   if (HoldsCores(attempt)) {
     return;  // it was asked back before its nodes had frozen it
   }
+  attempt.suspensions.back().end = event.time;
   attempt.suspended_total = SuspendedFor(attempt, event.time);
   attempt.suspended_since = kNoTime;
   state.nodes.TakeCores(job);

@@ -157,12 +157,23 @@ TEST(Documents, AJobInFullIsTheJobWithMoreKeys) {
   EXPECT_EQ(job["id"], 7);
   EXPECT_EQ(job["request"]["cpus_per_task"], 4);
   EXPECT_EQ(job["command"], Json({"./heat2d", "--title", "two plates"}));
+  EXPECT_EQ(job["attempts"][0]["suspensions"], Json::array());
   const Json& rank = job["attempts"][0]["ranks"][1];
   EXPECT_EQ(Keys(rank), (std::vector<std::string>{"step", "rank", "node", "cpus", "mem_nodes",
                                                   "gpus", "found_cpus", "found_mem_policy",
                                                   "found_gpus", "verdict", "text", "nic"}));
   EXPECT_EQ(rank["verdict"], "differs");
   EXPECT_EQ(rank["found_cpus"], "0-7");
+}
+
+TEST(Documents, ASuspensionThatLastsHasNoEnd) {
+  JobDetail detail = samples::EndedDetail();
+  detail.attempts[0].suspensions = {{detail.attempts[0].start_time, kNoTime, "suspended by ada"}};
+  const Json job = Json::parse(DetailsDocument({detail}))["jobs"][0];
+  const Json& suspension = job["attempts"][0]["suspensions"][0];
+  EXPECT_EQ(Keys(suspension), (std::vector<std::string>{"begin", "end", "text"}));
+  EXPECT_EQ(suspension["begin"], job["attempts"][0]["start_time"]);
+  EXPECT_EQ(suspension["end"], nullptr);
 }
 
 TEST(Documents, AnExplanationHasItsNineKeys) {
@@ -192,13 +203,14 @@ TEST(Documents, ANodeCarriesItsMachineOnlyWhenAsked) {
                 "id",      "name",       "hostname", "state",        "reason", "cores",
                 "cpus",    "cpus_taken", "memory",   "memory_taken", "gpus",   "gpus_taken",
                 "binding", "holders",    "features", "weight",       "limits", "health",
-                "gres",    "gres_taken", "warnings"}));
+                "gres",    "gres_taken", "warnings", "topology"}));
   const Json full = Json::parse(NodesDocument({node}, true))["nodes"][0];
   EXPECT_EQ(full["machine"]["cores"].size(), 4U);
   EXPECT_EQ(full["machine"]["cores"][0]["cpus"], "0,4");
   EXPECT_EQ(full["machine"]["gpus"][0]["numa"], 0);
   EXPECT_EQ(full["machine"]["gpus"][1]["numa"], nullptr);
   EXPECT_EQ(full["holders"][0]["label"], "7");
+  EXPECT_EQ(full["holders"][0]["gpu_shares"], Json::array());
 }
 
 }  // namespace

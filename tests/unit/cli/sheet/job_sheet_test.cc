@@ -43,6 +43,19 @@ TEST(JobSheet, ARunningJobShowsForHowLongAndWhatIsNotYetReadBack) {
   EXPECT_EQ(PrintJobSheet(detail, kNow, {}), Golden("show_running.txt"));
 }
 
+TEST(JobSheet, AnAttemptShowsWhenItWasSuspendedAndResumedAndWhy) {
+  JobDetail detail = samples::EndedDetail();
+  const Time begin = detail.attempts[0].start_time + std::chrono::seconds(10);
+  const std::string moment = MomentText(begin, Style().zone);
+  const std::string end = MomentText(begin + std::chrono::seconds(90), Style().zone);
+  detail.attempts[0].suspensions = {{begin, begin + std::chrono::seconds(90), "preempted by job 8"},
+                                    {begin + std::chrono::seconds(90), kNoTime, ""}};
+  const std::string page = PrintJobSheet(detail, kNow, {});
+  EXPECT_THAT(page, HasSubstr(absl::StrCat(moment, " to ", end, ", for ")));
+  EXPECT_THAT(page, HasSubstr(": preempted by job 8\n"));
+  EXPECT_THAT(page, HasSubstr(absl::StrCat("since ", end, "\n")));
+}
+
 TEST(JobSheet, ARunningJobShowsWhatItHasUsedSoFarOnEachNode) {
   JobDetail detail = samples::EndedDetail();
   detail.job.state = "RUNNING";

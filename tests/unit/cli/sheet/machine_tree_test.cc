@@ -77,6 +77,20 @@ TEST(MachineTree, InstancesOfOneGpuAreToldApartAndMpsIsNamed) {
   EXPECT_NE(page.find("CUDA MPS  /tmp/nvidia-mps\n"), std::string::npos);
 }
 
+TEST(MachineTree, WhoHasAPartOfAGpuIsShownWithIt) {
+  NodeView node = SampleNode(3);
+  node.holders[0].gpu_shares = {{0, GpuShare(500)}};
+  node.holders[1].gpus = {0};
+  node.holders[1].gpu_shares = {{0, GpuShare(250)}};
+  const std::string page = Draw(node);
+  EXPECT_NE(page.find("  0.5 of it: job 7 alice, 0.25 of it: job 99 (quarantined)\n"),
+            std::string::npos)
+      << page;
+  node.holders.resize(1);
+  node.holders[0].gpu_shares = {{0, kWholeGpu}};
+  EXPECT_EQ(Draw(node).find("of it"), std::string::npos) << "a whole GPU needs no word";
+}
+
 TEST(MachineTree, LinksOfAmdsGpusAreCalledByTheirName) {
   NodeView node = SampleNode(1);
   node.machine.gpus.assign(2, {0, "GPU-0", "MI300X", "", Bytes(), 0, GpuVendor::kAmd, "", ""});

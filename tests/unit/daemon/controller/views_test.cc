@@ -82,6 +82,18 @@ TEST(ViewsTest, BindingOfAPlayedMachineSaysThatItIsNotEnforced) {
   EXPECT_EQ(BindingText(*job.attempt), "not enforced (the agent plays big.xml)");
 }
 
+TEST(ViewsTest, ASuspensionThatLastsEndsWithTheAttempt) {
+  Job job = RunningJob();
+  const Time begin = Time(Duration(50));
+  job.attempt->suspended_since = begin;
+  job.attempt->suspensions = {{Time(Duration(10)), Time(Duration(20)), "preempted by job 8"},
+                              {begin, kNoTime, "suspended by ada"}};
+  EXPECT_EQ(ViewOf(core::ClusterState(), job, kNoTime).suspensions, job.attempt->suspensions);
+  const AttemptView ended = ViewOf(core::ClusterState(), job, Time(Duration(99)));
+  EXPECT_EQ(ended.suspensions.at(0).end, Time(Duration(20)));
+  EXPECT_EQ(ended.suspensions.at(1), (Suspension{begin, Time(Duration(99)), "suspended by ada"}));
+}
+
 TEST(ViewsTest, TheLastViewOfAJobHasItsEnd) {
   JobEnded end;
   end.job = JobId(7);

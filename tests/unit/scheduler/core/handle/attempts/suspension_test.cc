@@ -122,6 +122,47 @@ TEST_F(SuspensionTest, OneThatIsAskedBackBeforeItIsFrozenRunsOn) {
   EXPECT_EQ(StateOf(job), JobState::kRunning);
   EXPECT_EQ(Taken().cpus.Count(), 4U);
   EXPECT_EQ(Its(job).suspended_total, Duration(0));
+  EXPECT_THAT(Its(job).suspensions, IsEmpty());
+}
+
+TEST_F(SuspensionTest, EachTimeInWhichItsCoresWereGivenBackIsKept) {
+  const JobId job = RunSuspendedJob(4);
+  const Time first = world_.now;
+  EXPECT_THAT(Its(job).suspensions, ElementsAre(Suspension{first, kNoTime, "suspended by root"}));
+  world_.now += minutes(5);
+  Resume(job);
+  world_.Schedule();
+  world_.now += minutes(1);
+  const Time second = world_.now;
+  Suspend(job);
+  TellFrozen(job);
+  EXPECT_THAT(Its(job).suspensions,
+              ElementsAre(Suspension{first, first + minutes(5), "suspended by root"},
+                          Suspension{second, kNoTime, "suspended by root"}));
+}
+
+TEST_F(SuspensionTest, OneThatIsFrozenAfterItWasAskedBackDoesNotCallThatTheReason) {
+  const JobId job = Run(4);
+  Suspend(job);
+  Resume(job);
+  TellFrozen(job);
+  EXPECT_THAT(Its(job).suspensions, ElementsAre(Suspension{world_.now, kNoTime, ""}));
+}
+
+TEST_F(SuspensionTest, OfVeryManySuspensionsTheLastAreKept) {
+  const JobId job = Run(4);
+  Time last = kNoTime;
+  for (std::size_t i = 0; i < kSuspensionsKept + 3; ++i) {
+    world_.now += minutes(1);
+    last = world_.now;
+    Suspend(job);
+    TellFrozen(job);
+    Resume(job);
+    world_.Schedule();
+  }
+  ASSERT_EQ(Its(job).suspensions.size(), kSuspensionsKept);
+  EXPECT_EQ(Its(job).suspensions.back().begin, last);
+  EXPECT_EQ(Its(job).suspensions.front().begin, last - minutes(kSuspensionsKept - 1));
 }
 
 TEST_F(SuspensionTest, JobsThatComeAfterDoNotKeepItWaiting) {
