@@ -118,6 +118,9 @@ class PageViewsTest(unittest.TestCase):
         self.assertIn(f"0.25 of it: job {quarter} ", found[str(quarter)][1])
         self.assertIn("0.75 free", found[str(quarter)][1])
         self.assertNotIn("of it", found[str(whole)][1])
+        largest = self.page.js("return document.querySelector('[aria-label=\"By model\"] tbody tr').innerText").split("\t")
+        self.assertEqual(largest[:3], ["NVIDIA H200", "16", "13"])
+        self.assertTrue(all(cell.isdigit() for cell in largest[1:]), largest)
         gpu = shares[str(half)]["gpu"]
         self.page.go("node/node2")
         self.page.await_text(f"{gpu} (0.5)")

@@ -263,7 +263,7 @@ export function openGpus() {
     element,
     onEvent: (event) => /^muster\.(node|job)\./.test(event.type),
     async refresh() {
-      const answer = await get("/v1/nodes", { fields: "name,state,gpus,gpus_taken,holders" });
+      const answer = await get("/v1/nodes", { fields: "name,state,gpus,gpus_taken,holders,model,free,on_node,on_nvlink,on_leaf,anywhere" });
       const nodes = answer.nodes.filter((node) => node.gpus > 0).sort((a, b) => natural(a.name, b.name));
       const dark = isDark();
       const users = new Map();
