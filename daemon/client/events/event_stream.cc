@@ -50,7 +50,6 @@ void EventStream::Refuse(const absl::Status& status) {
   EndLocked(status);
 }
 
-// The first message has no event: it says that the stream is there, and where it begins.
 void EventStream::BeginAt(Version now, bool leads) {
   const MutexLock lock(&mutex_);
   if (finished_) {
@@ -68,6 +67,33 @@ void EventStream::BeginAt(Version now, bool leads) {
   const std::uint64_t tail = now.value() > kTail ? now.value() - kTail : 0;
   next_ = query_.from.valid() ? query_.from : query_.follow ? now.Next() : Version(tail + 1);
   until_ = query_.follow ? Version() : now.Next();
+  if (next_ >= feed_.begin()) {
+    AnnounceLocked();
+    return;
+  }
+  // What the journal has no more is refused before the stream is there: one that began could only
+  // break off, and its reader would come back for ever.
+  reading_ = true;
+  past_.Read(next_, [stream = shared_from_this()](const absl::StatusOr<Past>& past) {
+    stream->OnJudged(past.status());
+  });
+}
+
+void EventStream::OnJudged(const absl::Status& there) {
+  const MutexLock lock(&mutex_);
+  reading_ = false;
+  if (finished_) {
+    return;
+  }
+  if (there.ok()) {
+    AnnounceLocked();
+  } else {
+    EndLocked(there);
+  }
+}
+
+// The first message has no event: it says that the stream is there, and where it begins.
+void EventStream::AnnounceLocked() {
   started_ = writing_ = true;
   reply_.set_next(next_.value());
   StartWrite(&reply_);

@@ -53,10 +53,12 @@ class EventStream final : public grpc::ServerWriteReactor<wire::WatchEventsReply
   void OnNews();
   void OnDismissed();
   void OnPast(const absl::StatusOr<Past>& past);
+  void OnJudged(const absl::Status& there);
   void Pump();
   void PumpLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Deliver(const std::vector<CloudEventPtr>& events, Version next)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void AnnounceLocked() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void EndLocked(const absl::Status& status) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   [[nodiscard]] bool Wants(const CloudEvent& event) const;
 

@@ -278,16 +278,29 @@ class ControllerLink::EventCall final : public grpc::ClientReadReactor<wire::Wat
     }
     call->number_ = *number;
     call->stub_->async()->WatchEvents(&call->context_, &call->request_, call.get());
+    call->AddHold();  // until nothing is read any more: reads begin on any thread
+    call->more_ = [weak = std::weak_ptr<EventCall>(call)] {
+      if (const std::shared_ptr<EventCall> alive = weak.lock()) {
+        alive->ReadOn();
+      }
+    };
     call->StartRead(&call->reply_);
     call->StartCall();
     return call;
   }
-  void Cancel() { context_.TryCancel(); }
+  void Cancel() {
+    context_.TryCancel();
+    if (Leave(Reading::kPaused, Reading::kOver)) {
+      RemoveHold();
+    }
+  }
 
   void OnReadDone(bool ok) override {
     if (ok) {
-      reader_.news(reply_);
-      StartRead(&reply_);
+      Leave(Reading::kUnderWay, Reading::kPaused);
+      reader_.news(reply_, more_);
+    } else if (Leave(Reading::kUnderWay, Reading::kOver)) {
+      RemoveHold();
     }
   }
   void OnDone(const grpc::Status& status) override {
@@ -299,16 +312,29 @@ class ControllerLink::EventCall final : public grpc::ClientReadReactor<wire::Wat
     }
     reader_.ended(status);
     reader_ = {};
+    more_ = nullptr;
     link.GiveBack(channel_);
     self.reset();  // before Leave: see there
     link.Leave(number);
   }
 
  private:
+  enum class Reading { kUnderWay, kPaused, kOver };
+
+  // Whether it was `from`; it is `to` then.
+  bool Leave(Reading from, Reading to) { return reading_.compare_exchange_strong(from, to); }
+  void ReadOn() {
+    if (Leave(Reading::kPaused, Reading::kUnderWay)) {
+      StartRead(&reply_);
+    }
+  }
+
   ControllerLink& link_;
   EventChannel* const channel_;
   const std::unique_ptr<wire::Controller::Stub> stub_;
   EventReader reader_;
+  std::function<void()> more_;
+  std::atomic<Reading> reading_ = Reading::kUnderWay;
   CallNumber number_ = 0;
   std::shared_ptr<EventCall> self_;
   grpc::ClientContext context_;

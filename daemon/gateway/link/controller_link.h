@@ -57,9 +57,11 @@ class ControllerLink {
   void Call(const google::protobuf::MethodDescriptor& method,
             const google::protobuf::Message& request, const std::string& token, Done done);
 
-  // Of a stream of events: each message, one at a time, and then, once, how it ended.
+  // Of a stream of events: each message, one at a time, and then, once, how it ended. The next
+  // message is taken from the controller once `more` is called, there or later.
   struct EventReader {
-    std::function<void(const wire::WatchEventsReply& reply)> news;
+    std::function<void(const wire::WatchEventsReply& reply, const std::function<void()>& more)>
+        news;
     std::function<void(const grpc::Status& status)> ended;
   };
   // Events by the caller's token from the controller that leads, on connections of their own, so

@@ -74,7 +74,8 @@ void EventHub::Serve(const wire::WatchEventsRequest& request, const std::string&
   }
   std::function<void()> end = link_.Watch(
       request, token,
-      {.news = [this, stream](const wire::WatchEventsReply& news) { OnNews(stream, news); },
+      {.news = [this, stream](const wire::WatchEventsReply& news,
+                              const std::function<void()>& more) { OnNews(stream, news, more); },
        .ended = [this, stream](const grpc::Status& status) { OnEnded(stream, status); }});
   bool left = false;
   {
@@ -120,15 +121,35 @@ void EventHub::AddReader(Stream& stream, std::uint64_t at,
   stream.readers.push_back(std::move(reader));
 }
 
-void EventHub::OnNews(const StreamPtr& stream, const wire::WatchEventsReply& reply) {
-  const MutexLock lock(&mutex_);
+void EventHub::OnNews(const StreamPtr& stream, const wire::WatchEventsReply& reply,
+                      const std::function<void()>& more) {
+  std::function<void()> next;
+  {
+    const MutexLock lock(&mutex_);
+    Take(stream, reply);
+    stream->more = more;
+    stream->paused = true;
+    next = NextOf(*stream);
+  }
+  if (next) {
+    next();
+  }
+}
+
+std::function<void()> EventHub::NextOf(Stream& stream) {
+  const bool wanted = stream.paused && (stream.shared || stream.bytes < kPieceBytes);
+  stream.paused = stream.paused && !wanted;
+  return wanted ? stream.more : nullptr;
+}
+
+void EventHub::Take(const StreamPtr& stream, const wire::WatchEventsReply& reply) {
   for (const wire::EventLine& event : reply.events()) {
     stream->ring.push_back({event.number(), Framed(event)});
     stream->bytes += stream->ring.back().text.size();
     stream->held += stream->ring.back().text.size();
   }
   stream->next = reply.next();
-  while (stream->bytes > kRingBytes) {
+  while (stream->shared && stream->bytes > kRingBytes) {
     stream->from = stream->ring.front().number + 1;
     stream->bytes -= stream->ring.front().text.size();
     stream->ring.pop_front();
@@ -220,6 +241,12 @@ void EventHub::Pump(const StreamPtr& stream, const std::shared_ptr<Reader>& read
   for (; reader->at < stream->released && text.size() < kPieceBytes; ++reader->at) {
     text += stream->ring[reader->at - stream->first].text;
   }
+  while (!stream->shared && stream->first < reader->at) {  // he is its only one
+    stream->from = stream->ring.front().number + 1;
+    stream->bytes -= stream->ring.front().text.size();
+    stream->ring.pop_front();
+    ++stream->first;
+  }
   if (!text.empty()) {
     Send(stream, reader, std::move(text));
   }
@@ -227,18 +254,19 @@ void EventHub::Pump(const StreamPtr& stream, const std::shared_ptr<Reader>& read
 
 void EventHub::OnWritten(const StreamPtr& stream, const std::shared_ptr<Reader>& reader,
                          bool alive) {
-  std::function<void()> end;
+  std::function<void()> then;
   {
     const MutexLock lock(&mutex_);
     reader->writing = false;
     if (alive) {
       Pump(stream, reader);
+      then = NextOf(*stream);
     } else {
-      end = Leave(stream, reader);
+      then = Leave(stream, reader);
     }
   }
-  if (end) {
-    end();
+  if (then) {
+    then();
   }
 }
 
@@ -247,7 +275,7 @@ std::function<void()> EventHub::Leave(const StreamPtr& stream,
   const auto found = std::find(stream->readers.begin(), stream->readers.end(), reader);
   if (found != stream->readers.end()) {
     if (static_cast<std::size_t>(found - stream->readers.begin()) < stream->turn) {
-      --stream->turn;  // or the round would leave one out
+      --stream->turn;                                         // or the round would leave one out
       stream->held = std::max<std::size_t>(stream->held, 1);  // nor is it over when none is before
     }
     stream->readers.erase(found);

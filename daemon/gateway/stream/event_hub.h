@@ -3,10 +3,11 @@
 // Events of the controller to many readers over HTTP, as server-sent events.
 //
 // Invariants: (1) readers share a stream only when token and filter are the same; (2) a ring holds
-// at most kRingBytes, and a reader has one piece under way; (3) a reader that falls out of the ring
-// is cut off; (4) a stream without readers ends; (5) what came for more than kReadersAtOnce goes
-// out when Release is called, in one piece for each, and to kReadersARelease of them at most, so
-// that a thousand readers cost no more than that and hold no other caller up.
+// at most kRingBytes, and a reader has one piece under way; (3) a reader that falls out of a shared
+// ring is cut off; one alone never is: of his stream no more is read than he takes, so that whoever
+// comes back far behind gets on; (4) a stream without readers ends; (5) what came for more than
+// kReadersAtOnce goes out when Release is called, in one piece for each, and to kReadersARelease of
+// them at most, so that a thousand readers cost no more than that and hold no other caller up.
 
 #include <chrono>
 #include <cstddef>
@@ -79,6 +80,8 @@ class EventHub {
     std::size_t bytes = 0;
     std::vector<std::shared_ptr<Reader>> readers;
     std::function<void()> end;
+    std::function<void()> more;  // has the next message read
+    bool paused = false;         // it is not read yet
   };
   using StreamPtr = std::shared_ptr<Stream>;
 
@@ -86,7 +89,12 @@ class EventHub {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void AddReader(Stream& stream, std::uint64_t at, const std::shared_ptr<http::ReplyPath>& reply)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void OnNews(const StreamPtr& stream, const wire::WatchEventsReply& reply);
+  void OnNews(const StreamPtr& stream, const wire::WatchEventsReply& reply,
+              const std::function<void()>& more);
+  void Take(const StreamPtr& stream, const wire::WatchEventsReply& reply)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // What has the next message read, if it is time for one.
+  static std::function<void()> NextOf(Stream& stream);
   void OnEnded(const StreamPtr& stream, const grpc::Status& status);
   void OnWritten(const StreamPtr& stream, const std::shared_ptr<Reader>& reader, bool alive);
   void Begin(const StreamPtr& stream, const std::shared_ptr<Reader>& reader)

@@ -175,7 +175,10 @@ class SeveralControllersTest : public ControllerLinkTest {
     std::promise<void> ended;
     (void)link_->Watch(
         wire::WatchEventsRequest(), "t",
-        {[&next](const wire::WatchEventsReply& reply) { next.set_value(reply.next()); },
+        {[&next](const wire::WatchEventsReply& reply, const std::function<void()>& more) {
+           next.set_value(reply.next());
+           more();
+         },
          [&ended](const grpc::Status&) { ended.set_value(); }});
     EXPECT_EQ(ended.get_future().wait_for(kPatience), std::future_status::ready);
     return next.get_future().get();
