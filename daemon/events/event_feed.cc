@@ -103,6 +103,7 @@ EventFeed::Handle EventFeed::Listen(Listener listener) {
   auto handle = std::make_shared<const Listener>(std::move(listener));
   const MutexLock lock(&mutex_);
   listeners_.push_back(handle);
+  changed_.NotifyAll();
   return handle;
 }
 
@@ -160,8 +161,13 @@ void EventFeed::Run() {
     bool dismissed = false;
     {
       const MutexLock lock(&mutex_);
-      while (!fresh_ && !stopping_) {
-        changed_.Wait(&mutex_);
+      bool waited = false;
+      while (!fresh_ && !stopping_ && !waited) {
+        if (listeners_.empty()) {
+          changed_.Wait(&mutex_);
+        } else {
+          waited = !changed_.WaitFor(&mutex_, kLookEvery);
+        }
       }
       if (stopping_) {
         return;

@@ -7,7 +7,8 @@
 // takes a lock for a moment and never waits; listeners are called on the feed's thread with nothing
 // locked. Invariants: (1) from begin() on the ring has every event that has been published; (2) it
 // holds at most kEventsMax; what is older is read from the journal; (3) listeners are woken at most
-// once in a pace that grows with their number.
+// once in a pace that grows with their number; (4) without a word they are woken every kLookEvery,
+// so that the stream of one whose right has ended ends.
 
 #include <atomic>
 #include <chrono>
@@ -32,6 +33,7 @@ class EventFeed {
   static constexpr std::size_t kNotesMax = 65'536;
   static constexpr std::chrono::microseconds kPaceLeast{5'000};
   static constexpr std::chrono::microseconds kPaceOfEach{250};
+  static constexpr std::chrono::milliseconds kLookEvery{500};
 
   explicit EventFeed(std::string cluster);
   EventFeed(const EventFeed&) = delete;
@@ -62,8 +64,8 @@ class EventFeed {
   [[nodiscard]] Piece Read(Version from, const std::function<bool(const CloudEvent&)>& wanted,
                            std::size_t bytes) const;
 
-  // Calls `news` after each publication, and `dismissed` after Dismiss, until the handle is
-  // dropped. The last handle that goes closes the feed.
+  // Calls `news` after each publication, and every kLookEvery without one, and `dismissed` after
+  // Dismiss, until the handle is dropped. The last handle that goes closes the feed.
   struct Listener {
     std::function<void()> news;
     std::function<void()> dismissed;

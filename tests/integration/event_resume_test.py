@@ -149,5 +149,22 @@ class ArchivedTest(WithGateway):
         self.assertRegex(problem["detail"], "entries before [0-9]+ are in the archive; begin there")
 
 
+class RevokedTest(WithGateway):
+    def test_a_stream_whose_token_is_revoked_ends_soon_though_nothing_happens(self):
+        token = self.token()
+        listed = json.loads(self.cluster.must("token", "--list", "--json"))
+        name = (listed["tokens"] if isinstance(listed, dict) else listed)[-1]["id"]
+        with Reader(self.port, token) as reader, Reader(self.port, token, query="?job=1") as another:
+            for each in (reader, another):
+                self.assertIn("retry", next(each.blocks()))
+            self.cluster.must("token", "--revoke", name)
+            begun = time.monotonic()
+            for each in (reader, another):
+                self.assertEqual([block for block in each.blocks() if "data" in block], [])
+            self.assertLess(time.monotonic() - begun, 5)  # a second, and a busy machine
+        with Reader(self.port, token) as refused:
+            self.assertEqual(refused.status, 401)
+
+
 if __name__ == "__main__":
     unittest.main()

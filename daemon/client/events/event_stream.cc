@@ -106,6 +106,10 @@ void EventStream::OnNews() {
     context_.TryCancel();  // ends the write that does not end
     return;
   }
+  if (writing_ && !finished_ && !gate_.StillGood(caller_).ok()) {
+    context_.TryCancel();
+    return;
+  }
   PumpLocked();
 }
 

@@ -5,7 +5,8 @@
 // Thread promise: gRPC's threads, the feed's and the reader's call in and never wait. Invariants:
 // (1) what the caller may not see is not sent; (2) one message is under way, and no more is kept
 // for the reader than that; (3) a live reader that falls out of the feed's ring while it is being
-// sent something is cut off, and told where to resume.
+// sent something is cut off, and told where to resume; (4) whose token or certificate is revoked
+// gets nothing more, and his stream ends at the feed's next word.
 
 #include <grpcpp/grpcpp.h>
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <thread>
@@ -126,6 +127,16 @@ TEST_F(EventFeedTest, WhoeverListensIsToldThatAnotherMayKnowMore) {
   const EventFeed::Handle listener = feed_.Listen({[] {}, [&dismissed] { dismissed.set_value(); }});
   feed_.Dismiss();
   EXPECT_EQ(dismissed.get_future().wait_for(kPatience), std::future_status::ready);
+}
+
+TEST_F(EventFeedTest, WhoeverListensIsWokenNowAndThenWithoutAnyEvent) {
+  std::atomic<int> woken = 0;
+  const EventFeed::Handle looks = feed_.Listen({[&woken] { ++woken; }, [] {}});
+  const auto until = std::chrono::steady_clock::now() + kPatience;
+  while (woken < 2 && std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_GE(woken, 2);
 }
 
 TEST_F(EventFeedTest, OneThatCannotKeepUpWithTheLoopBeginsAnew) {
