@@ -1,12 +1,12 @@
 #include "cli/notify/news_desk.h"
 
 #include <array>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "cli/notify/array_digest.h"
 #include "cli/page/quantity.h"
 #include "cli/sheet/job_sheet.h"
 #include "scheduler/base/text/duration_text.h"
@@ -113,33 +113,19 @@ void NewsDesk::EndArray(const Event& event, std::vector<Message>& messages) {
   if (!live.ok() || !live->empty()) {
     return;
   }
-  const absl::StatusOr<std::vector<JobView>> ended = jobs_.ended(event.array);
+  absl::StatusOr<std::vector<JobView>> ended = jobs_.ended(event.array);
   if (!ended.ok() || !FirstOfArray(event, News::kEnd)) {
     return;
   }
-  std::map<std::string, std::size_t> states;
-  std::string failed;
-  std::size_t listed = 0;
-  for (const JobView& job : *ended) {
-    ++states[job.state];
-    if (!IsSuccess(job.state) && ++listed <= 50) {
-      absl::StrAppend(&failed, "  ", job.label, "  ", job.state, "  ", job.exit_text, "\n");
-    }
-  }
-  const bool all_well = states.size() == 1 && IsSuccess(states.begin()->first);
-  if (!event.asked.kinds.Has(News::kEnd) && (all_well || !event.asked.kinds.Has(News::kFail))) {
+  const ArrayDigest digest = DigestOf(*std::move(ended), jobs_.show);
+  if (!event.asked.kinds.Has(News::kEnd) &&
+      (digest.all_well || !event.asked.kinds.Has(News::kFail))) {
     return;
   }
-  std::string sums;
-  for (const auto& [state, count] : states) {
-    absl::StrAppend(&sums, sums.empty() ? "" : ", ", count, " ", state);
-  }
-  Message message = event.Tell(all_well ? News::kEnd : News::kFail, "",
-                               absl::StrCat("All elements have ended: ", sums, ".\n",
-                                            failed.empty() ? "" : "\nNot completed:\n", failed));
+  Message message = event.Tell(digest.all_well ? News::kEnd : News::kFail, "", digest.text);
   message.label = ToString(event.array);
   message.subject =
-      absl::StrCat("array ", event.array.value(), " ", event.name, " has ended: ", sums);
+      absl::StrCat("array ", event.array.value(), " ", event.name, " has ended: ", digest.sums);
   messages.push_back(std::move(message));
   // That its end was told stays known for a while: elements' ends that came together follow.
   constexpr std::size_t kRemembered = 10'000;

@@ -131,14 +131,6 @@ std::string GotText(const std::vector<std::string>& nodes, std::uint32_t cpus, B
                                       gpus == 0 ? "" : ", " + Counted(gpus, "GPU"));
 }
 
-std::string EndText(const JobView& job) {
-  if (job.start_time == kNoTime) {
-    return job.exit_text.empty() ? "without having started" : job.exit_text;
-  }
-  const std::string exit = ExitText({.code = job.exit_code, .signal = job.exit_signal});
-  return job.exit_text.empty() ? exit : absl::StrCat(exit, ": ", job.exit_text);
-}
-
 std::string LimitText(Duration limit) {
   if (limit == Duration(0)) {
     return "the default";
@@ -338,6 +330,14 @@ std::string RequestText(const ResourceRequest& request) {
     parts.emplace_back("overcommitted");
   }
   return absl::StrJoin(parts, ", ");
+}
+
+std::string EndText(const JobView& job) {
+  if (job.start_time == kNoTime) {
+    return job.exit_text.empty() ? "without having started" : job.exit_text;
+  }
+  const std::string exit = ExitText({.code = job.exit_code, .signal = job.exit_signal});
+  return job.exit_text.empty() ? exit : absl::StrCat(exit, ": ", job.exit_text);
 }
 
 std::string PrintJobSheet(const JobDetail& detail, Time now, const Style& style) {

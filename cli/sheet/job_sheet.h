@@ -15,6 +15,9 @@ namespace muster::cli {
 
 std::string PrintJobSheet(const JobDetail& detail, Time now, const Style& style);
 
+// Why a job has ended: "exit code 3: out of memory"; of one that never ran, what kept it from it.
+std::string EndText(const JobView& job);
+
 // "2 tasks, 4 cpus each, 2 nodes, 2 GiB a node, 1 GPU a task, whole nodes".
 std::string RequestText(const ResourceRequest& request);
 

@@ -155,6 +155,10 @@ type = "text/plain"
         quiet = self.submit("--mail-type", "FAIL", "--wrap", "true")
         mail = self.await_mail(f"array {array} ")
         self.assertIn("3 COMPLETED, 1 FAILED", mail["Subject"].replace("\n", ""))
+        text = mail.get_payload(decode=True).decode()
+        for part in ("\nWhy:\n  1 FAILED: exit code 1", "lost work: ",
+                     f"{array}_2  FAILED  exit code 1", f"muster-{array}_2.out", f"outputs: that of {array}_0 is /"):
+            self.assertIn(part, text)
         time.sleep(1)
         texts = [str(mail["Subject"]) for mail in self.sink.mails]
         self.assertEqual(len([text for text in texts if f"array {array}" in text]), 1)
