@@ -2,6 +2,8 @@
 
 #include <array>
 #include <nlohmann/json.hpp>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -22,6 +24,8 @@ struct Share {
 // The largest first: who comes late hears of one.
 constexpr std::array<Share, 3> kShares = {
     {{90, News::kTimeLimit90}, {80, News::kTimeLimit80}, {50, News::kTimeLimit50}}};
+
+constexpr std::string_view kNeverSatisfied = "DependencyNeverSatisfied";
 
 bool WatchesTime(const NewsKinds& kinds) {
   for (const Share& share : kShares) {
@@ -84,6 +88,11 @@ struct NewsDesk::Event {
     return event;
   }
 };
+
+bool NewsDesk::IsToldUnmet(const Event& event) const {
+  const auto wait = state_.waits.find((event.array.valid() ? event.array : event.job).value());
+  return wait != state_.waits.end() && wait->second != NotifierState::Wait::kOpen;
+}
 
 std::string NewsDesk::SheetOf(JobId job, Time now) const {
   const absl::StatusOr<JobDetail> detail = jobs_.show(job);
@@ -148,7 +157,8 @@ void NewsDesk::End(const Event& event, Time now, std::vector<Message>& messages)
   }
   const bool failed = !IsSuccess(event.state);
   const bool late = IsTimedOut(event.state) && kinds.Has(News::kTimeLimit);
-  const bool unmet = absl::StrContains(event.text, "depend") && kinds.Has(News::kInvalidDepend);
+  const bool unmet = absl::StrContains(event.text, "depend") && kinds.Has(News::kInvalidDepend) &&
+                     !IsToldUnmet(event);
   const bool wanted = kinds.Has(News::kEnd) || (failed && kinds.Has(News::kFail)) || late || unmet;
   if (!wanted) {
     return;
@@ -169,13 +179,68 @@ std::vector<Message> NewsDesk::Hear(std::uint64_t number, const std::string& jso
     return messages;
   }
   const bool whole = event.array.valid() && !event.asked.kinds.of_each_element;
-  if (event.type == "muster.job.started") {
+  if (event.type == "muster.job.submitted" && event.asked.kinds.Has(News::kInvalidDepend)) {
+    state_.waits.emplace(event.job.value(), NotifierState::Wait::kOpen);
+  } else if (event.type == "muster.job.started") {
     Begin(event, messages);
   } else if (event.type == "muster.job.ended") {
     End(event, now, messages);
   } else if (event.type == "muster.job.requeued" && event.asked.kinds.Has(News::kRequeue) &&
              (!whole || FirstOfArray(event, News::kRequeue))) {
     messages.push_back(event.Tell(News::kRequeue, "is requeued", event.text + "\n"));
+  }
+  return messages;
+}
+
+// What was told is kept for one look more than it waits: the event of its end is yet to come.
+std::vector<Message> NewsDesk::LookAtDependencies() {
+  using Wait = NotifierState::Wait;
+  std::vector<Message> messages;
+  std::vector<JobId> jobs;
+  for (const auto& [id, wait] : state_.waits) {
+    jobs.emplace_back(id);
+  }
+  const absl::StatusOr<std::vector<JobView>> waiting =
+      jobs.empty() ? std::vector<JobView>() : jobs_.waiting(std::move(jobs));
+  if (!waiting.ok()) {
+    return messages;
+  }
+  std::set<std::uint64_t> wait_still;
+  for (const JobView& job : *waiting) {
+    const auto wait = state_.waits.find(job.array_job_id.value());
+    if (wait == state_.waits.end()) {
+      continue;
+    }
+    wait_still.insert(wait->first);
+    if (wait->second != Wait::kOpen || job.reason.kind != kNeverSatisfied) {
+      continue;
+    }
+    const absl::StatusOr<JobDetail> detail = jobs_.show(job.id);
+    if (!detail.ok()) {
+      continue;
+    }
+    wait->second = Wait::kTold;
+    Event event;
+    event.number = state_.next;
+    event.label = job.label;
+    event.name = job.name;
+    event.user = job.user;
+    event.asked = ReadNotices(detail->recorded, job.user);
+    if (event.asked.kinds.Has(News::kInvalidDepend)) {
+      messages.push_back(event.Tell(
+          News::kInvalidDepend, "can never start: its dependency can never be met any more",
+          absl::StrCat(job.reason.text, "\n\nIt waits until it is cancelled, or gets another ",
+                       "dependency (muster update --dependency).\n")));
+    }
+  }
+  for (auto at = state_.waits.begin(); at != state_.waits.end();) {
+    const bool gone = !wait_still.contains(at->first);
+    if (gone && at->second != Wait::kTold) {
+      at = state_.waits.erase(at);
+      continue;
+    }
+    at->second = gone ? Wait::kToldAndGone : at->second;
+    ++at;
   }
   return messages;
 }

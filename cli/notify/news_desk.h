@@ -3,7 +3,8 @@
 // From events to who is told what.
 //
 // An array is one message, unless its user asked for ARRAY_TASKS: once when its first
-// element begins, once when its last has ended. Thread promise: one owner; it may wait for the
+// element begins, once when its last has ended. That a dependency can never be met is told once of
+// a submission. Thread promise: one owner; it may wait for the
 // controller. Invariant: an event makes at most one message, and a share of a time limit one.
 
 #include <cstdint>
@@ -36,6 +37,8 @@ struct JobSource {
   // What lives of an array, and what has ended.
   std::function<absl::StatusOr<std::vector<JobView>>(JobId array)> live;
   std::function<absl::StatusOr<std::vector<JobView>>(JobId array)> ended;
+  // Of these jobs and arrays what waits.
+  std::function<absl::StatusOr<std::vector<JobView>>(std::vector<JobId> jobs)> waiting;
 };
 
 class NewsDesk {
@@ -46,12 +49,15 @@ class NewsDesk {
   std::vector<Message> Hear(std::uint64_t number, const std::string& json, Time now);
   // Running jobs that have used up a share of their time limits.
   std::vector<Message> LookAtClocks(Time now);
+  // Waiting jobs whose dependencies can never be met any more: no event says so.
+  std::vector<Message> LookAtDependencies();
 
  private:
   struct Event;
   void Begin(const Event& event, std::vector<Message>& messages);
   void End(const Event& event, Time now, std::vector<Message>& messages);
   void EndArray(const Event& event, std::vector<Message>& messages);
+  [[nodiscard]] bool IsToldUnmet(const Event& event) const;
   bool FirstOfArray(const Event& event, News news);
   std::string SheetOf(JobId job, Time now) const;
 

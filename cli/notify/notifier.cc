@@ -11,6 +11,7 @@
 #include "cli/notify/mail.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/time_text.h"
+#include "scheduler/model/job/job_state.h"
 
 namespace muster::cli {
 namespace {
@@ -91,6 +92,13 @@ JobSource Notifier::Source() {
     query.jobs = {array};
     query.limit = 1'000'000;
     return connection_.Call(query);
+  };
+  source.waiting = [this](std::vector<JobId> jobs) {
+    ListJobs filter;
+    filter.jobs = std::move(jobs);
+    filter.states = {Name(JobState::kPending)};
+    filter.fold = true;
+    return connection_.Call(filter);
   };
   return source;
 }
@@ -218,6 +226,9 @@ void Notifier::LookAround() {
   {
     const MutexLock lock(&mutex_);
     messages = desk_.LookAtClocks(now);
+    for (Message& message : desk_.LookAtDependencies()) {
+      messages.push_back(std::move(message));
+    }
   }
   Send(messages);
   if (!config_.alertmanager.empty()) {

@@ -7,6 +7,11 @@
 #include "scheduler/runtime/file.h"
 
 namespace muster::cli {
+namespace {
+
+constexpr auto kWaitLast = static_cast<unsigned>(NotifierState::Wait::kToldAndGone);
+
+}  // namespace
 
 absl::StatusOr<NotifierState> ReadNotifierState(const std::string& path) {
   const absl::StatusOr<std::string> text = ReadFile(path);
@@ -39,6 +44,14 @@ absl::StatusOr<NotifierState> ReadNotifierState(const std::string& path) {
     }
     state.arrays.insert(row.get<std::string>());
   }
+  for (const auto& row : read.value("waits", nlohmann::json::array())) {
+    if (!row.is_array() || row.size() != 2 || !row[0].is_number_unsigned() ||
+        !row[1].is_number_unsigned() || row[1] > kWaitLast) {
+      return bad();
+    }
+    state.waits[row[0].get<std::uint64_t>()] =
+        static_cast<NotifierState::Wait>(row[1].get<unsigned>());
+  }
   return state;
 }
 
@@ -51,8 +64,14 @@ absl::Status WriteNotifierState(const std::string& path, const NotifierState& st
     }
     watched.push_back(std::move(row));
   }
-  const nlohmann::json document = {
-      {"next", state.next}, {"watched", std::move(watched)}, {"arrays", state.arrays}};
+  nlohmann::json waits = nlohmann::json::array();
+  for (const auto& [job, wait] : state.waits) {
+    waits.push_back(nlohmann::json::array({job, static_cast<unsigned>(wait)}));
+  }
+  const nlohmann::json document = {{"next", state.next},
+                                   {"watched", std::move(watched)},
+                                   {"arrays", state.arrays},
+                                   {"waits", std::move(waits)}};
   return WriteFileAtomically(path, document.dump() + "\n");
 }
 

@@ -21,6 +21,9 @@ struct NotifierState {
   // Jobs whose time limit is watched, and the shares (50, 80, 90) that were told.
   std::map<std::uint64_t, std::set<unsigned>> watched;
   std::set<std::string> arrays;  // "10 BEGIN": what was sent of an array as a whole
+  // Jobs and arrays whose dependencies are watched while they wait.
+  enum class Wait { kOpen = 0, kTold = 1, kToldAndGone = 2 };
+  std::map<std::uint64_t, Wait> waits = {};
   friend bool operator==(const NotifierState&, const NotifierState&) = default;
 };
 

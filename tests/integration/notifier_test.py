@@ -164,6 +164,15 @@ type = "text/plain"
         self.assertEqual(len([text for text in texts if f"array {array}" in text]), 1)
         self.assertFalse([text for text in texts if f"job {quiet} " in text])
 
+    @unittest.skipUnless(shutil.which("msmtp"), "msmtp is not installed")
+    def test_a_dependency_that_can_never_be_met_is_told_while_the_job_waits(self):
+        first = self.submit("--wrap", "exit 1")
+        waits = self.submit("--mail-type", "INVALID_DEPEND", "--dependency", f"afterok:{first}", "--wrap", "true")
+        mail = self.await_mail(f"job {waits} wrap can never start")
+        self.assertIn(f"afterok:{first}", mail.get_payload(decode=True).decode())
+        self.assertIn("DependencyNeverSatisfied", self.cluster.must("show", waits))
+        self.cluster.must("cancel", waits)
+
     def test_a_webhook_arrives_signed_though_the_first_two_tries_fail(self):
         url = f"http://127.0.0.1:{self.hook.server_address[1]}/hook"
         job = self.submit("--notify", url, "--wrap", "true")

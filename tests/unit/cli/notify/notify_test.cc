@@ -35,10 +35,16 @@ class NewsDeskTest : public ::testing::Test {
   NotifierState state_;
   std::vector<JobView> live_;
   std::vector<JobView> ended_;
+  std::vector<JobId> asked_;
   JobDetail detail_;
   NewsDesk desk_{{.show = [this](JobId) { return absl::StatusOr<JobDetail>(detail_); },
                   .live = [this](JobId) { return absl::StatusOr<std::vector<JobView>>(live_); },
-                  .ended = [this](JobId) { return absl::StatusOr<std::vector<JobView>>(ended_); }},
+                  .ended = [this](JobId) { return absl::StatusOr<std::vector<JobView>>(ended_); },
+                  .waiting =
+                      [this](std::vector<JobId> jobs) {
+                        asked_ = std::move(jobs);
+                        return absl::StatusOr<std::vector<JobView>>(live_);
+                      }},
                  state_};
 };
 
@@ -133,6 +139,41 @@ TEST_F(NewsDeskTest, SharesOfTheTimeLimitAreToldOnceOfAWholeArray) {
   state_.watched[1] = {};
   state_.watched[2] = {};
   EXPECT_EQ(desk_.LookAtClocks(kNow + std::chrono::minutes(7)).size(), 2U);
+}
+
+TEST_F(NewsDeskTest, ADependencyThatCanNeverBeMetIsToldOnceWhileTheJobWaits) {
+  const std::string kinds = R"(,"notices":["mail-type=INVALID_DEPEND"])";
+  EXPECT_TRUE(desk_.LookAtDependencies().empty());
+  EXPECT_TRUE(desk_.Hear(1, Event("muster.job.submitted", kinds), kNow).empty());
+  live_.resize(1);
+  live_[0].id = live_[0].array_job_id = JobId(7);
+  live_[0].label = "7";
+  live_[0].reason.kind = "Dependency";
+  detail_.recorded = {"mail-type=INVALID_DEPEND"};
+  EXPECT_TRUE(desk_.LookAtDependencies().empty());
+  EXPECT_EQ(asked_, std::vector{JobId(7)});
+  live_[0].reason = {"DependencyNeverSatisfied", "afterok:6 never", true};
+  const auto told = desk_.LookAtDependencies();
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_EQ(told[0].news, News::kInvalidDepend);
+  EXPECT_THAT(told[0].text, HasSubstr("afterok:6 never"));
+  EXPECT_TRUE(desk_.LookAtDependencies().empty()) << "it is told once";
+  live_.clear();
+  EXPECT_TRUE(desk_.LookAtDependencies().empty());
+  const std::string end = R"(,"state":"CANCELLED","text":"its dependency can no longer be met")";
+  EXPECT_TRUE(desk_.Hear(2, Event("muster.job.ended", end + kinds), kNow).empty())
+      << "nor at its end";
+  EXPECT_TRUE(desk_.LookAtDependencies().empty());
+  EXPECT_TRUE(state_.waits.empty());
+}
+
+TEST_F(NewsDeskTest, NoDependencyIsWatchedOfAJobThatWaitsNoMoreOrDidNotAsk) {
+  desk_.Hear(1, Event("muster.job.submitted", R"(,"notices":["mail-type=END"])"), kNow);
+  EXPECT_TRUE(state_.waits.empty());
+  desk_.Hear(1, Event("muster.job.submitted", R"(,"notices":["mail-type=ALL"])"), kNow);
+  EXPECT_EQ(state_.waits.size(), 1U);
+  EXPECT_TRUE(desk_.LookAtDependencies().empty());
+  EXPECT_TRUE(state_.waits.empty());
 }
 
 TEST(MailTest, NoNameMakesAHeader) {
@@ -234,9 +275,12 @@ TEST(DeliveriesTest, WhatFailsIsTriedAgainAndWhatNeverWorksIsGivenUp) {
 TEST(NotifierStateTest, IsReadAsItWasWritten) {
   const TempDirectory directory;
   EXPECT_EQ(ReadNotifierState(directory / "none").value(), NotifierState());
-  const NotifierState state{7, {{3, {50, 80}}, {4, {}}}, {"10 BEGIN"}};
+  const NotifierState state{
+      7, {{3, {50, 80}}, {4, {}}}, {"10 BEGIN"}, {{8, NotifierState::Wait::kTold}}};
   ASSERT_TRUE(WriteNotifierState(directory / "state", state).ok());
   EXPECT_EQ(ReadNotifierState(directory / "state").value(), state);
+  std::ofstream(directory / "state") << R"({"next":1,"waits":[[8,3]]})";
+  EXPECT_FALSE(ReadNotifierState(directory / "state").ok());
   std::ofstream(directory / "state") << "{";
   EXPECT_FALSE(ReadNotifierState(directory / "state").ok());
 }
