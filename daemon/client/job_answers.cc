@@ -153,7 +153,6 @@ void AddProgram(JobStore& store, bool with_script, JobDetail& detail) {
       lives ? IntervalText(program->environment, detail.checkpoint_interval) : "";
 }
 
-// Of the image that its last attempt ran, which may not have been known before.
 // Why the job is where it is. REQUIRES: it has an attempt.
 Explanation ExplainPlacement(const StateView& state_view, const Job& job) {
   Explanation explanation;
