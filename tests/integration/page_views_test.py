@@ -155,12 +155,12 @@ class WidePageTest(unittest.TestCase):
                                 os.path.join(root, "log"), environment)
         played.start()
         cls.addClassCleanup(played.stop)
-        port = free_port()
+        cls.port = free_port()
         gateway = cluster.Daemon("muster-gateway", ["--controller", f"unix:{cls.state}/gateway.sock", "--listen",
-                                                    f"127.0.0.1:{port}"], os.path.join(root, "gateway.log"), environment)
+                                                    f"127.0.0.1:{cls.port}"], os.path.join(root, "gateway.log"), environment)
         gateway.start()
         cls.addClassCleanup(gateway.stop)
-        cls.page = Page(port, cls.muster("token").strip())
+        cls.page = Page(cls.port, cls.muster("token").strip())
         cls.addClassCleanup(cls.page.close)
 
     @classmethod
@@ -183,8 +183,12 @@ class WidePageTest(unittest.TestCase):
         pods = self.page.js("return [...document.querySelectorAll('[data-switch=core] > .heat-below > *')].map((one) => one.dataset.switch)")
         self.assertEqual(pods, [f"pod{i + 1}" for i in range(5)])
         self.assertIn("200 nodes, ", self.page.js("return document.querySelector('[data-switch=pod1]').ariaLabel"))
-        self.assertLessEqual(self.page.js("return document.documentElement.scrollWidth"),
-                             self.page.js("return document.documentElement.clientWidth"))
+        phone = Page(self.port, self.muster("token").strip(), size=(390, 844))
+        self.addCleanup(phone.close)
+        for page in (self.page, phone):
+            wait_until(lambda: page.js("return document.querySelectorAll('.heat a.cell').length") == 1000, lambda: page.text()[:500])
+            self.assertLessEqual(page.js("return document.documentElement.scrollWidth"),
+                                 page.js("return document.documentElement.clientWidth"))
 
     def test_every_rank_of_a_wide_job_can_be_reached(self):
         job = self.muster("submit", "--parsable", "-n", 1300, "-N", 130, "--ntasks-per-node", 10, "--wrap", "true").strip()
