@@ -47,7 +47,9 @@ class ReplyPath {
   virtual void BeginStream(Response head) = 0;
   // One piece of it. `done` is called when the piece is on its way, with false when the caller has
   // gone or is too slow; then, and after End, nothing more goes out. One piece at a time.
-  virtual void Write(std::string piece, std::function<void(bool alive)> done) = 0;
+  // Many may share a piece.
+  using Piece = std::shared_ptr<const std::string>;
+  virtual void Write(Piece piece, std::function<void(bool alive)> done) = 0;
   virtual void End() = 0;
 };
 

@@ -94,9 +94,9 @@ class Session final : public std::enable_shared_from_this<Session<Stream>> {
       answered_ = streams_ = true;
       Post([head = std::move(head)](Session& session) { session.BeginStream(head); });
     }
-    void Write(std::string piece, std::function<void(bool)> done) override {
+    void Write(Piece piece, std::function<void(bool)> done) override {
       Post([piece = std::move(piece), done = std::move(done)](Session& session) mutable {
-        session.WritePiece(piece, std::move(done));
+        session.WritePiece(std::move(piece), std::move(done));
       });
     }
     void End() override {
@@ -224,10 +224,12 @@ class Session final : public std::enable_shared_from_this<Session<Stream>> {
   void BeginStream(const Response& head) {
     keep_ = false;
     streams_ = true;
-    pieces_ = StreamHeadOf(head);
-    writing_ = true;
+    if constexpr (std::is_same_v<Stream, PlainStream>) {
+      Error ignored;
+      stream_.socket().non_blocking(true, ignored);
+    }
     WatchForEnd();
-    WriteAll();
+    WriteAll(std::make_shared<const std::string>(StreamHeadOf(head)));
   }
 
   // A caller of a stream says nothing more: what comes is its end.
@@ -241,36 +243,47 @@ class Session final : public std::enable_shared_from_this<Session<Stream>> {
                             });
   }
 
-  void WritePiece(const std::string& piece, std::function<void(bool)> done) {
+  void WritePiece(ReplyPath::Piece piece, std::function<void(bool)> done) {
     if (gone_) {
       done(false);
       return;
     }
     done_ = std::move(done);
-    pieces_ += piece;
-    if (!writing_) {
-      writing_ = true;
-      WriteAll();
+    if (writing_) {
+      waits_ = std::move(piece);
+    } else {
+      WriteAll(std::move(piece));
     }
   }
 
-  void WriteAll() {
-    going_out_ = std::exchange(pieces_, std::string());
+  void WriteAll(ReplyPath::Piece piece) {
+    going_out_ = std::move(piece);
+    std::size_t gone_out = 0;
+    if constexpr (std::is_same_v<Stream, PlainStream>) {
+      // Most go out at once, and need neither a timer nor a turn of the loop.
+      Error error;
+      gone_out = stream_.socket().write_some(asio::buffer(*going_out_), error);
+      if (gone_out == going_out_->size()) {
+        OnWritten({});
+        return;
+      }
+    }
+    writing_ = true;
     beast::get_lowest_layer(stream_).expires_after(world_.limits.answer_time);
     asio::async_write(
-        stream_, asio::buffer(going_out_),
+        stream_, asio::buffer(*going_out_) + gone_out,
         [self = this->shared_from_this()](Error error, std::size_t) { self->OnWritten(error); });
   }
 
   void OnWritten(Error error) {
     writing_ = false;
+    going_out_ = nullptr;
     if (error) {
       gone_ = true;
       beast::get_lowest_layer(stream_).close();
       TellDone(false);
-    } else if (!pieces_.empty()) {
-      writing_ = true;
-      WriteAll();
+    } else if (waits_ != nullptr) {
+      WriteAll(std::exchange(waits_, nullptr));
     } else {
       TellDone(true);
     }
@@ -319,8 +332,8 @@ class Session final : public std::enable_shared_from_this<Session<Stream>> {
   BeastResponse message_;
   std::optional<beast::http::response_serializer<beast::http::string_body>> serializer_;
   // A stream's.
-  std::string pieces_;  // that wait
-  std::string going_out_;
+  ReplyPath::Piece waits_;
+  ReplyPath::Piece going_out_;
   std::function<void(bool)> done_;
   char unread_ = 0;
   bool streams_ = false;

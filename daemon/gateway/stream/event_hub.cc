@@ -183,8 +183,9 @@ void EventHub::ReleaseStream(const StreamPtr& stream, std::size_t most) {
   if (begin == 0) {  // what comes from here on waits for the next round, at the latest
     stream->held = 0;
   }
+  SharedPiece piece;
   for (const auto& reader : readers) {
-    Pump(stream, reader);
+    Pump(stream, reader, piece);
   }
 }
 
@@ -215,11 +216,13 @@ void EventHub::Begin(const StreamPtr& stream, const std::shared_ptr<Reader>& rea
   const std::uint64_t offset = reader->at - stream->first;
   const std::uint64_t next =
       offset < stream->ring.size() ? stream->ring[offset].number : stream->next;
-  Send(stream, reader, absl::StrCat("retry: 2000\nid: ", next == 0 ? 0 : next - 1, "\n\n"));
+  Send(stream, reader,
+       std::make_shared<const std::string>(
+           absl::StrCat("retry: 2000\nid: ", next == 0 ? 0 : next - 1, "\n\n")));
 }
 
 void EventHub::Send(const StreamPtr& stream, const std::shared_ptr<Reader>& reader,
-                    std::string text) {
+                    http::ReplyPath::Piece text) {
   reader->writing = reader->heard = true;
   reader->path->Write(std::move(text),
                       [this, stream, weak = std::weak_ptr<Reader>(reader)](bool alive) {
@@ -229,7 +232,8 @@ void EventHub::Send(const StreamPtr& stream, const std::shared_ptr<Reader>& read
                       });
 }
 
-void EventHub::Pump(const StreamPtr& stream, const std::shared_ptr<Reader>& reader) {
+void EventHub::Pump(const StreamPtr& stream, const std::shared_ptr<Reader>& reader,
+                    SharedPiece& piece) {
   if (reader->at < stream->first) {
     reader->path->End();  // too slow; OnWritten tells that it has gone
     return;
@@ -237,19 +241,25 @@ void EventHub::Pump(const StreamPtr& stream, const std::shared_ptr<Reader>& read
   if (reader->writing) {
     return;
   }
-  std::string text;
-  for (; reader->at < stream->released && text.size() < kPieceBytes; ++reader->at) {
-    text += stream->ring[reader->at - stream->first].text;
+  if (reader->at >= stream->released) {
+    return;
   }
+  if (piece.text == nullptr || piece.at != reader->at) {
+    std::string text;
+    piece.at = piece.end = reader->at;
+    for (; piece.end < stream->released && text.size() < kPieceBytes; ++piece.end) {
+      text += stream->ring[piece.end - stream->first].text;
+    }
+    piece.text = std::make_shared<const std::string>(std::move(text));
+  }
+  reader->at = piece.end;
   while (!stream->shared && stream->first < reader->at) {  // he is its only one
     stream->from = stream->ring.front().number + 1;
     stream->bytes -= stream->ring.front().text.size();
     stream->ring.pop_front();
     ++stream->first;
   }
-  if (!text.empty()) {
-    Send(stream, reader, std::move(text));
-  }
+  Send(stream, reader, piece.text);
 }
 
 void EventHub::OnWritten(const StreamPtr& stream, const std::shared_ptr<Reader>& reader,
@@ -259,7 +269,8 @@ void EventHub::OnWritten(const StreamPtr& stream, const std::shared_ptr<Reader>&
     const MutexLock lock(&mutex_);
     reader->writing = false;
     if (alive) {
-      Pump(stream, reader);
+      SharedPiece piece;
+      Pump(stream, reader, piece);
       then = NextOf(*stream);
     } else {
       then = Leave(stream, reader);
@@ -296,11 +307,12 @@ void EventHub::Forget(const StreamPtr& stream) {
 }
 
 void EventHub::Beat() {
+  static const auto kNothing = std::make_shared<const std::string>(":\n\n");
   const MutexLock lock(&mutex_);
   for (const StreamPtr& stream : streams_) {
     for (const auto& reader : stream->readers) {
       if (stream->begun && !reader->writing && !std::exchange(reader->heard, false)) {
-        Send(stream, reader, ":\n\n");
+        Send(stream, reader, kNothing);
         reader->heard = false;
       }
     }

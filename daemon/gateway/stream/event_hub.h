@@ -84,6 +84,12 @@ class EventHub {
     bool paused = false;         // it is not read yet
   };
   using StreamPtr = std::shared_ptr<Stream>;
+  // What readers at the same place of a stream get.
+  struct SharedPiece {
+    std::uint64_t at = 0;
+    std::uint64_t end = 0;
+    http::ReplyPath::Piece text;
+  };
 
   bool Join(const Key& key, std::uint64_t from, const std::shared_ptr<http::ReplyPath>& reply)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -99,12 +105,13 @@ class EventHub {
   void OnWritten(const StreamPtr& stream, const std::shared_ptr<Reader>& reader, bool alive);
   void Begin(const StreamPtr& stream, const std::shared_ptr<Reader>& reader)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Send(const StreamPtr& stream, const std::shared_ptr<Reader>& reader, std::string text)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Send(const StreamPtr& stream, const std::shared_ptr<Reader>& reader,
+            http::ReplyPath::Piece text) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // To `most` of its readers, from where it ended the last time.
   void ReleaseStream(const StreamPtr& stream, std::size_t most)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Pump(const StreamPtr& stream, const std::shared_ptr<Reader>& reader)
+  // `piece` is what the last got, for whoever is at the same place.
+  void Pump(const StreamPtr& stream, const std::shared_ptr<Reader>& reader, SharedPiece& piece)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // What ends the stream, when the reader was its last.
   std::function<void()> Leave(const StreamPtr& stream, const std::shared_ptr<Reader>& reader)

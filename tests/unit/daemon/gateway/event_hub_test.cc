@@ -45,11 +45,18 @@ class Teller final : public wire::Controller::Service {
     }
     while (!context->IsCancelled()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      if (comes.exchange(0) > 0) {
+        reply.clear_events();
+        reply.add_events()->set_number(next++);
+        reply.set_next(next);
+        writer->Write(reply);
+      }
     }
     return grpc::Status::CANCELLED;
   }
 
   std::atomic<int> streams = 0;
+  std::atomic<int> comes = 0;  // events, from now on
   std::atomic<std::uint64_t> newest = kNewest;
   std::atomic<std::uint64_t> told = 0;
 };
@@ -62,11 +69,12 @@ class Caller final : public http::ReplyPath {
     refused_ = response.status;
   }
   void BeginStream(http::Response) override {}
-  void Write(std::string piece, std::function<void(bool alive)> done) override {
+  void Write(Piece piece, std::function<void(bool alive)> done) override {
     const MutexLock lock(&mutex_);
-    text_ += piece;
-    for (std::size_t at = piece.find("\ndata: "); at != std::string::npos;
-         at = piece.find("\ndata: ", at + 1)) {
+    text_ += *piece;
+    last_ = piece;
+    for (std::size_t at = piece->find("\ndata: "); at != std::string::npos;
+         at = piece->find("\ndata: ", at + 1)) {
       ++events_;
     }
     done_ = std::move(done);
@@ -100,6 +108,10 @@ class Caller final : public http::ReplyPath {
     const MutexLock lock(&mutex_);
     return done_ != nullptr;
   }
+  Piece last() {
+    const MutexLock lock(&mutex_);
+    return last_;
+  }
   // The numbers of the events that came.
   std::vector<std::uint64_t> numbers() {
     const MutexLock lock(&mutex_);
@@ -117,6 +129,7 @@ class Caller final : public http::ReplyPath {
  private:
   Mutex mutex_;
   std::size_t events_ ABSL_GUARDED_BY(mutex_) = 0;
+  Piece last_ ABSL_GUARDED_BY(mutex_);
   std::string text_ ABSL_GUARDED_BY(mutex_);
   std::function<void(bool)> done_ ABSL_GUARDED_BY(mutex_);
   unsigned refused_ ABSL_GUARDED_BY(mutex_) = 0;
@@ -203,6 +216,18 @@ TEST_F(EventHubTest, ReadersOfWhatComesShareOneStream) {
   const auto second = Read(0);
   ASSERT_TRUE(Await([&] { return first->writing() && second->writing(); }));
   EXPECT_EQ(teller_.streams, 1);
+}
+
+TEST_F(EventHubTest, ReadersAtTheSamePlaceAreGivenTheSamePiece) {
+  const auto first = Read(0);
+  const auto second = Read(0);
+  ASSERT_TRUE(Await([&] { return first->writing() && second->writing(); }));
+  first->Take();
+  second->Take();
+  teller_.comes = 1;
+  ASSERT_TRUE(Await([&] { return first->writing() && second->writing(); }));
+  EXPECT_EQ(first->last(), second->last());
+  EXPECT_EQ(first->numbers(), std::vector<std::uint64_t>{kNewest + 1});
 }
 
 }  // namespace

@@ -26,8 +26,8 @@ class KeptAnswer final : public http::ReplyPath {
   explicit KeptAnswer(Response& kept) : kept_(kept) {}
   void Send(Response response) override { kept_ = std::move(response); }
   void BeginStream(Response head) override { kept_ = std::move(head); }
-  void Write(std::string piece, std::function<void(bool)> done) override {
-    kept_.body += piece;
+  void Write(Piece piece, std::function<void(bool)> done) override {
+    kept_.body += *piece;
     done(true);
   }
   void End() override {}

@@ -67,10 +67,11 @@ class ServerTest : public ::testing::Test {
     if (request.path == "/stream") {
       reply->BeginStream({200, "text/event-stream", "", {}});
       auto path = reply.get();
-      path->Write("data: 1\n\n", [reply = std::move(reply)](bool alive) {
-        EXPECT_TRUE(alive);
-        reply->End();
-      });
+      path->Write(std::make_shared<const std::string>("data: 1\n\n"),
+                  [reply = std::move(reply)](bool alive) {
+                    EXPECT_TRUE(alive);
+                    reply->End();
+                  });
       return;
     }
     if (request.path == "/endless") {
@@ -86,13 +87,14 @@ class ServerTest : public ::testing::Test {
   }
   void More(std::shared_ptr<ReplyPath> reply) {
     auto* const path = reply.get();
-    path->Write(std::string(1 << 20, 'x'), [this, reply = std::move(reply)](bool alive) mutable {
-      if (alive) {
-        More(std::move(reply));
-      } else {
-        cut_ = true;
-      }
-    });
+    path->Write(std::make_shared<const std::string>(1 << 20, 'x'),
+                [this, reply = std::move(reply)](bool alive) mutable {
+                  if (alive) {
+                    More(std::move(reply));
+                  } else {
+                    cut_ = true;
+                  }
+                });
   }
 
   UniqueFd Connect() const {

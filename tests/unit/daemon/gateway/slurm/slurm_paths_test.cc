@@ -184,7 +184,7 @@ TEST(SlurmDoorTest, ARequestThatIsNoneIsAnsweredWithoutACall) {
     explicit Kept(http::Response& kept) : kept_(kept) {}
     void Send(http::Response response) override { kept_ = std::move(response); }
     void BeginStream(http::Response /*head*/) override {}
-    void Write(std::string /*piece*/, std::function<void(bool)> /*done*/) override {}
+    void Write(Piece /*piece*/, std::function<void(bool)> /*done*/) override {}
     void End() override {}
 
    private:
