@@ -77,6 +77,14 @@ bool IsJson(const std::string& type) {
   return type.empty() || absl::StartsWithIgnoreCase(type, "application/json");
 }
 
+void AddCertificateEnd(std::int64_t end, wire::ReadMetricsReply& metrics) {
+  wire::MetricFamily& family = *metrics.add_families();
+  family.set_name("muster_gateway_certificate_end_seconds");
+  family.set_help("When the gateway's TLS certificate ends, in seconds since 1970");
+  family.set_kind(wire::METRIC_KIND_GAUGE);
+  family.add_samples()->set_value(static_cast<double>(end));
+}
+
 // What everybody may read, and who posts a code: without a token.
 bool IsOpen(const std::string& path) {
   return path == "/livez" || path == "/readyz" || path == kLogin || path == kOpenApi ||
@@ -209,12 +217,16 @@ void Gateway::ServeMetrics(const http::Request& request, const std::string& toke
   asked.set_page(std::string(absl::StripPrefix(absl::StripPrefix(request.path, kMetrics), "/")));
   link_.Call(
       *ControllerLink::FindMethod("ReadMetrics"), asked, token,
-      [reply = std::move(reply), open = AcceptsOpenMetrics(request.accept)](
+      [reply = std::move(reply), end = asked.page().empty() ? certificate_end_ : std::nullopt,
+       open = AcceptsOpenMetrics(request.accept)](
           const grpc::Status& status, const std::unique_ptr<google::protobuf::Message>& answer) {
-        const auto* const metrics = dynamic_cast<const wire::ReadMetricsReply*>(answer.get());
+        auto* const metrics = dynamic_cast<wire::ReadMetricsReply*>(answer.get());
         if (metrics == nullptr) {
           reply->Send(ProblemOf(status));
           return;
+        }
+        if (end.has_value()) {
+          AddCertificateEnd(*end, *metrics);
         }
         reply->Send(
             {200, open ? kOpenMetricsType : kPlainMetricsType, PrintMetrics(*metrics, open), {}});

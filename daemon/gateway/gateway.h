@@ -6,6 +6,7 @@
 // gRPC's threads. Invariants: (1) what needs a token is not even read without one; (2) the
 // controller judges every call; nothing of one caller's answer is kept for another.
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,6 +23,9 @@ class Gateway {
   // What is referred to outlives it, and the calls that it makes.
   Gateway(ControllerLink& link, WebSessions& sessions, const std::string& version);
 
+  // The certificate that callers are shown ends then, in seconds since 1970; /metrics tells it.
+  // Before anything is served.
+  void NoteCertificateEnd(std::optional<std::int64_t> end) { certificate_end_ = end; }
   // The answer to a head that is not to be served; nothing: go on.
   std::optional<http::Response> Screen(const http::Request& head);
   void Serve(const http::Request& request, std::shared_ptr<http::ReplyPath> reply);
@@ -44,6 +48,7 @@ class Gateway {
   WebSessions& sessions_;
   EventHub events_;
   const std::string open_api_;
+  std::optional<std::int64_t> certificate_end_;
 };
 
 // A status of the controller's as an answer: the code's counterpart in HTTP, its line as the

@@ -100,6 +100,7 @@ absl::Status Run(const GatewayConfig& config, ServiceManager manager, const Logg
              gateway.Serve(request, std::move(reply));
            }},
           clock));
+  gateway.NoteCertificateEnd(server->CertificateEnd());
   for (UniqueFd& socket : sockets) {
     const std::string address = http::AddressOf(socket);
     RETURN_IF_ERROR(CheckListen(address, config.tls()));

@@ -61,6 +61,16 @@ class GatewayTlsTest(unittest.TestCase):
             answer = caller.getresponse()
             return answer.status, json.loads(answer.read() or "null")
 
+    def test_metrics_tell_when_the_certificate_ends(self):
+        trust = ssl.create_default_context(cafile=self.certificate)
+        caller = http.client.HTTPSConnection("127.0.0.1", self.port, context=trust, timeout=cluster.PATIENCE)
+        with contextlib.closing(caller):
+            caller.connect()
+            shown = ssl.cert_time_to_seconds(caller.sock.getpeercert()["notAfter"])
+            caller.request("GET", "/metrics", headers={"Authorization": "Bearer " + self.token})
+            text = caller.getresponse().read().decode()
+        self.assertIn(f"\nmuster_gateway_certificate_end_seconds {shown}\n", text)
+
     def connect(self, newest=None):
         """A connection by TLS that checks nothing, and speaks what it spoke long ago where `newest` says so."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

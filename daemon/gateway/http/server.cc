@@ -11,6 +11,7 @@
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <cerrno>
+#include <ctime>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -153,6 +154,15 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Create(const ServerLimits& limit
     RETURN_IF_ERROR(UseTls(*core->tls, *tls));
   }
   return std::unique_ptr<Server>(new Server(std::move(core)));
+}
+
+std::optional<std::int64_t> Server::CertificateEnd() const {
+  std::tm end = {};
+  const X509* const shown =
+      core_->tls.has_value() ? SSL_CTX_get0_certificate(core_->tls->native_handle()) : nullptr;
+  return shown != nullptr && ASN1_TIME_to_tm(X509_get0_notAfter(shown), &end) == 1
+             ? std::optional<std::int64_t>(timegm(&end))
+             : std::nullopt;
 }
 
 absl::Status Server::Listen(UniqueFd socket) {

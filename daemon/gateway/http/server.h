@@ -44,6 +44,8 @@ class Server {
   Server& operator=(const Server&) = delete;
   ~Server();
 
+  // When the certificate that it shows ends, in seconds since 1970; nothing: it shows none.
+  [[nodiscard]] std::optional<std::int64_t> CertificateEnd() const;
   // Takes connections of a socket that listens.
   absl::Status Listen(UniqueFd socket);
   // Serves until Stop.
