@@ -11,10 +11,14 @@ from cluster import Cluster
 
 
 class Door(unittest.TestCase):
+    settings = ""  # the controller's
+
     @classmethod
     def setUpClass(cls):
         cls.cluster = Cluster(topology=cluster.WIDE)
         cls.addClassCleanup(cls.cluster.close)
+        if cls.settings:
+            cls.cluster.configure(cls.settings)
         door = f"unix:{cls.cluster.state}/gateway.sock"
         cls.cluster.controller.arguments += ["--gateway-socket", door]
         cls.cluster.start()

@@ -9,7 +9,8 @@ import unittest
 import uuid
 
 import cluster
-from cluster import Cluster, wait_until
+from cluster import wait_until
+from door import Door
 
 
 class Reader:
@@ -50,36 +51,12 @@ class Reader:
                     block = {}
 
 
-class WithGateway(unittest.TestCase):
-    settings = ""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.cluster = Cluster(topology=cluster.WIDE)
-        cls.addClassCleanup(cls.cluster.close)
-        if cls.settings:
-            cls.cluster.configure(cls.settings)
-        door = f"unix:{cls.cluster.state}/gateway.sock"
-        cls.cluster.controller.arguments += ["--gateway-socket", door]
-        cls.cluster.start()
-        cls.gateway = cls.cluster._daemon("muster-gateway", ["--controller", door], "muster-gateway")
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            cls.port = free.getsockname()[1]
-        cls.gateway.arguments += ["--listen", f"127.0.0.1:{cls.port}"]
-        cls.gateway.start()
-        cls.addClassCleanup(cls.gateway.stop)
-
-    def token(self):
-        return self.cluster.must("token", "--read-only").strip()
-
+class CutOffTest(Door):
     def told(self, first):
         """The numbers of the events from `first` on, as the controller tells them itself."""
         lines = self.cluster.must("events", "--json", "--from", first).splitlines()
         return [int(json.loads(line)["id"]) for line in lines]
 
-
-class CutOffTest(WithGateway):
     def make_events(self, count):
         """Large ones, of held jobs that say much of themselves."""
         notices = [f"notify=https://n{i}.example/" + "x" * 950 for i in range(4)]
@@ -97,7 +74,7 @@ class CutOffTest(WithGateway):
                 self.assertIn(answer.status, (200, 429), text)
 
     def test_a_reader_who_is_cut_off_for_being_slow_resumes_and_misses_nothing(self):
-        token = self.token()
+        token = self.make_token("--read-only")
         got = []
         with Reader(self.port, token, receive=65536) as slow:
             last = int(next(slow.blocks())["id"])
@@ -130,11 +107,11 @@ class CutOffTest(WithGateway):
         self.assertEqual(numbers, everything)
 
 
-class ArchivedTest(WithGateway):
+class ArchivedTest(Door):
     settings = '[retention]\njournal = "10s"\njobs = "1d"\n'
 
     def test_who_comes_back_before_the_journals_beginning_is_told_where_it_begins(self):
-        token = self.token()
+        token = self.make_token("--read-only")
         job = self.cluster.submit("-o", "/dev/null", "--wrap", "true")
         self.cluster.wait_ended(job)
 
@@ -149,9 +126,9 @@ class ArchivedTest(WithGateway):
         self.assertRegex(problem["detail"], "entries before [0-9]+ are in the archive; begin there")
 
 
-class RevokedTest(WithGateway):
+class RevokedTest(Door):
     def test_a_stream_whose_token_is_revoked_ends_soon_though_nothing_happens(self):
-        token = self.token()
+        token = self.make_token("--read-only")
         listed = json.loads(self.cluster.must("token", "--list", "--json"))
         name = (listed["tokens"] if isinstance(listed, dict) else listed)[-1]["id"]
         with Reader(self.port, token) as reader, Reader(self.port, token, query="?job=1") as another:
