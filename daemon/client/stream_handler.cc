@@ -1,6 +1,8 @@
 #include "daemon/client/stream_handler.h"
 
+#include <algorithm>
 #include <deque>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -209,6 +211,15 @@ class WatchStream final : public grpc::ServerWriteReactor<wire::WatchJobReply>,
     self_ = shared_from_this();
     End(status);
   }
+  // False once the caller may watch no more.
+  bool LookAgain() {
+    const absl::Status good = gate_->StillGood(caller_);
+    if (!good.ok()) {
+      gate_->Note(caller_, "WatchJob", good);
+      End(good);
+    }
+    return good.ok();
+  }
 
   void OnWriteDone(bool ok) override {
     const MutexLock lock(&mutex_);
@@ -228,9 +239,7 @@ class WatchStream final : public grpc::ServerWriteReactor<wire::WatchJobReply>,
 
  private:
   void Show(const JobView& view, const Allocation* allocation) {
-    if (const absl::Status good = gate_->StillGood(caller_); !good.ok()) {
-      gate_->Note(caller_, "WatchJob", good);
-      End(good);
+    if (!LookAgain()) {
       return;
     }
     if (!MaySee(caller_, view.user)) {
@@ -301,6 +310,45 @@ class WatchStream final : public grpc::ServerWriteReactor<wire::WatchJobReply>,
 
 }  // namespace
 
+StreamHandler::StreamHandler(Controller& controller, Accounting& accounting, Worker& reader,
+                             const Gate& gate)
+    : controller_(controller),
+      accounting_(accounting),
+      reader_(reader),
+      gate_(gate),
+      thread_([this] { Run(); }) {}
+
+StreamHandler::~StreamHandler() {
+  {
+    const MutexLock lock(&mutex_);
+    stopping_ = true;
+    changed_.NotifyAll();
+  }
+  thread_.join();
+}
+
+void StreamHandler::Run() {
+  std::vector<Look> looks;
+  while (true) {
+    {
+      const MutexLock lock(&mutex_);
+      std::move(looks.begin(), looks.end(), std::back_inserter(looks_));
+      while (!stopping_ && looks_.empty()) {
+        changed_.Wait(&mutex_);
+      }
+      const auto until = std::chrono::steady_clock::now() + kLookEvery;
+      while (!stopping_ && std::chrono::steady_clock::now() < until) {
+        changed_.WaitFor(&mutex_, until - std::chrono::steady_clock::now());
+      }
+      if (stopping_) {
+        return;
+      }
+      looks = std::exchange(looks_, {});
+    }
+    std::erase_if(looks, [](const Look& look) { return !look(); });
+  }
+}
+
 StreamHandler::Submissions* StreamHandler::SubmitMany(absl::StatusOr<Caller> caller) {
   if (const absl::Status may = caller.ok() ? gate_.MaySubmit(*caller) : caller.status();
       !may.ok()) {
@@ -320,6 +368,12 @@ StreamHandler::Views* StreamHandler::WatchJob(const absl::StatusOr<Caller>& call
   auto stream = std::make_shared<WatchStream>();
   if (caller.ok()) {
     stream->Begin(controller_, reader_, accounting_, job, gate_, *caller);
+    const MutexLock lock(&mutex_);
+    looks_.push_back([weak = std::weak_ptr<WatchStream>(stream)] {
+      const std::shared_ptr<WatchStream> alive = weak.lock();
+      return alive != nullptr && alive->LookAgain();
+    });
+    changed_.NotifyAll();
   } else {
     stream->Refuse(caller.status());
   }

@@ -103,7 +103,11 @@ Response ProblemOf(const grpc::Status& status) {
 }
 
 Gateway::Gateway(ControllerLink& link, WebSessions& sessions, const std::string& version)
-    : link_(link), sessions_(sessions), events_(link, ProblemOf), open_api_(MakeOpenApi(version)) {}
+    : link_(link),
+      sessions_(sessions),
+      events_(link, ProblemOf),
+      jobs_(link, ProblemOf, [](const wire::WatchJobReply& view) { return WriteJson(view); }),
+      open_api_(MakeOpenApi(version)) {}
 
 std::optional<Response> Gateway::Screen(const http::Request& head) {
   if (IsOpen(head.path) || head.path == kLogout) {
@@ -120,7 +124,8 @@ std::optional<Response> Gateway::Screen(const http::Request& head) {
   if (sessions_.TokenOf(head.bearer).empty()) {
     return Problem(401, "UNAUTHENTICATED", "say Authorization: Bearer TOKEN, of: muster token");
   }
-  if (IsMetricsPath(head.path) || head.path == kEvents) {
+  if (IsMetricsPath(head.path) || head.path == kEvents ||
+      JobWatches::JobOf(head.path).has_value()) {
     return head.method == "GET" ? std::nullopt : std::optional(WrongMethod("GET, HEAD"));
   }
   const absl::Status found = slurm ? slurm::CheckSlurmPath(head) : FindRoute(head).status();
@@ -158,6 +163,8 @@ void Gateway::Serve(const http::Request& request, std::shared_ptr<http::ReplyPat
     ServeMetrics(request, sessions_.TokenOf(request.bearer), std::move(reply));
   } else if (request.path == kEvents) {
     ServeEvents(request, sessions_.TokenOf(request.bearer), reply);
+  } else if (const std::optional<std::uint64_t> job = JobWatches::JobOf(request.path)) {
+    jobs_.Serve(*job, sessions_.TokenOf(request.bearer), reply);
   } else if (slurm::IsSlurmPath(request.path)) {
     slurm::ServeSlurm(link_, request, sessions_.TokenOf(request.bearer), std::move(reply),
                       [](const grpc::Status& status) { return ProblemOf(status).status; });

@@ -15,6 +15,7 @@
 #include "daemon/gateway/link/controller_link.h"
 #include "daemon/gateway/link/web_sessions.h"
 #include "daemon/gateway/stream/event_hub.h"
+#include "daemon/gateway/stream/job_watches.h"
 
 namespace muster::daemon {
 
@@ -29,8 +30,11 @@ class Gateway {
   // The answer to a head that is not to be served; nothing: go on.
   std::optional<http::Response> Screen(const http::Request& head);
   void Serve(const http::Request& request, std::shared_ptr<http::ReplyPath> reply);
-  // To be called now and then: finds readers of events that have gone without a word.
-  void Beat() { events_.Beat(); }
+  // To be called now and then: finds readers of streams that have gone without a word.
+  void Beat() {
+    events_.Beat();
+    jobs_.Beat();
+  }
   // To be called every kReleaseEvery of EventHub: readers of events get what waited for it.
   void ReleaseEvents() { events_.Release(); }
 
@@ -47,6 +51,7 @@ class Gateway {
   ControllerLink& link_;
   WebSessions& sessions_;
   EventHub events_;
+  JobWatches jobs_;
   const std::string open_api_;
   std::optional<std::int64_t> certificate_end_;
 };

@@ -14,16 +14,16 @@ from door import Door
 
 
 class Reader:
-    """One connection to /v1/events; a context that ends it."""
+    """One connection to a stream of events; a context that ends it."""
 
-    def __init__(self, port, token, query="", last=None, receive=None):
+    def __init__(self, port, token, query="", last=None, receive=None, path="/v1/events"):
         self.connection = socket.socket()
         if receive is not None:
             self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive)
         self.connection.settimeout(cluster.PATIENCE)
         self.connection.connect(("127.0.0.1", port))
         last = f"Last-Event-ID: {last}\r\n" if last is not None else ""
-        self.connection.sendall(f"GET /v1/events{query} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n{last}"
+        self.connection.sendall(f"GET {path}{query} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n{last}"
                                 "\r\n".encode())
         self.lines = self.connection.makefile("rb")
         self.status = int(self.lines.readline().split()[1])
@@ -141,6 +141,35 @@ class RevokedTest(Door):
             self.assertLess(time.monotonic() - begun, 5)  # a second, and a busy machine
         with Reader(self.port, token) as refused:
             self.assertEqual(refused.status, 401)
+
+    def test_so_does_one_that_watches_a_job(self):
+        token = self.make_token("--read-only")
+        name = json.loads(self.cluster.must("token", "--list", "--json"))["tokens"][-1]["id"]
+        job = self.submit("--hold", "--wrap", "true")
+        with Reader(self.port, token, path=f"/v1/jobs/{job}/watch") as reader:
+            self.assertEqual(next(reader.blocks())["event"], "job")
+            self.cluster.must("token", "--revoke", name)
+            self.assertEqual(list(reader.blocks()), [])
+
+
+class WatchTest(Door):
+    def test_a_job_is_told_at_each_change_until_it_is_over(self):
+        job = self.submit("--hold", "--wrap", "exit 3")
+        with Reader(self.port, self.reader, path=f"/v1/jobs/{job}/watch") as reader:
+            blocks = reader.blocks()
+            first = json.loads(next(blocks)["data"])["job"]
+            self.assertEqual((first["id"], first["state"]), (job, "PENDING"))
+            self.cluster.must("release", job)
+            told = list(blocks)
+        self.assertEqual(told[-1], {"event": "end", "data": "{}"})
+        last = json.loads(told[-2]["data"])["job"]
+        self.assertEqual((last["state"], last["exit_code"]), ("FAILED", 3))
+
+    def test_what_cannot_be_watched_is_refused(self):
+        for path, status in (("/v1/jobs/999999/watch", 404), ("/v1/jobs/x/watch", 404)):
+            self.assertEqual(self.ask("GET", path, self.reader)[0], status, path)
+        self.assertEqual(self.ask("GET", "/v1/jobs/1/watch")[0], 401)
+        self.assertEqual(self.ask("POST", "/v1/jobs/1/watch", self.token, {})[0], 405)
 
 
 if __name__ == "__main__":

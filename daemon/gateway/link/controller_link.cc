@@ -254,18 +254,19 @@ class ControllerLink::RepeatedCall : public std::enable_shared_from_this<Repeate
 };
 
 // One stream of events; owns itself until it is done.
-class ControllerLink::EventCall final : public grpc::ClientReadReactor<wire::WatchEventsReply> {
+template <class Asked, class Message>
+class ControllerLink::StreamCall final : public grpc::ClientReadReactor<Message> {
  public:
-  EventCall(ControllerLink& link, EventChannel* channel, EventReader reader)
+  StreamCall(ControllerLink& link, EventChannel* channel, StreamReader<Message> reader)
       : link_(link),
         channel_(channel),
         stub_(wire::Controller::NewStub(channel->channel)),
         reader_(std::move(reader)) {}
 
-  static std::shared_ptr<EventCall> Make(ControllerLink& link, EventChannel* channel,
-                                         const wire::WatchEventsRequest& request,
-                                         const std::string& token, EventReader reader) {
-    auto call = std::make_shared<EventCall>(link, channel, std::move(reader));
+  static std::shared_ptr<StreamCall> Make(ControllerLink& link, EventChannel* channel,
+                                          const Asked& request, const std::string& token,
+                                          StreamReader<Message> reader) {
+    auto call = std::make_shared<StreamCall>(link, channel, std::move(reader));
     call->self_ = call;
     call->request_ = request;
     call->context_.AddMetadata(kTokenKey, token);
@@ -277,10 +278,10 @@ class ControllerLink::EventCall final : public grpc::ClientReadReactor<wire::Wat
       return nullptr;
     }
     call->number_ = *number;
-    call->stub_->async()->WatchEvents(&call->context_, &call->request_, call.get());
+    Begin(*call->stub_->async(), call->context_, call->request_, *call);
     call->AddHold();  // until nothing is read any more: reads begin on any thread
-    call->more_ = [weak = std::weak_ptr<EventCall>(call)] {
-      if (const std::shared_ptr<EventCall> alive = weak.lock()) {
+    call->more_ = [weak = std::weak_ptr<StreamCall>(call)] {
+      if (const std::shared_ptr<StreamCall> alive = weak.lock()) {
         alive->ReadOn();
       }
     };
@@ -291,7 +292,7 @@ class ControllerLink::EventCall final : public grpc::ClientReadReactor<wire::Wat
   void Cancel() {
     context_.TryCancel();
     if (Leave(Reading::kPaused, Reading::kOver)) {
-      RemoveHold();
+      this->RemoveHold();
     }
   }
 
@@ -300,11 +301,11 @@ class ControllerLink::EventCall final : public grpc::ClientReadReactor<wire::Wat
       Leave(Reading::kUnderWay, Reading::kPaused);
       reader_.news(reply_, more_);
     } else if (Leave(Reading::kUnderWay, Reading::kOver)) {
-      RemoveHold();
+      this->RemoveHold();
     }
   }
   void OnDone(const grpc::Status& status) override {
-    std::shared_ptr<EventCall> self = std::move(self_);
+    std::shared_ptr<StreamCall> self = std::move(self_);
     ControllerLink& link = link_;
     const CallNumber number = number_;
     if (status.error_code() == grpc::StatusCode::UNAVAILABLE) {
@@ -321,25 +322,35 @@ class ControllerLink::EventCall final : public grpc::ClientReadReactor<wire::Wat
  private:
   enum class Reading { kUnderWay, kPaused, kOver };
 
+  using Async = wire::Controller::StubInterface::async_interface;
+  static void Begin(Async& stub, grpc::ClientContext& context,
+                    const wire::WatchEventsRequest& request,
+                    grpc::ClientReadReactor<wire::WatchEventsReply>& reactor) {
+    stub.WatchEvents(&context, &request, &reactor);
+  }
+  static void Begin(Async& stub, grpc::ClientContext& context, const wire::WatchJobRequest& request,
+                    grpc::ClientReadReactor<wire::WatchJobReply>& reactor) {
+    stub.WatchJob(&context, &request, &reactor);
+  }
   // Whether it was `from`; it is `to` then.
   bool Leave(Reading from, Reading to) { return reading_.compare_exchange_strong(from, to); }
   void ReadOn() {
     if (Leave(Reading::kPaused, Reading::kUnderWay)) {
-      StartRead(&reply_);
+      this->StartRead(&reply_);
     }
   }
 
   ControllerLink& link_;
   EventChannel* const channel_;
   const std::unique_ptr<wire::Controller::Stub> stub_;
-  EventReader reader_;
+  StreamReader<Message> reader_;
   std::function<void()> more_;
   std::atomic<Reading> reading_ = Reading::kUnderWay;
   CallNumber number_ = 0;
-  std::shared_ptr<EventCall> self_;
+  std::shared_ptr<StreamCall> self_;
   grpc::ClientContext context_;
-  wire::WatchEventsRequest request_;
-  wire::WatchEventsReply reply_;
+  Asked request_;
+  Message reply_;
 };
 
 ControllerLink::ControllerLink(std::vector<MakeChannel> makers) {
@@ -417,6 +428,17 @@ void ControllerLink::Seek(const std::string& token, std::function<void()> found)
 
 std::function<void()> ControllerLink::Watch(const wire::WatchEventsRequest& request,
                                             const std::string& token, EventReader reader) {
+  return WatchAny(request, token, std::move(reader));
+}
+
+std::function<void()> ControllerLink::Watch(const wire::WatchJobRequest& request,
+                                            const std::string& token, JobReader reader) {
+  return WatchAny(request, token, std::move(reader));
+}
+
+template <class Asked, class Message>
+std::function<void()> ControllerLink::WatchAny(const Asked& request, const std::string& token,
+                                               StreamReader<Message> reader) {
   // What ends the stream, once there is one.
   struct Ending {
     Mutex mutex;
@@ -448,14 +470,16 @@ std::function<void()> ControllerLink::Watch(const wire::WatchEventsRequest& requ
   };
 }
 
-std::function<void()> ControllerLink::BeginWatch(const wire::WatchEventsRequest& request,
-                                                 const std::string& token, EventReader reader) {
+template <class Asked, class Message>
+std::function<void()> ControllerLink::BeginWatch(const Asked& request, const std::string& token,
+                                                 StreamReader<Message> reader) {
   EventChannel* const channel = TakeEventChannel();
   if (channel == nullptr) {
-    reader.ended({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many readers of events"});
+    reader.ended({grpc::StatusCode::RESOURCE_EXHAUSTED, "too many readers"});
     return [] {};
   }
-  const auto call = EventCall::Make(*this, channel, request, token, std::move(reader));
+  const auto call =
+      StreamCall<Asked, Message>::Make(*this, channel, request, token, std::move(reader));
   return call == nullptr ? std::function<void()>([] {}) : CancelOf(call);
 }
 

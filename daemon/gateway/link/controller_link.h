@@ -57,17 +57,22 @@ class ControllerLink {
   void Call(const google::protobuf::MethodDescriptor& method,
             const google::protobuf::Message& request, const std::string& token, Done done);
 
-  // Of a stream of events: each message, one at a time, and then, once, how it ended. The next
-  // message is taken from the controller once `more` is called, there or later.
-  struct EventReader {
-    std::function<void(const wire::WatchEventsReply& reply, const std::function<void()>& more)>
-        news;
+  // Of a stream: each message, one at a time, and then, once, how it ended. The next message is
+  // taken from the controller once `more` is called, there or later.
+  template <class Message>
+  struct StreamReader {
+    std::function<void(const Message& reply, const std::function<void()>& more)> news;
     std::function<void(const grpc::Status& status)> ended;
   };
+  using EventReader = StreamReader<wire::WatchEventsReply>;
+  using JobReader = StreamReader<wire::WatchJobReply>;
   // Events by the caller's token from the controller that leads, on connections of their own, so
   // that they take no call's place. Returns what ends the stream.
   std::function<void()> Watch(const wire::WatchEventsRequest& request, const std::string& token,
                               EventReader reader);
+  // The same of a job's views, until it is over.
+  std::function<void()> Watch(const wire::WatchJobRequest& request, const std::string& token,
+                              JobReader reader);
 
   // Whether a controller is connected; tries to connect when it is not.
   [[nodiscard]] bool Connected() const;
@@ -77,7 +82,8 @@ class ControllerLink {
  private:
   class UnaryCall;
   class RepeatedCall;
-  class EventCall;
+  template <class Asked, class Message>
+  class StreamCall;
   class Search;
   using MakeChannel = std::function<std::shared_ptr<grpc::Channel>()>;
   explicit ControllerLink(std::vector<MakeChannel> makers);
@@ -93,8 +99,12 @@ class ControllerLink {
   void Seek(const std::string& token, std::function<void()> found);
   // Another may lead by now.
   void Doubt() { seek_at_ = std::chrono::steady_clock::time_point(); }
-  std::function<void()> BeginWatch(const wire::WatchEventsRequest& request,
-                                   const std::string& token, EventReader reader);
+  template <class Asked, class Message>
+  std::function<void()> WatchAny(const Asked& request, const std::string& token,
+                                 StreamReader<Message> reader);
+  template <class Asked, class Message>
+  std::function<void()> BeginWatch(const Asked& request, const std::string& token,
+                                   StreamReader<Message> reader);
   // A connection that has room for one stream more; null when there is none.
   struct EventChannel {
     Place* place = nullptr;

@@ -188,20 +188,18 @@ void AddAliases(Schemas& schemas, Tree& paths) {
   }
 }
 
+Tree Parameter(const char* name, const char* where, const char* type) {
+  return {{"name", name}, {"in", where}, {"schema", {{"type", type}}}};
+}
+
 // Server-sent events are no message of the service's.
-Tree EventsOperation() {
-  const auto parameter = [](const char* name, const char* where, const char* type) {
-    return Tree{{"name", name}, {"in", where}, {"schema", {{"type", type}}}};
-  };
-  return {{"operationId", "getEvents"},
-          {"summary", "what happens, as server-sent events whose data are CloudEvents 1.0"},
-          {"parameters",
-           Tree::array({parameter("from", "query", "integer"), parameter("job", "query", "integer"),
-                        parameter("user", "query", "string"),
-                        parameter("Last-Event-ID", "header", "string")})},
+Tree StreamOperation(const char* id, const char* summary, Tree parameters, const char* events) {
+  return {{"operationId", id},
+          {"summary", summary},
+          {"parameters", std::move(parameters)},
           {"responses",
            {{"200",
-             {{"description", "events, without an end"},
+             {{"description", events},
               {"content", {{"text/event-stream", {{"schema", {{"type", "string"}}}}}}}}},
             {"default",
              {{"description", "what went wrong (RFC 9457)"},
@@ -226,7 +224,18 @@ std::string MakeOpenApi(const std::string& version) {
   Tree paths = Tree::object();
   AddAliases(schemas, paths);
   AddMethods(schemas, paths);
-  paths["/v1/events"]["get"] = EventsOperation();
+  paths["/v1/events"]["get"] = StreamOperation(
+      "getEvents", "what happens, as server-sent events whose data are CloudEvents 1.0",
+      Tree::array({Parameter("from", "query", "integer"), Parameter("job", "query", "integer"),
+                   Parameter("user", "query", "string"),
+                   Parameter("Last-Event-ID", "header", "string")}),
+      "events, without an end");
+  Tree job = Parameter("job", "path", "integer");
+  job["required"] = true;
+  paths["/v1/jobs/{job}/watch"]["get"] = StreamOperation(
+      "watchJob", "a job's state now and after each change, as server-sent events",
+      Tree::array({std::move(job)}),
+      "events named job, whose data are a WatchJobReply, until one named end: the job is over");
   Tree all = schemas.Take();
   all["Problem"] = ProblemSchema();
   const Tree document = {
