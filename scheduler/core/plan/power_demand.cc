@@ -59,11 +59,18 @@ std::vector<WaitingJob> First(const Snapshot& snapshot, const Plan& plan) {
   return waiting;
 }
 
+template <class T>
+void CopyField(const T& from, T& to) {
+  to = from;
+}
+// They may be very many, and others take their place.
+void CopyField(const std::vector<WaitingJob>& /*from*/, std::vector<WaitingJob>& /*to*/) {}
+
 Snapshot AsIfOn(const Snapshot& snapshot, std::vector<WaitingJob> waiting) {
   Snapshot on;
-  on.version = snapshot.version;
-  on.now = snapshot.now;
-  on.nodes = snapshot.nodes;
+  Snapshot::Fields([&snapshot, &on](const auto&... field) {
+    (CopyField(snapshot.*(field.member), on.*(field.member)), ...);
+  });
   for (NodeSnapshot& node : on.nodes) {
     if (node.ready != kNoTime) {
       node.ready = kNoTime;
@@ -72,15 +79,6 @@ Snapshot AsIfOn(const Snapshot& snapshot, std::vector<WaitingJob> waiting) {
     }
   }
   on.waiting = std::move(waiting);
-  on.arrays = snapshot.arrays;
-  on.promised = snapshot.promised;
-  on.licenses = snapshot.licenses;
-  on.policy = snapshot.policy;
-  on.running = snapshot.running;
-  on.usage = snapshot.usage;
-  on.network = snapshot.network;
-  on.growing = snapshot.growing;
-  on.by_user = snapshot.by_user;
   return on;
 }
 
