@@ -1,16 +1,21 @@
 #include "scheduler/core/plan/power_demand.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "scheduler/core/plan/planner.h"
+#include "scheduler/core/power/power_classes.h"
 
 namespace muster::core {
 namespace {
 
 // Waiting jobs, runs of an array's elements as one, that are planned a second time.
 constexpr std::size_t kJobsMost = 1000;
+// So often it is planned again without jobs for which too many nodes would be on.
+constexpr int kRoundsMost = 4;
 
 bool WaitsForNodes(const LeftWaiting& left) {
   switch (left.reason.kind) {
@@ -40,8 +45,14 @@ std::set<JobId> Settled(const Plan& plan, const SchedulerConfig& config) {
   return settled;
 }
 
-// What the plan starts, and the first that it leaves waiting.
-std::vector<WaitingJob> First(const Snapshot& snapshot, const Plan& plan) {
+bool HasOneOf(const WaitingJob& run, const std::set<JobId>& jobs) {
+  const auto found = jobs.lower_bound(run.id);
+  return found != jobs.end() && found->value() - run.id.value() < run.count;
+}
+
+// What the plan starts, and the first that it leaves waiting, but for those `refused`.
+std::vector<WaitingJob> First(const Snapshot& snapshot, const Plan& plan,
+                              const std::set<JobId>& refused) {
   std::set<JobId> first;
   for (const PlannedStart& start : plan.starts) {
     first.insert(start.job);
@@ -51,8 +62,7 @@ std::vector<WaitingJob> First(const Snapshot& snapshot, const Plan& plan) {
   }
   std::vector<WaitingJob> waiting;
   for (const WaitingJob& job : snapshot.waiting) {
-    const auto found = first.lower_bound(job.id);
-    if (found != first.end() && found->value() - job.id.value() < job.count) {
+    if (HasOneOf(job, first) && !HasOneOf(job, refused)) {
       waiting.push_back(job);
     }
   }
@@ -82,6 +92,52 @@ Snapshot AsIfOn(const Snapshot& snapshot, std::vector<WaitingJob> waiting) {
   return on;
 }
 
+// Of classes that have a maximum, which nodes are on, or are asked for so far.
+class OnAtOnce {
+ public:
+  OnAtOnce(const std::vector<NodeSnapshot>& nodes, const std::vector<PowerClass>& power) {
+    if (std::none_of(power.begin(), power.end(),
+                     [](const PowerClass& kind) { return kind.most_on > 0; })) {
+      return;
+    }
+    classes_ = PowerClasses(power);
+    for (const NodeSnapshot& node : nodes) {
+      const bool failed = !node.up && node.drained;
+      if (const PowerClass* const kind = LimitedClassOf(node.name);
+          kind != nullptr && node.ready == kNoTime && !failed) {
+        on_[kind].insert(node.id);
+      }
+    }
+  }
+
+  // Whether these may be on beside those; then they are asked for.
+  bool Admit(const std::vector<NodeAllocation>& parts) {
+    std::map<const PowerClass*, std::set<NodeId>> then;
+    for (const NodeAllocation& part : parts) {
+      if (const PowerClass* const kind = LimitedClassOf(part.name)) {
+        std::set<NodeId>& on = then.try_emplace(kind, on_[kind]).first->second;
+        on.insert(part.node);
+        if (on.size() > kind->most_on) {
+          return false;
+        }
+      }
+    }
+    for (auto& [kind, on] : then) {
+      on_[kind] = std::move(on);
+    }
+    return true;
+  }
+
+ private:
+  [[nodiscard]] const PowerClass* LimitedClassOf(const std::string& node) const {
+    const PowerClass* const kind = classes_.Of(node);
+    return kind == nullptr || kind->most_on == 0 ? nullptr : kind;
+  }
+
+  PowerClasses classes_;
+  std::map<const PowerClass*, std::set<NodeId>> on_;
+};
+
 }  // namespace
 
 std::vector<NodeId> NodesWanted(const Snapshot& snapshot, const Plan& plan,
@@ -102,14 +158,27 @@ std::vector<NodeId> NodesWanted(const Snapshot& snapshot, const Plan& plan,
     return {};
   }
   std::set<NodeId> wanted;
-  for (const PlannedStart& start :
-       MakePlan(AsIfOn(snapshot, First(snapshot, plan)), config).starts) {
-    const std::vector<NodeAllocation>& parts = start.allocation.nodes;
-    const auto is_away = [&away](const NodeAllocation& part) { return away.contains(part.node); };
-    if (!settled.contains(start.job) && std::any_of(parts.begin(), parts.end(), is_away)) {
-      for (const NodeAllocation& part : parts) {
-        wanted.insert(part.node);
+  std::set<JobId> refused;
+  OnAtOnce on(snapshot.nodes, config.power);
+  for (int round = 0; round < kRoundsMost; ++round) {
+    const std::size_t before = refused.size();
+    for (const PlannedStart& start :
+         MakePlan(AsIfOn(snapshot, First(snapshot, plan, refused)), config).starts) {
+      const std::vector<NodeAllocation>& parts = start.allocation.nodes;
+      const auto is_away = [&away](const NodeAllocation& part) { return away.contains(part.node); };
+      if (std::none_of(parts.begin(), parts.end(), is_away)) {
+        continue;
       }
+      if (!on.Admit(parts)) {
+        refused.insert(start.job);
+      } else if (!settled.contains(start.job)) {
+        for (const NodeAllocation& part : parts) {
+          wanted.insert(part.node);
+        }
+      }
+    }
+    if (refused.size() == before) {
+      break;
     }
   }
   return {wanted.begin(), wanted.end()};

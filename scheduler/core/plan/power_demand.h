@@ -6,7 +6,8 @@
 // find none on a node that is off, so that they are asked for by a second plan: of the same
 // moment, as if the nodes that are off were on. Pure. Invariants: (1) a job that has a place, or
 // starts, asks for nothing; (2) what a job asks for is enough for it to start, and delays no job
-// before it.
+// before it; (3) no more nodes of a class are asked for than may be on at once beside those that
+// are.
 
 #include <vector>
 

@@ -280,5 +280,24 @@ TEST_F(PowerBehindThePlan, SmallJobsShareTheNodeThatIsSwitchedOnForThem) {
   EXPECT_EQ(SwitchedOn(), std::vector<NodeId>{third_});
 }
 
+TEST_F(PowerBehindThePlan, NoMoreNodesAreWantedThanMayBeOnAtOnce) {
+  SwitchOff(second_);
+  SwitchOff(third_);
+  JobSpec both = Lasting(8, std::chrono::hours(1));
+  both.request.min_nodes = both.request.max_nodes = 2;
+  world_.Submit(both);
+  const auto wanted = [this] {
+    return NodesWanted(*BuildSnapshot(world_.state, world_.now), world_.MakePlanNow(),
+                       world_.config);
+  };
+  EXPECT_EQ(wanted(), (std::vector<NodeId>{second_, third_}));
+  world_.config.power.front().most_on = 2;
+  EXPECT_TRUE(wanted().empty()) << "the first is on, so that the two never are beside it";
+  JobSpec spec = Lasting(1, std::chrono::hours(1));
+  spec.request.constraint.every.postfix = {{FeatureOp::kHas, "big"}};
+  world_.Submit(spec);
+  EXPECT_EQ(wanted(), std::vector<NodeId>{third_}) << "which holds no later job up";
+}
+
 }  // namespace
 }  // namespace muster::core
