@@ -13,6 +13,8 @@
 namespace muster::daemon {
 namespace {
 
+constexpr std::string_view kCertificate = "certificate ";
+
 std::string PropertyOf(const grpc::AuthContext& context, const char* name) {
   const std::vector<grpc::string_ref> values = context.FindPropertyValues(name);
   return values.size() == 1 ? std::string(values.front().data(), values.front().size()) : "";
@@ -70,6 +72,18 @@ void Gate::JudgeToken(const grpc::CallbackServerContext& context, Transport& tra
   }
 }
 
+// Each is read once for that: a call costs a look into a set.
+void Gate::Remember(const Transport& transport, const Caller& caller) const {
+  const bool by_certificate = caller.proof.compare(0, kCertificate.size(), kCertificate) == 0;
+  if (!by_certificate || certificates_.Knows(caller.proof.substr(kCertificate.size()))) {
+    return;
+  }
+  if (const absl::StatusOr<CertificateFacts> facts = ReadCertificate(transport.certificate);
+      facts.ok()) {
+    certificates_.Note(*facts);
+  }
+}
+
 absl::StatusOr<Caller> Gate::Admit(const grpc::CallbackServerContext& context,
                                    std::string_view method) const {
   const Transport transport = TransportOf(context);
@@ -88,6 +102,7 @@ absl::StatusOr<Caller> Gate::Admit(const grpc::CallbackServerContext& context,
   if (acceptor_ != nullptr) {
     acceptor_->Know(transport.peer);
   }
+  Remember(transport, *caller);
   if (const absl::Status may = MayCall(*caller, method); !may.ok()) {
     Note(*caller, method, may);
     return may;
@@ -113,7 +128,6 @@ absl::Status Gate::Spend(const Caller& caller, std::size_t bytes) const {
 }
 
 absl::Status Gate::StillGood(const Caller& caller) const {
-  constexpr std::string_view kCertificate = "certificate ";
   constexpr std::string_view kToken = "token ";
   if (tokens_ != nullptr && caller.proof.compare(0, kToken.size(), kToken) == 0) {
     return tokens_->StillGood(caller.proof.substr(kToken.size()));

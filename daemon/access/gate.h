@@ -17,6 +17,7 @@
 #include "daemon/access/token_store.h"
 #include "daemon/access/user_budget.h"
 #include "daemon/door/acceptor.h"
+#include "scheduler/runtime/identity/certificate_book.h"
 #include "scheduler/runtime/log.h"
 
 namespace muster::daemon {
@@ -56,11 +57,15 @@ class Gate {
   // Not OK once the certificate or the token of an admitted caller has been revoked.
   [[nodiscard]] absl::Status StillGood(const Caller& caller) const;
 
+  // The certificates of callers that were admitted or refused by the table.
+  [[nodiscard]] CertificateBook& certificates() const { return certificates_; }
+
   // Says in the log that the method itself refused the caller; does nothing for other statuses.
   void Note(const Caller& caller, std::string_view method, const absl::Status& status) const;
 
  private:
   void JudgeToken(const grpc::CallbackServerContext& context, Transport& transport) const;
+  void Remember(const Transport& transport, const Caller& caller) const;
   [[nodiscard]] Transport TransportOf(const grpc::CallbackServerContext& context) const;
   const Logger& log_;
   const RevocationList revoked_;  // one that cannot be read admits no caller
@@ -69,6 +74,7 @@ class Gate {
   Acceptor* const acceptor_;
   UserBudget* const budget_;
   const TokenStore* const tokens_;
+  mutable CertificateBook certificates_;
 };
 
 }  // namespace muster::daemon

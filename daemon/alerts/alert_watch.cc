@@ -195,7 +195,8 @@ void AlertWatch::LookOnce() {
   for (JobView& waiting : LookAtWaiting(*sight)) {
     jobs.push_back(std::move(waiting));
   }
-  judge_.Look(sight->nodes, jobs, warnings_.Now(sight->now), sight->now);
+  judge_.Look(sight->nodes, jobs, warnings_.Now(sight->now), sight->now,
+              warnings_.OfCallers(sight->now));
   std::vector<Alert> open = judge_.Open(sight->now);
   if (NamesOf(open) != NamesOf(sight->open)) {
     Settle(std::move(open));

@@ -99,4 +99,18 @@ std::vector<Warning> ControllerWarnings::Now(Time now) const {
   return warnings;
 }
 
+std::vector<SubjectWarning> ControllerWarnings::OfCallers(Time now) const {
+  std::vector<SubjectWarning> warnings;
+  if (callers_ == nullptr) {
+    return warnings;
+  }
+  for (const CertificateFacts& facts : callers_->Ending(now)) {
+    SubjectWarning& warning = warnings.emplace_back();
+    warning.subject = absl::StrCat("certificate of ", ToText(facts.subject));
+    warning.node = facts.subject.role == CertificateRole::kAgent ? facts.subject.name : "";
+    warning.warning = {"CertificateEnding", ExpiryWarning(facts, now), now};
+  }
+  return warnings;
+}
+
 }  // namespace muster::daemon

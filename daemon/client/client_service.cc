@@ -11,7 +11,7 @@ namespace muster::daemon {
 
 ClientService::ClientService(Controller& controller, Accounting& accounting, JobStore& store,
                              Setting setting)
-    : warnings_(controller.meters(), std::move(setting.certificate)),
+    : warnings_(controller.meters(), std::move(setting.certificate), &setting.gate.certificates()),
       methods_(setting.gate),
       metrics_(controller, setting.usage, setting.cluster, methods_.timings(), reader_),
       streams_(controller, accounting, reader_, setting.gate),

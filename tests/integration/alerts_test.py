@@ -5,6 +5,7 @@ import os
 import unittest
 
 from cluster import Cluster, ClusterTest, wait_until, with_checkpoints
+from secured import KeyedCluster
 
 FAILS = """
 import os, resource, sys, time
@@ -95,6 +96,30 @@ class AlertsTest(ClusterTest):
             self.assertEqual(refused.returncode, code, refused.stdout)
             self.assert_one_line(refused.stderr)
             self.assertIn(reason, refused.stderr)
+
+
+class CertificatesTest(ClusterTest):
+    @classmethod
+    def make(cls):
+        made = KeyedCluster()
+        made.make_keys("agent", "node1", "--renew", "--days", "5")
+        return made.start()
+
+    def subjects(self):
+        alerts = json.loads(self.cluster.must("alerts", "--json"))["alerts"]
+        return {alert["subject"]: alert for alert in alerts if alert["rule"] == "CertificateEnding"}
+
+    def test_an_agents_certificate_that_ends_soon_is_an_alert_until_it_shows_another(self):
+        name = "certificate of agent node1"
+        wait_until(lambda: name in self.subjects(), self.subjects)
+        self.assertEqual(set(self.subjects()), {name})
+        alert = self.subjects()[name]
+        self.assertEqual(alert["node"], "node1")
+        self.assertIn("muster keys agent node1 --renew", alert["text"])
+        self.cluster.agents[0].kill()
+        self.cluster.make_keys("agent", "node1", "--renew")
+        self.cluster.agents[0].start()
+        wait_until(lambda: not self.subjects(), self.subjects)
 
 
 if __name__ == "__main__":

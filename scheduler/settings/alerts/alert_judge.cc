@@ -95,7 +95,8 @@ void AlertJudge::LookAtJob(const JobView& job, Time now) {
 }
 
 void AlertJudge::Look(const std::vector<NodeView>& nodes, const std::vector<JobView>& jobs,
-                      const std::vector<Warning>& controller, Time now) {
+                      const std::vector<Warning>& controller, Time now,
+                      const std::vector<SubjectWarning>& others) {
   for (auto& [name, entry] : entries_) {
     entry.found = entry.kept && now - entry.alert.since < kKept;
   }
@@ -110,6 +111,13 @@ void AlertJudge::Look(const std::vector<NodeView>& nodes, const std::vector<JobV
     alert.subject = "controller";
     alert.text = absl::StrCat("controller: ", warning.text);
     Find(warning.rule, std::move(alert), now);
+  }
+  for (const SubjectWarning& other : others) {
+    Alert alert;
+    alert.subject = other.subject;
+    alert.node = other.node;
+    alert.text = other.warning.text;
+    Find(other.warning.rule, std::move(alert), now);
   }
   std::erase_if(entries_, [](const auto& entry) { return !entry.second.found; });
 }

@@ -18,6 +18,13 @@
 
 namespace muster {
 
+// Of what is no node, no job and not the controller.
+struct SubjectWarning {
+  std::string subject;  // "certificate of agent n1"
+  std::string node;     // that it is of; empty: none
+  Warning warning;
+};
+
 class AlertJudge {
  public:
   static constexpr std::chrono::hours kKept{1};
@@ -31,7 +38,8 @@ class AlertJudge {
   void Resume(const std::vector<Alert>& open);
   // What there is now.
   void Look(const std::vector<NodeView>& nodes, const std::vector<JobView>& jobs,
-            const std::vector<Warning>& controller, Time now);
+            const std::vector<Warning>& controller, Time now,
+            const std::vector<SubjectWarning>& others = {});
   // The job, or a part of it, ended by itself in a way that needs attention: out of memory, or
   // hung.
   void NoteOutOfMemory(const JobView& job, Time now);

@@ -46,7 +46,8 @@ inline constexpr std::array<AlertRule, 20> kAlertRules = {{
     {"ValueSpike", "info", std::chrono::seconds(0), "a loss or norm that a job reported rose"},
     {"ThroughputDropped", "warning", std::chrono::seconds(60), "a job became much slower"},
     {"StoreSlow", "warning", std::chrono::seconds(60), "changes are long on their way to the disk"},
-    {"CertificateEnding", "warning", std::chrono::seconds(0), "the controller's ends soon"},
+    {"CertificateEnding", "warning", std::chrono::seconds(0),
+     "the controller's, an agent's or a client's ends soon"},
 }};
 
 struct AlertSetting {

@@ -105,5 +105,24 @@ TEST_F(WarningsTest, ASlowStoreAndACertificateThatIsGoneAreTheControllers) {
   EXPECT_THAT(ControllerWarnings(meters, "").Now(At(10'002)), IsEmpty());
 }
 
+TEST_F(WarningsTest, ACallersCertificateThatEndsSoonIsSaidByItsName) {
+  Meters meters;
+  CertificateBook book;
+  const ControllerWarnings controller(meters, "", &book);
+  const Time ends = At(0) + std::chrono::hours(24 * 10);
+  book.Note({{CertificateRole::kAgent, "n1"}, "1", At(0), ends, ""});
+  book.Note({{CertificateRole::kClient, "ada"}, "2", At(0), ends, ""});
+  const std::vector<SubjectWarning> warnings = controller.OfCallers(At(0));
+  ASSERT_THAT(warnings, SizeIs(2));
+  EXPECT_EQ(warnings[0].subject, "certificate of agent n1");
+  EXPECT_EQ(warnings[0].node, "n1");
+  EXPECT_EQ(warnings[1].subject, "certificate of client ada");
+  EXPECT_EQ(warnings[1].node, "");
+  EXPECT_EQ(warnings[1].warning.rule, "CertificateEnding");
+  EXPECT_THAT(warnings[1].warning.text, HasSubstr("muster keys client ada --renew"));
+  EXPECT_THAT(controller.Now(At(0)), IsEmpty()) << "they are not the controller's own";
+  EXPECT_THAT(ControllerWarnings(meters, "").OfCallers(At(0)), IsEmpty());
+}
+
 }  // namespace
 }  // namespace muster::daemon
