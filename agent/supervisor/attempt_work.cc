@@ -88,6 +88,12 @@ void AttemptWork::ListenToValues() {
   }
 }
 
+void AttemptWork::Note(std::optional<ReportedFinding> finding) const {
+  if (values_ != nullptr) {
+    values_->Note(std::move(finding));
+  }
+}
+
 StepPlan AttemptWork::WholePlan(StepId step) const {
   StepPlan plan;
   plan.step = step;

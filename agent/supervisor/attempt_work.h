@@ -55,6 +55,9 @@ class AttemptWork {
   // The script, once more where it could not be restored.
   void BeginBatch();
 
+  // What is wrong with the attempt besides what its programs say; none: nothing any more.
+  void Note(std::optional<ReportedFinding> finding) const;
+
   [[nodiscard]] bool begun() const { return begun_; }
   [[nodiscard]] AttemptSteps& steps() { return steps_; }
 

@@ -69,7 +69,11 @@ Supervisor::Supervisor(EventLoop& loop, const Clock& clock, const Logger& log, P
                    {.copying = [] { return FlushRuns(); },
                     .on_kill = [this] { work_.steps().DropConnections(); }}),
       checkpoints_(loop, clock, log, order_, reporter_, end_,
-                   {.before_look = [this] { criu_.DumpWhenDue(); },
+                   {.before_look =
+                        [this] {
+                          criu_.DumpWhenDue();
+                          work_.Note(checkpoints_.Overdue());
+                        },
                     .on_slow = [this](Duration slow) { warning_.TakeSlow(slow); },
                     .on_answered = [this] { termination_.Kill(); }}),
       progress_(loop, clock, log, order_, end_,

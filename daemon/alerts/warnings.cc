@@ -14,9 +14,21 @@ namespace {
 
 // More advised intervals than these without a checkpoint are too many.
 constexpr int kIntervalsMost = 3;
+constexpr const char* kOverdue = "CheckpointOverdue";
 constexpr Duration kOverdueLeast = std::chrono::minutes(1);
 
-// A program that has made none in this attempt may make none at all; one that was advised does.
+// Nodes say themselves that their programs make none though they were asked to. Where those of one
+// node make them for the whole job, the others owe none; and one word of it is enough.
+void DropNotOwed(const Attempt& attempt, std::vector<Warning>& warnings) {
+  const bool made = std::any_of(attempt.runs.begin(), attempt.runs.end(),
+                                [](const NodeRun& run) { return run.checkpoints.count > 0; });
+  bool owed = !made && HoldsCores(attempt);
+  std::erase_if(warnings, [&owed](const Warning& warning) {
+    return warning.rule == kOverdue && !std::exchange(owed, false);
+  });
+}
+
+// Of programs that have made some in this attempt.
 void AddOverdue(const Attempt& attempt, Time now, std::vector<Warning>& warnings) {
   for (std::size_t i = 0; i < attempt.runs.size(); ++i) {
     const NodeRun& run = attempt.runs[i];
@@ -28,7 +40,7 @@ void AddOverdue(const Attempt& attempt, Time now, std::vector<Warning>& warnings
     const Duration most = std::max(kIntervalsMost * record.interval + record.cost, kOverdueLeast);
     if (now - record.committed > most) {
       warnings.push_back(
-          {"CheckpointOverdue",
+          {kOverdue,
            absl::StrCat("its last checkpoint on ", attempt.allocation.nodes[i].name, " was ",
                         RoughText(now - record.committed), " ago, where one every ",
                         RoughText(record.interval),
@@ -67,6 +79,7 @@ std::vector<Warning> WarningsOf(const LiveUsage& usage, const Job& job, Time now
   std::vector<Warning> warnings;
   if (job.attempt.has_value()) {
     warnings = usage.WarningsOf(job);
+    DropNotOwed(*job.attempt, warnings);
     AddOverdue(*job.attempt, now, warnings);
     AddFailing(*job.attempt, now, warnings);
   }

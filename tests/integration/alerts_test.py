@@ -34,7 +34,8 @@ class AlertsTest(ClusterTest):
     @classmethod
     def make(cls):
         made = Cluster()
-        made.configure("[alert.NodeSilent]\nfor = \"0s\"\n[alert.NodeDrained]\nseverity = \"page\"\nfor = \"0s\"\n")
+        made.configure("[alert.NodeSilent]\nfor = \"0s\"\n[alert.NodeDrained]\nseverity = \"page\"\nfor = \"0s\"\n"
+                       "[alert.CheckpointOverdue]\nfor = \"0s\"\n")
         return made.start()
 
     def alerts(self):
@@ -87,6 +88,16 @@ class AlertsTest(ClusterTest):
             pass
         wait_until(lambda: name not in self.alerts(), self.alerts)
         self.cluster.must("cancel", str(job))
+
+    def test_a_job_that_asked_for_checkpoints_and_makes_none_is_an_alert(self):
+        job = self.cluster.submit("--checkpoint-interval", "1s", "--wrap", "sleep 600")
+        quiet = self.cluster.submit("--wrap", "sleep 600")
+        name = ("CheckpointOverdue", f"job {job}")
+        wait_until(lambda: name in self.alerts(), self.alerts, patience=240)
+        self.assertIn("has made none since it began", self.alerts()[name]["text"])
+        self.assertNotIn(("CheckpointOverdue", f"job {quiet}"), self.alerts())
+        self.cluster.must("cancel", job, quiet)
+        wait_until(lambda: name not in self.alerts(), self.alerts)
 
     def test_bad_words_are_refused_in_one_line(self):
         for words, code, reason in ((["alerts", "list"], 2, "use test"),

@@ -9,6 +9,7 @@
 #include "agent/supervisor/checkpoint/checkpoint_flush.h"
 #include "agent/supervisor/checkpoint/safe_times.h"
 #include "agent/supervisor/user_space/as_user.h"
+#include "scheduler/base/text/duration_text.h"
 
 namespace muster::agent {
 namespace {
@@ -16,6 +17,9 @@ namespace {
 constexpr Duration kLook{1000};
 constexpr Duration kLookForAnswer{100};
 constexpr Duration kReportPause{10'000};
+// More intervals than these without a checkpoint are too many (daemon/alerts/warnings.h).
+constexpr int kIntervalsMost = 3;
+constexpr Duration kOverdueLeast{60'000};
 // At the end of the attempt, for the directory of its checkpoints.
 constexpr Duration kDirectoryLimit{5000};
 
@@ -121,6 +125,21 @@ bool CheckpointDuty::Advise(const CheckpointAdvice& advice) {
 Duration CheckpointDuty::Slow() const {
   const Duration here = watch_.record().slow;
   return here > Duration(0) ? here : hints_.advice().slow;
+}
+
+std::optional<ReportedFinding> CheckpointDuty::Overdue() const {
+  const Duration interval = hints_.interval();
+  const Duration without = clock_.Now() - order_.launch.started;
+  if (interval <= Duration(0) || watch_.record().count > 0 ||
+      without <= std::max(kIntervalsMost * interval, kOverdueLeast)) {
+    return std::nullopt;
+  }
+  return ReportedFinding{
+      "CheckpointOverdue",
+      absl::StrCat(
+          "it asked for a checkpoint every ", RoughText(interval),
+          ", and has made none since it began: do its programs use the checkpoint library?"),
+      order_.launch.started + interval};
 }
 
 void CheckpointDuty::AnnounceEnd(EndCause cause, Time end) {

@@ -10,9 +10,11 @@
 // runs as well.
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "agent/supervisor/attempt/order_file.h"
+#include "agent/supervisor/attempt/reported_values.h"
 #include "agent/supervisor/attempt/reporter.h"
 #include "agent/supervisor/checkpoint/checkpoint_hints.h"
 #include "agent/supervisor/checkpoint/checkpoint_watch.h"
@@ -66,6 +68,9 @@ class CheckpointDuty {
   [[nodiscard]] const checkpoint::Hints& told() const { return hints_.told(); }
   // What checkpoints take at the most, as this attempt has measured it, else the ones before.
   [[nodiscard]] Duration Slow() const;
+  // That it was asked for checkpoints at an interval and has made none for several of them: no
+  // record says so, as its programs have told nothing.
+  [[nodiscard]] std::optional<ReportedFinding> Overdue() const;
   // See CheckpointWatch.
   [[nodiscard]] std::uint64_t beats() const { return watch_.beats(); }
 

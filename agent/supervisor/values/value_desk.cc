@@ -91,6 +91,14 @@ bool ValueDesk::ReadOne() {
   return true;
 }
 
+void ValueDesk::Note(std::optional<ReportedFinding> finding) {
+  const bool news = finding.has_value() != noted_.has_value();
+  noted_ = std::move(finding);
+  if (news) {
+    WriteLater();
+  }
+}
+
 void ValueDesk::WriteLater() {
   if (!std::exchange(writing_, true)) {
     timers_.After(kWriteEvery, [this] {
@@ -102,7 +110,11 @@ void ValueDesk::WriteLater() {
 
 // What cannot be written now is written with what comes next.
 void ValueDesk::Write() {
-  WriteReported(host_.file, watch_.Now(host_.clock.Now())).IgnoreError();
+  ReportedValues reported = watch_.Now(host_.clock.Now());
+  if (noted_.has_value()) {
+    reported.findings.insert(reported.findings.begin(), *noted_);
+  }
+  WriteReported(host_.file, reported).IgnoreError();
 }
 
 }  // namespace muster::agent

@@ -11,9 +11,11 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "agent/supervisor/attempt/reported_values.h"
 #include "agent/supervisor/user_space/job_user.h"
 #include "agent/supervisor/values/value_watch.h"
 #include "scheduler/runtime/clock.h"
@@ -41,6 +43,9 @@ class ValueDesk {
   ValueDesk& operator=(const ValueDesk&) = delete;
   ~ValueDesk();
 
+  // What is wrong besides what the programs say; none: nothing any more.
+  void Note(std::optional<ReportedFinding> finding);
+
  private:
   ValueDesk(Host host, UniqueFd socket);
   absl::Status Listen();
@@ -53,6 +58,7 @@ class ValueDesk {
   const Host host_;
   UniqueFd socket_;
   ValueWatch watch_;
+  std::optional<ReportedFinding> noted_;
   int room_ = kBurst;  // datagrams that may still be read
   bool refilling_ = false;
   bool writing_ = false;

@@ -60,6 +60,21 @@ TEST_F(WarningsTest, CheckpointsThatStayAwayAreOverdue) {
   EXPECT_THAT(warnings[0].text, HasSubstr("n1"));
 }
 
+TEST_F(WarningsTest, ANodeSaysItselfThatNoneWasEverMadeUntilOneIsMade) {
+  UsageSample sample;
+  sample.warnings = {{"CheckpointOverdue", "none since it began", At(5)},
+                     {"CheckpointOverdue", "the same of another node", At(5)},
+                     {"ValueSpike", "loss rose", At(5)}};
+  Take(sample);
+  Job job = TheJob();
+  const std::vector<Warning> warnings = WarningsOf(live_, job, At(10));
+  ASSERT_THAT(warnings, SizeIs(2));
+  EXPECT_EQ(warnings[0].text, "none since it began");
+  EXPECT_EQ(warnings[1].rule, "ValueSpike");
+  job.attempt->runs.at(0).checkpoints.count = 1;
+  EXPECT_THAT(WarningsOf(live_, job, At(10)), SizeIs(1)) << "others of its nodes owe none";
+}
+
 TEST_F(WarningsTest, CheckpointsThatFailAreSaidUntilOneIsGood) {
   Job job = TheJob();
   CheckpointRecord& record = job.attempt->runs.at(0).checkpoints;

@@ -67,6 +67,38 @@ TEST_F(CheckpointDutyTest, AJobThatCriuSavesHasNoPages) {
   EXPECT_EQ(order_.checkpoint_progress, "");
 }
 
+TEST_F(CheckpointDutyTest, WhoAskedForCheckpointsAndMakesNoneIsOverdue) {
+  order_.checkpoint_hints = directory_.CheckpointHints();
+  order_.checkpoint_progress = directory_.CheckpointProgress();
+  order_.launch.program.environment = {"MUSTER_CHECKPOINT_INTERVAL=600"};
+  order_.launch.started = clock_.Now() - seconds(1790);
+  duty_.MakePages(&order_);
+  EXPECT_FALSE(duty_.Overdue().has_value());
+  order_.launch.started = clock_.Now() - seconds(1810);
+  ASSERT_TRUE(duty_.Overdue().has_value());
+  EXPECT_EQ(duty_.Overdue()->rule, "CheckpointOverdue");
+  EXPECT_EQ(duty_.Overdue()->since, order_.launch.started + seconds(600));
+  checkpoint::ProgressReport page;
+  checkpoint::SlotReport slot;
+  slot.index = 0;
+  slot.pid = static_cast<std::uint32_t>(getpid());
+  slot.serial = 1;
+  slot.commits = 1;
+  slot.begun_ms = slot.ended_ms = 1;
+  page.slots = {slot};
+  duty_.ReadFrom([page] { return page; });
+  duty_.Report(false);
+  EXPECT_FALSE(duty_.Overdue().has_value()) << "it has made one";
+}
+
+TEST_F(CheckpointDutyTest, WhoAskedForNoIntervalOwesNoCheckpoint) {
+  order_.checkpoint_hints = directory_.CheckpointHints();
+  order_.checkpoint_progress = directory_.CheckpointProgress();
+  order_.launch.started = clock_.Now() - hours(1000);
+  duty_.MakePages(&order_);
+  EXPECT_FALSE(duty_.Overdue().has_value());
+}
+
 TEST_F(CheckpointDutyTest, OlderAdviceIsNoNews) {
   CheckpointAdvice advice;
   advice.number = 3;

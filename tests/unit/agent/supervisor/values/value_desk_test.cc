@@ -58,6 +58,17 @@ TEST_F(ValueDeskTest, WhatIsSaidStandsInTheFileAndWhatIsNoneDoesNot) {
   EXPECT_EQ(SendReport(socket_, "step=3").fault, Fault::kNotFound) << "the socket has gone";
 }
 
+TEST_F(ValueDeskTest, WhatIsNotedStandsInTheFileUntilItIsOver) {
+  desk_->Note(std::nullopt);
+  desk_->Note(ReportedFinding{"CheckpointOverdue", "none yet", Time(std::chrono::seconds(5))});
+  Turn(std::chrono::milliseconds(1200));
+  ASSERT_THAT(ReadReported(file_).findings, SizeIs(1));
+  EXPECT_EQ(ReadReported(file_).findings[0].rule, "CheckpointOverdue");
+  desk_->Note(std::nullopt);
+  Turn(std::chrono::milliseconds(1200));
+  EXPECT_THAT(ReadReported(file_).findings, SizeIs(0));
+}
+
 TEST_F(ValueDeskTest, AFloodIsLostAndReadNoFaster) {
   int sent = 0;
   for (int i = 0; i < 2000; ++i) {
