@@ -166,8 +166,9 @@ type = "text/plain"
 
     @unittest.skipUnless(shutil.which("msmtp"), "msmtp is not installed")
     def test_a_dependency_that_can_never_be_met_is_told_while_the_job_waits(self):
-        first = self.submit("--wrap", "exit 1")
+        first = self.submit("--hold", "--wrap", "exit 1")
         waits = self.submit("--mail-type", "INVALID_DEPEND", "--dependency", f"afterok:{first}", "--wrap", "true")
+        self.cluster.must("release", first)
         mail = self.await_mail(f"job {waits} wrap can never start")
         self.assertIn(f"afterok:{first}", mail.get_payload(decode=True).decode())
         self.assertIn("DependencyNeverSatisfied", self.cluster.must("show", waits))
