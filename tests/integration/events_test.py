@@ -11,30 +11,18 @@ import threading
 import unittest
 
 import cluster
-from cluster import Cluster, wait_until
+from cluster import wait_until
+from door import Door
 
 
-class EventsTest(unittest.TestCase):
+class EventsTest(Door):
     @classmethod
     def setUpClass(cls):
-        cls.cluster = Cluster(topology=cluster.WIDE)
-        cls.addClassCleanup(cls.cluster.close)
-        door = f"unix:{cls.cluster.state}/gateway.sock"
-        cls.cluster.controller.arguments += ["--gateway-socket", door]
-        cls.cluster.start()
-        cls.gateway = cls.cluster._daemon("muster-gateway", ["--controller", door], "muster-gateway")
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            cls.port = free.getsockname()[1]
-        cls.gateway.arguments += ["--listen", f"127.0.0.1:{cls.port}"]
-        cls.gateway.start()
-        cls.addClassCleanup(cls.gateway.stop)
-        cls.token = cls.cluster.muster("token", "--read-only").stdout.strip()
+        super().setUpClass()
+        cls.token = cls.reader
 
     def submit(self, *options):
-        made = self.cluster.muster("submit", "--parsable", *options)
-        self.assertEqual(made.returncode, 0, made.stderr)
-        return int(made.stdout)
+        return int(super().submit(*options))
 
     def events(self, *options):
         """What `muster events` prints and ends, as documents."""
