@@ -89,6 +89,16 @@ struct NewsDesk::Event {
   }
 };
 
+NewsDesk::Event NewsDesk::LookedAt(const JobDetail& detail) const {
+  Event event;
+  event.number = state_.next;
+  event.label = detail.job.label;
+  event.name = detail.job.name;
+  event.user = detail.job.user;
+  event.asked = ReadNotices(detail.recorded, detail.job.user);
+  return event;
+}
+
 bool NewsDesk::IsToldUnmet(const Event& event) const {
   const auto wait = state_.waits.find((event.array.valid() ? event.array : event.job).value());
   return wait != state_.waits.end() && wait->second != NotifierState::Wait::kOpen;
@@ -220,12 +230,8 @@ std::vector<Message> NewsDesk::LookAtDependencies() {
       continue;
     }
     wait->second = Wait::kTold;
-    Event event;
-    event.number = state_.next;
-    event.label = job.label;
-    event.name = job.name;
-    event.user = job.user;
-    event.asked = ReadNotices(detail->recorded, job.user);
+    Event event = LookedAt(*detail);
+    event.label = job.label;  // of all elements that wait alike
     if (event.asked.kinds.Has(News::kInvalidDepend)) {
       messages.push_back(event.Tell(
           News::kInvalidDepend, "can never start: its dependency can never be met any more",
@@ -254,12 +260,7 @@ std::vector<Message> NewsDesk::LookAtClocks(Time now) {
     }
     const JobView& job = detail->job;
     const std::int64_t used = 100 * (now - job.start_time - job.suspended) / job.time_limit;
-    Event event;
-    event.number = state_.next;
-    event.label = job.label;
-    event.name = job.name;
-    event.user = job.user;
-    event.asked = ReadNotices(detail->recorded, job.user);
+    Event event = LookedAt(*detail);
     event.array = job.array_task_id.empty() ? JobId() : job.array_job_id;
     const bool whole = event.array.valid() && !event.asked.kinds.of_each_element;
     for (const Share& share : kShares) {

@@ -57,6 +57,8 @@ class NewsDesk {
   void Begin(const Event& event, std::vector<Message>& messages);
   void End(const Event& event, Time now, std::vector<Message>& messages);
   void EndArray(const Event& event, std::vector<Message>& messages);
+  // Of a job that was looked at: no event says what is found.
+  [[nodiscard]] Event LookedAt(const JobDetail& detail) const;
   [[nodiscard]] bool IsToldUnmet(const Event& event) const;
   bool FirstOfArray(const Event& event, News news);
   std::string SheetOf(JobId job, Time now) const;

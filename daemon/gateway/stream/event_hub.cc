@@ -286,7 +286,7 @@ std::function<void()> EventHub::Leave(const StreamPtr& stream,
   const auto found = std::find(stream->readers.begin(), stream->readers.end(), reader);
   if (found != stream->readers.end()) {
     if (static_cast<std::size_t>(found - stream->readers.begin()) < stream->turn) {
-      --stream->turn;                                         // or the round would leave one out
+      --stream->turn;  // or the round would leave one out
       stream->held = std::max<std::size_t>(stream->held, 1);  // nor is it over when none is before
     }
     stream->readers.erase(found);
