@@ -128,6 +128,20 @@ class PowerTest(ClusterTest):
         self.assertEqual(self.states()["node2"], "POWERED_DOWN", "nobody needs it")
         self.wait_states(node1="POWERED_DOWN", node2="POWERED_DOWN")
 
+    def test_a_job_for_more_nodes_than_may_be_on_at_once_is_told_so(self):
+        self.begin(idle="1h", more="max_on = 1")
+        told = "needs 2 nodes, at most 1 can be on at once (max_on of [power.all])"
+        wide = ("--nodes=2", "--ntasks=2", "-o", "/dev/null", "--wrap", "true")
+        answer = self.cluster.muster("submit", *wide)
+        self.assertIn(told, answer.stdout + answer.stderr)
+        self.cluster.controller.stop()
+        with open(self.path("muster.toml"), "w", encoding="utf-8") as file:
+            file.write(SETTINGS.format(root=self.cluster.root, idle="1h", more="", resume_timeout="120s"))
+        self.cluster.controller.start()
+        job = self.cluster.submit(*wide)
+        (row,) = self.cluster.wait_ended(job)
+        self.assertEqual(row["state"], "COMPLETED")
+
     def test_a_node_that_does_not_boot_is_drained_with_that_reason_and_the_job_runs_elsewhere(self):
         self.switch_power_on("broken-node1")
         self.switch_power_on()

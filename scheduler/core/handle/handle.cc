@@ -65,8 +65,9 @@ bool MayMatter(const JobSpec& spec) {
 
 // A job that the nodes can never hold is refused, or taken with a remark.
 absl::Status CheckFit(const ClusterState& state, const JobSpec& spec, const std::string& which,
-                      const SubmitJob& command, Transition& transition) {
-  const std::optional<Reason> never = WhyNeverFits(state, spec);
+                      const SubmitJob& command, const SchedulerConfig& config,
+                      Transition& transition) {
+  const std::optional<Reason> never = WhyNeverFits(state, spec, config.power);
   if (!never.has_value()) {
     return absl::OkStatus();
   }
@@ -86,10 +87,10 @@ Transition TakeGroup(const ClusterState& state, const SubmitJob& command, Time n
     return Refused(group.status());
   }
   Transition transition;
-  absl::Status fits = CheckFit(state, group->spec, "component 0: ", command, transition);
+  absl::Status fits = CheckFit(state, group->spec, "component 0: ", command, config, transition);
   for (std::size_t i = 0; i < group->components.size(); ++i) {
     fits.Update(CheckFit(state, group->components[i].spec, absl::StrCat("component ", i + 1, ": "),
-                         command, transition));
+                         command, config, transition));
   }
   if (!fits.ok()) {
     return Refused(std::move(fits));
@@ -152,7 +153,7 @@ Transition On(const ClusterState& state, const SubmitJob& command, Time now,
       !admitted.ok()) {
     return Refused(std::move(admitted));
   }
-  if (absl::Status fits = CheckFit(state, *spec, "", command, transition); !fits.ok()) {
+  if (absl::Status fits = CheckFit(state, *spec, "", command, config, transition); !fits.ok()) {
     return Refused(std::move(fits));
   }
   transition.job = state.next_job();

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "scheduler/core/plan/planner.h"
-#include "scheduler/core/power/power_classes.h"
+#include "scheduler/core/power/power_limits.h"
 
 namespace muster::core {
 namespace {
@@ -95,15 +95,11 @@ Snapshot AsIfOn(const Snapshot& snapshot, std::vector<WaitingJob> waiting) {
 // Of classes that have a maximum, which nodes are on, or are asked for so far.
 class OnAtOnce {
  public:
-  OnAtOnce(const std::vector<NodeSnapshot>& nodes, const std::vector<PowerClass>& power) {
-    if (std::none_of(power.begin(), power.end(),
-                     [](const PowerClass& kind) { return kind.most_on > 0; })) {
-      return;
-    }
-    classes_ = PowerClasses(power);
+  OnAtOnce(const std::vector<NodeSnapshot>& nodes, const std::vector<PowerClass>& power)
+      : limits_(power) {
     for (const NodeSnapshot& node : nodes) {
       const bool failed = !node.up && node.drained;
-      if (const PowerClass* const kind = LimitedClassOf(node.name);
+      if (const PowerClass* const kind = limits_.Of(node.name);
           kind != nullptr && node.ready == kNoTime && !failed) {
         on_[kind].insert(node.id);
       }
@@ -114,7 +110,7 @@ class OnAtOnce {
   bool Admit(const std::vector<NodeAllocation>& parts) {
     std::map<const PowerClass*, std::set<NodeId>> then;
     for (const NodeAllocation& part : parts) {
-      if (const PowerClass* const kind = LimitedClassOf(part.name)) {
+      if (const PowerClass* const kind = limits_.Of(part.name)) {
         std::set<NodeId>& on = then.try_emplace(kind, on_[kind]).first->second;
         on.insert(part.node);
         if (on.size() > kind->most_on) {
@@ -129,12 +125,7 @@ class OnAtOnce {
   }
 
  private:
-  [[nodiscard]] const PowerClass* LimitedClassOf(const std::string& node) const {
-    const PowerClass* const kind = classes_.Of(node);
-    return kind == nullptr || kind->most_on == 0 ? nullptr : kind;
-  }
-
-  PowerClasses classes_;
+  PowerLimits limits_;
   std::map<const PowerClass*, std::set<NodeId>> on_;
 };
 

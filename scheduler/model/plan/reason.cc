@@ -347,6 +347,11 @@ std::string ToSentence(const Shortage& shortage) {
       return "kept by another user for jobs of that user alone";
     case ShortageKind::kPower:
       return "switched off";
+    case ShortageKind::kOnAtOnce:
+      return absl::StrCat(
+          shortage.needed == 0 ? ""
+                               : absl::StrCat("needs ", Counted(shortage.needed, "node"), ", "),
+          "at most ", shortage.available, " can be on at once (max_on of ", shortage.name, ")");
     case ShortageKind::kSegments:
       return absl::StrCat("needs ", Counted(shortage.needed, "segment"), " of ", shortage.name,
                           " on one leaf switch each, ", FitText(shortage));

@@ -10,8 +10,10 @@
 #include "scheduler/core/place/nodes/task_capacity.h"
 #include "scheduler/core/place/request.h"
 #include "scheduler/core/plan/search/feasibility.h"
+#include "scheduler/core/plan/search/nodes_at_once.h"
 #include "scheduler/core/policy/job_partition.h"
 #include "scheduler/core/policy/policy_filter.h"
+#include "scheduler/core/power/power_limits.h"
 #include "scheduler/core/state/tables/alternatives.h"
 
 namespace muster::core {
@@ -21,10 +23,19 @@ bool Has(const JobPartition& partition, NodeId node) {
   return partition.nodes == nullptr || partition.nodes->Has(node);
 }
 
-// Whether a quick look finds nodes enough. It may say yes where switches or segments say no, which
-// the planner finds out.
+// The smallest maximum of nodes that are on at once, of any class.
+std::uint32_t LeastAtOnce(const std::vector<PowerClass>& power) {
+  std::uint32_t least = UINT32_MAX;
+  for (const PowerClass& kind : power) {
+    least = kind.most_on > 0 ? std::min(least, kind.most_on) : least;
+  }
+  return least;
+}
+
+// Whether a quick look finds nodes enough, of which any `at_once` may be on together. It
+// may say yes where switches or segments say no, which the planner finds out.
 bool SurelyFits(const ClusterState& state, const ResourceRequest& request,
-                const JobPartition& partition) {
+                const JobPartition& partition, std::uint32_t at_once) {
   if (DescribesNodes(request)) {
     return false;
   }
@@ -47,11 +58,11 @@ bool SurelyFits(const ClusterState& state, const ResourceRequest& request,
     rooms.push_back(found->second);
     tasks += found->second;
     if (rooms.size() >= request.min_nodes && rooms.size() <= request.max_nodes &&
-        tasks >= request.tasks) {
+        rooms.size() <= at_once && tasks >= request.tasks) {
       return true;
     }
   }
-  if (rooms.size() < request.min_nodes) {
+  if (rooms.size() < request.min_nodes || at_once < UINT32_MAX) {
     return false;
   }
   std::sort(rooms.begin(), rooms.end(), std::greater<>());
@@ -63,8 +74,9 @@ bool SurelyFits(const ClusterState& state, const ResourceRequest& request,
 }
 
 std::optional<Reason> WhyNeverIn(const ClusterState& state, const ResourceRequest& request,
-                                 const JobPartition& partition) {
-  if (SurelyFits(state, request, partition)) {
+                                 const JobPartition& partition,
+                                 const std::vector<PowerClass>& power) {
+  if (SurelyFits(state, request, partition, LeastAtOnce(power))) {
     return std::nullopt;
   }
   std::vector<NodeSnapshot> nodes;
@@ -74,12 +86,15 @@ std::optional<Reason> WhyNeverIn(const ClusterState& state, const ResourceReques
           id, node.name, node.machine, true, false, {}, {}, node.features, node.weight});
     }
   }
-  return WhyNever(nodes, request);
+  std::optional<Reason> why = WhyNever(nodes, request);
+  return why.has_value() ? why
+                         : NeverOnAtOnce(nodes, /*inside=*/nullptr, request, PowerLimits(power));
 }
 
 }  // namespace
 
-std::optional<Reason> WhyNeverFits(const ClusterState& state, const JobSpec& spec) {
+std::optional<Reason> WhyNeverFits(const ClusterState& state, const JobSpec& spec,
+                                   const std::vector<PowerClass>& power) {
   if (state.nodes().empty()) {
     return std::nullopt;
   }
@@ -94,7 +109,7 @@ std::optional<Reason> WhyNeverFits(const ClusterState& state, const JobSpec& spe
     for (const JobPartition& partition : partitions) {
       const ResourceRequest request =
           partition.rules == nullptr ? chosen.request : RequestIn(policy, chosen, partition);
-      std::optional<Reason> why = WhyNeverIn(state, request, partition);
+      std::optional<Reason> why = WhyNeverIn(state, request, partition, power);
       if (!why.has_value()) {
         return std::nullopt;
       }

@@ -155,6 +155,10 @@ FreeAmounts AmountsOf(const Holding& holding, const Machine& machine,
   return amounts;
 }
 
+Time ReadyAt(const NodeSnapshot& node, Time now) {
+  return node.ready > now ? node.ready : now + kOverrun;
+}
+
 NodeTimeline TimelineOf(const NodeSnapshot& node, const NodeCapacity& capacity, Time now) {
   NodeTimeline timeline(FreeNow(node, capacity), now);
   std::map<std::uint32_t, Time> gpus;  // when the last holder of each ends
@@ -176,7 +180,7 @@ NodeTimeline TimelineOf(const NodeSnapshot& node, const NodeCapacity& capacity, 
     timeline.Release(ends, amounts, capacity.all);
   }
   if (node.ready != kNoTime) {
-    timeline.Release(node.ready > now ? node.ready : now + kOverrun, capacity.all, capacity.all);
+    timeline.Release(ReadyAt(node, now), capacity.all, capacity.all);
   }
   timeline.Release(kHorizon, capacity.all, capacity.all);  // what nobody here accounts for
   return timeline;

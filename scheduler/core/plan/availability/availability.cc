@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "scheduler/core/place/nodes/task_capacity.h"
+
 namespace muster::core {
 
 bool Availability::MoveTo(const Snapshot& next) {
@@ -121,6 +123,11 @@ void Availability::TakeCores(std::uint32_t node, std::uint32_t cores, Time from,
   if (from < until) {
     nodes_.TakeOn(node, demand, from, until);
   }
+}
+
+void Availability::LeaveOff(std::uint32_t node) {
+  TakeCores(node, inventory().capacity(node).all.cores,
+            ReadyAt(inventory().snapshot().nodes[node], inventory().now()), kHorizon);
 }
 
 void Availability::TakeInPlaceOf(

@@ -85,6 +85,8 @@ class Availability {
   void Lend(const Need& need, const Opening& opening);
   // Takes that many cores of the node in [from, until).
   void TakeCores(std::uint32_t node, std::uint32_t cores, Time from, Time until);
+  // No job is planned on the node, which is off.
+  void LeaveOff(std::uint32_t node);
   // As Take, where the jobs with these holdings, by node, are preempted: what they leave beyond the
   // need is free only once they are gone.
   void TakeInPlaceOf(const std::map<std::uint32_t, std::vector<const Holding*>>& holdings,

@@ -14,6 +14,7 @@ CycleState::CycleState(const Snapshot& of, const SchedulerConfig& scheduler_conf
                        StartOptions& start_options, Availability& room)
     : snapshot(of),
       config(scheduler_config),
+      power(scheduler_config.power),
       options(start_options),
       availability(room),
       counts(of, scheduler_config),

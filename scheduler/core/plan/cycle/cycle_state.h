@@ -17,6 +17,7 @@
 #include "scheduler/core/plan/search/preemption.h"
 #include "scheduler/core/plan/search/start_options.h"
 #include "scheduler/core/policy/limits.h"
+#include "scheduler/core/power/power_limits.h"
 #include "scheduler/model/plan/snapshot.h"
 #include "scheduler/model/settings/scheduler_config.h"
 
@@ -34,6 +35,7 @@ struct CycleState {
 
   const Snapshot& snapshot;
   const SchedulerConfig& config;
+  const PowerLimits power;
   StartOptions& options;
   Availability& availability;
   CycleCounts counts;

@@ -8,6 +8,7 @@
 
 #include "scheduler/base/status.h"
 #include "scheduler/core/plan/queue/waiting_jobs.h"
+#include "scheduler/core/plan/search/nodes_at_once.h"
 #include "scheduler/core/policy/policy_filter.h"
 #include "scheduler/core/state/tables/alternatives.h"
 
@@ -28,6 +29,7 @@ Plan SchedulingCycle::Run(const QueuePriority& priority) {
   std::vector<std::uint32_t> totals;
   const std::vector<QueueEntry> order = priority.Order(&totals);
   Resumption resumption(snapshot, order, state_.options, state_.preemption);
+  LeaveOff();
   elastic_.KeepRoomToGrow();
   for (std::size_t place = 0; place < order.size(); ++place) {
     LookAtSuspended(resumption.TakeDue(place));
@@ -42,6 +44,12 @@ Plan SchedulingCycle::Run(const QueuePriority& priority) {
     WakeAt(NextReservationChange(snapshot), state_.counts);
   }
   return state_.plan.Finish(state_.counts.wake);
+}
+
+void SchedulingCycle::LeaveOff() {
+  for (const std::uint32_t node : BeyondLimits(state_.snapshot.nodes, state_.power)) {
+    state_.availability.LeaveOff(node);
+  }
 }
 
 void SchedulingCycle::BeginTier(const QueuePriority& priority, const std::vector<QueueEntry>& order,

@@ -39,6 +39,8 @@ class SchedulingCycle {
   Plan Run(const QueuePriority& priority);
 
  private:
+  // Counts on no node that is off and stays so while as many of its class are on as may be.
+  void LeaveOff();
   // Takes the places that are kept for jobs of the tier that begins there in the order, if one
   // does.
   void BeginTier(const QueuePriority& priority, const std::vector<QueueEntry>& order,

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "scheduler/core/plan/search/feasibility.h"
+#include "scheduler/core/plan/search/nodes_at_once.h"
 
 namespace muster::core {
 
@@ -25,10 +26,13 @@ bool ShapeVerdicts::NeverFits(const StartOption& option) {
   if (verdict.fits || verdict.beyond.has_value()) {
     return !verdict.fits;
   }
-  verdict.fits = availability_.EverFits(option.need);
-  if (!verdict.fits) {
+  if (!availability_.EverFits(option.need)) {
     verdict.beyond = WhyNotNow(snapshot_.nodes, availability_, option.need, snapshot_.now);
+  } else {
+    verdict.beyond =
+        NeverOnAtOnce(snapshot_.nodes, option.need.inside, *option.need.request, power_);
   }
+  verdict.fits = !verdict.beyond.has_value();
   return verdict.beyond.has_value();
 }
 

@@ -12,6 +12,7 @@
 
 #include "scheduler/core/plan/availability/availability.h"
 #include "scheduler/core/plan/search/start_options.h"
+#include "scheduler/core/power/power_limits.h"
 #include "scheduler/model/plan/reason.h"
 #include "scheduler/model/plan/snapshot.h"
 
@@ -19,9 +20,9 @@ namespace muster::core {
 
 class ShapeVerdicts {
  public:
-  // REQUIRES: both outlive it.
-  ShapeVerdicts(const Snapshot& snapshot, Availability& availability)
-      : snapshot_(snapshot), availability_(availability) {}
+  // REQUIRES: all outlive it.
+  ShapeVerdicts(const Snapshot& snapshot, Availability& availability, const PowerLimits& power)
+      : snapshot_(snapshot), availability_(availability), power_(power) {}
 
   // False when it is known that no job of the shape starts in this cycle, or ever.
   [[nodiscard]] bool MayStart(const StartOption& option) {
@@ -31,7 +32,7 @@ class ShapeVerdicts {
   // None starts in this cycle.
   void RuleOut(const StartOption& option) { On(option).no_start = true; }
 
-  // Whether the option holds on no arrangement of the nodes that are up.
+  // Whether the option holds on no arrangement of the nodes that are up and may be on at once.
   [[nodiscard]] bool NeverFits(const StartOption& option);
   // REQUIRES: NeverFits(option).
   [[nodiscard]] const Reason& WhyNever(const StartOption& option) { return *On(option).beyond; }
@@ -53,6 +54,7 @@ class ShapeVerdicts {
 
   const Snapshot& snapshot_;
   Availability& availability_;
+  const PowerLimits& power_;
   std::vector<Verdict> verdicts_;  // by the option's number
 };
 

@@ -8,7 +8,7 @@ namespace muster::core {
 
 WaitReasons::WaitReasons(CycleState& cycle)
     : cycle_(cycle),
-      verdicts_(cycle.snapshot, cycle.availability),
+      verdicts_(cycle.snapshot, cycle.availability, cycle.power),
       blockers_(cycle.config.backfill != Backfill::kNone) {}
 
 bool WaitReasons::MayTry(const StartOption& option) {

@@ -299,5 +299,23 @@ TEST_F(PowerBehindThePlan, NoMoreNodesAreWantedThanMayBeOnAtOnce) {
   EXPECT_EQ(wanted(), std::vector<NodeId>{third_}) << "which holds no later job up";
 }
 
+TEST_F(PowerBehindThePlan, APlaceCountsOnNoMoreNodesThanMayBeOnAtOnce) {
+  world_.config.power.front().most_on = 2;
+  JobSpec both = Lasting(8, std::chrono::hours(1));
+  both.request.min_nodes = both.request.max_nodes = 2;
+  const JobId job = world_.Submit(both);
+  SwitchOff(second_);
+  SwitchOff(third_);
+  const Plan plan = world_.MakePlanNow();
+  ASSERT_EQ(plan.reservations.size(), 1U);
+  EXPECT_EQ(plan.reservations.front().job, job) << "the one for three nodes never starts";
+  EXPECT_EQ(plan.reservations.front().nodes.front().node, first_) << "beside which one may be on";
+  EXPECT_GE(plan.reservations.front().start, world_.now + std::chrono::hours(239));
+  world_.config.power.front().most_on = 3;
+  const Plan wider = world_.MakePlanNow();
+  ASSERT_EQ(wider.reservations.size(), 1U);
+  EXPECT_NE(wider.reservations.front().job, job);
+}
+
 }  // namespace
 }  // namespace muster::core

@@ -41,7 +41,8 @@ class NeverFitsTest : public ::testing::Test {
 TEST_F(NeverFitsTest, WhatFitsOnEmptyNodesIsTakenWithoutARemark) {
   world.Submit(Tasks(8));
   world.Schedule();
-  EXPECT_FALSE(WhyNeverFits(world.state, Normal(world.Spec(Tasks(8)))).has_value());
+  EXPECT_FALSE(
+      WhyNeverFits(world.state, Normal(world.Spec(Tasks(8))), world.config.power).has_value());
   const Transition transition = Submit(world.Spec(Tasks(8)), true);
   EXPECT_TRUE(transition.status.ok());
   EXPECT_EQ(transition.remark, "");
@@ -59,29 +60,48 @@ TEST_F(NeverFitsTest, WhatIsTooLargeIsTakenWithARemarkOrRefused) {
 TEST_F(NeverFitsTest, DownAndDrainedNodesCountAsTheyMayComeBack) {
   world.Take(DrainNode{"n1", true, "fan"});
   world.Take(DrainNode{"n2", true, "fan"});
-  EXPECT_FALSE(WhyNeverFits(world.state, Normal(world.Spec(Tasks(8)))).has_value());
+  EXPECT_FALSE(
+      WhyNeverFits(world.state, Normal(world.Spec(Tasks(8))), world.config.power).has_value());
 }
 
 TEST_F(NeverFitsTest, ANameOrAFeatureThatNoNodeHasIsSaid) {
   ResourceRequest named = Tasks(1);
   named.nodelist = {"n7"};
-  const auto why = WhyNeverFits(world.state, Normal(world.Spec(named)));
+  const auto why = WhyNeverFits(world.state, Normal(world.Spec(named)), world.config.power);
   ASSERT_TRUE(why.has_value());
   EXPECT_NE(ToSentence(*why).find("n7"), std::string::npos);
   named.nodelist = {"n2"};
-  EXPECT_FALSE(WhyNeverFits(world.state, Normal(world.Spec(named))).has_value());
+  EXPECT_FALSE(
+      WhyNeverFits(world.state, Normal(world.Spec(named)), world.config.power).has_value());
 }
 
 TEST_F(NeverFitsTest, OneAlternativeThatFitsIsEnough) {
   JobSpec spec = world.Spec(Tasks(9));
   spec.alternatives = {{spec.request, spec.time_limit},
                        {testing::Normal(Tasks(2)).request, spec.time_limit}};
-  EXPECT_FALSE(WhyNeverFits(world.state, Normal(spec)).has_value());
+  EXPECT_FALSE(WhyNeverFits(world.state, Normal(spec), world.config.power).has_value());
+}
+
+TEST_F(NeverFitsTest, MoreNodesThanMayBeOnAtOnceAreToldOrRefused) {
+  PowerClass cloud;
+  cloud.name = "cloud";
+  cloud.nodes = "ALL";
+  cloud.most_on = 1;
+  world.config.power = {cloud};
+  EXPECT_EQ(Submit(world.Spec(Tasks(4)), true).remark, "");
+  EXPECT_EQ(Submit(world.Spec(Tasks(8)), false).remark,
+            "never on this cluster: 2 nodes: 1 with room for 4 of 8 tasks, at most 1 can be on at "
+            "once (max_on of [power.cloud])");
+  EXPECT_EQ(Submit(world.Spec(Tasks(8)), true).status.code(),
+            absl::StatusCode::kFailedPrecondition);
+  world.config.power.front().most_on = 2;
+  EXPECT_EQ(Submit(world.Spec(Tasks(8)), true).remark, "");
 }
 
 TEST_F(NeverFitsTest, WithoutNodesNothingIsSaid) {
   const World empty;
-  EXPECT_FALSE(WhyNeverFits(empty.state, Normal(empty.Spec(Tasks(9)))).has_value());
+  EXPECT_FALSE(
+      WhyNeverFits(empty.state, Normal(empty.Spec(Tasks(9))), empty.config.power).has_value());
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ class Resizing : public OneCycle {
  public:
   explicit Resizing(const testing::World& world)
       : OneCycle(world),
-        verdicts_(state.snapshot, state.availability),
+        verdicts_(state.snapshot, state.availability, state.power),
         starter_(state, verdicts_),
         reservations_(state),
         elastic(state, starter_, reservations_) {}

@@ -23,7 +23,7 @@ class JobStarterTest : public ::testing::Test {
 TEST_F(JobStarterTest, AJobThatIsStartedHoldsWhatItsAllocationSays) {
   const JobId job = world_.Submit(Tasks(3));
   OneCycle cycle(world_);
-  ShapeVerdicts verdicts(cycle.state.snapshot, cycle.state.availability);
+  ShapeVerdicts verdicts(cycle.state.snapshot, cycle.state.availability, cycle.state.power);
   JobStarter starter(cycle.state, verdicts);
   std::optional<Reason> limit;
   ASSERT_TRUE(starter.TryStart(cycle.Waiting(job), cycle.OptionOf(job), limit));
@@ -40,7 +40,7 @@ TEST_F(JobStarterTest, JobsShareNoCoreAndTheOneWithoutAPlaceRulesItsShapeOut) {
   const JobId first = world_.Submit(WholeNodes(world_, 1));
   const JobId second = world_.Submit(WholeNodes(world_, 2));
   OneCycle cycle(world_);
-  ShapeVerdicts verdicts(cycle.state.snapshot, cycle.state.availability);
+  ShapeVerdicts verdicts(cycle.state.snapshot, cycle.state.availability, cycle.state.power);
   JobStarter starter(cycle.state, verdicts);
   std::optional<Reason> limit;
   ASSERT_TRUE(starter.TryStart(cycle.Waiting(first), cycle.OptionOf(first), limit));
@@ -53,7 +53,7 @@ TEST_F(JobStarterTest, JobsShareNoCoreAndTheOneWithoutAPlaceRulesItsShapeOut) {
 TEST_F(JobStarterTest, FindingAPlaceTakesNothing) {
   const JobId job = world_.Submit(WholeNodes(world_, 2));
   OneCycle cycle(world_);
-  ShapeVerdicts verdicts(cycle.state.snapshot, cycle.state.availability);
+  ShapeVerdicts verdicts(cycle.state.snapshot, cycle.state.availability, cycle.state.power);
   JobStarter starter(cycle.state, verdicts);
   for (int i = 0; i < 2; ++i) {
     const std::optional<JobStarter::Found> found = starter.FindPlace(job, cycle.OptionOf(job).need);

@@ -22,7 +22,7 @@ class ShapeVerdictsTest : public ::testing::Test {
 TEST_F(ShapeVerdictsTest, AJobThatTheNodesHoldNeverFitsNoLess) {
   const JobId job = world_.Submit(WholeNodes(world_, 2));
   OneCycle cycle(world_);
-  ShapeVerdicts verdicts(cycle.state.snapshot, cycle.state.availability);
+  ShapeVerdicts verdicts(cycle.state.snapshot, cycle.state.availability, cycle.state.power);
   EXPECT_FALSE(verdicts.NeverFits(cycle.OptionOf(job)));
   EXPECT_TRUE(verdicts.MayStart(cycle.OptionOf(job)));
   EXPECT_FALSE(verdicts.WhyNever(cycle.OptionsOf(job)).has_value());
@@ -32,7 +32,7 @@ TEST_F(ShapeVerdictsTest, AJobThatTheNodesHoldNeverFitsNoLess) {
 TEST_F(ShapeVerdictsTest, AJobLargerThanTheClusterNeverFitsAndSaysWhy) {
   const JobId job = world_.Submit(WholeNodes(world_, 3));
   OneCycle cycle(world_);
-  ShapeVerdicts verdicts(cycle.state.snapshot, cycle.state.availability);
+  ShapeVerdicts verdicts(cycle.state.snapshot, cycle.state.availability, cycle.state.power);
   EXPECT_TRUE(verdicts.MayStart(cycle.OptionOf(job)));  // it is not asked for yet
   EXPECT_TRUE(verdicts.NeverFits(cycle.OptionOf(job)));
   EXPECT_FALSE(verdicts.MayStart(cycle.OptionOf(job)));
@@ -40,11 +40,26 @@ TEST_F(ShapeVerdictsTest, AJobLargerThanTheClusterNeverFitsAndSaysWhy) {
   EXPECT_EQ(verdicts.WhyNever(cycle.OptionsOf(job)), verdicts.WhyNever(cycle.OptionOf(job)));
 }
 
+TEST_F(ShapeVerdictsTest, AJobForMoreNodesThanMayBeOnAtOnceNeverFitsAndSaysWhy) {
+  PowerClass cloud;
+  cloud.name = "cloud";
+  cloud.nodes = "n[1-2]";
+  cloud.most_on = 1;
+  world_.config.power = {cloud};
+  const JobId wide = world_.Submit(WholeNodes(world_, 2));
+  const JobId one = world_.Submit(WholeNodes(world_, 1));
+  OneCycle cycle(world_);
+  ShapeVerdicts verdicts(cycle.state.snapshot, cycle.state.availability, cycle.state.power);
+  EXPECT_TRUE(verdicts.NeverFits(cycle.OptionOf(wide)));
+  EXPECT_EQ(verdicts.WhyNever(cycle.OptionOf(wide)).shortages.back().kind, ShortageKind::kOnAtOnce);
+  EXPECT_FALSE(verdicts.NeverFits(cycle.OptionOf(one)));
+}
+
 TEST_F(ShapeVerdictsTest, AShapeThatIsRuledOutMayNotStartThoughItFits) {
   const JobId job = world_.Submit(WholeNodes(world_, 1));
   const JobId other = world_.Submit(WholeNodes(world_, 2));
   OneCycle cycle(world_);
-  ShapeVerdicts verdicts(cycle.state.snapshot, cycle.state.availability);
+  ShapeVerdicts verdicts(cycle.state.snapshot, cycle.state.availability, cycle.state.power);
   verdicts.RuleOut(cycle.OptionOf(job));
   EXPECT_FALSE(verdicts.MayStart(cycle.OptionOf(job)));
   EXPECT_FALSE(verdicts.NeverFits(cycle.OptionOf(job)));
