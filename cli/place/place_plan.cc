@@ -26,7 +26,7 @@ namespace {
 
 // Of submit's options, those that say where a job goes; the ones that this version refuses are
 // there, too, so that they are refused by name.
-constexpr std::array<std::string_view, 31> kRequestOptions = {"nodes",
+constexpr std::array<std::string_view, 32> kRequestOptions = {"nodes",
                                                               "ntasks",
                                                               "ntasks-per-node",
                                                               "cpus-per-task",
@@ -36,6 +36,7 @@ constexpr std::array<std::string_view, 31> kRequestOptions = {"nodes",
                                                               "gpus",
                                                               "gpus-per-node",
                                                               "gpus-per-task",
+                                                              "gpu-memory",
                                                               "gpu-share",
                                                               "exclusive",
                                                               "overcommit",

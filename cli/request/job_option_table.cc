@@ -407,8 +407,7 @@ const JobOption kJobOptions[] = {
      READ(ASSIGN_OR_RETURN(request->spec.request.exclude, NodeNames(value));
           return absl::OkStatus();),
      true, true},
-    {"switches", "", "N[@TIME]",
-     "On at most N leaf switches; waits up to TIME (default 5 minutes) for that",
+    {"switches", "", "N[@TIME]", "On at most N leaf switches; waits up to TIME (5m) for that",
      READ(return ReadSwitches(value, &request->spec.request);), true, true},
     {"segment", "", "N", "Every N of its nodes below one leaf switch or in one block",
      READ(return ReadCount(value, &request->spec.request.segment);), true, true},
@@ -423,6 +422,8 @@ const JobOption kJobOptions[] = {
      READ(return ParseMemBind(value, LayoutOf(request));), true, true},
     {"mem-per-gpu", "", "SIZE", "Memory for each GPU of the job",
      READ(return ReadMemory(value, &request->memory_per_gpu);), true, true},
+    {"gpu-memory", "", "SIZE", "GPUs of any type that are sold with that much memory, or more",
+     READ(return ReadMemory(value, &request->gpu_memory);), true, true},
     {"gpu-share", "", "SHARE", "A part of one GPU for each task: 0.25 or 25%; others have the rest",
      READ(ASSIGN_OR_RETURN(request->spec.request.gpu_share, ParseGpuShare(value));
           return absl::OkStatus();),

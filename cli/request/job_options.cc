@@ -296,6 +296,28 @@ absl::Status FillGpusPerSocket(JobRequest* request) {
   return absl::OkStatus();
 }
 
+// --gpu-memory, once everything else is read: of the GPUs that it asks for.
+absl::Status FillGpuMemory(JobRequest* request) {
+  ResourceRequest& asks = request->spec.request;
+  if (request->gpu_memory.zero()) {
+    return absl::OkStatus();
+  }
+  if (asks.gpus.count + asks.gpus_per_node.count + asks.gpus_per_task.count == 0 &&
+      !asks.gpu_share.zero()) {
+    asks.gpus_per_task.count = 1;
+  }
+  bool any = false;
+  for (GpuRequest* gpus : {&asks.gpus, &asks.gpus_per_node, &asks.gpus_per_task}) {
+    if (gpus->count > 0) {
+      gpus->memory = request->gpu_memory;
+      any = true;
+    }
+  }
+  return any ? absl::OkStatus()
+             : absl::InvalidArgumentError(
+                   "--gpu-memory: the job asks for no GPUs; say how many: --gpus=1");
+}
+
 // --cpus-per-gpu, once everything else is read: CPUs of the tasks that share the GPUs, rounded up.
 absl::Status FillCpusPerGpu(JobRequest* request) {
   const std::uint32_t each = request->cpus_per_gpu;
@@ -448,6 +470,7 @@ absl::StatusOr<JobRequest> ReadJobOptions(const std::map<std::string, std::strin
   RETURN_IF_ERROR(RefuseDesktop(verb, request.spec.recorded));
   RETURN_IF_ERROR(FillGpusPerSocket(&request));
   RETURN_IF_ERROR(FillPerGpu(&request));
+  RETURN_IF_ERROR(FillGpuMemory(&request));
   RETURN_IF_ERROR(FillCpusPerGpu(&request));
   RETURN_IF_ERROR(FillMemoryPerGpu(&request));
   RETURN_IF_ERROR(ReadAlternatives(context, &request));

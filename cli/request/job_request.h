@@ -25,6 +25,7 @@ struct JobRequest {
   std::string alternatives;         // --alt, as given
   std::uint32_t tasks_per_gpu = 0;  // --ntasks-per-gpu
   Bytes memory_per_gpu;             // --mem-per-gpu
+  Bytes gpu_memory;                 // --gpu-memory
   std::uint32_t cpus_per_gpu = 0;   // --cpus-per-gpu
   GpuRequest gpus_per_socket;       // --gpus-per-socket
   std::string export_file;          // --export-file, as given

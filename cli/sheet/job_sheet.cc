@@ -40,9 +40,14 @@ void AddLine(std::string& page, const std::string& label, const std::string& tex
 }
 
 std::string GpuText(const GpuRequest& gpus, const char* of_what) {
-  return gpus.count == 0 ? ""
-                         : absl::StrCat(Counted(gpus.count, "GPU"),
-                                        gpus.type.empty() ? "" : " of type ", gpus.type, of_what);
+  return gpus.count == 0
+             ? ""
+             : absl::StrCat(
+                   Counted(gpus.count, "GPU"), gpus.type.empty() ? "" : " of type ", gpus.type,
+                   gpus.memory.zero()
+                       ? ""
+                       : absl::StrCat(" with ", BytesText(gpus.memory.value()), " or more"),
+                   of_what);
 }
 
 std::string ShortGpus(const std::vector<std::string>& gpus) {

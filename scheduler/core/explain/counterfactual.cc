@@ -143,6 +143,12 @@ void AddGpuVariant(const ResourceRequest& request, std::vector<Variant>& variant
                           spec.request.gpus_per_node.type.clear();
                         }});
   }
+  if (gpus.count > 0 && !gpus.memory.zero()) {
+    variants.push_back({"GPUs with any memory", [](JobSpec& spec) {
+                          spec.request.gpus_per_task.memory = Bytes();
+                          spec.request.gpus_per_node.memory = Bytes();
+                        }});
+  }
 }
 
 // Everything but time, one thing at a time.

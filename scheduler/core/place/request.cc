@@ -84,9 +84,9 @@ absl::Status FillGpus(ResourceRequest& request) {
   }
   const GpuRequest whole = std::exchange(request.gpus, GpuRequest());
   if (whole.count % request.tasks == 0) {
-    request.gpus_per_task = GpuRequest{whole.type, whole.count / request.tasks};
+    request.gpus_per_task = GpuRequest{whole.type, whole.count / request.tasks, whole.memory};
   } else if (request.min_nodes == request.max_nodes && whole.count % request.min_nodes == 0) {
-    request.gpus_per_node = GpuRequest{whole.type, whole.count / request.min_nodes};
+    request.gpus_per_node = GpuRequest{whole.type, whole.count / request.min_nodes, whole.memory};
   } else if (request.min_nodes == 1) {
     request.max_nodes = 1;
     request.gpus_per_node = whole;
@@ -104,14 +104,18 @@ std::uint32_t GpusOnNode(const ResourceRequest& request, std::uint32_t tasks) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(gpus, UINT32_MAX));
 }
 
-bool IsOfType(const std::string& model, const std::string& type) {
-  return type.empty() ||
-         std::search(model.begin(), model.end(), type.begin(), type.end(),
-                     [](char a, char b) { return Lower(a) == Lower(b); }) != model.end();
+bool IsOfKind(const std::string& model, Bytes memory, const GpuRequest& kind) {
+  constexpr std::uint64_t kMissing = 15;  // a fifteenth
+  const std::string& type = kind.type;
+  const bool is_of_type = type.empty() || std::search(model.begin(), model.end(), type.begin(),
+                                                      type.end(), [](char a, char b) {
+                                                        return Lower(a) == Lower(b);
+                                                      }) != model.end();
+  return is_of_type && memory.value() >= kind.memory.value() - kind.memory.value() / kMissing;
 }
 
-bool IsOfType(const Gpu& gpu, const std::string& type) {
-  return IsOfType(gpu.model, type);
+bool IsOfKind(const Gpu& gpu, const GpuRequest& kind) {
+  return IsOfKind(gpu.model, gpu.memory, kind);
 }
 
 std::uint32_t CoresPerTask(const Machine& machine, const ResourceRequest& request) {
@@ -149,7 +153,7 @@ GpuShare FreeShare(const NodeSnapshot& node, std::size_t gpu) {
 GpuShare MostFreeShare(const NodeSnapshot& node, const GpuRequest& request) {
   GpuShare most;
   for (std::size_t gpu = 0; gpu < node.machine->gpus.size(); ++gpu) {
-    if (IsOfType(node.machine->gpus[gpu], request.type)) {
+    if (IsOfKind(node.machine->gpus[gpu], request)) {
       most = std::max(most, FreeShare(node, gpu));
     }
   }
@@ -159,7 +163,7 @@ GpuShare MostFreeShare(const NodeSnapshot& node, const GpuRequest& request) {
 std::uint32_t FreeGpus(const NodeSnapshot& node, const GpuRequest& request) {
   std::uint32_t free = 0;
   for (std::size_t i = 0; i < node.machine->gpus.size(); ++i) {
-    if (FreeShare(node, i) == kWholeGpu && IsOfType(node.machine->gpus[i], request.type)) {
+    if (FreeShare(node, i) == kWholeGpu && IsOfKind(node.machine->gpus[i], request)) {
       ++free;
     }
   }

@@ -38,9 +38,11 @@ inline const GpuRequest& GpuKind(const ResourceRequest& request) {
 }
 // The GPUs that `tasks` tasks need on one node.
 std::uint32_t GpusOnNode(const ResourceRequest& request, std::uint32_t tasks);
-// True when the model is of the requested type: the type is part of its name, whatever the case.
-bool IsOfType(const Gpu& gpu, const std::string& type);
-bool IsOfType(const std::string& model, const std::string& type);
+// Whether a GPU of that model and memory will do: the type is part of the model's name, whatever
+// the case, and its memory is no smaller. A GPU shows up to a sixteenth less than it is sold
+// with, which its driver and its error correction take, so a fifteenth may be missing.
+bool IsOfKind(const std::string& model, Bytes memory, const GpuRequest& kind);
+bool IsOfKind(const Gpu& gpu, const GpuRequest& kind);
 
 // The socket of a core; where the machine knows none, its NUMA node.
 inline std::uint32_t SocketOf(const Core& core) {

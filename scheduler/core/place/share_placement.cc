@@ -16,7 +16,7 @@ namespace {
 std::vector<std::uint32_t> FullestFirst(const NodeSnapshot& node, const ResourceRequest& request) {
   std::vector<std::uint32_t> gpus;
   for (std::uint32_t gpu = 0; gpu < node.machine->gpus.size(); ++gpu) {
-    if (IsOfType(node.machine->gpus[gpu], GpuKind(request).type) &&
+    if (IsOfKind(node.machine->gpus[gpu], GpuKind(request)) &&
         FreeShare(node, gpu) >= request.gpu_share) {
       gpus.push_back(gpu);
     }

@@ -97,7 +97,7 @@ class NodePlacer {
 
   void CollectGpus() {
     for (std::uint32_t i = 0; i < machine_.gpus.size(); ++i) {
-      if (IsGpuFree(node_, i) && IsOfType(machine_.gpus[i], GpuKind(request_).type)) {
+      if (IsGpuFree(node_, i) && IsOfKind(machine_.gpus[i], GpuKind(request_))) {
         DomainOf(machine_.gpus[i].numa).gpus.push_back(i);
       }
     }

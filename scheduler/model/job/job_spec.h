@@ -43,8 +43,10 @@ struct User {
 struct GpuRequest {
   std::string type;  // part of the model's name, any case; empty for any
   std::uint32_t count = 0;
+  Bytes memory = {};  // that each has, as it is sold; zero: any
   static constexpr auto Fields(auto list) {
-    return list(Field{"type", &GpuRequest::type}, Field{"count", &GpuRequest::count});
+    return list(Field{"type", &GpuRequest::type}, Field{"count", &GpuRequest::count},
+                Field{"memory", &GpuRequest::memory});
   }
   friend bool operator==(const GpuRequest&, const GpuRequest&) = default;
 };

@@ -315,7 +315,8 @@ std::string ToSentence(const Shortage& shortage) {
     case ShortageKind::kNodes:
       return absl::StrCat("needs ", Counted(shortage.needed, "node"), ", ", FitText(shortage));
     case ShortageKind::kGpuType:
-      return "without GPUs of that type";
+      return shortage.name.empty() ? "without GPUs of that type"
+                                   : absl::StrCat("without GPUs of that type with ", shortage.name);
     case ShortageKind::kDown:
       return "down";
     case ShortageKind::kDrained:

@@ -83,11 +83,11 @@ bool DealCores(const NodeSnapshot& node, const ResourceRequest& request,
 
 std::vector<std::uint32_t> FirstFreeGpus(const NodeSnapshot& node, const ResourceRequest& request,
                                          std::uint32_t count) {
-  const std::string& type = GpuKind(request).type;
+  const GpuRequest& kind = GpuKind(request);
   std::vector<std::uint32_t> gpus;
   for (std::uint32_t i = 0; i < node.machine->gpus.size() && gpus.size() < count; ++i) {
     const bool free = i >= node.taken.gpus.size() || node.taken.gpus[i].zero();
-    if (free && IsOfType(node.machine->gpus[i], type)) {
+    if (free && IsOfKind(node.machine->gpus[i], kind)) {
       gpus.push_back(i);
     }
   }

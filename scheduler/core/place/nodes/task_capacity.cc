@@ -42,14 +42,19 @@ std::uint32_t MostApart(const NodeCapacity& capacity, const ResourceRequest& req
   return Clamp(most > 0 ? most : std::uint64_t{each} * capacity.socket_cores.size());
 }
 
-std::uint32_t GpuMask(const NodeCapacity& capacity, const std::string& type) {
+std::uint32_t GpuMask(const NodeCapacity& capacity, const GpuRequest& kind) {
   std::uint32_t mask = 0;
   for (std::size_t i = 0; i < kGpuModels; ++i) {
-    if (!capacity.gpu_models[i].empty() && IsOfType(capacity.gpu_models[i], type)) {
+    if (!capacity.gpu_models[i].empty() &&
+        IsOfKind(capacity.gpu_models[i], capacity.gpu_memory[i], kind)) {
       mask |= 1U << i;
     }
   }
   return mask;
+}
+
+bool IsModelAt(const NodeCapacity& capacity, std::size_t at, const Gpu& gpu) {
+  return capacity.gpu_models[at] == gpu.model && capacity.gpu_memory[at] == gpu.memory;
 }
 
 // A count in the node's own order; more than 32 bits hold is as good as all.
@@ -81,11 +86,12 @@ NodeCapacity CapacityOf(const Machine& machine) {
   for (const Gpu& gpu : machine.gpus) {
     std::size_t at = 0;
     while (at + 1 < kGpuModels && !capacity.gpu_models[at].empty() &&
-           capacity.gpu_models[at] != gpu.model) {
+           !IsModelAt(capacity, at, gpu)) {
       ++at;
     }
     if (capacity.gpu_models[at].empty()) {
       capacity.gpu_models[at] = gpu.model.empty() ? "gpu" : gpu.model;
+      capacity.gpu_memory[at] = gpu.memory;
     }
     ++capacity.all.gpus[at];
     capacity.all.shares[at] += kWholeGpu.value();
@@ -99,7 +105,7 @@ NodeCapacity CapacityOf(const Machine& machine) {
 
 std::size_t GpuModelOf(const NodeCapacity& capacity, const Gpu& gpu) {
   for (std::size_t i = 0; i + 1 < kGpuModels; ++i) {
-    if (capacity.gpu_models[i] == gpu.model || capacity.gpu_models[i + 1].empty()) {
+    if (IsModelAt(capacity, i, gpu) || capacity.gpu_models[i + 1].empty()) {
       return i;
     }
   }
@@ -206,7 +212,7 @@ DemandScale ScaleOf(const NodeCapacity& capacity, const ResourceRequest& request
     scale.each.shares = request.gpus_per_task.count * request.gpu_share.value();
   }
   if (request.gpus_per_node.count + request.gpus_per_task.count > 0) {
-    scale.fixed.gpu_models = GpuMask(capacity, GpuKind(request).type);
+    scale.fixed.gpu_models = GpuMask(capacity, GpuKind(request));
   }
   if (!request.memory_per_node.zero()) {
     scale.fixed.memory = request.memory_per_node;

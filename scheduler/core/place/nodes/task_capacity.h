@@ -25,6 +25,7 @@ struct NodeCapacity {
   std::vector<std::uint32_t> socket_cores;         // on each
   bool uniform = true;                             // all cores have as many threads
   std::array<std::string, kGpuModels> gpu_models;  // empty: none at this position
+  std::array<Bytes, kGpuModels> gpu_memory = {};   // of each, which are of another model by that
   std::array<std::string, kGresKinds> gres = {};   // the names, sorted; empty: none
   friend bool operator==(const NodeCapacity&, const NodeCapacity&) = default;
 };

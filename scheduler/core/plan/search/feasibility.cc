@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/base/text/size_text.h"
 #include "scheduler/core/place/nodes/feature_match.h"
 #include "scheduler/core/place/nodes/node_choice.h"
 #include "scheduler/core/place/nodes/task_capacity.h"
@@ -80,6 +81,11 @@ std::uint32_t RoomOn(const Look& look, const ResourceRequest& request, std::uint
   return look.users.has_value()
              ? 0
              : RoomFor(look.free, *look.capacity, ScaleOf(*look.capacity, request), limit);
+}
+
+// Which memory the GPUs are to have; empty: any.
+std::string KindText(const GpuRequest& kind) {
+  return kind.memory.zero() ? "" : BytesText(kind.memory.value(), SizeRounding::kDown);
 }
 
 // True when the looks that `usable` chooses hold the whole job, `room_of` each of them.
@@ -170,7 +176,7 @@ std::vector<Shortage> ShortagesOf(const Look& look, const ResourceRequest& reque
     const bool empty = look.free == look.capacity->all;
     const GpuShare most = empty ? kWholeGpu : MostFreeShare(*look.node, kind);
     if (most < request.gpu_share && std::any_of(gpus.begin(), gpus.end(), [&kind](const Gpu& gpu) {
-          return IsOfType(gpu, kind.type);
+          return IsOfKind(gpu, kind);
         })) {
       return {Shortage{ShortageKind::kGpuShare, 1, request.gpu_share.value(), most.value()}};
     }
@@ -192,7 +198,7 @@ std::vector<Shortage> ShortagesOf(const Look& look, const ResourceRequest& reque
   const std::uint32_t gpus = GpusOnNode(request, tasks);
   const bool has_gpus = CountGpus(capacity.all, ~0U) > 0;
   if (gpus > 0 && has_gpus && scale.fixed.gpu_models == 0) {
-    return {Shortage{ShortageKind::kGpuType, 1, gpus, 0}};
+    return {Shortage{ShortageKind::kGpuType, 1, gpus, 0, KindText(GpuKind(request))}};
   }
   const std::uint32_t free_gpus = CountGpus(look.free, scale.fixed.gpu_models);
   if (gpus > 0 && request.gpu_share.zero() && free_gpus < gpus) {

@@ -54,7 +54,7 @@ NodeSnapshot ShareChoice::Visible(const Need& need, std::uint32_t node,
   std::array<std::uint32_t, kGpuModels> broken{};  // whole GPUs that the job may use up
   for (std::uint32_t gpu = 0; gpu < machine.gpus.size(); ++gpu) {
     GpuShare& taken = visible.taken.gpus[gpu];
-    if (!IsOfType(machine.gpus[gpu], GpuKind(*need.request).type) ||
+    if (!IsOfKind(machine.gpus[gpu], GpuKind(*need.request)) ||
         FreeShare(node_snapshot, gpu) < need.request->gpu_share) {
       continue;
     }
@@ -87,11 +87,11 @@ std::optional<ShareChoice::Place> ShareChoice::Choose(const Need& need,
     const std::uint32_t cores = CoresPerTask(machine, request) * request.tasks;
     const PackingClass job{cores * kMilli, 1, request.gpu_share.value(), ~0ULL, 0};
     for (std::uint32_t gpu = 0; gpu < machine.gpus.size(); ++gpu) {
-      if (!IsOfType(machine.gpus[gpu], GpuKind(request).type) ||
+      if (!IsOfKind(machine.gpus[gpu], GpuKind(request)) ||
           FreeShare(visible, gpu) < request.gpu_share) {
         continue;
       }
-      const PackingRoom room = RoomOf(NumberOf(machine.gpus[gpu].model), visible);
+      const PackingRoom room = RoomOf(NumberOf(machine.gpus[gpu]), visible);
       const std::tuple its{CoresBeside(visible, gpu) < cores, CostOn(room, job, mix, gpu)};
       if (!best.has_value() || its < least) {
         best = Place{node, gpu};
@@ -123,9 +123,10 @@ void ShareChoice::Start(const Need& need, const Opening& opening, const Allocati
   }
 }
 
-std::uint32_t ShareChoice::NumberOf(const std::string& model) {
+std::uint32_t ShareChoice::NumberOf(const Gpu& gpu) {
   const auto next = static_cast<std::uint32_t>(models_.size());
-  return std::min(models_.emplace(model, next).first->second, kModelsMost - 1);
+  return std::min(models_.emplace(std::pair(gpu.model, gpu.memory), next).first->second,
+                  kModelsMost - 1);
 }
 
 PackingRoom ShareChoice::RoomOf(std::uint32_t model, const NodeSnapshot& node_snapshot) const {
@@ -145,7 +146,7 @@ const PackingMix& ShareChoice::Mix() {
   mix_.emplace();
   for (const NodeSnapshot& node : snapshot_.nodes) {
     for (const Gpu& gpu : node.machine->gpus) {
-      NumberOf(gpu.model);
+      NumberOf(gpu);
     }
   }
   for (const WaitingJob& job : snapshot_.waiting) {
@@ -168,7 +169,7 @@ void ShareChoice::AddClass(const JobSpec& spec, std::uint64_t count) {
   one.gpu_milli = request.gpu_share.zero() ? kWholeGpu.value() : request.gpu_share.value();
   one.models = 0;
   for (const auto& [model, number] : models_) {
-    one.models |= IsOfType(model, GpuKind(request).type) && number < kModelsMost
+    one.models |= IsOfKind(model.first, model.second, GpuKind(request)) && number < kModelsMost
                       ? std::uint64_t{1} << number
                       : 0;
   }

@@ -51,12 +51,12 @@ class ShareChoice {
   [[nodiscard]] Time LastEnd(std::uint32_t node, std::uint32_t gpu) const;
   const PackingMix& Mix();
   void AddClass(const JobSpec& spec, std::uint64_t count);
-  std::uint32_t NumberOf(const std::string& model);
+  std::uint32_t NumberOf(const Gpu& gpu);
   [[nodiscard]] PackingRoom RoomOf(std::uint32_t model, const NodeSnapshot& node_snapshot) const;
 
   const Snapshot& snapshot_;
   Availability& availability_;
-  std::map<std::string, std::uint32_t> models_;
+  std::map<std::pair<std::string, Bytes>, std::uint32_t> models_;  // by name and memory
   std::optional<PackingMix> mix_;
   // When the last user of a GPU that started in this cycle ends, by node and GPU.
   std::map<std::pair<std::uint32_t, std::uint32_t>, Time> started_;

@@ -139,6 +139,17 @@ TEST(JobOptions, MemoryForEachGpuIsTheTasksOrTheNodes) {
             "--mem-per-gpu: excludes --mem and --mem-per-cpu: give one of them");
 }
 
+TEST(JobOptions, MemoryOfGpusGoesWithTheGpusThatAreAskedFor) {
+  EXPECT_EQ(Read({{"gpus-per-node", "a100:4"}, {"gpu-memory", "80G"}})->spec.request.gpus_per_node,
+            (GpuRequest{"a100", 4, kGibibyte * 80}));
+  EXPECT_EQ(Read({{"gpus", "2"}, {"gpu-memory", "40G"}})->spec.request.gpus,
+            (GpuRequest{"", 2, kGibibyte * 40}));
+  EXPECT_EQ(Read({{"gpu-share", "0.5"}, {"gpu-memory", "40G"}})->spec.request.gpus_per_task,
+            (GpuRequest{"", 1, kGibibyte * 40}));
+  EXPECT_EQ(Error({{"gpu-memory", "40G"}}),
+            "--gpu-memory: the job asks for no GPUs; say how many: --gpus=1");
+}
+
 TEST(JobOptions, TheCheckpointIntervalIsSecondsForTheSupervisor) {
   EXPECT_EQ(Read({{"checkpoint-interval", "15m"}})->checkpoint_interval, "900");
   EXPECT_EQ(Read({{"checkpoint-interval", "90s"}})->checkpoint_interval, "90");

@@ -139,10 +139,36 @@ TEST(Placement, TheTypeOfAGpuIsPartOfItsModelInAnyCase) {
   EXPECT_EQ(FreeGpus(node, {"a100", 1}), 1U);
   EXPECT_EQ(FreeGpus(node, {"h100", 1}), 0U);
   EXPECT_EQ(FreeGpus(node, {"", 1}), 1U);
-  EXPECT_TRUE(IsOfType(Gpu(), ""));
+  EXPECT_TRUE(IsOfKind(Gpu(), GpuRequest()));
   ResourceRequest request = OneNode(1);
   request.gpus_per_node = {"h100", 1};
   EXPECT_EQ(Place(node, request).tasks, 0U);
+}
+
+TEST(Placement, AGpuCountsForTheMemoryThatItIsSoldWith) {
+  const GpuRequest kind = {"", 1, kGibibyte * 48};
+  EXPECT_TRUE(IsOfKind("NVIDIA L40S", Bytes(46'068ULL << 20), kind));
+  EXPECT_TRUE(IsOfKind("NVIDIA H100 80GB HBM3", Bytes(81'559ULL << 20), kind));
+  EXPECT_FALSE(IsOfKind("NVIDIA A100-SXM4-40GB", Bytes(40'960ULL << 20), kind));
+  EXPECT_FALSE(IsOfKind("a GPU that does not tell", Bytes(), kind));
+  EXPECT_FALSE(IsOfKind("NVIDIA L40S", Bytes(46'068ULL << 20), {"h100", 1, kGibibyte * 48}));
+}
+
+TEST(Placement, AJobForGpusWithMuchMemoryGetsThoseOfTheNodeThatHaveIt) {
+  NodeSnapshot node = MakeNode(1, {.gpus = 2});
+  Machine machine = *node.machine;
+  machine.gpus[0].memory = kGibibyte * 40;
+  machine.gpus[1].memory = kGibibyte * 80;  // of the same name
+  node.machine = std::make_shared<const Machine>(machine);
+  ResourceRequest request = OneNode(1);
+  request.gpus_per_node = {"", 1, kGibibyte * 80};
+  const auto placement = Place(node, request);
+  ASSERT_EQ(placement.tasks, 1U);
+  EXPECT_EQ(placement.allocation.ranks.front().gpus, std::vector<std::uint32_t>{1});
+  request.gpus_per_node.count = 2;
+  EXPECT_EQ(Place(node, request).tasks, 0U);
+  request.gpus_per_node.memory = kGibibyte * 40;
+  EXPECT_EQ(Place(node, request).tasks, 1U);
 }
 
 TEST(Placement, AGpuThatNamesNoNumaNodeBelongsToTheOnlyOne) {

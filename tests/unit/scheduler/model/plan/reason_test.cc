@@ -21,10 +21,13 @@ TEST(Reason, SaysWhatEachKindOfNodeLacksWithNumbers) {
       "2 nodes: 1 short of 3 cores (has 1), 1 drained");
   EXPECT_EQ(ToSentence(Lacking(1, {{ShortageKind::kCores, 1, 1, 0}})),
             "1 node: 1 short of 1 core (has 0)");
-  EXPECT_EQ(ToSentence(Lacking(9, {{ShortageKind::kGpus, 4, 2, 1},
-                                   {ShortageKind::kGpuType, 3, 2, 0},
-                                   {ShortageKind::kDown, 2, 0, 0}})),
-            "9 nodes: 4 short of 2 GPUs (has 1), 3 without GPUs of that type, 2 down");
+  EXPECT_EQ(
+      ToSentence(Lacking(9, {{ShortageKind::kGpus, 4, 2, 1},
+                             {ShortageKind::kGpuType, 3, 2, 0},
+                             {ShortageKind::kGpuType, 1, 1, 0, "40 GiB"},
+                             {ShortageKind::kDown, 2, 0, 0}})),
+      "9 nodes: 4 short of 2 GPUs (has 1), 3 without GPUs of that type, 1 without GPUs of that "
+      "type with 40 GiB, 2 down");
 }
 
 TEST(Reason, SaysWhatNodesLackTogether) {

@@ -32,6 +32,19 @@ TEST(NodeRoom, AMachineWithTwoModelsCountsThemApart) {
   EXPECT_EQ(RoomOn(node, request, 4), 4U);
 }
 
+TEST(NodeRoom, GpusOfOneNameAndDifferentMemoryAreCountedApart) {
+  Machine machine = testing::MakeMachine({.cores = 8, .gpus = 3});
+  machine.gpus[0].memory = machine.gpus[1].memory = kGibibyte * 16;
+  machine.gpus[2].memory = kGibibyte * 32;
+  const NodeCapacity capacity = CapacityOf(machine);
+  EXPECT_NE(GpuModelOf(capacity, machine.gpus[0]), GpuModelOf(capacity, machine.gpus[2]));
+  ResourceRequest request = testing::Normal(testing::Tasks(3)).request;
+  request.gpus_per_task = {"", 1, kGibibyte * 32};
+  EXPECT_EQ(RoomFor(capacity.all, capacity, ScaleOf(capacity, request), 3), 1U);
+  request.gpus_per_task.memory = kGibibyte * 16;
+  EXPECT_EQ(RoomFor(capacity.all, capacity, ScaleOf(capacity, request), 3), 3U);
+}
+
 TEST(NodeRoom, AMachineThatCameBackSmallerHasNothingFreeAndNeverMoreThanItHas) {
   NodeSnapshot node = MakeNode(1, {.cores = 2, .gpus = 1});
   node.taken.cpus = testing::Cpus("0-7");
