@@ -79,7 +79,7 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   const auto idle = WatchIdle(config, controller, usage, log);
   const auto alerts = WatchAlerts(config, controller, usage, clients.warnings(), log);
   const TakeSettings take = TakeInto(*tokens, *idle, *alerts, clock, log);
-  const auto loop = Compete(config, *store, controller, *server, log, *tokens, take);
+  const auto loop = Compete(config, {*store, controller, *tokens}, *server, log, take);
   leadership.Use(loop.get());
   const auto housekeeping = KeepHouse(config, *store, controller, clock, log);
   SayReady(config.ready_fd);

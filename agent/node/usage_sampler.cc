@@ -172,24 +172,31 @@ std::vector<UsageSampler::Change> UsageSampler::Changes(SteadyTime now,
     }
     for (std::size_t i = 0; i < machine_.gpus.size(); ++i) {
       if (machine_.gpus[i].uuid == reading.uuid) {
-        changes[i].elapsed_ms = elapsed_ms;
-        if (reading.busy_percent.has_value()) {
-          changes[i].busy_ms = elapsed_ms * *reading.busy_percent / 100;
-        }
-        if (reading.memory_busy_percent.has_value()) {
-          changes[i].memory_busy_ms = elapsed_ms * *reading.memory_busy_percent / 100;
-        }
-        changes[i].counters = reading.counters;
-        changes[i].memory = reading.memory_used.value_or(Bytes());
-        // A driver that was loaded again counts from nothing.
-        changes[i].energy_mj = first || reading.energy_mj < before.energy_mj
-                                   ? 0
-                                   : static_cast<double>(reading.energy_mj - before.energy_mj);
+        changes[i] = ChangeSince(before, reading, elapsed_ms);
+        changes[i].energy_mj = first ? 0 : changes[i].energy_mj;
       }
     }
     before = reading;
   }
   return changes;
+}
+
+UsageSampler::Change UsageSampler::ChangeSince(const topology::GpuReading& before,
+                                               const topology::GpuReading& now, double elapsed_ms) {
+  Change change;
+  change.elapsed_ms = elapsed_ms;
+  if (now.busy_percent.has_value()) {
+    change.busy_ms = elapsed_ms * *now.busy_percent / 100;
+  }
+  if (now.memory_busy_percent.has_value()) {
+    change.memory_busy_ms = elapsed_ms * *now.memory_busy_percent / 100;
+  }
+  change.counters = now.counters;
+  change.memory = now.memory_used.value_or(Bytes());
+  // A driver that was loaded again counts from nothing.
+  change.energy_mj =
+      now.energy_mj < before.energy_mj ? 0 : static_cast<double>(now.energy_mj - before.energy_mj);
+  return change;
 }
 
 void UsageSampler::AddGpus(const NodeAllocation& part, const std::vector<Change>& changes,

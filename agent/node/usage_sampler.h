@@ -94,6 +94,8 @@ class UsageSampler {
     Looks untold;
   };
   void Meet(const Running& running, SteadyTime now);
+  static Change ChangeSince(const topology::GpuReading& before, const topology::GpuReading& now,
+                            double elapsed_ms);
   std::vector<Change> Changes(SteadyTime now, std::vector<std::string>& lost);
   void AddGpus(const NodeAllocation& part, const std::vector<Change>& changes, Sum& sum) const;
   static void AddLooks(const Looks& looks, Sum& sum);

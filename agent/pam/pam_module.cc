@@ -46,7 +46,7 @@ std::string NodeName() {
 }
 
 std::optional<uid_t> UserNumber(const char* name) {
-  std::vector<char> space(64 * 1024);
+  std::vector<char> space(std::size_t{64} * 1024);
   passwd entry = {};
   passwd* found = nullptr;
   return getpwnam_r(name, &entry, space.data(), space.size(), &found) == 0 && found != nullptr

@@ -32,7 +32,8 @@ void Confinement::HoldToLimits(std::uint32_t node_index) {
   } else if (cgroup_.has_value()) {
     limits_ = cgroup_->Hold(order_, order_.launch.allocation.nodes[node_index]);
   } else if (order_.cgroup.empty()) {
-    limits_ = order_.limits;
+    const LimitSet& promised = order_.limits;
+    limits_ = promised;
   } else {
     limits_ = NoLimits(absl::StrCat("the control group ", order_.cgroup, " cannot be made"));
   }

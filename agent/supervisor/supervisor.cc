@@ -168,7 +168,7 @@ std::string Supervisor::ClosedToSessions() const {
   return work_.begun() ? "" : "it has not begun yet";
 }
 
-bool Supervisor::SessionsEnded() {
+bool Supervisor::SessionsEnded() const {
   return sockets_.sessions == nullptr ||
          sockets_.sessions->Ended(std::min(order_.launch.spec.kill_grace, kSessionGraceMax));
 }

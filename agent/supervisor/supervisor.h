@@ -65,7 +65,7 @@ class Supervisor {
   void OpenSessionDesk(std::uint32_t node_index);
   // Why none may enter now; empty: he may.
   [[nodiscard]] std::string ClosedToSessions() const;
-  [[nodiscard]] bool SessionsEnded();
+  [[nodiscard]] bool SessionsEnded() const;
   void FailLaunch(const absl::Status& why);
   absl::Status OnCommand(const ControlSocket::Command& command);
   [[nodiscard]] bool IsOurs(JobId job, AttemptNumber attempt) const;

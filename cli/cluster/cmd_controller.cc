@@ -95,7 +95,7 @@ std::string SuccessorIn(const std::vector<Asked>& asked, const std::string& befo
     return leader->status->name == before ? "" : leader->status->name;
   }
   for (const Asked& one : asked) {
-    const std::string holder = one.status.ok() ? one.status->leader : "";
+    std::string holder = one.status.ok() ? one.status->leader : "";
     const bool was_asked = std::any_of(asked.begin(), asked.end(), [&holder](const Asked& other) {
       return other.status.ok() && other.status->name == holder;
     });

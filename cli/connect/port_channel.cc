@@ -102,10 +102,7 @@ absl::Status PortChannel::Run(int stop) {
       }
     }
     if (watched[0].revents != 0) {
-      const absl::Status read = ReadFrames();
-      if (!read.ok()) {
-        return read;
-      }
+      RETURN_IF_ERROR(ReadFrames());
     }
     Flush();
   }
@@ -142,11 +139,8 @@ absl::Status PortChannel::TakeFrames() {
     if (rest.size() < kHeadBytes + size) {
       break;
     }
-    const absl::Status taken = Take(static_cast<Id>(ReadNumber(rest.substr(0, 4))),
-                                    static_cast<Kind>(rest[4]), rest.substr(kHeadBytes, size));
-    if (!taken.ok()) {
-      return taken;
-    }
+    RETURN_IF_ERROR(Take(static_cast<Id>(ReadNumber(rest.substr(0, 4))), static_cast<Kind>(rest[4]),
+                         rest.substr(kHeadBytes, size)));
     rest.remove_prefix(kHeadBytes + size);
   }
   received_.erase(0, received_.size() - rest.size());

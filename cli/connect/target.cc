@@ -25,9 +25,13 @@ absl::Status Unreached(const ForwardedPort& target, const std::string& why) {
       absl::StrCat("no program listens on ", EndOf(target), ": ", why));
 }
 
+std::string ErrorText(int error) {
+  return std::strerror(error);  // NOLINT(concurrency-mt-unsafe): glibc's is safe
+}
+
 absl::Status InUse(std::uint16_t port) {
   return absl::FailedPreconditionError(absl::StrCat("port ", port,
-                                                    " of this machine: ", std::strerror(errno),
+                                                    " of this machine: ", ErrorText(errno),
                                                     "; name another, like 0:PORT for any"));
 }
 
@@ -76,7 +80,7 @@ absl::StatusOr<UniqueFd> BeginConnection(const ForwardedPort& target) {
         (connect(fd.get(), each->ai_addr, each->ai_addrlen) == 0 || errno == EINPROGRESS)) {
       return fd;
     }
-    why = std::strerror(errno);
+    why = ErrorText(errno);
   }
   return Unreached(target, why);
 }
@@ -90,7 +94,7 @@ absl::Status CheckListens(const ForwardedPort& target) {
   int error = 0;
   socklen_t size = sizeof error;
   getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &size);
-  return error == 0 ? absl::OkStatus() : Unreached(target, std::strerror(error));
+  return error == 0 ? absl::OkStatus() : Unreached(target, ErrorText(error));
 }
 
 }  // namespace muster::cli

@@ -11,6 +11,7 @@
 #include "cli/dev/session_keeper.h"
 #include "cli/dev/session_script.h"
 #include "cli/dev/session_visit.h"
+#include "cli/frame/output.h"
 #include "cli/frame/verbs.h"
 #include "cli/images/container_check.h"
 #include "cli/jobs/submit/submission.h"

@@ -255,7 +255,7 @@ class Keeper {
     }
   }
 
-  bool AwaitServer(seconds patience) {
+  bool AwaitServer(seconds patience) const {
     const absl::StatusOr<UniqueFd> ends = OpenChildPidfd(server_);
     pollfd watched = {ends.ok() ? ends->get() : -1, POLLIN, 0};
     if (poll(&watched, 1, static_cast<int>(milliseconds(patience).count())) != 1) {
@@ -322,7 +322,7 @@ absl::StatusOr<int> EnterSession(const Invocation& invocation,
     std::signal(signal, SIG_IGN);
   }
   ASSIGN_OR_RETURN(const pid_t child, Spawn(request));
-  const char* terminal = ttyname(STDIN_FILENO);
+  const char* terminal = ttyname(STDIN_FILENO);  // NOLINT(concurrency-mt-unsafe): one thread
   const absl::Status entered = place.Enter(child, terminal != nullptr ? terminal : "");
   if (!entered.ok()) {
     std::cerr << "muster dev: keys do not count as use: " << entered.message() << "\n";

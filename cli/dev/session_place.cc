@@ -58,7 +58,7 @@ absl::StatusOr<SessionPlace> SessionPlace::Of(const Environment& environment) {
 }
 
 absl::Status SessionPlace::Make() const {
-  if (const absl::Status there = Check(); there.ok()) {
+  if (absl::Status there = Check(); there.ok()) {
     Remove();
   } else if (!absl::IsNotFound(there)) {
     return there;

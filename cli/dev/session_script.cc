@@ -18,7 +18,7 @@
 namespace muster::cli {
 namespace {
 
-constexpr const char* kShell = "shell";
+constexpr const char* kShellTemplate = "shell";
 constexpr const char* kSiteFolder = "/etc/muster/dev";
 constexpr const char* kJupyter = R"(#!/bin/sh
 # purpose: JupyterLab, or the notebook where that is installed
@@ -35,7 +35,7 @@ exit 127
 )";
 
 std::vector<SessionTemplate> OwnTemplates() {
-  return {{"jupyter", kJupyter, ""}, {kShell, "", ""}};
+  return {{"jupyter", kJupyter, ""}, {kShellTemplate, "", ""}};
 }
 
 // The user's, then the site's.
@@ -77,7 +77,7 @@ absl::StatusOr<SessionTemplate> FindTemplate(const std::string& name,
     return Load(std::filesystem::path(name).filename().string(), name);
   }
   for (const std::string& folder : Folders(environment)) {
-    if (const std::string path = folder + "/" + name; access(path.c_str(), F_OK) == 0) {
+    if (const std::string path = absl::StrCat(folder, "/", name); access(path.c_str(), F_OK) == 0) {
       return Load(name, path);
     }
   }

@@ -24,12 +24,13 @@ namespace {
 
 constexpr int kFirstPauseMs = 100;
 constexpr int kPauseMaxMs = 2'000;
-constexpr int kShellSignalBase = 128;
-constexpr std::chrono::seconds kEndPatience{15};
+constexpr int kSignalExitBase = 128;
+constexpr std::chrono::seconds kJobEndPatience{15};
 constexpr std::chrono::milliseconds kEndPause{200};
 
 absl::StatusOr<JobView> Show(Connection& connection, JobId job) {
-  ASSIGN_OR_RETURN(const std::vector<JobDetail> jobs, connection.Call(ShowJob{.job = job}));
+  ASSIGN_OR_RETURN(const std::vector<JobDetail> jobs,
+                   connection.Call(ShowJob{.job = {.job = job}}));
   return jobs.front().job;
 }
 
@@ -55,7 +56,7 @@ absl::Status TakeBack(Connection& connection, JobId job) {
 
 // The way in has ended: says whether the job has, too. One that ends is waited for a while.
 absl::StatusOr<int> HowItStands(Connection& connection, JobId job, int code) {
-  const auto patience = std::chrono::steady_clock::now() + kEndPatience;
+  const auto patience = std::chrono::steady_clock::now() + kJobEndPatience;
   for (;;) {
     ASSIGN_OR_RETURN(const JobView view, Show(connection, job));
     const bool runs = view.state == Name(JobState::kRunning);
@@ -130,7 +131,7 @@ absl::StatusOr<int> VisitSession(const Invocation& invocation, Connection& conne
   }
   if (door->port == 0) {
     ASSIGN_OR_RETURN(const int code, OpenShell(invocation, self, job));
-    return code > kShellSignalBase ? HowItStands(connection, job, code) : code;
+    return code > kSignalExitBase ? HowItStands(connection, job, code) : code;
   }
   ForwardedPort port;
   port.local = local_port;

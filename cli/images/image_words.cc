@@ -94,10 +94,7 @@ absl::Status ReadPull(const Invocation& invocation, const ImageWords& words,
   if (words.images.size() != 1) {
     return absl::InvalidArgumentError("pull: takes one IMAGE");
   }
-  const absl::Status image = CheckContainer({.image = words.images.front()});
-  if (!image.ok()) {
-    return image;
-  }
+  RETURN_IF_ERROR(CheckContainer({.image = words.images.front()}));
   for (const char* option :
        {"nodelist", "nodes", "partition", "account", "time", "controller", "state"}) {
     if (invocation.Has(option)) {

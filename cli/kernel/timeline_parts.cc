@@ -22,7 +22,7 @@ bool IsNumber(const Json& event, const char* key) {
   return found != event.end() && found->is_number();
 }
 
-std::string TextOf(const Json& event, const char* key) {
+std::string TextIn(const Json& event, const char* key) {
   const auto found = event.find(key);
   return found != event.end() && found->is_string() ? found->get<std::string>() : "";
 }
@@ -85,11 +85,11 @@ void Rename(int rank, std::uint64_t flows, Processes* processes, Json* event, Js
                                 absl::StrCat("rank ", rank, ": ", old.get<std::string>())));
     }
   }
-  const std::string name = TextOf(*event, "ph") == "M" ? TextOf(*event, "name") : "";
+  const std::string name = TextIn(*event, "ph") == "M" ? TextIn(*event, "name") : "";
   Json none = Json::object();
   Json& arguments = event->contains("args") ? (*event)["args"] : none;
   if (name == "process_name" && arguments.is_object()) {
-    arguments["name"] = absl::StrCat("rank ", rank, ": ", TextOf(arguments, "name"));
+    arguments["name"] = absl::StrCat("rank ", rank, ": ", TextIn(arguments, "name"));
   } else if (name == "process_sort_index" && arguments.is_object()) {
     arguments["sort_index"] = processes->PlaceOf(pid);
   }
@@ -146,7 +146,7 @@ std::int64_t LineUp(std::vector<TimelinePart>* parts) {
       }
       if (part.pytorch) {
         Rename(part.rank, flows, &processes, &event, &added);
-      } else if (TextOf(event, "name") == "process_name" && IsNumber(event, "pid")) {
+      } else if (TextIn(event, "name") == "process_name" && IsNumber(event, "pid")) {
         added.push_back(Metadata("process_sort_index", event["pid"], "sort_index",
                                  event["pid"].get<std::int64_t>() * kProcessesOfRank));
       }

@@ -129,6 +129,7 @@ std::string OutputText(const absl::StatusOr<JobDetail>& detail) {
 
 std::string ReasonsText(const std::map<std::pair<std::string, std::string>, std::size_t>& reasons) {
   std::vector<std::pair<std::size_t, std::string>> most;
+  most.reserve(reasons.size());
   for (const auto& [reason, count] : reasons) {
     most.emplace_back(count, absl::StrCat(reason.first, ": ", reason.second));
   }

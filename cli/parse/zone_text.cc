@@ -25,7 +25,7 @@ std::string RuleIn(const std::string& path) {
 }
 
 std::string FileOf(const std::string& zone) {
-  const char* const directory = std::getenv("TZDIR");
+  const char* const directory = std::getenv("TZDIR");  // NOLINT(concurrency-mt-unsafe): only read
   return zone == "localtime"
              ? "/etc/localtime"
              : absl::StrCat(directory == nullptr ? "/usr/share/zoneinfo" : directory, "/", zone);

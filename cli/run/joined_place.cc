@@ -42,6 +42,20 @@ absl::StatusOr<StepId> StepOf(const JobDetail& job, const WantedPlace& wanted) {
                                          absl::StrJoin(running, " or ")));
 }
 
+// The rank that is wanted; of several the first, as of the step or of the node. Null: it is not
+// known to run.
+const RankView* RankIn(const AttemptView& attempt, StepId step, const WantedPlace& wanted) {
+  const RankView* found = nullptr;
+  for (const RankView& rank : attempt.ranks) {
+    const bool fits = rank.step == step && rank.rank == wanted.rank.value_or(rank.rank) &&
+                      (wanted.node.empty() || rank.node == wanted.node);
+    if (fits && (found == nullptr || rank.rank < found->rank)) {
+      found = &rank;
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 absl::StatusOr<JoinedPlace> FindPlace(const JobDetail& job, const WantedPlace& wanted) {
@@ -59,15 +73,7 @@ absl::StatusOr<JoinedPlace> FindPlace(const JobDetail& job, const WantedPlace& w
     return JoinedPlace{wanted.node.empty() ? nodes.front() : wanted.node, JoinedRank{}};
   }
   ASSIGN_OR_RETURN(const StepId step, StepOf(job, wanted));
-  // Without a rank the first of the step, or the first on the node.
-  const RankView* found = nullptr;
-  for (const RankView& rank : attempt.ranks) {
-    const bool fits = rank.step == step && rank.rank == wanted.rank.value_or(rank.rank) &&
-                      (wanted.node.empty() || rank.node == wanted.node);
-    if (fits && (found == nullptr || rank.rank < found->rank)) {
-      found = &rank;
-    }
-  }
+  const RankView* const found = RankIn(attempt, step, wanted);
   if (found == nullptr) {
     const std::string which =
         wanted.rank.has_value() ? absl::StrCat("no rank ", *wanted.rank) : std::string("no rank");

@@ -34,6 +34,42 @@ std::string BusyText(Duration busy, Duration elapsed) {
                                                             static_cast<double>(elapsed.count()));
 }
 
+// What the nodes' processes used, beside processors and memory.
+struct UsageParts {
+  bool gpus = false;
+  bool storage = false;
+  bool energy = false;
+};
+
+UsageParts PartsOf(const Usage& all) {
+  UsageParts parts;
+  parts.gpus = all.gpu_busy.count() > 0 || all.gpu_memory.value() > 0;
+  parts.energy = all.gpu_energy_mj + all.cpu_energy_mj > 0;
+  parts.storage =
+      all.read_bytes.has_value() || all.written_bytes.has_value() || all.io_blocked.has_value();
+  return parts;
+}
+
+Table UsageTable(const UsageParts& parts) {
+  std::vector<Column> columns = {{.title = "NODE", .right = false, .least = 0},
+                                 {.title = "CPUTIME", .right = true, .least = 0},
+                                 {.title = "CPUS-BUSY", .right = true, .least = 0},
+                                 {.title = "MEM", .right = true, .least = 0}};
+  if (parts.gpus) {
+    columns.push_back({.title = "GPUS-BUSY", .right = true, .least = 0});
+    columns.push_back({.title = "GPU-MEM", .right = true, .least = 0});
+  }
+  if (parts.storage) {
+    columns.push_back({.title = "READ", .right = true, .least = 0});
+    columns.push_back({.title = "WRITTEN", .right = true, .least = 0});
+    columns.push_back({.title = "IO-WAIT", .right = true, .least = 0});
+  }
+  if (parts.energy) {
+    columns.push_back({.title = "ENERGY", .right = true, .least = 0});
+  }
+  return Table(std::move(columns));
+}
+
 }  // namespace
 
 std::string BytesOrDash(Bytes bytes) {
@@ -75,46 +111,26 @@ NodeUsage SumOf(const std::vector<NodeUsage>& nodes) {
 }
 
 std::string PrintNodeUsage(const std::vector<NodeUsage>& nodes, Time start, const Style& style) {
-  const Usage all = SumOf(nodes).usage;
-  const bool gpus = all.gpu_busy.count() > 0 || all.gpu_memory.value() > 0;
-  const bool energy = all.gpu_energy_mj + all.cpu_energy_mj > 0;
-  const bool storage =
-      all.read_bytes.has_value() || all.written_bytes.has_value() || all.io_blocked.has_value();
-  std::vector<Column> columns = {{.title = "NODE", .right = false, .least = 0},
-                                 {.title = "CPUTIME", .right = true, .least = 0},
-                                 {.title = "CPUS-BUSY", .right = true, .least = 0},
-                                 {.title = "MEM", .right = true, .least = 0}};
-  if (gpus) {
-    columns.push_back({.title = "GPUS-BUSY", .right = true, .least = 0});
-    columns.push_back({.title = "GPU-MEM", .right = true, .least = 0});
-  }
-  if (storage) {
-    columns.push_back({.title = "READ", .right = true, .least = 0});
-    columns.push_back({.title = "WRITTEN", .right = true, .least = 0});
-    columns.push_back({.title = "IO-WAIT", .right = true, .least = 0});
-  }
-  if (energy) {
-    columns.push_back({.title = "ENERGY", .right = true, .least = 0});
-  }
-  Table table(std::move(columns));
+  const UsageParts parts = PartsOf(SumOf(nodes).usage);
+  Table table = UsageTable(parts);
   for (const NodeUsage& node : nodes) {
     const Usage& usage = node.usage;
     std::vector<Cell> cells = {{.text = node.node},
                                {.text = PreciseText(CpuTime(usage))},
                                {.text = BusyText(CpuTime(usage), node.time - start)},
                                {.text = BytesOrDash(usage.group_memory)}};
-    if (gpus) {
+    if (parts.gpus) {
       cells.push_back(
           {.text = usage.gpu_busy.count() > 0 ? BusyText(usage.gpu_busy, node.time - start) : "-"});
       cells.push_back({.text = BytesOrDash(usage.gpu_memory)});
     }
-    if (storage) {
+    if (parts.storage) {
       const std::optional<double> waits = ShareOf(usage.io_blocked, node.time - start);
       cells.push_back({.text = BytesOrDash(usage.read_bytes)});
       cells.push_back({.text = BytesOrDash(usage.written_bytes)});
       cells.push_back({.text = waits.has_value() ? PercentText(*waits) : "-"});
     }
-    if (energy) {
+    if (parts.energy) {
       const std::uint64_t taken = usage.gpu_energy_mj + usage.cpu_energy_mj;
       cells.push_back({.text = taken > 0 ? EnergyText(taken) : "-"});
     }

@@ -37,6 +37,7 @@ absl::StatusOr<std::vector<JobId>> IdsOf(const std::string& job,
     return absl::NotFoundError(absl::StrCat("job ", job, ": no such job"));
   }
   std::vector<JobId> ids;
+  ids.reserve(details.size());
   for (const JobDetail& each : details) {
     ids.push_back(each.job.id);
   }

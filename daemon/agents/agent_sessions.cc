@@ -165,7 +165,7 @@ class AgentSession final
     } else if (incoming_.has_usage()) {
       TakeUsage(incoming_.usage());
     } else if (incoming_.has_answer() && node_.load() != 0) {
-      sessions_.questions().Take(NodeId(node_.load()), std::move(*incoming_.mutable_answer()));
+      sessions_.questions().Take(NodeId(node_.load()), incoming_.answer());
     }
     incoming_.Clear();
     StartRead(&incoming_);

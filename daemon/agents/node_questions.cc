@@ -21,7 +21,7 @@ absl::Status NotInTime(const std::string& node) {
 
 }  // namespace
 
-void NodeQuestions::Ask(Question question, Answered answered) {
+void NodeQuestions::Ask(Question question, const Answered& answered) {
   std::uint64_t number = 0;
   bool full = false;
   {
@@ -71,13 +71,13 @@ std::vector<NodeQuestions::Open> NodeQuestions::TakeOut(Over over) {
   return out;
 }
 
-void NodeQuestions::Take(NodeId node, wire::NodeQuestionReply answer) {
+void NodeQuestions::Take(NodeId node, const wire::NodeQuestionReply& answer) {
   const std::vector<Open> closed = TakeOut([&](std::uint64_t number, const Open& open) {
     return number == answer.number() && open.node == node;
   });
   for (const Open& open : closed) {
     if (answer.code() == 0) {
-      open.answered(std::move(answer));
+      open.answered(answer);
     } else {
       open.answered(absl::Status(static_cast<absl::StatusCode>(answer.code()),
                                  absl::StrCat("node ", open.name, ": ", answer.text())));

@@ -41,9 +41,9 @@ class NodeQuestions {
   NodeQuestions(const NodeQuestions&) = delete;
   NodeQuestions& operator=(const NodeQuestions&) = delete;
 
-  void Ask(Question question, Answered answered);
+  void Ask(Question question, const Answered& answered);
   // What the node's agent says.
-  void Take(NodeId node, wire::NodeQuestionReply answer);
+  void Take(NodeId node, const wire::NodeQuestionReply& answer);
   // Nothing more comes from the node.
   void Lose(NodeId node);
   // Called now and then: ends what was asked too long ago.

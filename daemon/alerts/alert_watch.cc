@@ -124,7 +124,7 @@ void AlertWatch::SeeNode(const StateView& view, const Node& node, const LiveUsag
 // Nothing: the loop does not answer.
 std::optional<AlertWatch::Sight> AlertWatch::Look() {
   auto sight = std::make_shared<Sight>();
-  const absl::Status looked = Await([&](Controller::Reply reply) {
+  const absl::Status looked = Await([&](const Controller::Reply& reply) {
     controller_.Look([&usage = usage_, seen = ends_seen_, sight,
                       reply](const StateView& view) -> Controller::Reply {
       sight->now = view.now();
@@ -154,7 +154,7 @@ std::vector<JobView> AlertWatch::LookAtWaiting(const Sight& sight) {
     *doubtful = DoubtfulJobs(*sight.plan, sight.now, kJobsMost);
   }
   auto views = std::make_shared<std::vector<JobView>>();
-  const absl::Status looked = Await([&](Controller::Reply reply) {
+  const absl::Status looked = Await([&](const Controller::Reply& reply) {
     controller_.Look([doubtful, views, reply](const StateView& view) -> Controller::Reply {
       std::set<JobId> jobs(doubtful->begin(), doubtful->end());
       for (const auto& [job, text] : view.alerts().texts()) {

@@ -369,7 +369,7 @@ StreamHandler::Views* StreamHandler::WatchJob(const absl::StatusOr<Caller>& call
   if (caller.ok()) {
     stream->Begin(controller_, reader_, accounting_, job, gate_, *caller);
     const MutexLock lock(&mutex_);
-    looks_.push_back([weak = std::weak_ptr<WatchStream>(stream)] {
+    looks_.emplace_back([weak = std::weak_ptr<WatchStream>(stream)] {
       const std::shared_ptr<WatchStream> alive = weak.lock();
       return alive != nullptr && alive->LookAgain();
     });

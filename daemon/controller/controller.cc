@@ -87,6 +87,17 @@ EndedAttempt EndedAttemptOf(const core::ClusterState& state, const Job& job, Tim
   return EndedAttempt{job.id, ViewOf(state, job, end), job.spec->user.name, job.spec->account};
 }
 
+// Of an epoch that began: all nodes, and all users, whose half-life may be another now.
+void TouchAll(const core::ClusterState& state, std::set<NodeId>& nodes,
+              std::set<std::pair<std::string, std::string>>& charged) {
+  for (const auto& [id, node] : state.nodes()) {
+    nodes.insert(id);
+  }
+  for (const AccountUsage& used : state.usage().TakeSnapshot().used) {
+    charged.emplace(used.account, used.user);
+  }
+}
+
 }  // namespace
 
 Reason StateView::ReasonOf(JobId job) const {
@@ -460,12 +471,7 @@ void Controller::Touch(const Event& event) {
       [this](const auto& change) {
         using Change = std::decay_t<decltype(change)>;
         if constexpr (std::is_same_v<Change, EpochBegan>) {
-          for (const auto& [id, node] : state_.nodes()) {
-            group_.nodes.insert(id);
-          }
-          for (const AccountUsage& used : state_.usage().TakeSnapshot().used) {
-            group_.charged.emplace(used.account, used.user);  // its half-life may be another now
-          }
+          TouchAll(state_, group_.nodes, group_.charged);
         } else if constexpr (std::is_same_v<Change, RunReported>) {
           group_.jobs.insert(change.report.job);
           TellWatchers(change.report.job);

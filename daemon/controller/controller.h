@@ -190,9 +190,9 @@ class Controller {
   void Depose();
   void ForgetPlans();
   void AwaitCommits();
+  void FollowTo(std::vector<JournalEntry> entries);
   void MarkStale(const absl::Status& why);
   void Reload();
-  static absl::Status ForCallers(const absl::Status& status);
   void Loop();
   void Refuse(Reply reply);
   void Finish(bool all_cycles = false);
@@ -258,5 +258,9 @@ class Controller {
   std::unique_ptr<CommitQueue> commits_;
   std::thread thread_;
 };
+
+// What callers are told whose commands were not committed for that reason: that a request was not
+// done, and may be made again.
+absl::Status ForCallers(const absl::Status& status);
 
 }  // namespace muster::daemon

@@ -94,6 +94,34 @@ absl::Status Controller::BeginTerm() {
   return absl::OkStatus();
 }
 
+void Controller::FollowTo(std::vector<JournalEntry> entries) {
+  std::vector<EventNote> notes;
+  for (const JournalEntry& entry : entries) {
+    if (!stale_ && journal_.IsContradictedBy(entry, state_.version())) {
+      MarkStale(absl::UnavailableError("the database lost an entry and has another"));
+    }
+    if (stale_ || entry.version <= state_.version()) {
+      continue;
+    }
+    if (entry.version != state_.version().Next()) {
+      MarkStale(absl::UnavailableError("the journal went on elsewhere"));
+      continue;
+    }
+    std::optional<EventNote> note = events_.open() ? NoteOf(entry.event, state_) : std::nullopt;
+    state_.Apply(entry.event);
+    orders_.Learn(entry.event);
+    AddNote(std::move(note), entry.version, notes);
+  }
+  if (!entries.empty() && entries.back().version == state_.version()) {
+    journal_.Read(std::move(entries.back()));
+  }
+  journal_.Reach(state_.version());
+  epoch_ = state_.epoch().value();
+  if (!stale_) {
+    events_.Publish(std::move(notes), state_.version());
+  }
+}
+
 void Controller::Follow(std::vector<JournalEntry> entries, Reply followed) {
   auto shared = std::make_shared<std::pair<std::vector<JournalEntry>, Reply>>(std::move(entries),
                                                                               std::move(followed));
@@ -102,32 +130,8 @@ void Controller::Follow(std::vector<JournalEntry> entries, Reply followed) {
       shared->second(Unsettled());
       return;
     }
-    std::vector<EventNote> notes;
-    for (const JournalEntry& entry : shared->first) {
-      if (!leads_ && !stale_ && journal_.IsContradictedBy(entry, state_.version())) {
-        MarkStale(absl::UnavailableError("the database lost an entry and has another"));
-      }
-      if (leads_ || stale_ || entry.version <= state_.version()) {
-        continue;
-      }
-      if (entry.version != state_.version().Next()) {
-        MarkStale(absl::UnavailableError("the journal went on elsewhere"));
-        continue;
-      }
-      std::optional<EventNote> note = events_.open() ? NoteOf(entry.event, state_) : std::nullopt;
-      state_.Apply(entry.event);
-      orders_.Learn(entry.event);
-      AddNote(std::move(note), entry.version, notes);
-    }
-    if (!leads_ && !shared->first.empty() && shared->first.back().version == state_.version()) {
-      journal_.Read(std::move(shared->first.back()));
-    }
     if (!leads_) {
-      journal_.Reach(state_.version());
-      epoch_ = state_.epoch().value();
-    }
-    if (!leads_ && !stale_) {
-      events_.Publish(std::move(notes), state_.version());
+      FollowTo(std::move(shared->first));
     }
     shared->second(stale_ ? degraded_ : absl::OkStatus());
   });
@@ -254,8 +258,7 @@ void Controller::Reload() {
   commits_->Reset();
 }
 
-// What the callers of a group are told: that a request was not done, and may be made again.
-absl::Status Controller::ForCallers(const absl::Status& status) {
+absl::Status ForCallers(const absl::Status& status) {
   return absl::IsFailedPrecondition(status) || absl::IsAborted(status)
              ? absl::UnavailableError(status.message())
              : status;

@@ -91,6 +91,20 @@ bool IsOpen(const std::string& path) {
          FindPageFile(path) != nullptr;
 }
 
+// `found`: whether the path and the method are known.
+std::optional<Response> ScreenRoute(const http::Request& head, const absl::Status& found) {
+  if (absl::IsFailedPrecondition(found)) {
+    return WrongMethod(std::string(found.message()));
+  }
+  if (!found.ok()) {
+    return NotThere(std::string(found.message()));
+  }
+  if (head.method == "POST" && !IsJson(head.content_type)) {
+    return Problem(415, "INVALID_ARGUMENT", "a body is application/json");
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 Response ProblemOf(const grpc::Status& status) {
@@ -128,17 +142,7 @@ std::optional<Response> Gateway::Screen(const http::Request& head) {
       JobWatches::JobOf(head.path).has_value()) {
     return head.method == "GET" ? std::nullopt : std::optional(WrongMethod("GET, HEAD"));
   }
-  const absl::Status found = slurm ? slurm::CheckSlurmPath(head) : FindRoute(head).status();
-  if (absl::IsFailedPrecondition(found)) {
-    return WrongMethod(std::string(found.message()));
-  }
-  if (!found.ok()) {
-    return NotThere(std::string(found.message()));
-  }
-  if (head.method == "POST" && !IsJson(head.content_type)) {
-    return Problem(415, "INVALID_ARGUMENT", "a body is application/json");
-  }
-  return std::nullopt;
+  return ScreenRoute(head, slurm ? slurm::CheckSlurmPath(head) : FindRoute(head).status());
 }
 
 void Gateway::Serve(const http::Request& request, std::shared_ptr<http::ReplyPath> reply) {

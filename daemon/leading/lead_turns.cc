@@ -30,11 +30,7 @@ void LeadTurns::Made(const LeadOutcome& outcome) {
       move_ = AfterCatchUp(outcome);
       return;
     case LeadMove::kRefresh:
-      refreshed_ = outcome.now;
-      move_ = !outcome.status.ok()                ? AfterTrouble(outcome)
-              : !taking_                          ? LeadMove::kReadRow
-              : outcome.now - taken_ > lease_ / 2 ? LeadMove::kRenew
-                                                  : LeadMove::kBegin;
+      move_ = AfterRefresh(outcome);
       return;
     case LeadMove::kReadRow:
       move_ = !outcome.status.ok()             ? AfterTrouble(outcome)
@@ -68,6 +64,14 @@ void LeadTurns::Made(const LeadOutcome& outcome) {
       move_ = LeadMove::kAwaitNews;
       return;
   }
+}
+
+LeadMove LeadTurns::AfterRefresh(const LeadOutcome& outcome) {
+  refreshed_ = outcome.now;
+  return !outcome.status.ok()                ? AfterTrouble(outcome)
+         : !taking_                          ? LeadMove::kReadRow
+         : outcome.now - taken_ > lease_ / 2 ? LeadMove::kRenew
+                                             : LeadMove::kBegin;
 }
 
 LeadMove LeadTurns::AfterCatchUp(const LeadOutcome& outcome) {

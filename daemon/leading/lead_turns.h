@@ -64,6 +64,7 @@ class LeadTurns {
   void Made(const LeadOutcome& outcome);
 
  private:
+  LeadMove AfterRefresh(const LeadOutcome& outcome);
   LeadMove AfterCatchUp(const LeadOutcome& outcome);
   LeadMove AfterTake(const LeadOutcome& outcome);
   LeadMove AfterTrouble(const LeadOutcome& outcome);

@@ -52,15 +52,17 @@ absl::Status Begin(const DaemonConfig& config, JobStore& store, Controller& cont
   return ApplyConfigured(config, controller, nullptr);
 }
 
-std::unique_ptr<LeaderLoop> Compete(const DaemonConfig& config, JobStore& store,
-                                    Controller& controller, const Server& server, const Logger& log,
-                                    TokenStore& tokens, const TakeSettings& take) {
-  if (store.leadership() == nullptr) {
+std::unique_ptr<LeaderLoop> Compete(const DaemonConfig& config, const LeadParts& parts,
+                                    const Server& server, const Logger& log,
+                                    const TakeSettings& take) {
+  if (parts.store.leadership() == nullptr) {
     return nullptr;
   }
+  TokenStore& tokens = parts.tokens;
+  Controller& controller = parts.controller;
   const LeaderLoop::Settings settings{config.name, AdvertisedOf(server, config.name), config.lease,
                                       [&tokens] { return tokens.Refresh(); }};
-  return std::make_unique<LeaderLoop>(store, controller, log, settings, [&] {
+  return std::make_unique<LeaderLoop>(parts.store, controller, log, settings, [&] {
     if (const absl::Status applied = ApplyConfigured(config, controller, take); !applied.ok()) {
       log.Error("musterd", std::string(applied.message()));
     }

@@ -41,11 +41,18 @@ absl::StatusOr<std::unique_ptr<TokenStore>> OpenTokens(const DaemonConfig& confi
 // Has the controller lead when nobody else can, else follow whoever does.
 absl::Status Begin(const DaemonConfig& config, JobStore& store, Controller& controller);
 
+// What a controller that may lead has.
+struct LeadParts {
+  JobStore& store;
+  Controller& controller;
+  TokenStore& tokens;
+};
+
 // Has a controller that follows lead when it is its turn; null: it is alone. All that is referred
 // to outlives the loop.
-std::unique_ptr<LeaderLoop> Compete(const DaemonConfig& config, JobStore& store,
-                                    Controller& controller, const Server& server, const Logger& log,
-                                    TokenStore& tokens, const TakeSettings& take);
+std::unique_ptr<LeaderLoop> Compete(const DaemonConfig& config, const LeadParts& parts,
+                                    const Server& server, const Logger& log,
+                                    const TakeSettings& take);
 
 // Puts in force what of a configuration that was read again has no part in its policy. All that is
 // referred to outlives it.

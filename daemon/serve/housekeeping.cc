@@ -128,7 +128,7 @@ absl::Status Housekeeping::Drop(std::vector<Drops> pieces) {
   for (Drops& piece : pieces) {
     auto held = std::make_shared<Drops>(std::move(piece));
     RETURN_IF_ERROR(Await(
-        [&](Controller::Reply reply) {
+        [&](const Controller::Reply& reply) {
           controller_.Keep([held](Batch& batch, Time) { batch.drops.push_back(std::move(*held)); },
                            reply);
         },

@@ -12,6 +12,31 @@
 #include "scheduler/model/machine/amounts.h"
 
 namespace muster::daemon {
+namespace {
+
+// Nothing: it has no GPUs, or its nodes have not all reported.
+std::optional<GpuUse> UseOf(const Job& job, const LiveUsage& usage, const StateView& view) {
+  GpuUse use;
+  use.job = job.id;
+  use.attempt = job.attempt->number;
+  use.partition = core::EffectivePartition(job.attempt->partition);
+  for (const NodeAllocation& part : job.attempt->allocation.nodes) {
+    use.gpus += static_cast<std::uint32_t>(part.gpus.size());
+  }
+  const std::vector<NodeUsage> live =
+      use.gpus == 0 ? std::vector<NodeUsage>() : usage.Of(job, view.state());
+  if (live.empty() || live.size() != job.attempt->allocation.nodes.size()) {
+    return std::nullopt;
+  }
+  use.time = view.now();
+  for (const NodeUsage& node : live) {
+    use.busy += node.usage.gpu_busy;
+    use.time = std::min(use.time, node.time);
+  }
+  return use;
+}
+
+}  // namespace
 
 IdleWatch::IdleWatch(Controller& controller, LiveUsage& usage, const Logger& log, IdleRules rules,
                      User by, std::chrono::milliseconds look_every)
@@ -53,33 +78,17 @@ void IdleWatch::Use(IdleRules rules) {
   others_ = std::move(rules);
 }
 
-// Of the jobs that run; of one whose nodes have not all reported nothing is known.
+// Of the jobs that run.
 std::vector<GpuUse> IdleWatch::Uses() {
   auto uses = std::make_shared<std::vector<GpuUse>>();
-  const absl::Status looked = Await([&](Controller::Reply reply) {
+  const absl::Status looked = Await([&](const Controller::Reply& reply) {
     controller_.Look([&usage = usage_, uses, reply](const StateView& view) -> Controller::Reply {
       view.state().jobs().ForEachRun([&](const Job& job, std::uint32_t) {
-        if (!job.attempt.has_value() || !IsRunning(job.state)) {
-          return;
+        if (job.attempt.has_value() && IsRunning(job.state)) {
+          if (std::optional<GpuUse> use = UseOf(job, usage, view)) {
+            uses->push_back(*std::move(use));
+          }
         }
-        GpuUse use;
-        use.job = job.id;
-        use.attempt = job.attempt->number;
-        use.partition = core::EffectivePartition(job.attempt->partition);
-        for (const NodeAllocation& part : job.attempt->allocation.nodes) {
-          use.gpus += static_cast<std::uint32_t>(part.gpus.size());
-        }
-        const std::vector<NodeUsage> live =
-            use.gpus == 0 ? std::vector<NodeUsage>() : usage.Of(job, view.state());
-        if (live.empty() || live.size() != job.attempt->allocation.nodes.size()) {
-          return;
-        }
-        use.time = view.now();
-        for (const NodeUsage& node : live) {
-          use.busy += node.usage.gpu_busy;
-          use.time = std::min(use.time, node.time);
-        }
-        uses->push_back(std::move(use));
       });
       return reply;
     });

@@ -76,6 +76,7 @@ std::vector<std::string> InContainer(const std::vector<std::string>& own,
   all.emplace("HYDRA_LAUNCHER", "fork");
   all["PWD"] = variables.work_dir;
   std::vector<std::string> environment;
+  environment.reserve(all.size());
   for (const auto& [name, value] : all) {
     environment.push_back(absl::StrCat(name, "=", value));
   }

@@ -85,7 +85,7 @@ absl::StatusOr<DeviceEdits> EditsFrom(const std::string& description,
   ASSIGN_OR_RETURN(const CdiJson document, ParseJsonOrYaml(description));
   DeviceEdits edits;
   try {
-    const CdiJson devices = document.at("devices");
+    const CdiJson& devices = document.at("devices");
     for (const ContainerGpu& gpu : gpus) {
       const CdiJson* const device = FindDevice(devices, gpu);
       if (device == nullptr) {

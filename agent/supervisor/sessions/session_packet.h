@@ -18,7 +18,7 @@
 
 namespace muster::agent {
 
-inline constexpr std::size_t kSessionPacketBytes = 64 * 1024;
+inline constexpr std::size_t kSessionPacketBytes = std::size_t{64} * 1024;
 
 // The socket's name in the attempt's directory: the user's number is part of it, so that nobody
 // asks the supervisors of all the others.

@@ -12,7 +12,8 @@ namespace muster::cli {
 absl::StatusOr<std::vector<JobView>> JobsSince(Connection& connection,
                                                const ListHistory& question) {
   ListJobs still;
-  static_cast<JobFilter&>(still) = question;
+  const JobFilter& which = question;
+  static_cast<JobFilter&>(still) = which;
   ASSIGN_OR_RETURN(std::vector<JobView> live, connection.Call(still));
   ASSIGN_OR_RETURN(std::vector<JobView> ended, connection.Call(question));
   return EachOnce(std::move(live), std::move(ended));

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -94,12 +95,13 @@ constexpr ToldCourse kToldCourses[] = {
 // Its course between its least and its most, which need not be near to nothing.
 void AddReported(const ReportedCurve& curve, const Style& style, std::string& page) {
   std::string course;
-  double low = INFINITY;
-  double high = -INFINITY;
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
   if (!curve.points.empty()) {
     const Time begin = curve.points.front().start;
     const Time end = curve.points.back().start + curve.points.back().span;
-    std::vector<double> columns(std::min<std::size_t>(kCourseWidth, curve.points.size()), NAN);
+    std::vector<double> columns(std::min<std::size_t>(kCourseWidth, curve.points.size()),
+                                std::numeric_limits<double>::quiet_NaN());
     for (const ReportedPoint& point : curve.points) {
       low = std::min(low, point.low);
       high = std::max(high, point.high);

@@ -45,6 +45,14 @@ void AddJobs(const MeteredCluster& cluster, MetricPage& page) {
   page.Gauge("muster_queue_oldest_seconds", "How long the job waits that waits longest", oldest);
 }
 
+const char* StateOf(const MeteredNode& node, std::uint32_t cpus) {
+  return node.away                ? "POWERED_DOWN"
+         : !node.connected        ? "DOWN"
+         : node.cpus_taken == 0   ? "IDLE"
+         : node.cpus_taken < cpus ? "MIXED"
+                                  : "ALLOCATED";
+}
+
 void AddNodes(const MeteredCluster& cluster, MetricPage& page) {
   MetricSeries nodes{
       {{"DOWN", "no"}, 0}, {{"IDLE", "no"}, 0}, {{"MIXED", "no"}, 0}, {{"ALLOCATED", "no"}, 0}};
@@ -57,12 +65,7 @@ void AddNodes(const MeteredCluster& cluster, MetricPage& page) {
   double memory_taken = 0;
   for (const auto& [id, node] : cluster.nodes) {
     const std::uint32_t all = AllCpus(*node.machine).Count();
-    const char* const state = node.away               ? "POWERED_DOWN"
-                              : !node.connected       ? "DOWN"
-                              : node.cpus_taken == 0  ? "IDLE"
-                              : node.cpus_taken < all ? "MIXED"
-                                                      : "ALLOCATED";
-    nodes[{state, node.drained ? "yes" : "no"}] += 1;
+    nodes[{StateOf(node, all), node.drained ? "yes" : "no"}] += 1;
     health[{node.health.substr(0, node.health.find(':'))}] += 1;
     cpus += all;
     cpus_taken += node.cpus_taken;

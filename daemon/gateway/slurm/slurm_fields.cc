@@ -20,7 +20,9 @@ absl::Status InField(const std::string& name, const absl::Status& status) {
 bool SaysNothing(const Json& value) {
   const bool unset = value.is_object() && value.value("set", Json(true)) == false &&
                      value.value("infinite", Json(false)) == false;
-  return unset || value.is_null() || value == "" || (value.is_structured() && value.empty());
+  return unset || value.is_null() ||
+         (value.is_string() && value.get_ref<const std::string&>().empty()) ||
+         (value.is_structured() && value.empty());
 }
 
 absl::StatusOr<std::string> TextIn(const std::string& name, const Json& value) {
@@ -80,12 +82,10 @@ absl::StatusOr<std::vector<std::string>> WordsIn(const std::string& name, const 
 }
 
 FieldReader Text(void (*set)(SubmitJob& job, std::string text)) {
-  return [set](const std::string& name, const Json& value, SubmitJob& job) {
-    absl::StatusOr<std::string> text = TextIn(name, value);
-    if (text.ok()) {
-      set(job, *std::move(text));
-    }
-    return text.status();
+  return [set](const std::string& name, const Json& value, SubmitJob& job) -> absl::Status {
+    ASSIGN_OR_RETURN(std::string text, TextIn(name, value));
+    set(job, std::move(text));
+    return absl::OkStatus();
   };
 }
 

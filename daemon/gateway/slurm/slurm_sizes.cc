@@ -81,10 +81,9 @@ FieldReader NamedNodes(std::vector<std::string> ResourceRequest::*nodes) {
       text = absl::StrJoin(words, ",");
     }
     absl::StatusOr<std::vector<std::string>> names = NodeNames(text);
-    if (names.ok()) {
-      RequestOf(job).*nodes = *std::move(names);
-    }
-    return InField(name, names.status());
+    RETURN_IF_ERROR(InField(name, names.status()));
+    RequestOf(job).*nodes = *std::move(names);
+    return absl::OkStatus();
   };
 }
 

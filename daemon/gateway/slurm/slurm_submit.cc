@@ -47,8 +47,9 @@ void AddTexts(FieldTable& table) {
       Text([](SubmitJob& j, std::string t) { j.spec.reservation = std::move(t); });
   table["comment"] = Text([](SubmitJob& j, std::string t) { j.spec.comment = std::move(t); });
   table["script"] = Text([](SubmitJob& j, std::string t) { j.program.script = std::move(t); });
-  table["container"] = Text(
-      [](SubmitJob& j, std::string t) { j.spec.container.image = absl::StrCat("bundle:", t); });
+  table["container"] = Text([](SubmitJob& j, std::string t) {
+    j.spec.container.image = std::move(t.insert(0, "bundle:"));
+  });
   table["current_working_directory"] =
       Text([](SubmitJob& j, std::string t) { j.program.work_dir = std::move(t); });
   table["standard_input"] =

@@ -29,10 +29,9 @@ FieldReader Parsed(Value& (*member)(SubmitJob& job)) {
   return [member](const std::string& name, const Json& value, SubmitJob& job) -> absl::Status {
     ASSIGN_OR_RETURN(const std::string text, TextIn(name, value));
     absl::StatusOr<Value> parsed = kRead(text);
-    if (parsed.ok()) {
-      member(job) = *std::move(parsed);
-    }
-    return InField(name, parsed.status());
+    RETURN_IF_ERROR(InField(name, parsed.status()));
+    member(job) = *std::move(parsed);
+    return absl::OkStatus();
   };
 }
 

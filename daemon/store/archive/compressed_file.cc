@@ -74,6 +74,27 @@ absl::Status WriteBeside(const std::string& to,
   return SyncDirectoryOf(to);
 }
 
+// What the bytes give goes to the file `fd`, called `path`. Returns what is missing of the frame;
+// 0 at its end.
+absl::StatusOr<std::size_t> DecompressPart(ZSTD_DCtx* context, const std::string& from,
+                                           ZSTD_inBuffer taken, int fd, const std::string& path,
+                                           std::vector<char>* out) {
+  ZSTD_outBuffer made = {out->data(), 0, 0};
+  std::size_t missing = 1;
+  while (taken.pos < taken.size || made.pos == made.size) {
+    made = {out->data(), out->size(), 0};
+    missing = ZSTD_decompressStream(context, &made, &taken);
+    if (ZSTD_isError(missing) != 0) {
+      return absl::DataLossError(absl::StrCat(from, ": damaged: ", ZSTD_getErrorName(missing)));
+    }
+    RETURN_IF_ERROR(WriteAll(fd, path, out->data(), made.pos));
+    if (missing == 0 && taken.pos == taken.size) {
+      break;
+    }
+  }
+  return missing;
+}
+
 }  // namespace
 
 absl::Status CompressFile(const std::string& from, const std::string& to) {
@@ -127,19 +148,8 @@ absl::Status DecompressFile(const std::string& from, const std::string& to) {
         return missing == 0 ? absl::OkStatus()
                             : absl::DataLossError(absl::StrCat(from, ": ends within"));
       }
-      ZSTD_inBuffer taken = {in.data(), got, 0};
-      ZSTD_outBuffer made = {out.data(), 0, 0};
-      while (taken.pos < taken.size || made.pos == made.size) {
-        made = {out.data(), out.size(), 0};
-        missing = ZSTD_decompressStream(context.get(), &made, &taken);
-        if (ZSTD_isError(missing) != 0) {
-          return absl::DataLossError(absl::StrCat(from, ": damaged: ", ZSTD_getErrorName(missing)));
-        }
-        RETURN_IF_ERROR(WriteAll(fd, path, out.data(), made.pos));
-        if (missing == 0 && taken.pos == taken.size) {
-          break;
-        }
-      }
+      ASSIGN_OR_RETURN(missing,
+                       DecompressPart(context.get(), from, {in.data(), got, 0}, fd, path, &out));
     }
   });
 }

@@ -108,7 +108,7 @@ absl::Status JournalArchive::Write(Database& store, Version begins, Version last
     ASSIGN_OR_RETURN(const std::unique_ptr<SqliteDatabase> file, OpenWorkFile(work, true));
     RETURN_IF_ERROR(CopyEntries(store, *file, last, scripts));
   }
-  const absl::Status compressed = CompressFile(work, path);
+  absl::Status compressed = CompressFile(work, path);
   unlink(work.c_str());
   return compressed;
 }

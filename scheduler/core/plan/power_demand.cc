@@ -129,16 +129,21 @@ class OnAtOnce {
   std::map<const PowerClass*, std::set<NodeId>> on_;
 };
 
-}  // namespace
-
-std::vector<NodeId> NodesWanted(const Snapshot& snapshot, const Plan& plan,
-                                const SchedulerConfig& config) {
+std::set<NodeId> AwayIn(const Snapshot& snapshot) {
   std::set<NodeId> away;
   for (const NodeSnapshot& node : snapshot.nodes) {
     if (node.ready != kNoTime) {
       away.insert(away.end(), node.id);
     }
   }
+  return away;
+}
+
+}  // namespace
+
+std::vector<NodeId> NodesWanted(const Snapshot& snapshot, const Plan& plan,
+                                const SchedulerConfig& config) {
+  const std::set<NodeId> away = AwayIn(snapshot);
   const std::set<JobId> settled = away.empty() ? std::set<JobId>() : Settled(plan, config);
   const bool any =
       !away.empty() &&
