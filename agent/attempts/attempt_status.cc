@@ -10,10 +10,19 @@
 namespace muster::agent {
 namespace {
 
-absl::StatusOr<bool> HasEnded(const AttemptDirectory& directory) {
-  ASSIGN_OR_RETURN(const std::vector<Report> reports,
-                   AttemptJournalReader(directory.Journal()).ReadNew());
-  return !reports.empty() && std::holds_alternative<RunEnded>(reports.back().fact);
+// Nothing here is synced: after a boot a file may hold anything.
+bool IsTorn(const absl::Status& status, bool rebooted) {
+  return rebooted && (absl::IsDataLoss(status) || absl::IsInvalidArgument(status));
+}
+
+absl::StatusOr<bool> HasEnded(const AttemptDirectory& directory, bool rebooted) {
+  const absl::StatusOr<std::vector<Report>> reports =
+      AttemptJournalReader(directory.Journal()).ReadNew();
+  if (IsTorn(reports.status(), rebooted)) {
+    return false;
+  }
+  RETURN_IF_ERROR(reports.status());
+  return !reports->empty() && std::holds_alternative<RunEnded>(reports->back().fact);
 }
 
 // Whether somebody who lives runs the epilog.
@@ -39,7 +48,7 @@ AttemptStatus Unclaimed(const AttemptDirectory& directory, bool rebooted) {
 absl::StatusOr<AttemptStatus> ReadAttemptStatus(const AttemptDirectory& directory,
                                                 const std::string& boot_id, bool rebooted) {
   // Most often it is over. Whoever ended meanwhile is asked again, below.
-  ASSIGN_OR_RETURN(const bool ended_before, HasEnded(directory));
+  ASSIGN_OR_RETURN(const bool ended_before, HasEnded(directory, rebooted));
   if (ended_before) {
     return AttemptStatus::kEnded;
   }
@@ -47,6 +56,8 @@ absl::StatusOr<AttemptStatus> ReadAttemptStatus(const AttemptDirectory& director
   AttemptStatus otherwise = AttemptStatus::kDead;
   if (absl::IsNotFound(claim.status())) {
     otherwise = Unclaimed(directory, rebooted);
+  } else if (IsTorn(claim.status(), rebooted)) {
+    otherwise = AttemptStatus::kOtherBoot;
   } else if (!claim.ok()) {
     return claim.status();
   } else if (claim->boot_id != boot_id) {
@@ -60,7 +71,7 @@ absl::StatusOr<AttemptStatus> ReadAttemptStatus(const AttemptDirectory& director
     ASSIGN_OR_RETURN(const bool in_epilog, IsInEpilog(directory));
     otherwise = in_epilog ? AttemptStatus::kEpilog : otherwise;
   }
-  ASSIGN_OR_RETURN(const bool ended, HasEnded(directory));
+  ASSIGN_OR_RETURN(const bool ended, HasEnded(directory, rebooted));
   return ended ? AttemptStatus::kEnded : otherwise;
 }
 

@@ -5,7 +5,8 @@
 //
 // Invariants: (1) "cannot tell" is an error and never kDead: a live attempt taken for dead would
 // run twice; (2) the journal is read after the claims' holders were found dead, so that their last
-// words count.
+// words count; (3) after a boot what cannot be read is what a loss of power left: nobody lives who
+// wrote it.
 
 #include <string>
 

@@ -48,6 +48,18 @@ NodeAllocation PartOf(const LaunchOrder& launch) {
   return {};
 }
 
+// What a loss of power left of an attempt's journal. The controller takes an end whatever reports
+// before it are gone.
+void DropTornJournal(const std::string& path, const Logger& log, JobId job) {
+  const absl::Status read = AttemptJournalReader(path).ReadNew().status();
+  if (!read.ok()) {
+    log.Warning(kComponent,
+                absl::StrCat(std::string(read.message()), "; dropped: the node was restarted"),
+                ToString(job));
+    unlink(path.c_str());
+  }
+}
+
 }  // namespace
 
 Attempts::Attempts(EventLoop& loop, const Clock& clock, const Logger& log, StateDirectory& state,
@@ -277,6 +289,7 @@ void Attempts::Settle(const AttemptKey& key) {
       Adopt(key, ReadEpilogClaim(state_.Attempt(key)), Phase::kClearing);
       return;
     case AttemptStatus::kOtherBoot:
+      DropTornJournal(state_.Attempt(key).Journal(), log_, key.job);
       End(key, EndCause::kNodeRebooted, "the node was restarted");
       return;
   }

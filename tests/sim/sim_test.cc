@@ -26,6 +26,7 @@ void Add(const FaultCounts& counts, FaultCounts* total) {
   total->agents_died += counts.agents_died;
   total->records_lost += counts.records_lost;
   total->reboots += counts.reboots;
+  total->power_lost += counts.power_lost;
   total->controllers_died += counts.controllers_died;
   total->reports_duplicated += counts.reports_duplicated;
   total->reports_late += counts.reports_late;
@@ -76,6 +77,7 @@ TEST(Sim, DyingAgentsBreakNoPromise) {
   EXPECT_GT(counts.agents_died, 0U);
   EXPECT_GT(counts.records_lost, 0U);
   EXPECT_GT(counts.reboots, 0U);
+  EXPECT_GT(counts.power_lost, 0U);
   EXPECT_GT(counts.connections_lost, 0U);
   EXPECT_GT(counts.reports_duplicated, 0U);
   EXPECT_GT(counts.reports_late, 0U);

@@ -23,6 +23,7 @@ constexpr std::uint32_t kFailing = 150;  // thousandths of scripts that exit wit
 constexpr std::int32_t kTermSignal = 15;
 constexpr std::int32_t kKillSignal = 9;
 constexpr Duration kLeaseLook{1'000};
+constexpr std::uint64_t kPowerTakes = 3;  // one record of three, and a part of another one's
 
 }  // namespace
 
@@ -74,10 +75,21 @@ void SimulatedAgent::NoticeLoss(Session session) {
   }
 }
 
-void SimulatedAgent::EndAllProcesses() {
-  for (auto& [key, attempt] : attempts_) {
+void SimulatedAgent::EndAllProcesses(bool power_lost) {
+  for (auto known = attempts_.begin(); known != attempts_.end();) {
+    auto& [key, attempt] = *known;
     if (attempt.phase == Phase::kRunning) {
       world_.oracle.Ended(name_, key.first, key.second, world_.clock.now());
+    }
+    const std::uint64_t drawn = power_lost ? world_.faults.Below(kPowerTakes) : kPowerTakes;
+    if (drawn == 0) {
+      known = attempts_.erase(known);
+      continue;
+    }
+    if (drawn == 1 && !attempt.journal.empty()) {
+      attempt.journal.resize(world_.faults.Below(attempt.journal.size()));
+      attempt.acknowledged = std::min<std::uint64_t>(attempt.acknowledged, attempt.journal.size());
+      attempt.phase = Phase::kOrdered;
     }
     if (attempt.phase != Phase::kEnded) {
       RunEnded ended;
@@ -86,6 +98,7 @@ void SimulatedAgent::EndAllProcesses() {
       attempt.phase = Phase::kEnded;
       attempt.journal.emplace_back(ended);
     }
+    ++known;
   }
 }
 
@@ -100,8 +113,10 @@ void SimulatedAgent::Die(AgentDeath how) {
   session_ = 0;
   node_ = NodeId();
   finished_.clear();
+  const bool power_lost = how == AgentDeath::kReboot && world_.faults.Below(2) == 0;
+  world_.faults.counts().power_lost += power_lost ? 1 : 0;
   if (how != AgentDeath::kProcess) {
-    EndAllProcesses();
+    EndAllProcesses(power_lost);
   }
   if (how == AgentDeath::kReboot) {
     ++world_.faults.counts().reboots;

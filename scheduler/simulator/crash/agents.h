@@ -37,7 +37,7 @@ struct AgentContext {
 
 enum class AgentDeath : std::uint8_t {
   kProcess,     // the agent alone; its record and the jobs stay
-  kReboot,      // the node went down; the record stays
+  kReboot,      // the node went down; the record stays, if its power did not fail
   kRecordLost,  // the node was set up again
 };
 
@@ -117,7 +117,9 @@ class SimulatedAgent {
   void Finish(const Key& key, EndCause cause, ExitStatus status);
   void Write(LocalAttempt& attempt, Fact fact, const Key& key);
   void Pump(const Key& key, LocalAttempt& attempt);
-  void EndAllProcesses();
+  // Nothing of an attempt is synced: where the power is lost, all of it is left, a part of its
+  // journal, or none.
+  void EndAllProcesses(bool power_lost);
 
   const AgentContext world_;
   const std::size_t index_;

@@ -40,6 +40,7 @@ struct FaultCounts {
   std::uint64_t agents_died = 0;
   std::uint64_t records_lost = 0;
   std::uint64_t reboots = 0;
+  std::uint64_t power_lost = 0;  // of these
   std::uint64_t controllers_died = 0;
   std::uint64_t reports_duplicated = 0;
   std::uint64_t reports_late = 0;

@@ -98,6 +98,20 @@ TEST_F(RestartTest, AnUnclaimedOrderOfAnotherBootIsNotStarted) {
   EXPECT_EQ(Starts(), 0U);
 }
 
+TEST_F(RestartTest, AnAttemptWhoseJournalALossOfPowerToreEndedWithIt) {
+  StartAttached();
+  controller_->Launch(Order(1, "serves"));
+  controller_->AwaitReport();
+  StopAgent(SIGKILL);
+  kill(ClaimHolder("1.1"), SIGKILL);
+  ASSERT_TRUE(WriteFileAtomically(attempt("1.1") + "/journal", std::string(100, '\0')).ok());
+  ASSERT_TRUE(WriteFileAtomically(attempt("1.1") + "/claim", "").ok());
+  ASSERT_TRUE(WriteFileAtomically(state() + "/boot", "an-earlier-boot\n").ok());
+  StartAttached();
+  EXPECT_EQ(controller_->AwaitEnd().cause, EndCause::kNodeRebooted);
+  EXPECT_EQ(Starts(), 1U);
+}
+
 TEST_F(RestartTest, AnAgentWithoutAControllerKeepsTryingAndLosesNothing) {
   StartAttached();
   controller_->Launch(Order(1, "short"));

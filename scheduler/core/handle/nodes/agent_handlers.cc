@@ -39,15 +39,16 @@ const KnownAttempt* FindAttempt(const std::vector<KnownAttempt>& attempts, JobId
 }
 
 // An attempt that should be on the node and that the agent does not have: either the order never
-// reached it, or the record of it is gone.
+// reached it, or the record of it is gone. Records are not synced: of another boot the agent cannot
+// say that it had none, and the order may have been obeyed.
 std::optional<EndCause> WhyLost(const NodeRun& run, const Node* before,
                                 const Registration& registration) {
+  const bool same_boot = before == nullptr || before->boot_id == registration.boot_id;
   const bool same_record = before != nullptr && before->instance == registration.instance;
-  if (run.phase == RunPhase::kOrdered && same_record) {
+  if (run.phase == RunPhase::kOrdered && same_record && same_boot) {
     return std::nullopt;
   }
-  return before != nullptr && before->boot_id != registration.boot_id ? EndCause::kNodeRebooted
-                                                                      : EndCause::kNodeLostRecord;
+  return same_boot ? EndCause::kNodeLostRecord : EndCause::kNodeRebooted;
 }
 
 // What should be under way on the node, and what of it is lost.
@@ -288,8 +289,13 @@ Transition On(const ClusterState& state, const TakeReport& command, Time now,
         "job ", ToString(job->id), ": report ", report.index, " came before ", run.reported + 1));
     return transition;
   }
-  if (report.index == run.reported + 1 && run.phase != RunPhase::kEnded) {
-    TransitionJobs(state).TakeFact(job->id, node->id, report, now, transition);
+  // A node that lost its power may have forgotten reports that it had sent, and count its last one
+  // among them.
+  const bool is_end = std::holds_alternative<RunEnded>(report.fact);
+  if ((report.index == run.reported + 1 || is_end) && run.phase != RunPhase::kEnded) {
+    Report taken = report;
+    taken.index = run.reported + 1;
+    TransitionJobs(state).TakeFact(job->id, node->id, taken, now, transition);
     HoldWhatRunsTooOften(state, config, transition);
     DrainFaulty(*node, report, now, transition);
   }

@@ -113,6 +113,23 @@ TEST_F(AttemptStatusTest, OurOwnClaimKeepsSupervisorsOutAndIsNone) {
   EXPECT_EQ(Read(), AttemptStatus::kDead);
 }
 
+TEST_F(AttemptStatusTest, WhatALossOfPowerToreIsOfAnotherBoot) {
+  WriteOrderFile();
+  for (const std::string& torn : {std::string(), std::string(20, '\0'), std::string("12 ")}) {
+    std::filesystem::remove(directory_.Claim());
+    ASSERT_TRUE(WriteFileAtomically(directory_.Claim(), torn).ok());
+    EXPECT_EQ(Read(/*rebooted=*/true), AttemptStatus::kOtherBoot);
+  }
+  Report(RunStarted());
+  Report(RunEnded());
+  std::string journal = ReadFile(directory_.Journal()).value();
+  EXPECT_EQ(Read(/*rebooted=*/true), AttemptStatus::kEnded);
+  journal.replace(journal.size() / 4, journal.size() / 2, journal.size() / 2, '\0');
+  ASSERT_TRUE(WriteFileAtomically(directory_.Journal(), journal).ok());
+  EXPECT_FALSE(ReadAttemptStatus(directory_, boot_, false).ok());
+  EXPECT_EQ(Read(/*rebooted=*/true), AttemptStatus::kOtherBoot);
+}
+
 TEST_F(AttemptStatusTest, AClaimThatCannotBeReadIsNotTakenForADeath) {
   WriteOrderFile();
   ASSERT_TRUE(WriteFileAtomically(directory_.Claim(), "garbage").ok());

@@ -173,6 +173,16 @@ TEST(Registration, AfterARebootWhatRanThereIsOver) {
   EXPECT_EQ(one.world.EndOf(one.job)->text, "n1: the node rebooted");
 }
 
+TEST(Registration, AnOrderThatANodeMayHaveObeyedBeforeItLostItsPowerIsNotGivenAgain) {
+  OneJob one;
+  one.world.Take(LoseAgent{one.node});
+  Registration registration = Back();
+  registration.boot_id = "boot2";
+  const Transition transition = one.world.Take(RegisterAgent{registration});
+  EXPECT_TRUE(Only<Launch>(transition).empty()) << "its directory was not synced";
+  EXPECT_EQ(one.world.EndOf(one.job)->text, "n1: the node rebooted");
+}
+
 TEST(Registration, AnAgentThatLostItsRecordEndsWhatItShouldHaveHad) {
   for (const bool started : {false, true}) {
     OneJob one;
@@ -323,6 +333,16 @@ TEST(Reports, AFactThatCameBeforeItsPredecessorIsNotTakenOrAcknowledged) {
   const Transition transition = one.world.TellEnded(one.node, one.job, 3);
   EXPECT_EQ(transition.status.code(), absl::StatusCode::kOutOfRange);
   EXPECT_EQ(one.world.StateOf(one.job), JobState::kConfiguring);
+}
+
+TEST(Reports, AnEndIsTakenWhateverReportsBeforeItTheNodeForgotWithItsPower) {
+  OneJob one;
+  one.world.TellStarted(one.node, one.job);
+  const Transition transition =
+      one.world.TellEnded(one.node, one.job, 1, EndCause::kNodeRebooted, ExitStatus{0, 9});
+  EXPECT_EQ(Only<Acknowledge>(transition).size(), 1U);
+  EXPECT_EQ(one.world.EndOf(one.job)->state, JobState::kNodeFail);
+  EXPECT_TRUE(one.world.TellEnded(one.node, one.job, 1, EndCause::kNodeRebooted).events.empty());
 }
 
 TEST(Reports, OfANodeThatNeverRegisteredAreRefused) {
