@@ -76,18 +76,23 @@ absl::Status FillTemporary(int fd, const std::string& path, std::string_view con
   return absl::OkStatus();
 }
 
-absl::Status MakeDirectories(const std::string& path) {
-  if (mkdir(path.c_str(), 0700) == 0 || errno == EEXIST) {
-    return absl::OkStatus();
+// Makes what is durable in the directory survive a loss of power, which takes a name that was not
+// synced with all below it. What we may write to and not read cannot be synced by us.
+absl::Status MakeDirectory(const std::string& path) {
+  if (mkdir(path.c_str(), 0700) != 0) {
+    return errno == EEXIST ? absl::OkStatus() : ErrnoAt(path, "make the directory");
   }
-  if (errno != ENOENT || path.empty()) {
-    return ErrnoAt(path, "make the directory");
+  absl::Status synced = SyncDirectory(DirectoryOf(path));
+  return absl::IsPermissionDenied(synced) ? absl::OkStatus() : synced;
+}
+
+absl::Status MakeDirectories(const std::string& path) {
+  absl::Status made = MakeDirectory(path);
+  if (!absl::IsNotFound(made) || path.empty()) {
+    return made;
   }
   RETURN_IF_ERROR(MakeDirectories(DirectoryOf(path)));
-  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) {
-    return ErrnoAt(path, "make the directory");
-  }
-  return absl::OkStatus();
+  return MakeDirectory(path);
 }
 
 // The pid that the holder wrote, for people; the lock itself does not depend on it.

@@ -31,8 +31,8 @@ absl::StatusOr<std::string> ReadFile(const std::string& path, size_t bytes_max =
 absl::Status WriteFileAtomically(const std::string& path, std::string_view content,
                                  mode_t mode = 0600);
 
-// Makes `path` (and missing parents) with mode 0700 when absent. Refuses what is not a directory,
-// is a symbolic link, is owned by another user, or is writable by group or world.
+// Makes `path` (and missing parents) durably with mode 0700 when absent. Refuses what is not a
+// directory, is a symbolic link, is owned by another user, or is writable by group or world.
 absl::Status EnsurePrivateDirectory(const std::string& path);
 
 // An exclusive lock on a file, held while the object lives; the kernel frees it when the process
