@@ -1,5 +1,6 @@
 #include "agent/run_agent.h"
 
+#include <grpc/grpc.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -346,6 +347,8 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   config.sources.gpu_jobs = options.gpu_jobs;
   config.sample_every = options.sample_interval;
   config.health = HealthConfig(options, machine);
+  // gRPC waits at its end for threads that it could not make; so it does not end before we do.
+  grpc_init();
   absl::Status outcome;
   {
     Agent agent(*loop, clock, log, state, std::move(config));

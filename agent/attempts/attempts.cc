@@ -48,6 +48,20 @@ NodeAllocation PartOf(const LaunchOrder& launch) {
   return {};
 }
 
+absl::Status Record(const StateDirectory& state, const AttemptKey& key,
+                    const SupervisorOrder& order) {
+  const absl::Status made = state.MakeAttempt(key);
+  return made.ok() || absl::IsAlreadyExists(made) ? WriteOrder(state.Attempt(key).Order(), order)
+                                                  : made;
+}
+
+void LogDelay(const Logger& log, const AttemptKey& key, const absl::Status& why) {
+  log.Error(kComponent,
+            absl::StrCat(ToString(key), " cannot be started yet: ", std::string(why.message()),
+                         "; trying again"),
+            ToString(key.job));
+}
+
 // What a loss of power left of an attempt's journal. The controller takes an end whatever reports
 // before it are gone.
 void DropTornJournal(const std::string& path, const Logger& log, JobId job) {
@@ -112,7 +126,9 @@ absl::Status Attempts::Recover() {
 
 absl::Status Attempts::Launch(SupervisorOrder order, const NodeAllocation& allocation) {
   const AttemptKey key{order.launch.job, order.launch.attempt};
-  RETURN_IF_ERROR(state_.MakeAttempt(key));
+  if (Knows(key)) {
+    return absl::AlreadyExistsError(absl::StrCat(ToString(key), " is known here"));
+  }
   order.cgroup = config_.cgroups.PathFor(ToString(key));
   order.limits = config_.limits;
   order.scripts = config_.scripts;
@@ -122,18 +138,13 @@ absl::Status Attempts::Launch(SupervisorOrder order, const NodeAllocation& alloc
   attempt.allocation = allocation;
   attempt.cgroup = order.cgroup;
   attempt.elastic = order.launch.spec.elastic;
-  absl::Status written = WriteOrder(state_.Attempt(key).Order(), order);
-  if (!written.ok()) {
-    attempts_.erase(key);
-    state_.RemoveAttempt(key).IgnoreError();  // empty: nothing is kept there
-    return written;
-  }
-  StartSupervisor(key);
+  attempt.unbegun = std::move(order);
+  Settle(key);
   return absl::OkStatus();
 }
 
 void Attempts::Refuse(const AttemptKey& key, const std::string& text) {
-  if (attempts_.count(key) == 0 && state_.MakeAttempt(key).ok()) {
+  if (!Knows(key)) {
     attempts_[key] = LocalAttempt();
     End(key, EndCause::kLaunchFailed, text);
   }
@@ -150,9 +161,13 @@ absl::Status Attempts::Pass(const PassedOrder& order) {
     if (!order.ends_attempt) {
       return absl::NotFoundError("it is not known here");
     }
-    RETURN_IF_ERROR(state_.MakeAttempt(key));
     attempts_[key] = LocalAttempt();
     End(key, EndCause::kNeverStarted, "its order to end came before its order to start");
+    return absl::OkStatus();
+  }
+  if (found->second.unbegun.has_value() && order.ends_attempt) {
+    found->second.unbegun.reset();
+    End(key, EndCause::kNeverStarted, "it was ended before it could be started");
     return absl::OkStatus();
   }
   if (supervised && order.ends_attempt) {
@@ -247,6 +262,14 @@ void Attempts::Settle(const AttemptKey& key) {
     WriteEnd(key);
     return;
   }
+  if (attempt.unbegun.has_value()) {
+    if (const absl::Status recorded = Record(state_, key, *attempt.unbegun); !recorded.ok()) {
+      LogDelay(log_, key, recorded);
+      return;
+    }
+    StartSupervisor(key);
+    return;
+  }
   const absl::StatusOr<AttemptStatus> status =
       ReadAttemptStatus(state_.Attempt(key), state_.boot_id(), state_.rebooted());
   if (!status.ok()) {
@@ -298,6 +321,11 @@ void Attempts::Settle(const AttemptKey& key) {
 void Attempts::StartSupervisor(const AttemptKey& key) {
   LocalAttempt& attempt = attempts_.at(key);
   const absl::StatusOr<pid_t> pid = starts_.Start(state_.Attempt(key));
+  if (absl::IsResourceExhausted(pid.status()) || absl::IsUnavailable(pid.status())) {
+    LogDelay(log_, key, pid.status());
+    return;
+  }
+  attempt.unbegun.reset();
   if (!pid.ok()) {
     FailLaunch(key, std::string(pid.status().message()));
     return;
@@ -434,6 +462,7 @@ void Attempts::End(const AttemptKey& key, EndCause cause, const std::string& tex
 
 void Attempts::WriteEnd(const AttemptKey& key) {
   LocalAttempt& attempt = attempts_.at(key);
+  state_.MakeAttempt(key).IgnoreError();  // most often it is there; else the journal says why not
   absl::StatusOr<JournalWriter> journal =
       JournalWriter::Open(state_.Attempt(key).Journal(), key.job, key.attempt);
   const absl::Status status = journal.ok() ? journal->Append(*attempt.unwritten) : journal.status();

@@ -59,8 +59,8 @@ class Attempts {
   // Takes up what an earlier agent left: adopts, starts, clears or ends each attempt on record.
   absl::Status Recover();
 
-  // Takes an order: records it and starts its supervisor. AlreadyExists when the attempt is known;
-  // any other error when it could not be recorded, and then it was not taken.
+  // Takes an order: records it and starts its supervisor. AlreadyExists when the attempt is known.
+  // What the disk or a limit of this process does not let it do is tried again until it can.
   absl::Status Launch(SupervisorOrder order, const NodeAllocation& allocation);
 
   // For attempts that are launched from now on.
@@ -97,13 +97,14 @@ class Attempts {
     NodeAllocation allocation;
     std::string cgroup;
     bool elastic = false;
-    pid_t child = 0;                    // the supervisor, where we spawned it
-    pid_t supervisor = 0;               // the same, or the one that was adopted
-    bool tried = false;                 // a supervisor was spawned and has ended
-    bool epilog_tried = false;          // the same for a process that runs the epilog
-    std::string failure;                // how it ended
-    UniqueFd pidfd;                     // the supervisor's; watched while valid
-    std::optional<RunEnded> unwritten;  // its end, which the disk did not take yet
+    pid_t child = 0;                         // the supervisor, where we spawned it
+    pid_t supervisor = 0;                    // the same, or the one that was adopted
+    bool tried = false;                      // a supervisor was spawned and has ended
+    bool epilog_tried = false;               // the same for a process that runs the epilog
+    std::string failure;                     // how it ended
+    UniqueFd pidfd;                          // the supervisor's; watched while valid
+    std::optional<SupervisorOrder> unbegun;  // its order, until a supervisor could be started
+    std::optional<RunEnded> unwritten;       // its end, which the disk did not take yet
   };
 
   void Settle(const AttemptKey& key);

@@ -116,7 +116,7 @@ absl::StatusOr<std::unique_ptr<ControlSocket>> ControlSocket::Open(EventLoop& lo
 }
 
 void ControlSocket::Accept() {
-  UniqueFd fd(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  UniqueFd fd = AcceptConnection(listener_.get());
   if (!fd.valid() || connections_.size() >= kConnectionsMax || !IsPeerRootOrSelf(fd.get())) {
     return;
   }

@@ -210,6 +210,8 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(Acceptor& acceptor, Settin
     HideMemory();  // our key is in it
     ASSIGN_OR_RETURN(server->warning_, CheckTlsFiles(tls));
   }
+  // gRPC waits at its end for threads that it could not make; so it does not end before we do.
+  grpc_init();
   grpc::ServerBuilder builder;
   Limit(builder);
   for (const std::string& address : setting.addresses) {

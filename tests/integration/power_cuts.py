@@ -77,6 +77,15 @@ def why_not():
     return None
 
 
+def keep_attempts_on_disk(place):
+    """Where something lies in the directory already, an agent does not move it into memory."""
+    os.mkdir(os.path.join(place, "attempts"), mode=0o700)
+    for path in ("attempts/kept", "attempts", "."):
+        fd = os.open(os.path.join(place, path), os.O_CREAT if path.endswith("kept") else os.O_RDONLY, 0o600)
+        os.fsync(fd)
+        os.close(fd)
+
+
 class PowerCluster(Cluster):
     """Two nodes. node1 keeps its attempts in memory, node2 on its disk."""
 
@@ -94,7 +103,7 @@ class PowerCluster(Cluster):
             agent.arguments[1] = self.disks[index].place
             agent.arguments[3] = self.address
             agent.before = [*BOOTED, self.boot(index)]
-        self.keep_attempts_on_disk(self.disks[1].place)
+        keep_attempts_on_disk(self.disks[1].place)
 
     def command(self, *arguments):
         return [program("muster"), arguments[0], "--controller", self.address, *[str(word) for word in arguments[1:]]]
@@ -105,15 +114,6 @@ class PowerCluster(Cluster):
         with open(path, "w", encoding="utf-8") as file:
             file.write(f"{uuid.uuid4()}\n")
         return path
-
-    @staticmethod
-    def keep_attempts_on_disk(place):
-        """Where something lies in the directory already, an agent does not move it into memory."""
-        os.mkdir(os.path.join(place, "attempts"), mode=0o700)
-        for path in ("attempts/kept", "attempts", "."):
-            fd = os.open(os.path.join(place, path), os.O_CREAT if path.endswith("kept") else os.O_RDONLY, 0o600)
-            os.fsync(fd)
-            os.close(fd)
 
     def cut_controller(self, seed):
         self.machine.off()

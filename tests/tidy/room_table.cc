@@ -119,6 +119,7 @@ constexpr RoomRow kRows[] = {
      "supervisor/attempt supervisor/checkpoint supervisor/ending supervisor/launch "
      "supervisor/limits supervisor/step supervisor/user_space"},
     {"agent", "supervisor/ending", "supervisor/limits"},
+    {"agent", "supervisor/exchange", "supervisor/user_space"},
     {"agent", "supervisor/image",
      "supervisor/attempt supervisor/image/cache supervisor/user_space"},
     {"agent", "supervisor/image/cache", "supervisor/attempt supervisor/user_space"},

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "agent/supervisor/user_space/unix_socket.h"
 #include "scheduler/base/status.h"
 
 namespace muster::agent {
@@ -103,7 +104,7 @@ void Exchange::Meet(const std::vector<std::vector<std::string>>& addresses) {
 }
 
 void Exchange::Accept() {
-  UniqueFd fd(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  UniqueFd fd = AcceptConnection(listener_.get());
   if (!fd.valid() || left_) {
     return;
   }

@@ -59,7 +59,7 @@ const NodeAllocation& InnerRanks::Node() const {
 }
 
 void InnerRanks::Accept() {
-  UniqueFd fd(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  UniqueFd fd = AcceptConnection(listener_.get());
   ucred peer = {};
   socklen_t size = sizeof(peer);
   if (!fd.valid() || asking_.size() >= kAskingMax ||

@@ -18,6 +18,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "agent/supervisor/user_space/unix_socket.h"
 
 namespace muster::agent {
 namespace {
@@ -129,7 +130,7 @@ class Relay {
 
   void Accept() {
     while (true) {
-      UniqueFd rank(accept4(door_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+      UniqueFd rank = AcceptConnection(door_.get());
       if (!rank.valid()) {
         return;
       }

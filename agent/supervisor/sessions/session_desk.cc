@@ -95,7 +95,7 @@ void SessionDesk::Shut() {
 }
 
 void SessionDesk::Accept() {
-  UniqueFd connection(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  UniqueFd connection = AcceptConnection(listener_.get());
   const int fd = connection.get();
   if (!connection.valid() || connections_.size() >= kConnectionsMax || !IsPeerRootOrSelf(fd) ||
       !host_.loop.Watch(fd, EPOLLIN, [this, fd](std::uint32_t) { Serve(fd); }).ok()) {

@@ -6,7 +6,10 @@
 #include <sys/un.h>
 
 #include <cerrno>
+#include <chrono>
+#include <cstdio>
 #include <cstring>
+#include <optional>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
@@ -15,6 +18,7 @@ namespace muster::agent {
 namespace {
 
 constexpr int kBacklog = 64;
+constexpr std::chrono::seconds kSayEvery{10};
 
 // An address for `path`; `directory` keeps what it refers to open.
 struct UnixAddress {
@@ -46,6 +50,28 @@ const sockaddr* Generic(const UnixAddress& address) {
   return reinterpret_cast<const sockaddr*>(&address.address);
 }
 
+// Given up for a moment where no other descriptor is left.
+UniqueFd& Spare() {
+  static UniqueFd spare;
+  if (!spare.valid()) {
+    spare.reset(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  }
+  return spare;
+}
+
+void SayNoDescriptorLeft() {
+  using Clock = std::chrono::steady_clock;
+  static std::optional<Clock::time_point> said;
+  const Clock::time_point now = Clock::now();
+  if (!said.has_value() || now - *said > kSayEvery) {
+    said = now;
+    std::fputs(
+        "no descriptor is left: connections are closed; raise the limit on open files "
+        "(LimitNOFILE of the agent's unit)\n",
+        stderr);
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<UniqueFd> ConnectUnix(const std::string& path, int type) {
@@ -72,9 +98,22 @@ absl::StatusOr<UniqueFd> BindUnix(const std::string& path, int type) {
   if (bind(fd.get(), Generic(address), sizeof(address.address)) != 0) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot bind ", path));
   }
+  Spare();
   const int kind = type & ~(SOCK_NONBLOCK | SOCK_CLOEXEC);
   if (kind != SOCK_DGRAM && listen(fd.get(), kBacklog) != 0) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot listen on ", path));
+  }
+  return fd;
+}
+
+UniqueFd AcceptConnection(int listener) {
+  UniqueFd fd(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!fd.valid() && (errno == EMFILE || errno == ENFILE)) {
+    SayNoDescriptorLeft();
+    Spare().reset();
+    fd.reset(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    fd.reset();
+    Spare();
   }
   return fd;
 }

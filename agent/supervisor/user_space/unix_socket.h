@@ -18,4 +18,10 @@ absl::StatusOr<UniqueFd> ConnectUnix(const std::string& path, int type);
 // left there is replaced.
 absl::StatusOr<UniqueFd> BindUnix(const std::string& path, int type);
 
+// The next connection of a listening socket of any family, close-on-exec and non-blocking; not
+// valid when there is none. Where no descriptor is left it is closed, with a line on standard error
+// now and then: left in the queue, it would wake whoever watches the listener for ever. One thread
+// at a time.
+UniqueFd AcceptConnection(int listener);
+
 }  // namespace muster::agent
