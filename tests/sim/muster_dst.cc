@@ -2,9 +2,11 @@
 //
 // A broken promise is one line that names the scenario, the seed that repeats it and the commit.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -19,9 +21,24 @@
 namespace muster::sim {
 namespace {
 
+constexpr const char* kLeaders = "leaders";
+
+// The scenarios that lie there as files, and what needs none.
+std::vector<std::string> AllScenarios() {
+  std::vector<std::string> names;
+  for (const auto& file : std::filesystem::directory_iterator(MUSTER_SCENARIOS)) {
+    if (file.path().extension() == ".toml") {
+      names.push_back(file.path().stem().string());
+    }
+  }
+  std::sort(names.begin(), names.end());
+  names.emplace_back(kLeaders);
+  return names;
+}
+
 struct Options {
-  std::vector<std::string> scenarios = {"quiet",  "agents_die", "controller_dies", "elastic",
-                                        "prompt", "everything", "leaders"};
+  std::vector<std::string> scenarios = AllScenarios();
+  bool list = false;
   std::uint64_t seeds = 50;
   std::uint64_t first = 1;
   std::string defect;  // to plant in the lives of `leaders`
@@ -48,7 +65,7 @@ Life LifeOf(const Result& result) {
 // The lives of a scenario by seed; an error when it cannot be read.
 absl::StatusOr<std::function<Life(std::uint64_t)>> LivesOf(const Options& options,
                                                            const std::string& name) {
-  if (name == "leaders") {
+  if (name == kLeaders) {
     const std::optional<LeadDefect> defect =
         options.defect.empty() ? LeadDefect::kNone : LeadDefectOf(options.defect);
     if (!defect.has_value()) {
@@ -120,11 +137,19 @@ int main(int argc, char** argv) {
       "  muster-dst --seeds 1000\n"
       "  muster-dst --first 4711 --seeds 1 everything   # repeats one history\n"
       "  muster-dst --seeds 2000 --defect tail_unread leaders\n");
-  app.add_option("scenario", options.scenarios, "names in tests/sim, without .toml (default: all)");
+  app.add_option("scenario", options.scenarios,
+                 "names in tests/sim, without .toml, or leaders (default: all)");
+  app.add_flag("--list", options.list, "print the names of all scenarios");
   app.add_option("--seeds", options.seeds, "how many for each scenario")->capture_default_str();
   app.add_option("--defect", options.defect, muster::sim::DefectHelp());
   app.add_option("--first", options.first, "the first seed")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
+  if (options.list) {
+    for (const std::string& name : options.scenarios) {
+      std::printf("%s\n", name.c_str());
+    }
+    return 0;
+  }
   muster::sim::Tally total;
   for (const std::string& name : options.scenarios) {
     if (!muster::sim::Run(options, name, total)) {
