@@ -1,10 +1,13 @@
 #include "agent/supervisor/attempt_steps.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
 
 #include "agent/supervisor/joined_step.h"
+#include "agent/supervisor/limits/process_tree.h"
 #include "agent/supervisor/mpirun/host_file.h"
 #include "agent/supervisor/mpirun/inner_rank_scan.h"
 
@@ -18,6 +21,7 @@ AttemptSteps::AttemptSteps(const Parts& parts, Handlers handlers)
       containers_(parts.loop, parts.log, parts.directory, parts.order) {}
 
 void AttemptSteps::ListenToInnerRanks(std::uint32_t node_index) {
+  node_index_ = node_index;
   InnerRanks::Host host{.loop = parts_.loop,
                         .clock = parts_.clock,
                         .order = parts_.order,
@@ -33,6 +37,38 @@ void AttemptSteps::ListenToInnerRanks(std::uint32_t node_index) {
   }
 }
 
+// Only the script's node has a list of the job's nodes, without which no launcher asks.
+void AttemptSteps::ListenToRemoteShells() {
+  if (remote_shells_ != nullptr || node_index_ != 0 || inner_ranks_ == nullptr ||
+      parts_.order.remote_shell.empty()) {
+    return;
+  }
+  const Confinement& confinement = parts_.confinement;
+  absl::StatusOr<std::unique_ptr<RemoteShells>> opened =
+      RemoteShells::Open({.loop = parts_.loop,
+                          .log = parts_.log,
+                          .order = parts_.order,
+                          .node_index = node_index_,
+                          .user = confinement.user(),
+                          .cgroup = confinement.cgroup(),
+                          .mounts = confinement.mounts(),
+                          .container_of = [this](pid_t pid) { return ContainerOf(pid); }});
+  if (opened.ok()) {
+    remote_shells_ = *std::move(opened);
+  } else {
+    parts_.log.Warning("supervisor", std::string(opened.status().message()));
+  }
+}
+
+ContainerSpec AttemptSteps::ContainerOf(pid_t pid) const {
+  for (pid_t at = pid; at > 1 && at != getpid(); at = ParentOf(at)) {
+    if (const Step* const step = Find(at); step != nullptr) {
+      return step->plan().container;
+    }
+  }
+  return {};
+}
+
 void AttemptSteps::Launch(StepPlan plan) {
   const StepId id = plan.step;
   const absl::Status joined = JoinJob(parts_.order, running_, &plan);
@@ -45,6 +81,9 @@ void AttemptSteps::Launch(StepPlan plan) {
   handlers.on_ended = [this, id] { OnEnded(id); };
   pmix_.RunIn(confinement.user(), confinement.cgroup());
   containers_.RunIn(confinement.user(), confinement.cgroup(), confinement.mounts());
+  if (plan.container.given()) {
+    ListenToRemoteShells();
+  }
   PmixGrant grant = pmix_.Grant(plan, NewsOf(id));
   grant.refusal.Update(joined);
   const StepHost host{.loop = parts_.loop,

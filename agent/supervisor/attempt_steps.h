@@ -19,6 +19,7 @@
 #include "agent/supervisor/attempt/reporter.h"
 #include "agent/supervisor/confinement.h"
 #include "agent/supervisor/container/attempt_containers.h"
+#include "agent/supervisor/container/remote_shells.h"
 #include "agent/supervisor/mpirun/inner_ranks.h"
 #include "agent/supervisor/pmix_steps.h"
 #include "agent/supervisor/step/step.h"
@@ -65,6 +66,12 @@ class AttemptSteps {
       pmix_.LetGo();
     }
   }
+  // A child that is none of a step's, nor of a script's.
+  void ReapedOther(pid_t pid, int wait_status) {
+    if (remote_shells_ != nullptr) {
+      remote_shells_->Reaped(pid, wait_status);
+    }
+  }
   // The attempt is over: nothing runs any more.
   void Close();
   // Calls `done` once the last word of all has been sent.
@@ -86,11 +93,16 @@ class AttemptSteps {
 
  private:
   PmixNews NewsOf(StepId step);
+  void ListenToRemoteShells();
+  // Of the step that the process is of.
+  [[nodiscard]] ContainerSpec ContainerOf(pid_t pid) const;
   void OnEnded(StepId step);
 
   const Parts parts_;
   const Handlers handlers_;
   std::unique_ptr<InnerRanks> inner_ranks_;
+  std::unique_ptr<RemoteShells> remote_shells_;  // once there is a container
+  std::uint32_t node_index_ = 0;
   ClosingSockets closing_;  // of what has ended, while its last word is on its way
   PmixSteps pmix_;
   AttemptContainers containers_;

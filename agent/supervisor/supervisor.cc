@@ -297,6 +297,8 @@ void Supervisor::Reap() {
       script->Reaped(wait_status);
     } else if (criu_.Owns(pid)) {
       criu_.Reaped(wait_status);
+    } else {
+      work_.steps().ReapedOther(pid, wait_status);
     }
   }
   CheckFinished();

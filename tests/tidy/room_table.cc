@@ -114,7 +114,8 @@ constexpr RoomRow kRows[] = {
     {"agent", "supervisor/checkpoint",
      "supervisor/attempt supervisor/ending supervisor/limits supervisor/user_space"},
     {"agent", "supervisor/container",
-     "supervisor/attempt supervisor/launch supervisor/limits supervisor/user_space"},
+     "supervisor/attempt supervisor/launch supervisor/limits supervisor/mpirun "
+     "supervisor/user_space"},
     {"agent", "supervisor/criu",
      "supervisor/attempt supervisor/checkpoint supervisor/ending supervisor/launch "
      "supervisor/limits supervisor/step supervisor/user_space"},

@@ -25,6 +25,10 @@ inline constexpr std::size_t kContainerAnswerBytesMax = std::size_t{128} << 10;
 // The descriptor of the program on which it answers.
 inline constexpr int kContainerChannel = 3;
 
+// Where `muster-rank` is seen in a container, also by the name under which it is a remote shell.
+inline constexpr const char* kRankInside = "/.muster-rank";
+inline constexpr const char* kShellInside = "/.muster-rsh";
+
 // What a node has for jobs in containers.
 struct ContainerSettings {
   std::string runtime;  // the OCI runtime's path; empty: no container can be made here
@@ -79,12 +83,14 @@ struct ContainerOrder {
   std::vector<std::string> shared;  // directories that are seen at the same path
   std::vector<ContainerGpu> gpus;
   std::vector<std::string> device_files;  // that the job may open, beside those of every container
+  std::string rank_program = {};          // the node's `muster-rank`; empty: it is not installed
   ContainerMade saved = {};  // to be saved as `spec` says; without a rootfs: one is to be made
   static constexpr auto Fields(auto list) {
     return list(Field{"spec", &ContainerOrder::spec}, Field{"settings", &ContainerOrder::settings},
                 Field{"attempt", &ContainerOrder::attempt},
                 Field{"shared", &ContainerOrder::shared}, Field{"gpus", &ContainerOrder::gpus},
                 Field{"device_files", &ContainerOrder::device_files},
+                Field{"rank_program", &ContainerOrder::rank_program},
                 Field{"saved", &ContainerOrder::saved});
   }
   friend bool operator==(const ContainerOrder&, const ContainerOrder&) = default;

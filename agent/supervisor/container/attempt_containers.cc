@@ -19,6 +19,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "agent/supervisor/container/job_devices.h"
+#include "agent/supervisor/mpirun/host_file.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/passed_descriptors.h"
 
@@ -247,6 +248,7 @@ absl::StatusOr<ContainerOrder> AttemptContainers::OrderOf(const ContainerSpec& s
     positions.push_back(grant.gpu);
   }
   wanted.device_files = FilesOfJob(FindDeviceFiles(), order_.limits.devices, positions);
+  wanted.rank_program = RankProgram(order_.remote_shell);
   return wanted;
 }
 
@@ -304,7 +306,9 @@ void AttemptContainers::Finish(Making* making, absl::StatusOr<std::unique_ptr<Co
     return;
   }
   made_.push_back(*std::move(made));
-  const Container* const container = made_.back().get();
+  Container* const container = made_.back().get();
+  container->rank_program = RankProgram(order_.remote_shell);
+  container->remote_shell = container->rank_program.empty() ? "" : order_.remote_shell;
   log_.Info("container", absl::StrCat("made of ", container->facts.image));
   for (const Done& done : finished->waiting) {
     done(container);

@@ -36,6 +36,9 @@ struct Container {
   UniqueFd users;  // its namespaces
   UniqueFd mounts;
   std::vector<UniqueFd> locks;  // keep its files
+  // Of the node's programs those that are seen in it, by their paths outside; empty: none are.
+  std::string rank_program;
+  std::string remote_shell;
 
   // Where its ranks begin.
   [[nodiscard]] std::string WorkDir() const;

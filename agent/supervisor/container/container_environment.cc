@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "agent/supervisor/attempt/container_order.h"
 
 namespace muster::agent {
 namespace {
@@ -15,22 +16,21 @@ std::string NameIn(const std::string& assignment) {
   return assignment.substr(0, assignment.find('='));
 }
 
-// With which launchers in a job start programs of the node, which the container does not have.
-constexpr std::array<std::string_view, 15> kNodesPrograms = {"OMPI_MCA_orte_fork_agent",
-                                                             "OMPI_MCA_plm_rsh_agent",
-                                                             "OMPI_MCA_plm_rsh_no_tree_spawn",
-                                                             "OMPI_MCA_orte_default_hostfile",
-                                                             "OMPI_MCA_hwloc_base_binding_policy",
-                                                             "HYDRA_BINDING",
-                                                             "HYDRA_HOST_FILE",
-                                                             "HYDRA_LAUNCHER",
-                                                             "HYDRA_LAUNCHER_AUTOFORK",
-                                                             "HYDRA_LAUNCHER_EXEC",
-                                                             "I_MPI_HYDRA_BOOTSTRAP",
-                                                             "I_MPI_HYDRA_BOOTSTRAP_EXEC",
-                                                             "I_MPI_HYDRA_HOST_FILE",
-                                                             "MUSTER_CHECKPOINT_FLUSH",
-                                                             "MUSTER_RANK_SOCKET"};
+// With which launchers in a job start programs of the node, where the container has none of them.
+constexpr std::array<std::string_view, 14> kLaunchers = {"OMPI_MCA_orte_fork_agent",
+                                                         "OMPI_MCA_plm_rsh_agent",
+                                                         "OMPI_MCA_plm_rsh_no_tree_spawn",
+                                                         "OMPI_MCA_orte_default_hostfile",
+                                                         "OMPI_MCA_hwloc_base_binding_policy",
+                                                         "HYDRA_BINDING",
+                                                         "HYDRA_HOST_FILE",
+                                                         "HYDRA_LAUNCHER",
+                                                         "HYDRA_LAUNCHER_AUTOFORK",
+                                                         "HYDRA_LAUNCHER_EXEC",
+                                                         "I_MPI_HYDRA_BOOTSTRAP",
+                                                         "I_MPI_HYDRA_BOOTSTRAP_EXEC",
+                                                         "I_MPI_HYDRA_HOST_FILE",
+                                                         "MUSTER_RANK_SOCKET"};
 
 constexpr const char* kDriverPath = "/usr/local/nvidia";
 
@@ -41,6 +41,21 @@ void AddDriver(const char* name, const char* part, std::map<std::string, std::st
   if (value.find(place) == std::string::npos) {
     absl::StrAppend(&value, value.empty() ? "" : ":", place);
   }
+}
+
+// The same program as it is seen inside; others stay.
+std::string SeenInside(std::string value, const ContainerVariables& variables) {
+  if (!variables.rank_program.empty() && value == variables.rank_program) {
+    return kRankInside;
+  }
+  return !variables.remote_shell.empty() && value == variables.remote_shell ? kShellInside : value;
+}
+
+// Of a variable of ours: whether it names what the container does not have.
+bool IsNodesOwn(const std::string& name, const ContainerVariables& variables) {
+  return name == "MUSTER_CHECKPOINT_FLUSH" ||
+         (variables.rank_program.empty() &&
+          std::find(kLaunchers.begin(), kLaunchers.end(), name) != kLaunchers.end());
 }
 
 }  // namespace
@@ -54,11 +69,11 @@ std::vector<std::string> InContainer(const std::vector<std::string>& own,
   for (const std::string& assignment : own) {
     const std::string name = NameIn(assignment);
     const bool by_submitter = submitter.count(assignment) != 0;
-    if (!by_submitter &&
-        std::find(kNodesPrograms.begin(), kNodesPrograms.end(), name) != kNodesPrograms.end()) {
+    if (!by_submitter && IsNodesOwn(name, variables)) {
       continue;
     }
-    all[name] = assignment.substr(std::min(assignment.size(), name.size() + 1));
+    all[name] =
+        SeenInside(assignment.substr(std::min(assignment.size(), name.size() + 1)), variables);
     if (!by_submitter || kept.count(name) != 0) {
       ours.insert(name);
     }

@@ -225,7 +225,9 @@ class Maker {
     parts.uid = spec_.remap_root ? 0 : self_.uid;
     parts.gid = spec_.remap_root ? 0 : self_.gid;
     std::error_code error;
-    parts.program = std::filesystem::read_symlink("/proc/self/exe", error).string();
+    parts.program = order_.rank_program.empty()
+                        ? std::filesystem::read_symlink("/proc/self/exe", error).string()
+                        : order_.rank_program;
     parts.devices = devices_;
     for (const char* file : {"/etc/resolv.conf", "/etc/hosts", "/etc/localtime"}) {
       if (access(file, R_OK) == 0) {

@@ -1,6 +1,7 @@
 #include "agent/supervisor/image/runtime_config.h"
 
 #include "absl/strings/match.h"
+#include "agent/supervisor/attempt/container_order.h"
 #include "nlohmann/json.hpp"
 
 namespace muster::agent {
@@ -65,7 +66,9 @@ std::string RuntimeConfig(const RuntimeParts& parts) {
   for (const ContainerMount& mount : parts.devices.mounts) {
     mounts.push_back(UserMount(mount));
   }
-  mounts.push_back(MountOf(parts.program, kProgramInside, {"bind", "ro", "nosuid", "nodev"}));
+  for (const char* inside : {kRankInside, kShellInside}) {
+    mounts.push_back(MountOf(parts.program, inside, {"bind", "ro", "nosuid", "nodev"}));
+  }
   for (const ContainerMount& mount : parts.mounts) {
     mounts.push_back(UserMount(mount));
   }
@@ -76,7 +79,7 @@ std::string RuntimeConfig(const RuntimeParts& parts) {
                           {"process",
                            {{"terminal", false},
                             {"user", {{"uid", parts.uid}, {"gid", parts.gid}}},
-                            {"args", {kProgramInside}},
+                            {"args", {kRankInside}},
                             {"env", RuntimeJson::array()},
                             {"cwd", "/"},
                             {"noNewPrivileges", true}}},

@@ -20,13 +20,10 @@ struct RuntimeParts {
   bool read_only = true;  // the root
   std::uint32_t uid = 0;  // as whom its user appears inside
   std::uint32_t gid = 0;
-  std::string program = {};                 // a program of the node, for the runtime to find
+  std::string program = {};                 // of the node, for the runtime and launchers to find
   std::vector<ContainerMount> mounts = {};  // after those of every container, in this order
   DeviceEdits devices = {};
 };
-
-// Where that program is seen inside.
-inline constexpr const char* kProgramInside = "/.muster-container";
 
 std::string RuntimeConfig(const RuntimeParts& parts);
 

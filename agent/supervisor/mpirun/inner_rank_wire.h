@@ -6,6 +6,10 @@
 // KernelBinding and keeps the socket, close-on-exec, until its exec. Names in capitals are
 // variables of its environment, others are of the protocol: `rank`, `size`, `local_rank`,
 // `local_size` and `bound` (by its launcher) of the request, `cpus` and `mem_nodes` of the answer.
+//
+// A launcher in a container asks on the socket beside it for a remote shell outside: one packet of
+// a field `word` for each word of HOST COMMAND..., with its three streams; the answer is the exit
+// status, when that has ended. Who goes before ends it.
 // Invariant: whatever the bytes are, parsing them is safe.
 
 #include <charconv>
@@ -26,6 +30,11 @@ inline constexpr std::string_view kNoBindingOfItsOwn = "none:if-supported";
 // The variables of its environment that a request has to hold, by the beginnings of their names.
 inline constexpr std::string_view kInnerOwnPrefixes[] = {"OMP_", "MUSTER_CPUS=", "UCX_NET_DEVICES",
                                                          "NCCL_IB_HCA"};
+
+// The socket for remote shells beside that for ranks.
+inline std::string ShellSocket(std::string_view rank_socket) {
+  return std::string(rank_socket.substr(0, rank_socket.rfind('/') + 1)) + "shells";
+}
 
 inline std::string PackFields(const std::vector<std::string>& fields) {
   std::string packet;
@@ -53,6 +62,18 @@ inline std::string_view ValueOf(const std::vector<std::string>& fields, std::str
     }
   }
   return {};
+}
+
+// The values of all the fields of that name, in order.
+inline std::vector<std::string> ValuesOf(const std::vector<std::string>& fields,
+                                         std::string_view name) {
+  std::vector<std::string> values;
+  for (const std::string& field : fields) {
+    if (field.size() > name.size() && field[name.size()] == '=' && field.starts_with(name)) {
+      values.push_back(field.substr(name.size() + 1));
+    }
+  }
+  return values;
 }
 
 // The same as a number; 0: it is none.

@@ -4,21 +4,27 @@
 // An `mpirun` in a job's script starts its ranks through it (OMPI_MCA_orte_fork_agent). The
 // supervisor of the job's part on this node says where and with what environment; whatever goes
 // wrong there, the program runs as its launcher meant it to.
+//
+// .muster-rsh HOST COMMAND...: the same program by its other name. In a container, whatever is in
+// its image, it has the supervisor run muster-rsh outside, whose streams and exit status it has.
 
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "agent/supervisor/mpirun/inner_rank_wire.h"
 #include "agent/supervisor/user_space/unix_socket.h"
+#include "scheduler/runtime/passed_descriptors.h"
 #include "topology/bind/bind.h"
 
 namespace muster::agent {
@@ -93,7 +99,38 @@ void TakePlace(int fd) {
   send(fd, &found, sizeof(found), MSG_NOSIGNAL);
 }
 
+int NoShell(const char* why) {
+  std::fprintf(stderr, "muster-rsh: cannot run a command on another node: %s\n", why);
+  return kCannotRun;
+}
+
+int RunShell(int argc, char** argv) {
+  std::vector<std::string> words;
+  for (int i = 1; i < argc; ++i) {
+    words.push_back(std::string("word=") + argv[i]);
+  }
+  const std::string request = PackFields(words);
+  if (request.empty() || request.size() > kInnerPacketBytesMax) {
+    return NoShell("give a HOST and a COMMAND of at most 128 KiB");
+  }
+  const absl::StatusOr<UniqueFd> fd =
+      ConnectUnix(ShellSocket(Variable("MUSTER_RANK_SOCKET")), SOCK_SEQPACKET);
+  constexpr int kStreams[] = {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO};
+  if (!fd.ok() || !SendWithDescriptors(fd->get(), request, kStreams)) {
+    return NoShell("this is no process of the script of a job, or its job has ended");
+  }
+  std::int32_t status = 0;
+  ssize_t got = 0;
+  do {
+    got = recv(fd->get(), &status, sizeof(status), 0);
+  } while (got < 0 && errno == EINTR);
+  return got == sizeof(status) ? status : NoShell("it was refused, or the job has ended");
+}
+
 int Main(int argc, char** argv) {
+  if (argc > 0 && std::string_view(argv[0]).ends_with("muster-rsh")) {
+    return RunShell(argc, argv);
+  }
   if (argc < 2) {
     std::fputs("muster-rank: give a PROGRAM that an mpirun in a job is to run\n", stderr);
     return 2;

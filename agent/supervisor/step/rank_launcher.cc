@@ -156,10 +156,13 @@ void RankLauncher::PutInContainer(LaunchRequest* request) const {
   request->container_users = container_->users.get();
   request->container_mounts = container_->mounts.get();
   request->work_dir = container_->WorkDir();
-  request->environment = InContainer(request->environment, {.image = facts.environment,
-                                                            .submitter = plan_.program.environment,
-                                                            .kept = container_->spec.env,
-                                                            .work_dir = request->work_dir});
+  request->environment =
+      InContainer(request->environment, {.image = facts.environment,
+                                         .submitter = plan_.program.environment,
+                                         .kept = container_->spec.env,
+                                         .work_dir = request->work_dir,
+                                         .rank_program = container_->rank_program,
+                                         .remote_shell = container_->remote_shell});
   std::vector<std::string>& arguments = request->arguments;
   if (container_->spec.entrypoint) {
     arguments.insert(arguments.begin(), facts.entrypoint.begin(), facts.entrypoint.end());

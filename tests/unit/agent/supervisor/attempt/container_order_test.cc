@@ -14,6 +14,7 @@ TEST(ContainerOrderTest, AnOrderAndItsAnswerArriveAsTheyWereSent) {
   order.gpus = {{3, "GPU-x"}};
   order.device_files = {"/dev/nvidia3"};
   order.settings.fetch_patience = 7;
+  order.rank_program = "/usr/libexec/muster/muster-rank";
   order.saved.rootfs = "/var/cache/7/images/a/rootfs";
   EXPECT_EQ(*DecodeContainerOrder(EncodeContainerOrder(order)), order);
   const ContainerMade made{"", "sha256:ab", {"A=1"}, "/w", {"/init"}, "/r", "/c", true};

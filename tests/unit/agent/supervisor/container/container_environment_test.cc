@@ -39,7 +39,25 @@ TEST(ContainerEnvironment, WhatDescribesTheJobIsNeverTheImages) {
   EXPECT_THAT(made, Contains("LD_LIBRARY_PATH=/usr/local/nvidia/lib64"));
 }
 
-TEST(ContainerEnvironment, LaunchersInsideStartNoProgramOfTheNode) {
+TEST(ContainerEnvironment, LaunchersInsideStartWhatIsThereOfTheNodesPrograms) {
+  const ContainerVariables there{.image = {},
+                                 .submitter = {"OMPI_MCA_plm_rsh_agent=/l/muster-rsh"},
+                                 .kept = {},
+                                 .work_dir = "/",
+                                 .rank_program = "/l/muster-rank",
+                                 .remote_shell = "/l/muster-rsh"};
+  const std::vector<std::string> own = {
+      "OMPI_MCA_orte_fork_agent=/l/muster-rank", "OMPI_MCA_plm_rsh_agent=/l/muster-rsh",
+      "OMPI_MCA_orte_default_hostfile=/s/hostfile", "HYDRA_LAUNCHER_EXEC=/l/muster-rsh",
+      "MUSTER_CHECKPOINT_FLUSH=/l/flush"};
+  EXPECT_THAT(InContainer(own, there),
+              ElementsAre("HYDRA_LAUNCHER=fork", "HYDRA_LAUNCHER_EXEC=/.muster-rsh",
+                          "OMPI_MCA_orte_default_hostfile=/s/hostfile",
+                          "OMPI_MCA_orte_fork_agent=/.muster-rank",
+                          "OMPI_MCA_plm_rsh_agent=/.muster-rsh", "PWD=/"));
+}
+
+TEST(ContainerEnvironment, LaunchersInsideStartNoProgramOfTheNodeThatIsNotThere) {
   const ContainerVariables none{.image = {}, .submitter = {}, .kept = {}, .work_dir = "/"};
   EXPECT_THAT(InContainer({"OMPI_MCA_orte_fork_agent=/usr/libexec/muster/muster-rank"}, none),
               ElementsAre("HYDRA_LAUNCHER=fork", "PWD=/"));
