@@ -5,7 +5,6 @@
 #include <pwd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,26 +14,22 @@
 #include <system_error>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "agent/supervisor/attempt/replace_file.h"
 #include "agent/supervisor/image/cache/image_cache.h"
 #include "agent/supervisor/image/container_save.h"
 #include "agent/supervisor/image/image_file.h"
 #include "agent/supervisor/image/image_source.h"
 #include "agent/supervisor/image/own_namespaces.h"
+#include "agent/supervisor/image/runtime_call.h"
 #include "agent/supervisor/image/runtime_config.h"
 #include "agent/supervisor/image/tool_run.h"
 #include "scheduler/base/status.h"
-#include "scheduler/runtime/file.h"
-#include "scheduler/runtime/process.h"
 
 namespace muster::agent {
 namespace {
 
 constexpr std::size_t kUserFileBytesMax = std::size_t{1} << 20;
-constexpr const char* kRuntimeId = "muster";
 constexpr std::chrono::seconds kLdconfigLimit{10};
 
 // Who the user is outside.
@@ -62,36 +57,6 @@ absl::Status CheckSources(const std::vector<ContainerMount>& mounts) {
     }
   }
   return absl::OkStatus();
-}
-
-// Runs the OCI runtime with nothing on its standard streams, which its container would keep.
-absl::Status CallRuntime(const std::string& runtime, const std::string& scratch,
-                         const std::vector<std::string>& words) {
-  const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
-  const std::string log = scratch + "/runtime.log";
-  const bool is_crun = std::filesystem::path(runtime).filename() == "crun";
-  SpawnRequest request;
-  request.program = runtime;
-  request.arguments = {runtime, "--root", scratch + "/state", "--log", log};
-  if (is_crun) {
-    request.arguments.emplace_back("--cgroup-manager=disabled");
-  }
-  request.arguments.insert(request.arguments.end(), words.begin(), words.end());
-  request.environment = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-                         "XDG_RUNTIME_DIR=" + scratch};
-  request.fds = {
-      {null.get(), STDIN_FILENO}, {null.get(), STDOUT_FILENO}, {null.get(), STDERR_FILENO}};
-  ASSIGN_OR_RETURN(const pid_t pid, Spawn(request));
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-    return absl::OkStatus();
-  }
-  const std::string said = ReadFile(log).value_or("");
-  const std::vector<std::string> lines = absl::StrSplit(said, '\n', absl::SkipEmpty());
-  return absl::InternalError(absl::StrCat("cannot make the container: ", runtime, ": ",
-                                          lines.empty() ? "it failed" : lines.back()));
 }
 
 class Maker {
@@ -259,16 +224,8 @@ class Maker {
 
   // The runtime's first process has them; it never runs the program that is named in its document.
   absl::Status TakeNamespaces() {
-    const std::string pid_file = scratch_ + "/pid";
-    const std::string& runtime = order_.settings.runtime;
-    RETURN_IF_ERROR(CallRuntime(
-        runtime, scratch_, {"create", "--bundle", scratch_, "--pid-file", pid_file, kRuntimeId}));
-    ASSIGN_OR_RETURN(const std::string text, ReadFile(pid_file));
-    pid_t pid = 0;
-    if (!absl::SimpleAtoi(text, &pid) || pid <= 1) {
-      return absl::InternalError(
-          absl::StrCat("cannot make the container: ", runtime, " made none"));
-    }
+    RuntimeCall runtime(order_.settings.runtime, scratch_);
+    ASSIGN_OR_RETURN(const pid_t pid, runtime.Create());
     const UniqueFd first(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
     const auto take = [pid](const char* name) {
       return UniqueFd(
@@ -281,7 +238,7 @@ class Maker {
             ? absl::OkStatus()
             : absl::ErrnoToStatus(errno, "cannot take the container's namespaces");
     EndFirst(first);
-    const absl::Status deleted = CallRuntime(runtime, scratch_, {"delete", "--force", kRuntimeId});
+    const absl::Status deleted = runtime.Delete();
     return taken.ok() ? deleted : taken;
   }
 
