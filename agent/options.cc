@@ -145,7 +145,7 @@ absl::Status ReadPamService(ConfigFile& file, std::string& service) {
 
 namespace {
 
-// [containers]: runtime, cache, cache_size, fetch_patience, mounts.
+// [containers]: runtime, cache, cache_size, fetch_patience, mounts, squashfuse.
 absl::Status ReadContainers(ConfigFile& file, ContainerSettings& containers) {
   constexpr const char* kRuntime = "containers.runtime";
   constexpr const char* kCache = "containers.cache";
@@ -157,6 +157,7 @@ absl::Status ReadContainers(ConfigFile& file, ContainerSettings& containers) {
     return file.ErrorAt(kCache, "give an absolute path");
   }
   RETURN_IF_ERROR(file.ReadSize("containers.cache_size", &containers.cache_size));
+  RETURN_IF_ERROR(file.ReadBool("containers.squashfuse", &containers.squashfuse));
   std::chrono::milliseconds patience = std::chrono::seconds(containers.fetch_patience);
   RETURN_IF_ERROR(file.ReadDuration(kPatience, &patience));
   if (patience < std::chrono::seconds(1) || patience > std::chrono::hours(24)) {

@@ -60,9 +60,11 @@ class AttemptSteps {
   void Launch(StepPlan plan);
   void ToldToEnd(bool by_others);
   void DropConnections();
-  // No step will be launched any more: ends the process that serves PMIx, if none runs.
+  // No step will be launched any more: ends the process that serves PMIx, if none runs, and those
+  // that serve images.
   void EndServing() {
     if (running_.empty()) {
+      containers_.LetGo();
       pmix_.LetGo();
     }
   }

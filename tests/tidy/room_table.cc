@@ -122,8 +122,9 @@ constexpr RoomRow kRows[] = {
     {"agent", "supervisor/ending", "supervisor/limits"},
     {"agent", "supervisor/exchange", "supervisor/user_space"},
     {"agent", "supervisor/image",
-     "supervisor/attempt supervisor/image/cache supervisor/user_space"},
+     "supervisor/attempt supervisor/image/cache supervisor/image/system supervisor/user_space"},
     {"agent", "supervisor/image/cache", "supervisor/attempt supervisor/user_space"},
+    {"agent", "supervisor/image/system", ""},
     {"agent", "supervisor/launch",
      "supervisor/attempt supervisor/exchange supervisor/mpirun supervisor/user_space "
      "supervisor/variables"},

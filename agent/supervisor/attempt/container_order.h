@@ -36,12 +36,14 @@ struct ContainerSettings {
   std::uint64_t cache_size = 0;             // bytes of each user's images that are kept
   std::vector<ContainerMount> mounts = {};  // in every container
   std::uint32_t fetch_patience = 120;       // seconds for which a registry may send nothing
+  bool squashfuse = true;                   // serves squashfs files, where it can
   static constexpr auto Fields(auto list) {
     return list(Field{"runtime", &ContainerSettings::runtime},
                 Field{"cache", &ContainerSettings::cache},
                 Field{"cache_size", &ContainerSettings::cache_size},
                 Field{"mounts", &ContainerSettings::mounts},
-                Field{"fetch_patience", &ContainerSettings::fetch_patience});
+                Field{"fetch_patience", &ContainerSettings::fetch_patience},
+                Field{"squashfuse", &ContainerSettings::squashfuse});
   }
   friend bool operator==(const ContainerSettings&, const ContainerSettings&) = default;
 };

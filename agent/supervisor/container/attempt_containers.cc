@@ -357,6 +357,13 @@ void AttemptContainers::Saved(Saving* saving, const absl::Status& status) {
   finished->done(status);
 }
 
+void AttemptContainers::LetGo() {
+  for (const std::unique_ptr<Container>& made : made_) {
+    made->users.reset();
+    made->mounts.reset();
+  }
+}
+
 std::string AttemptContainers::ImageOf(const ContainerSpec& spec) const {
   const auto made = std::find_if(made_.begin(), made_.end(),
                                  [&spec](const auto& each) { return each->spec == spec; });

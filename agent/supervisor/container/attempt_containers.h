@@ -62,6 +62,8 @@ class AttemptContainers {
   // Saves such a container as it says; calls `done` with why that failed. None was made: there is
   // nothing to save.
   void Save(const ContainerSpec& spec, std::function<void(absl::Status)> done);
+  // No process will enter one any more: what no process is in goes.
+  void LetGo();
   // "sha256:…" of the image of such a container; "": there is none yet.
   [[nodiscard]] std::string ImageOf(const ContainerSpec& spec) const;
 

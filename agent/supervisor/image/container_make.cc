@@ -20,10 +20,10 @@
 #include "agent/supervisor/image/container_save.h"
 #include "agent/supervisor/image/image_file.h"
 #include "agent/supervisor/image/image_source.h"
-#include "agent/supervisor/image/own_namespaces.h"
 #include "agent/supervisor/image/runtime_call.h"
 #include "agent/supervisor/image/runtime_config.h"
-#include "agent/supervisor/image/tool_run.h"
+#include "agent/supervisor/image/system/own_namespaces.h"
+#include "agent/supervisor/image/system/tool_run.h"
 #include "scheduler/base/status.h"
 
 namespace muster::agent {
@@ -73,7 +73,9 @@ class Maker {
     ASSIGN_OR_RETURN(
         FoundImage found,
         FindImage(spec_.image, cache,
-                  {environment_, std::chrono::seconds(order_.settings.fetch_patience)}));
+                  {environment_, std::chrono::seconds(order_.settings.fetch_patience),
+                   // What is saved is read once more, when the mount is not ours any more.
+                   order_.settings.squashfuse && spec_.save.empty()}));
     ASSIGN_OR_RETURN(LockedDirectory scratch, cache.MakeScratch(order_.attempt));
     scratch_ = scratch.path;
     RETURN_IF_ERROR(MakeParts({"merged", "state"}, scratch_));
@@ -91,11 +93,15 @@ class Maker {
     made_.facts.environment = facts.environment;
     made_.facts.work_dir = facts.work_dir;
     made_.facts.entrypoint = facts.entrypoint;
+    RETURN_IF_ERROR(EnterOwnNamespaces());
+    RETURN_IF_ERROR(ShowControlGroups());
+    if (found.mount.has_value()) {
+      RETURN_IF_ERROR(found.mount->MountAt(found.image.rootfs));
+      made_.facts.environment = EnvironmentIn(found.image.rootfs);
+    }
     AddDevices();
     RETURN_IF_ERROR(DescribeUser(found.image.rootfs));
     RETURN_IF_ERROR(ReplaceFile(scratch_ + "/config.json", RuntimeConfig(Parts())));
-    RETURN_IF_ERROR(EnterOwnNamespaces());
-    RETURN_IF_ERROR(ShowControlGroups());
     RETURN_IF_ERROR(MountRoot(found.image.rootfs, changes));
     RETURN_IF_ERROR(TakeNamespaces());
     made_.locks.push_back(std::move(scratch.lock));

@@ -9,8 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "agent/supervisor/attempt/replace_file.h"
-#include "agent/supervisor/image/own_namespaces.h"
-#include "agent/supervisor/image/tool_run.h"
+#include "agent/supervisor/image/system/own_namespaces.h"
+#include "agent/supervisor/image/system/tool_run.h"
 #include "scheduler/base/status.h"
 
 namespace muster::agent {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <functional>
 #include <thread>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -14,7 +15,7 @@
 #include "agent/supervisor/image/cache/tree_size.h"
 #include "agent/supervisor/image/image_file.h"
 #include "agent/supervisor/image/oci_layout.h"
-#include "agent/supervisor/image/tool_run.h"
+#include "agent/supervisor/image/system/tool_run.h"
 #include "agent/supervisor/user_space/remove_tree.h"
 #include "nlohmann/json.hpp"
 #include "scheduler/base/status.h"
@@ -114,10 +115,20 @@ class Source {
 
   absl::StatusOr<FoundImage> FromSquashfs() const {
     ASSIGN_OR_RETURN(const std::string key, KeyOfFile(path_));
+    if (std::optional<SquashMount> mount =
+            tools_.squashfuse ? SquashMount::Prepare(path_) : std::nullopt) {
+      ASSIGN_OR_RETURN(FoundImage found, Mounted(key));
+      found.mount = std::move(mount);
+      return found;
+    }
     return Keep(key, [&](const std::string& draft) -> absl::StatusOr<ImageFacts> {
+      std::vector<std::string> command;
+      if (geteuid() == 0) {
+        command = {"unshare", "--user"};  // root would give files away, to who is nobody inside
+      }
+      command.insert(command.end(), {"unsquashfs", "-no-progress", "-d", draft + "/rootfs", path_});
       // 2: what only root may make, such as a device, was left out.
-      RETURN_IF_ERROR(
-          Run({"unsquashfs", "-no-progress", "-d", draft + "/rootfs", path_}, draft, {0, 2}));
+      RETURN_IF_ERROR(Run(std::move(command), draft, {0, 2}));
       ImageFacts facts;
       facts.digest = key;
       facts.environment = EnvironmentIn(draft + "/rootfs");
@@ -129,7 +140,7 @@ class Source {
   absl::StatusOr<FoundImage> FromBundle() const {
     ASSIGN_OR_RETURN(const std::string text, ReadFile(path_ + "/config.json", kSettingsBytesMax));
     const SourceJson config = SourceJson::parse(text, nullptr, /*allow_exceptions=*/false);
-    FoundImage found{path_, {}};
+    FoundImage found{path_, {}, std::nullopt};
     try {
       found.image.rootfs = config.at("root").at("path").get<std::string>();
       const SourceJson process = config.value("process", SourceJson::object());
@@ -150,6 +161,22 @@ class Source {
   }
 
  private:
+  // The cache has a place for it, and what it is called.
+  absl::StatusOr<FoundImage> Mounted(const std::string& key) const {
+    ASSIGN_OR_RETURN(
+        FoundImage found,
+        Keep(key + "-mounted", [&](const std::string& draft) -> absl::StatusOr<ImageFacts> {
+          if (mkdir((draft + "/rootfs").c_str(), 0755) != 0) {
+            return absl::ErrnoToStatus(errno, absl::StrCat("cannot make ", draft, "/rootfs"));
+          }
+          ImageFacts facts;
+          facts.digest = key;
+          return facts;
+        }));
+    found.key = key;
+    return found;
+  }
+
   absl::StatusOr<FoundImage> Keep(const std::string& key, const ImageCache::Make& make) const {
     const auto named = [&](const std::string& draft) -> absl::StatusOr<ImageFacts> {
       ASSIGN_OR_RETURN(ImageFacts facts, make(draft));
@@ -157,7 +184,7 @@ class Source {
       return facts;
     };
     ASSIGN_OR_RETURN(CachedImage image, cache_.FindOrMake(key, named));
-    return FoundImage{key, std::move(image)};
+    return FoundImage{key, std::move(image), std::nullopt};
   }
 
   [[nodiscard]] absl::Status Run(std::vector<std::string> command, const std::string& draft,
@@ -260,22 +287,6 @@ class Source {
                : absl::ErrnoToStatus(errno, "cannot open the image's root");
   }
 
-  // What enroot keeps of an image's environment.
-  static std::vector<std::string> EnvironmentIn(const std::string& rootfs) {
-    std::vector<std::string> environment;
-    const absl::StatusOr<std::string> text =
-        ReadInRoot(rootfs, "etc/environment", kEnvironmentBytesMax);
-    if (text.ok()) {
-      for (const std::string& line :
-           std::vector<std::string>(absl::StrSplit(*text, '\n', absl::SkipEmpty()))) {
-        if (line.find('=') != std::string::npos && line.front() != '#' && line.front() != '=') {
-          environment.push_back(line);
-        }
-      }
-    }
-    return environment;
-  }
-
   const std::string image_;
   const std::string path_;
   const ImageCache& cache_;
@@ -299,6 +310,21 @@ absl::StatusOr<FoundImage> FindBy(ImageKind kind, const Source& source) {
 }
 
 }  // namespace
+
+std::vector<std::string> EnvironmentIn(const std::string& rootfs) {
+  std::vector<std::string> environment;
+  const absl::StatusOr<std::string> text =
+      ReadInRoot(rootfs, "etc/environment", kEnvironmentBytesMax);
+  if (text.ok()) {
+    for (const std::string& line :
+         std::vector<std::string>(absl::StrSplit(*text, '\n', absl::SkipEmpty()))) {
+      if (line.find('=') != std::string::npos && line.front() != '#' && line.front() != '=') {
+        environment.push_back(line);
+      }
+    }
+  }
+  return environment;
+}
 
 std::string WithDigest(const std::string& reference, const std::string& digest) {
   std::string name = reference.substr(0, reference.find('@'));

@@ -83,8 +83,10 @@ TEST_F(AgentOptionsTest, JobsAreLookedAtEveryFewSeconds) {
 TEST_F(AgentOptionsTest, ARegistryIsWaitedForAsLongAsTheFileSays) {
   Write("controller = \"unix:/c\"\n");
   EXPECT_EQ(Parse({"--state", "/s"}).options.containers.fetch_patience, 120U);
-  Write("controller = \"unix:/c\"\n[containers]\nfetch_patience = \"5m\"\n");
+  EXPECT_TRUE(Parse({"--state", "/s"}).options.containers.squashfuse);
+  Write("controller = \"unix:/c\"\n[containers]\nfetch_patience = \"5m\"\nsquashfuse = false\n");
   EXPECT_EQ(Parse({"--state", "/s"}).options.containers.fetch_patience, 300U);
+  EXPECT_FALSE(Parse({"--state", "/s"}).options.containers.squashfuse);
   Write("controller = \"unix:/c\"\n[containers]\nfetch_patience = \"0s\"\n");
   EXPECT_EQ(Parse({"--state", "/s"}).exit_code, 2);
   EXPECT_THAT(said_, HasSubstr("agent.toml:3: containers.fetch_patience: give 1s to 24h"));

@@ -14,6 +14,7 @@ TEST(ContainerOrderTest, AnOrderAndItsAnswerArriveAsTheyWereSent) {
   order.gpus = {{3, "GPU-x"}};
   order.device_files = {"/dev/nvidia3"};
   order.settings.fetch_patience = 7;
+  order.settings.squashfuse = false;
   order.rank_program = "/usr/libexec/muster/muster-rank";
   order.saved.rootfs = "/var/cache/7/images/a/rootfs";
   EXPECT_EQ(*DecodeContainerOrder(EncodeContainerOrder(order)), order);

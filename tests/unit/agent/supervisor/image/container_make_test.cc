@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "absl/strings/str_cat.h"
-#include "agent/supervisor/image/own_namespaces.h"
+#include "agent/supervisor/image/system/own_namespaces.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
 namespace muster::agent {

@@ -1,4 +1,4 @@
-#include "agent/supervisor/image/own_namespaces.h"
+#include "agent/supervisor/image/system/own_namespaces.h"
 
 #include <fcntl.h>
 #include <linux/magic.h>

@@ -1,4 +1,4 @@
-#include "agent/supervisor/image/tool_run.h"
+#include "agent/supervisor/image/system/tool_run.h"
 
 #include <fcntl.h>
 #include <poll.h>
