@@ -198,7 +198,13 @@ class Source {
                 .watch = [&] { return watch.Look(); },
                 .codes = std::move(codes)};
     run.environment.push_back("TMPDIR=" + draft);
-    RETURN_IF_ERROR(RunTool(run).status());
+    absl::Status ran = RunTool(run).status();
+    if (absl::StrContains(ran.message(), ": panic: ")) {
+      // umoci stumbles where one thread fails and another still reads: alone it says what failed.
+      run.environment.emplace_back("GOMAXPROCS=1");
+      ran = RunTool(run).status();
+    }
+    RETURN_IF_ERROR(ran);
     return CheckSize(draft, most);
   }
 

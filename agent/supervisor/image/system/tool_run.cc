@@ -12,6 +12,7 @@
 #include <csignal>
 #include <filesystem>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
@@ -109,6 +110,9 @@ class Running {
   [[nodiscard]] std::string LastWords() const {
     std::string last;
     for (const std::string& line : std::vector<std::string>(absl::StrSplit(words_, '\n'))) {
+      if (absl::StartsWith(line, "panic: ")) {  // a Go program's stack follows
+        return line.substr(0, kLineBytesMax);
+      }
       last = line.find_first_not_of(" \t\r") == std::string::npos ? last : line;
     }
     return MessageIn(last).substr(0, kLineBytesMax);

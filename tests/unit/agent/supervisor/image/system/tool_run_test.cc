@@ -33,6 +33,14 @@ TEST(ToolRunTest, ItsLastWordsSayWhyItFailed) {
   EXPECT_TRUE(RunTool(run).ok());
 }
 
+TEST(ToolRunTest, OneThatPanicsIsQuotedWithoutItsStack) {
+  const ToolRun run{
+      .command = {"sh", "-c", "printf 'panic: why\\n\\ngoroutine 1\\n\\tx.go:1\\n' >&2; exit 2"},
+      .environment = {},
+      .limit = std::chrono::minutes(1)};
+  EXPECT_EQ(RunTool(run).status().message(), "sh: panic: why");
+}
+
 TEST(ToolRunTest, OneThatIsWatchedEndsWhenTheWatchSaysSo) {
   ToolRun run = Shell("sleep 1000 & sleep 1000");
   run.watch = [] { return absl::ResourceExhaustedError("too much"); };
