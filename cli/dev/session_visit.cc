@@ -27,6 +27,7 @@ constexpr int kPauseMaxMs = 2'000;
 constexpr int kSignalExitBase = 128;
 constexpr std::chrono::seconds kJobEndPatience{15};
 constexpr std::chrono::milliseconds kEndPause{200};
+constexpr int kRunsPatienceMs = 3'000;
 
 absl::StatusOr<JobView> Show(Connection& connection, JobId job) {
   ASSIGN_OR_RETURN(const std::vector<JobDetail> jobs,
@@ -54,13 +55,16 @@ absl::Status TakeBack(Connection& connection, JobId job) {
   return absl::OkStatus();
 }
 
-// The way in has ended: says whether the job has, too. One that ends is waited for a while.
+// The way in has ended: says whether the job has, too. One that ends is waited for a while, and one
+// that still runs for a moment, if it was not its user who left: the node tells of its end later.
 absl::StatusOr<int> HowItStands(Connection& connection, JobId job, int code) {
-  const auto patience = std::chrono::steady_clock::now() + kJobEndPatience;
+  const auto begun = std::chrono::steady_clock::now();
   for (;;) {
     ASSIGN_OR_RETURN(const JobView view, Show(connection, job));
     const bool runs = view.state == Name(JobState::kRunning);
-    if (!runs && !IsTerminal(view.state) && std::chrono::steady_clock::now() < patience) {
+    const std::chrono::milliseconds patience =
+        !runs ? kJobEndPatience : std::chrono::milliseconds(code == 0 ? 0 : kRunsPatienceMs);
+    if (!IsTerminal(view.state) && std::chrono::steady_clock::now() - begun < patience) {
       std::this_thread::sleep_for(kEndPause);
       continue;
     }
