@@ -179,7 +179,18 @@ absl::StatusOr<int> PrintTemplates(const Invocation& invocation) {
   return WriteOut(page).ok() ? 0 : 1;
 }
 
-absl::StatusOr<int> Dev(const Invocation& invocation) {
+// --image is what everything else calls --container-image; who gives both means the latter.
+Invocation WithImage(Invocation invocation) {
+  const auto image = invocation.values.find("image");
+  if (image != invocation.values.end()) {
+    invocation.values.emplace("container-image", image->second);
+    invocation.values.erase("image");
+  }
+  return invocation;
+}
+
+absl::StatusOr<int> Dev(const Invocation& given) {
+  const Invocation invocation = WithImage(given);
   if (invocation.Has("keep")) {
     return Keep(invocation);
   }
@@ -230,6 +241,7 @@ std::vector<Option> DevOptions() {
        .letter = 0,
        .metavar = "PORT",
        .text = "The port on this machine (default: one that is free)"},
+      {.name = "image", .letter = 0, .metavar = "IMAGE", .text = "The same as --container-image"},
       {.name = "detach", .letter = 0, .metavar = "", .text = "Print the job's number and leave"},
       {.name = "templates", .letter = 0, .metavar = "", .text = "List the templates"}};
   for (const char* name : {"keep", "await", "enter"}) {
@@ -247,7 +259,7 @@ Verb DevVerb() {
   verb.purpose = "Work interactively on a node: a shell, Jupyter or a server of one's own";
   verb.synopsis = "[TEMPLATE | JOB]";
   verb.examples = {"muster dev --gpus 1", "muster dev jupyter --gpus 1 --mem 32G -t 8h",
-                   "muster dev jupyter --container-image jupyter.sqsh", "muster dev last"};
+                   "muster dev jupyter --image jupyter.sqsh", "muster dev last"};
   verb.remarks =
       "Submits a job that holds the session, waits for it, and opens a shell there, or forwards a\n"
       "port of this machine to the template's server and prints the URL with its token. Ctrl-C\n"

@@ -249,7 +249,7 @@ class ContainedDevTest(Images):
         server = os.path.join(self.cluster.work, "httpd")
         with open(server, "w", encoding="utf-8") as file:
             file.write("#!/bin/sh\n# url: /inside\nexec busybox httpd -f -p 127.0.0.1:$MUSTER_DEV_PORT -h /srv\n")
-        visit = self.cluster.begin("dev", server, "--idle-timeout=10s", "--container-image", self.oci)
+        visit = self.cluster.begin("dev", server, "--idle-timeout=10s", "--image", self.oci)
         self.addCleanup(lambda: (visit.kill(), visit.communicate()))
         url = visit.stdout.readline().strip()
         self.assertTrue(url, visit.communicate()[1] if not url else "")
