@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import unittest
 
-from cluster import OPEN_MPI_AS_ROOT, PATIENCE, Cluster, ClusterTest
+from cluster import OPEN_MPI_AS_ROOT, PATIENCE, Cluster, ClusterTest, wait_until
 
 ALL = sorted(os.sched_getaffinity(0))
 # Each node has CPUs of its own. Hydra hands its own environment on, so that variables say nothing of the node.
@@ -221,6 +221,48 @@ cat("left", nrow(findOnSystem()), "\\n")
 """)
         self.assertRegex(said, r"(?m)^there 1 *$")
         self.assertRegex(said, r"(?m)^left 0 *$")
+
+
+class BatchspawnerTest(Clients):
+    """What JupyterHub's batchspawner gives to Slurm, word for word, and what it looks for in the answers."""
+    needed = ()
+    SCRIPT = """#!/bin/bash
+#SBATCH --output={home}/jupyterhub_slurmspawner_%j.log
+#SBATCH --job-name=spawner-jupyterhub
+#SBATCH --chdir={home}
+#SBATCH --export=PATH,HOME,JUPYTERHUB_API_TOKEN
+#SBATCH --get-user-env=L
+#SBATCH --time=8:00:00
+#SBATCH --mem=64M
+#SBATCH --cpus-per-task=1
+
+set -euo pipefail
+
+trap 'echo SIGTERM received' TERM
+
+which sleep
+srun sh -c 'echo token $JUPYTERHUB_API_TOKEN; exec sleep 1000'
+echo "jupyterhub-singleuser ended gracefully"
+"""
+
+    def state_of(self, job):
+        done = self.run_in("squeue", "-h", "-j", job, "-o", "%T %B")
+        return done.stdout.strip() if done.returncode == 0 else ""
+
+    def test_a_server_is_started_found_and_stopped(self):
+        done = subprocess.run(["sbatch", "--parsable"], input=self.SCRIPT.format(home=self.cluster.work), text=True,
+                              cwd=self.cluster.work, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False,
+                              timeout=PATIENCE, env={**self.environment, "JUPYTERHUB_API_TOKEN": "tok-1"})
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        job = done.stdout.split(";")[0].strip()
+        self.assertRegex(job, r"^\d+$")
+        log = f"jupyterhub_slurmspawner_{job}.log"
+        wait_until(lambda: "token tok-1" in self.read(log), lambda: f"it does not begin: {self.state_of(job)}")
+        self.assertRegex(self.state_of(job), r"^(?:RUNNING|COMPLETING)\s+((?:[\w_-]+\.?)+)$")
+        self.assertEqual(self.run_in("scancel", job).returncode, 0)
+        wait_until(lambda: not re.match(r"^(?:PENDING|CONFIGURING|RUNNING|COMPLETING)", self.state_of(job)),
+                   "it is not stopped")
+        self.assertIn("SIGTERM received", self.read(log))
 
 
 if __name__ == "__main__":
