@@ -478,6 +478,10 @@ void Controller::Touch(const Event& event) {
           if (std::holds_alternative<RunEnded>(change.report.fact)) {
             group_.tallies.insert(change.node);
           }
+          if (const auto* started = std::get_if<RunStarted>(&change.report.fact);
+              started != nullptr && !started->image.empty()) {
+            group_.nodes.insert(change.node);  // it keeps that image now
+          }
         } else if constexpr (requires { change.job; }) {
           group_.jobs.insert(change.job);
           TellWatchers(change.job);

@@ -306,7 +306,12 @@ constexpr const char* kVersion16 = R"sql(
 UPDATE jobs SET payload = payload WHERE id < 0;
 )sql";
 
-constexpr std::array<Migration, 16> kMigrations = {{{1, kVersion1},
+// Nodes keep images; a program that does not know of it would forget that.
+constexpr const char* kVersion17 = R"sql(
+UPDATE nodes SET payload = payload WHERE id < 0;
+)sql";
+
+constexpr std::array<Migration, 17> kMigrations = {{{1, kVersion1},
                                                     {2, kVersion2},
                                                     {3, kVersion3},
                                                     {4, kVersion4},
@@ -321,7 +326,8 @@ constexpr std::array<Migration, 16> kMigrations = {{{1, kVersion1},
                                                     {13, kVersion13},
                                                     {14, kVersion14},
                                                     {15, kVersion15},
-                                                    {16, kVersion16}}};
+                                                    {16, kVersion16},
+                                                    {17, kVersion17}}};
 
 // A parent before those whose rows name it.
 constexpr std::array<TableOf, 20> kTables = {{

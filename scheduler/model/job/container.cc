@@ -9,6 +9,7 @@
 #include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/words.h"
+#include "scheduler/model/value/fingerprint.h"
 #include "scheduler/model/value/job_text.h"
 
 namespace muster {
@@ -201,6 +202,17 @@ std::string WithAbsolutePath(const std::string& image, const std::string& direct
   }
   const Scheme* const scheme = SchemeOf(image);
   return absl::StrCat(scheme == nullptr ? "" : scheme->text, directory, "/", path);
+}
+
+std::uint64_t MarkOfImage(std::uint32_t uid, const std::string& image) {
+  const ImageKind kind = KindOf(image);
+  if (image.empty() || kind == ImageKind::kBundle) {
+    return 0;
+  }
+  const std::size_t at = kind == ImageKind::kRegistry ? image.rfind('@') : std::string::npos;
+  const std::uint64_t mark =
+      Fingerprint().Add(uid).Add(at == std::string::npos ? image : image.substr(at + 1)).value();
+  return std::max<std::uint64_t>(mark, 1);
 }
 
 std::string ToText(const ContainerMount& mount) {

@@ -67,6 +67,11 @@ std::string ImageTag(const std::string& image);
 // The same image by a path from `directory`, where it names one that is not absolute.
 std::string WithAbsolutePath(const std::string& image, const std::string& directory);
 
+// By what number the cluster knows that a node keeps that user's image: of the user, for each keeps
+// images apart, and of the digest to which it is pinned, else of what it is called. 0: a node keeps
+// nothing of it, for there is none, or it is a bundle, whose files stay where they are.
+std::uint64_t MarkOfImage(std::uint32_t uid, const std::string& image);
+
 // "SRC:DST", "SRC:DST:ro".
 std::string ToText(const ContainerMount& mount);
 

@@ -7,6 +7,7 @@
 // `taken` is the sum over the allocations of jobs and over `quarantined`, and is never stored: it
 // follows from them; (2) `machine` is never null in a cluster state.
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -35,6 +36,9 @@ struct QuarantinedAttempt {
   }
   friend bool operator==(const QuarantinedAttempt&, const QuarantinedAttempt&) = default;
 };
+
+// Of how many images the cluster remembers that a node keeps them.
+inline constexpr std::size_t kNodeImagesMax = 64;
 
 // What is taken of a node.
 struct NodeUse {
@@ -67,6 +71,8 @@ struct Node {
   NodeUse taken;
   std::vector<std::string> features;  // sorted, no repeats
   std::uint32_t weight = 0;           // lighter nodes are taken first
+  // Marks (MarkOfImage) of images of which jobs here had containers; the oldest first, no repeats.
+  std::vector<std::uint64_t> images = {};
   static constexpr auto Fields(auto list) {
     return list(
         Field{"id", &Node::id}, Field{"name", &Node::name}, Field{"hostname", &Node::hostname},
@@ -76,7 +82,7 @@ struct Node {
         Field{"drained", &Node::drained}, Field{"drain_reason", &Node::drain_reason},
         Field{"drain_until", &Node::drain_until}, Field{"drain_deadline", &Node::drain_deadline},
         Field{"quarantined", &Node::quarantined}, Field{"features", &Node::features},
-        Field{"weight", &Node::weight});
+        Field{"weight", &Node::weight}, Field{"images", &Node::images});
   }
 };
 

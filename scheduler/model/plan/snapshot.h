@@ -60,12 +60,13 @@ struct NodeSnapshot {
   // It is switched off, or is being switched off or on: all of it is taken, and can be had from
   // then on. kNoTime: it is on.
   Time ready = kNoTime;
+  std::vector<std::uint64_t> images = {};  // as Node has them
   static constexpr auto Fields(auto list) {
     return list(Field{"id", &NodeSnapshot::id}, Field{"name", &NodeSnapshot::name},
                 Field{"up", &NodeSnapshot::up}, Field{"drained", &NodeSnapshot::drained},
                 Field{"taken", &NodeSnapshot::taken}, Field{"holdings", &NodeSnapshot::holdings},
                 Field{"features", &NodeSnapshot::features}, Field{"weight", &NodeSnapshot::weight},
-                Field{"ready", &NodeSnapshot::ready});
+                Field{"ready", &NodeSnapshot::ready}, Field{"images", &NodeSnapshot::images});
   }
 };
 

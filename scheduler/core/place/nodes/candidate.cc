@@ -13,7 +13,10 @@ namespace {
 using Candidates = std::vector<CandidateNode>;
 
 bool IsTighter(const CandidateNode& a, const CandidateNode& b) {
-  return a.cores != b.cores ? a.cores < b.cores : a.position < b.position;
+  if (a.cores != b.cores) {
+    return a.cores < b.cores;
+  }
+  return a.turn != b.turn ? a.turn < b.turn : a.position < b.position;
 }
 
 // Moves the candidates that the job must have to the front; how many they are, or nothing when they

@@ -4,7 +4,7 @@
 //
 // The part of the choice that knows no network and no weight: core/place/nodes/node_choice and
 // core/place/nodes/tree_choice are made of it. Invariants: (1) the nodes of the request's list and
-// counts are among the chosen; (2) ties fall to the lower position.
+// counts are among the chosen; (2) ties fall to the lower turn, then to the lower position.
 
 #include <cstdint>
 #include <vector>
@@ -21,6 +21,7 @@ struct CandidateNode {
   std::uint32_t room = 0;      // tasks that it takes; not 0
   std::uint32_t cores = 0;     // free ones: the fewer, the tighter
   std::uint32_t weight = 0;    // the node's: the lighter, the sooner
+  std::uint64_t turn = 0;      // of equal ones the lower is taken; sums compare, too
 };
 
 // A node, by its position, and the tasks that it gets.

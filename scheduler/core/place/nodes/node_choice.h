@@ -7,7 +7,7 @@
 // The one rule, for placements now (core/plan/availability), for steps inside an allocation
 // (core/place/nodes/node_selection) and for what could be. Invariants: (1) every chosen node has a
 // task and no more than it has room for; (2) the nodes of the request's list and counts are among
-// them; (3) ties fall to the lower position.
+// them; (3) ties fall to the lower turn, then to the lower position.
 
 #include <cstdint>
 #include <vector>

@@ -40,6 +40,7 @@ struct Prospect {
   std::uint32_t level = 0;
   std::uint64_t nodes = 0;  // that the job needs there, at the least
   std::uint64_t room = 0;
+  std::uint64_t turns = 0;  // of those, at the least
   std::uint32_t at = 0;
   friend auto operator<=>(const Prospect&, const Prospect&) = default;
 };
@@ -65,6 +66,12 @@ Candidates Joined(const Leaves& leaves) {
     nodes.insert(nodes.end(), leaf->nodes.begin(), leaf->nodes.end());
   }
   return nodes;
+}
+
+std::uint64_t TurnsOf(const Candidates& nodes) {
+  return std::accumulate(
+      nodes.begin(), nodes.end(), std::uint64_t{0},
+      [](std::uint64_t sum, const CandidateNode& node) { return sum + node.turn; });
 }
 
 // How many of the nodes are on each leaf.
@@ -99,10 +106,11 @@ class Chooser {
       Prospect next = able.top();
       able.pop();
       if (!best.empty() && found <= next) {
-        break;  // no other needs fewer nodes, or as many and has less room
+        break;  // no other needs fewer nodes, or as many and has less room, or lower turns
       }
       Candidates chosen = ChooseBelow(next.at);
       next.nodes = chosen.size();
+      next.turns = TurnsOf(chosen);
       if (!chosen.empty() && LiesAsAsked(chosen) && (best.empty() || next < found)) {
         best = std::move(chosen);
         found = next;
@@ -178,7 +186,7 @@ class Chooser {
       const std::uint64_t needed =
           std::max<std::uint64_t>(request_.min_nodes, (request_.tasks + room.most - 1) / room.most);
       if (needed <= std::min(room.nodes, request_.max_nodes)) {
-        able.push_back(Prospect{tree_.LevelOf(at), needed, room.tasks, at});
+        able.push_back(Prospect{tree_.LevelOf(at), needed, room.tasks, 0, at});
       }
     }
     return std::priority_queue<Prospect, std::vector<Prospect>, std::greater<>>(std::greater<>(),

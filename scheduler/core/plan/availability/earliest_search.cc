@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "scheduler/core/place/nodes/feature_match.h"
+#include "scheduler/core/plan/availability/image_keepers.h"
 
 namespace muster::core {
 namespace {
@@ -249,6 +250,7 @@ std::optional<Time> EarliestSearch::Gather(const NodeQuery& query, Part& part, T
     return std::nullopt;
   }
   std::sort(fitting.begin(), fitting.end());
+  PutKeepersFirst(query.nodes().inventory(), query.need().image, part.nodes, fitting);
   return time;
 }
 

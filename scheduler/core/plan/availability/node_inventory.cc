@@ -23,6 +23,17 @@ NodeInventory::NodeInventory(const Snapshot& snapshot) : snapshot_(&snapshot) {
   }
 }
 
+const std::vector<std::uint32_t>& NodeInventory::KeepersOf(std::uint64_t image) const {
+  const auto [known, is_new] = keepers_.try_emplace(image);
+  for (std::uint32_t node = 0; is_new && image != 0 && node < size(); ++node) {
+    const std::vector<std::uint64_t>& kept = snapshot_->nodes[node].images;
+    if (std::find(kept.begin(), kept.end(), image) != kept.end()) {
+      known->second.push_back(node);
+    }
+  }
+  return known->second;
+}
+
 std::uint32_t NodeInventory::ClassWith(NodeCapacity capacity) {
   const auto found = std::find(classes_.begin(), classes_.end(), capacity);
   if (found != classes_.end()) {

@@ -7,6 +7,7 @@
 // position in the snapshot; (2) nodes of equal capacity are of one class.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -24,7 +25,10 @@ class NodeInventory {
   explicit NodeInventory(const Snapshot& snapshot);
 
   // On to a later snapshot, in which the nodes are the same. REQUIRES: as above.
-  void MoveTo(const Snapshot& next) { snapshot_ = &next; }
+  void MoveTo(const Snapshot& next) {
+    snapshot_ = &next;
+    keepers_.clear();
+  }
 
   [[nodiscard]] const Snapshot& snapshot() const { return *snapshot_; }
   [[nodiscard]] Time now() const { return snapshot_->now; }
@@ -38,6 +42,9 @@ class NodeInventory {
   }
   [[nodiscard]] std::uint32_t class_of(std::uint32_t node) const { return class_of_[node]; }
   [[nodiscard]] const std::vector<NodeCapacity>& classes() const { return classes_; }
+
+  // The nodes that keep the image of that mark, in order; none for 0.
+  [[nodiscard]] const std::vector<std::uint32_t>& KeepersOf(std::uint64_t image) const;
 
   // Null where the network is not known.
   [[nodiscard]] const NodeTree* tree() const { return tree_.has_value() ? &*tree_ : nullptr; }
@@ -54,6 +61,7 @@ class NodeInventory {
   std::vector<NodeCapacity> classes_;
   std::vector<std::uint32_t> class_of_;  // by node
   std::optional<NodeTree> tree_;         // of the snapshot's network
+  mutable std::map<std::uint64_t, std::vector<std::uint32_t>> keepers_;  // by image; as it is asked
 };
 
 }  // namespace muster::core

@@ -7,6 +7,7 @@
 #include "scheduler/core/place/nodes/node_choice.h"
 #include "scheduler/core/place/nodes/tree_choice.h"
 #include "scheduler/core/place/request.h"
+#include "scheduler/core/plan/availability/image_keepers.h"
 
 namespace muster::core {
 namespace {
@@ -14,6 +15,30 @@ namespace {
 // True when one node may take all of it, whichever that is.
 bool MayBeOnOne(const ResourceRequest& request) {
   return request.min_nodes == 1 && !NamesNodes(request);
+}
+
+// Whether the node takes all tasks now and for the job's whole time.
+bool TakesAllNow(const NodeQuery& query, std::uint32_t node) {
+  const std::uint32_t tasks = query.need().request->tasks;
+  const Time now = query.nodes().inventory().now();
+  const Time end = NeededUntil(now, query.need().duration);
+  return query.Room(node, query.nodes().FreeNow(node)) >= tasks && query.IsOpenAt(node, now) &&
+         query.Room(node, query.nodes().LeastFree(node, end)) >= tasks;
+}
+
+// A node like this one, which takes all tasks now, that does so too and keeps the job's image; the
+// node itself where there is none.
+std::uint32_t KeeperLike(const NodeQuery& query, std::uint32_t node) {
+  const std::vector<std::uint32_t>& keepers =
+      query.nodes().inventory().KeepersOf(query.need().image);
+  if (keepers.empty() || std::binary_search(keepers.begin(), keepers.end(), node)) {
+    return node;
+  }
+  const FreeIndex::Key key = query.nodes().KeyOf(node);
+  const auto like = std::find_if(keepers.begin(), keepers.end(), [&](std::uint32_t keeper) {
+    return query.nodes().KeyOf(keeper) == key && TakesAllNow(query, keeper);
+  });
+  return like == keepers.end() ? node : *like;
 }
 
 }  // namespace
@@ -50,7 +75,7 @@ std::optional<Opening> NodeQuery::FindNow() const {
   opening.start = nodes_.inventory().now();
   if (MayBeOnOne(*need_.request)) {
     if (const std::vector<std::uint32_t> tightest = WithRoomNow(1); !tightest.empty()) {
-      opening.shares = {NodeShare{tightest.front(), need_.request->tasks}};
+      opening.shares = {NodeShare{KeeperLike(*this, tightest.front()), need_.request->tasks}};
       return opening;
     }
     if (need_.request->max_nodes == 1) {
@@ -87,7 +112,7 @@ std::optional<Opening> NodeQuery::FindNowAmong(const std::vector<NodeShare>& abl
       }
     }
     if (tightest != nullptr) {
-      return Opening{now, {NodeShare{tightest->position, tasks}}};
+      return Opening{now, {NodeShare{KeeperLike(*this, tightest->position), tasks}}};
     }
     if (need_.request->max_nodes == 1) {
       return std::nullopt;
@@ -98,6 +123,7 @@ std::optional<Opening> NodeQuery::FindNowAmong(const std::vector<NodeShare>& abl
 }
 
 std::vector<NodeShare> NodeQuery::Choose(std::vector<CandidateNode> candidates) const {
+  GiveTurns(nodes_.inventory(), need_.image, candidates);
   return ChooseNodes(std::move(candidates), *need_.request, nodes_.inventory().tree());
 }
 
@@ -173,11 +199,8 @@ std::vector<std::uint32_t> NodeQuery::WithRoomNow(std::size_t most) const {
   if (MostTasksOnNode(*need_.request) < tasks) {
     return found;
   }
-  const Time now = nodes_.inventory().now();
-  const Time end = NeededUntil(now, need_.duration);
   nodes_.by_free().VisitWith(demand_.GpusFor(tasks), demand_.least_cores, [&](std::uint32_t node) {
-    if (Room(node, nodes_.FreeNow(node)) >= tasks && IsOpenAt(node, now) &&
-        Room(node, nodes_.LeastFree(node, end)) >= tasks) {
+    if (TakesAllNow(*this, node)) {
       found.push_back(node);
     }
     return found.size() < most;

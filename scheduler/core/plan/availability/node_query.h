@@ -5,7 +5,7 @@
 //
 // Made for one question after the other, and cheap to make. Thread promise: pure but for what
 // ClusterTimelines remembers. Invariants: (1) the answer depends on the timelines and the need
-// alone; (2) ties go to the lower node.
+// alone; (2) ties go to nodes that keep the job's image, then to the lower node.
 
 #include <cstdint>
 #include <optional>
@@ -90,6 +90,7 @@ class NodeQuery {
   }
   // The nodes that take some of the tasks at that time and for the job's whole time.
   [[nodiscard]] std::vector<CandidateNode> CandidatesAt(Time start) const;
+  // REQUIRES: they stand in the order of positions.
   [[nodiscard]] std::vector<NodeShare> Choose(std::vector<CandidateNode> candidates) const;
 
   const ClusterTimelines& nodes_;

@@ -1,5 +1,6 @@
 #include "scheduler/core/state/apply/attempt_events.h"
 
+#include <cstdint>
 #include <variant>
 #include <vector>
 
@@ -7,6 +8,8 @@
 #include "scheduler/core/state/tables/alternatives.h"
 #include "scheduler/core/state/tables/attempt.h"
 #include "scheduler/core/state/tables/checkpoint_account.h"
+#include "scheduler/model/job/container.h"
+#include "scheduler/model/job/report.h"
 
 namespace muster::core {
 namespace {
@@ -61,6 +64,13 @@ void ApplyTo(StateParts& state, const RunReported& event) {
   TakeInReport(attempt, event.node, event.report);
   if (const auto* ended = std::get_if<RunEnded>(&event.report.fact)) {
     state.health.NoteRunEnd(event.node, *ended, attempt.runs[*RunOn(attempt, event.node)].started);
+  }
+  if (const auto* started = std::get_if<RunStarted>(&event.report.fact);
+      started != nullptr && !started->image.empty()) {
+    const std::uint64_t mark = MarkOfImage(job.spec->user.uid, job.spec->container.image);
+    if (mark != 0) {
+      state.nodes.NoteImage(event.node, mark);
+    }
   }
   if (IsStarting(job.state) && AllStarted(attempt)) {
     state.Change(job, JobChange::kRun, JobState::kRunning);

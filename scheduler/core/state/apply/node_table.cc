@@ -54,7 +54,10 @@ const Node& NodeTable::Register(const NodeRegistered& event, const JobTable& job
   node.hostname = event.registration.hostname;
   node.features = event.registration.features;
   node.weight = event.registration.weight;
-  node.instance = event.registration.instance;
+  if (node.instance != event.registration.instance) {
+    node.images.clear();  // they were in the directory that is gone
+    node.instance = event.registration.instance;
+  }
   node.boot_id = event.registration.boot_id;
   if (node.machine == nullptr || *node.machine != event.registration.machine) {
     node.machine = std::make_shared<const Machine>(event.registration.machine);
@@ -72,6 +75,17 @@ void NodeTable::Forget(NodeId id) {
   names_.erase(node->second.name);
   jobs_on_.erase(id);
   nodes_.erase(node);
+}
+
+void NodeTable::NoteImage(NodeId id, std::uint64_t mark) {
+  std::vector<std::uint64_t>& images = Must(id).images;
+  if (std::find(images.begin(), images.end(), mark) != images.end()) {
+    return;
+  }
+  if (images.size() == kNodeImagesMax) {
+    images.erase(images.begin());
+  }
+  images.push_back(mark);
 }
 
 void NodeTable::DisconnectAll(Time now) {

@@ -5,6 +5,7 @@
 // Thread promise: none; owned by one thread. Invariants: (1) what is taken of a node is the sum
 // over the attempts of its jobs and its quarantined ones; (2) ids given out are below next().
 
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -44,6 +45,9 @@ class NodeTable {
   const Node& Register(const NodeRegistered& event, const JobTable& jobs, bool* is_new);
   // The node is gone. REQUIRES: nothing of it is held.
   void Forget(NodeId id);
+  // A container was made there of the image with that mark; of too many the oldest is forgotten.
+  // REQUIRES: the node is there.
+  void NoteImage(NodeId id, std::uint64_t mark);
   // No node is connected any more.
   void DisconnectAll(Time now);
   // An attempt that this controller did not start holds some of the node, or no more.

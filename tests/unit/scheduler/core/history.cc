@@ -72,6 +72,7 @@ History::History(std::uint64_t seed) : random_(seed), now_(At(1'000'000)) {
     shape.gpus = Number(0, 2);
     SimAgent agent;
     agent.registration = World::RegistrationOf(absl::StrCat("n", i), shape);
+    agent.registration.features = {"containers"};
     agents_.push_back(std::move(agent));
     Register(agents_.back());
   }
@@ -159,6 +160,7 @@ void History::Perform(const Launch& order) {
   }
   RunStarted started;
   started.time = now_;
+  started.image = job->spec->container.given() ? "sha256:01" : "";
   Append(attempt->second, started);
 }
 

@@ -63,6 +63,9 @@ JobSpec History::AnySpec() {
     spec.alternatives = {{spec.request, spec.time_limit},
                          {AnyRequest(), std::chrono::minutes(Number(0, 60))}};
   }
+  if (Chance(25)) {
+    spec.container.image = "app@sha256:" + std::string(64, Chance(50) ? 'a' : 'b');
+  }
   return spec;
 }
 

@@ -29,6 +29,18 @@ TEST(Container, TheTagOfALayoutIsNoPartOfItsPath) {
   EXPECT_EQ(ImagePath("nvcr.io#nvidia/pytorch:23"), "nvcr.io/nvidia/pytorch:23");
 }
 
+TEST(Container, AnImagesMarkIsOfItsUserAndItsDigest) {
+  const std::uint64_t mark = MarkOfImage(1000, "team/app:v1@sha256:01");
+  EXPECT_NE(mark, 0U);
+  EXPECT_EQ(MarkOfImage(1000, "docker://other/name@sha256:01"), mark);
+  EXPECT_NE(MarkOfImage(1001, "team/app:v1@sha256:01"), mark);
+  EXPECT_NE(MarkOfImage(1000, "team/app:v1@sha256:02"), mark);
+  EXPECT_NE(MarkOfImage(1000, "/a/x.sqsh"), MarkOfImage(1000, "/b/x.sqsh"));
+  EXPECT_NE(MarkOfImage(1000, "oci:/a@1"), MarkOfImage(1000, "oci:/b@1"));
+  EXPECT_EQ(MarkOfImage(1000, ""), 0U);
+  EXPECT_EQ(MarkOfImage(1000, "bundle:/b"), 0U);
+}
+
 TEST(Container, APathThatIsNotWholeIsBelowTheSubmittersDirectory) {
   EXPECT_EQ(WithAbsolutePath("a.sqsh", "/home/ada"), "/home/ada/a.sqsh");
   EXPECT_EQ(WithAbsolutePath("oci:a:1", "/home/ada"), "oci:/home/ada/a:1");

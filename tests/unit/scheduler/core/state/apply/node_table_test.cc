@@ -51,6 +51,18 @@ class NodeTableTest : public ::testing::Test {
   Job job_;
 };
 
+TEST_F(NodeTableTest, OfTooManyImagesTheOldestIsForgotten) {
+  for (std::uint64_t mark = 1; mark <= kNodeImagesMax; ++mark) {
+    nodes_.NoteImage(NodeId(1), mark);
+  }
+  nodes_.NoteImage(NodeId(1), 1);
+  EXPECT_EQ(nodes_.Find(NodeId(1))->images.front(), 1U);
+  nodes_.NoteImage(NodeId(1), kNodeImagesMax + 1);
+  EXPECT_EQ(nodes_.Find(NodeId(1))->images.size(), kNodeImagesMax);
+  EXPECT_EQ(nodes_.Find(NodeId(1))->images.front(), 2U);
+  EXPECT_EQ(nodes_.Find(NodeId(1))->images.back(), kNodeImagesMax + 1);
+}
+
 TEST_F(NodeTableTest, ANodeKeepsItsIdWhenItComesAgain) {
   EXPECT_FALSE(Register("n1", {.cores = 8}));
   EXPECT_EQ(nodes_.Find("n1")->id, NodeId(1));
