@@ -78,6 +78,14 @@ absl::StatusOr<std::function<Life(std::uint64_t)>> LivesOf(const Options& option
   if (!scenario.ok()) {
     return scenario.status();
   }
+  if (!options.defect.empty()) {
+    const std::optional<LifeDefect> defect = LifeDefectOf(options.defect);
+    if (!defect.has_value()) {
+      return absl::InvalidArgumentError("--defect " + options.defect +
+                                        ": no such defect of these lives; see --help");
+    }
+    scenario->defect = *defect;
+  }
   return [scenario = *std::move(scenario)](std::uint64_t seed) {
     return LifeOf(Simulate(scenario, seed));
   };
@@ -122,6 +130,10 @@ std::string DefectHelp() {
   std::string help = "plant a defect in the lives of leaders, and stop at the first that shows it:";
   for (const LeadDefectRow& row : kLeadDefects) {
     help += " " + std::string(row.name);
+  }
+  help += "; or of one controller:";
+  for (const LifeDefectRow& row : kLifeDefects) {
+    help += " " + std::string(row.name) + " (" + std::string(row.scenario) + ")";
   }
   return help;
 }

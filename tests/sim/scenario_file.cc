@@ -31,6 +31,7 @@ absl::Status ReadFaults(ConfigFile& file, FaultRates* rates) {
            std::pair{"faults.reply_lost", &rates->reply_lost},
            std::pair{"faults.launch_slow", &rates->launch_slow},
            std::pair{"faults.launch_fails", &rates->launch_fails},
+           std::pair{"faults.lie", &rates->lie},
        }) {
     RETURN_IF_ERROR(ReadNumber(file, key, kThousandths, rate));
   }

@@ -31,6 +31,7 @@ void Add(const FaultCounts& counts, FaultCounts* total) {
   total->reports_duplicated += counts.reports_duplicated;
   total->reports_late += counts.reports_late;
   total->replies_lost += counts.replies_lost;
+  total->lies += counts.lies;
 }
 
 struct SizeCounts {
@@ -109,6 +110,25 @@ TEST(Sim, EverythingAtOnceBreaksNoPromise) {
   const FaultCounts counts = RunSeeds("everything");
   EXPECT_GT(counts.controllers_died, 0U);
   EXPECT_GT(counts.records_lost, 0U);
+}
+
+TEST(Sim, AgentsThatLieBreakNoPromise) {
+  const FaultCounts counts = RunSeeds("liars");
+  EXPECT_GT(counts.lies, kSeeds);
+}
+
+TEST(Sim, EveryPlantedDefectIsFound) {
+  constexpr std::uint64_t kLives = 2000;
+  for (const LifeDefectRow& row : kLifeDefects) {
+    absl::StatusOr<Scenario> scenario = ReadScenario(std::string(row.scenario));
+    ASSERT_TRUE(scenario.ok()) << scenario.status();
+    scenario->defect = row.defect;
+    std::uint64_t seed = 1;
+    while (seed <= kLives && !Simulate(*scenario, seed).broken.has_value()) {
+      ++seed;
+    }
+    EXPECT_LE(seed, kLives) << row.name;
+  }
 }
 
 TEST(Sim, ASeedMakesOneHistory) {

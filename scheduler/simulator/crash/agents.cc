@@ -1,11 +1,13 @@
 #include "scheduler/simulator/crash/agents.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/model/settings/elastic_policy.h"
+#include "scheduler/simulator/crash/lies.h"
 
 namespace muster::sim {
 namespace {
@@ -54,6 +56,18 @@ void SimulatedAgent::Connect() {
   for (const auto& [key, attempt] : attempts_) {
     registration.attempts.push_back(
         KnownAttempt{key.first, key.second, attempt.phase == Phase::kEnded, attempt.part});
+  }
+  if (const std::optional<KnownAttempt> phantom = DrawPhantom(world_.faults)) {
+    registration.attempts.push_back(*phantom);
+    // The controller keeps what it does not know until its end is told.
+    world_.clock.After(world_.faults.Between(kRetryMin, kAgentAwayMax),
+                       [this, session = session_, key = *phantom] {
+                         if (session == session_) {
+                           RunEnded ended;
+                           ended.time = world_.clock.now();
+                           world_.network.SendUp(session, Report{key.job, key.attempt, 1, ended});
+                         }
+                       });
   }
   world_.network.SendUp(session_, std::move(registration));
 }
@@ -113,12 +127,12 @@ void SimulatedAgent::Die(AgentDeath how) {
   session_ = 0;
   node_ = NodeId();
   finished_.clear();
-  const bool power_lost = how == AgentDeath::kReboot && world_.faults.Below(2) == 0;
+  const bool power_lost = how == AgentDeath::kPowerLost;
   world_.faults.counts().power_lost += power_lost ? 1 : 0;
   if (how != AgentDeath::kProcess) {
     EndAllProcesses(power_lost);
   }
-  if (how == AgentDeath::kReboot) {
+  if (how == AgentDeath::kReboot || power_lost) {
     ++world_.faults.counts().reboots;
     ++boot_;
   }
@@ -173,7 +187,8 @@ void SimulatedAgent::On(const LaunchOrder& order) {
   if (!Admits(order.node, order.epoch, order.expiry) || finished_.contains(key)) {
     return;
   }
-  if (const auto known = attempts_.find(key); known != attempts_.end()) {
+  if (const auto known = attempts_.find(key);
+      known != attempts_.end() && world_.defect != LifeDefect::kLaunchedAgain) {
     known->second.sent = known->second.acknowledged;
     Pump(key, known->second);
     return;
@@ -417,7 +432,8 @@ void SimulatedAgent::WatchLease(const Key& key, std::uint64_t serial) {
   }
   if (node_.valid() && world_.network.IsOpen(session_)) {
     heard_ = world_.clock.now();
-  } else if (world_.clock.now() - heard_ >= kElasticLease) {
+  } else if (world_.clock.now() - heard_ >= kElasticLease &&
+             world_.defect != LifeDefect::kLeaseUnfenced) {
     Finish(key, EndCause::kNodeLostRecord, ExitStatus{0, kKillSignal});
     return;
   }
@@ -468,6 +484,10 @@ void SimulatedAgent::Finish(const Key& key, EndCause cause, ExitStatus status) {
 void SimulatedAgent::Write(LocalAttempt& attempt, Fact fact, const Key& key) {
   attempt.journal.push_back(std::move(fact));
   Pump(key, attempt);
+  if (const std::optional<Report> lie = DrawFalseReport(world_.faults, world_.clock.now());
+      lie.has_value() && session_ != 0 && node_.valid()) {
+    world_.network.SendUp(session_, *lie);
+  }
 }
 
 void SimulatedAgent::Pump(const Key& key, LocalAttempt& attempt) {

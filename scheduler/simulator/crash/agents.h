@@ -23,6 +23,7 @@
 #include "scheduler/simulator/crash/faults.h"
 #include "scheduler/simulator/crash/network.h"
 #include "scheduler/simulator/crash/oracle.h"
+#include "scheduler/simulator/crash/planted.h"
 #include "scheduler/simulator/crash/virtual_clock.h"
 
 namespace muster::sim {
@@ -33,11 +34,13 @@ struct AgentContext {
   SimulatedNetwork& network;
   Faults& faults;
   Oracle& oracle;
+  LifeDefect defect = LifeDefect::kNone;
 };
 
 enum class AgentDeath : std::uint8_t {
   kProcess,     // the agent alone; its record and the jobs stay
-  kReboot,      // the node went down; the record stays, if its power did not fail
+  kReboot,      // the node went down; the record stays
+  kPowerLost,   // the same, and what was not synced is gone
   kRecordLost,  // the node was set up again
 };
 

@@ -70,7 +70,9 @@ std::shared_ptr<const core::Transition> ControllerLoop::Judge(const Command& com
 }
 
 void ControllerLoop::Perform(const std::shared_ptr<const core::Transition>& transition, Done done) {
-  if (done) {
+  if (done && world_.defect == LifeDefect::kAnsweredEarly) {
+    done(*transition);
+  } else if (done) {
     group_.after.emplace_back([transition, done = std::move(done)] { done(*transition); });
   }
   Dispatch(transition->effects);
@@ -102,19 +104,28 @@ void ControllerLoop::Apply(const std::vector<Event>& events) {
 }
 
 void ControllerLoop::Receive(Session session, const ToController& message) {
-  if (const auto* report = std::get_if<Report>(&message)) {
-    const auto node = node_of_.find(session);
-    if (node != node_of_.end()) {
-      Take(TakeReport{node->second, *report}, [this, session](const core::Transition& transition) {
-        if (!transition.status.ok()) {
-          world_.network.Cut(session);
-        }
-      });
+  if (const auto* told = std::get_if<Report>(&message)) {
+    const auto sender = node_of_.find(session);
+    if (sender == node_of_.end()) {
+      return;
     }
+    NodeId node = sender->second;
+    Report report = *told;
+    if (!Plant(world_.defect, state_, &node, &report)) {
+      world_.network.SendDown(session, Acknowledge{node, report.job, report.attempt, report.index});
+      return;
+    }
+    Take(TakeReport{node, report}, [this, session](const core::Transition& transition) {
+      if (!transition.status.ok()) {
+        world_.network.Cut(session);
+      }
+    });
     return;
   }
+  Registration registration = std::get<Registration>(message);
+  Plant(world_.defect, state_, &registration);
   const std::shared_ptr<const core::Transition> transition =
-      Judge(RegisterAgent{std::get<Registration>(message)});
+      Judge(RegisterAgent{std::move(registration)});
   if (transition->status.ok()) {
     node_of_[session] = transition->node;
     owner_[transition->node] = session;

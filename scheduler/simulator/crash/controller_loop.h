@@ -25,6 +25,7 @@
 #include "scheduler/simulator/crash/faults.h"
 #include "scheduler/simulator/crash/network.h"
 #include "scheduler/simulator/crash/oracle.h"
+#include "scheduler/simulator/crash/planted.h"
 #include "scheduler/simulator/crash/virtual_clock.h"
 
 namespace muster::sim {
@@ -35,6 +36,7 @@ struct ControllerContext {
   SimulatedNetwork& network;
   Faults& faults;
   Oracle& oracle;
+  LifeDefect defect = LifeDefect::kNone;
 };
 
 class ControllerLoop {

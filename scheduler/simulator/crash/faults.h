@@ -24,6 +24,7 @@ struct FaultRates {
   std::uint32_t reply_lost = 0;    // thousandths of replies to clients
   std::uint32_t launch_slow = 0;   // thousandths of launches
   std::uint32_t launch_fails = 0;  // thousandths of launches
+  std::uint32_t lie = 0;           // thousandths of what agents tell
 };
 
 // Where, between an input and its effects, the controller can die.
@@ -45,6 +46,7 @@ struct FaultCounts {
   std::uint64_t reports_duplicated = 0;
   std::uint64_t reports_late = 0;
   std::uint64_t replies_lost = 0;
+  std::uint64_t lies = 0;
 };
 
 class Faults {

@@ -61,7 +61,8 @@ class Simulation {
         clock_(kBeginning),
         faults_(seed, scenario.faults),
         network_(clock_, faults_),
-        controller_(ControllerContext{clock_, network_, faults_, oracle_}, PolicyFor(scenario)),
+        controller_(ControllerContext{clock_, network_, faults_, oracle_, scenario.defect},
+                    PolicyFor(scenario)),
         clients_(
             clock_, faults_, oracle_,
             [this](const Command& command, ControllerLoop::Done done) {
@@ -72,9 +73,9 @@ class Simulation {
     MUSTER_CHECK(scenario.nodes > 0 && scenario.cores_per_node > 0);
     const Machine machine = PlainMachine(scenario.cores_per_node, 0, "", kGibibyte * 16);
     for (std::uint32_t i = 0; i < scenario.nodes; ++i) {
-      agents_.push_back(
-          std::make_unique<SimulatedAgent>(AgentContext{clock_, network_, faults_, oracle_}, i,
-                                           absl::StrCat("node", i + 1), machine));
+      agents_.push_back(std::make_unique<SimulatedAgent>(
+          AgentContext{clock_, network_, faults_, oracle_, scenario.defect}, i,
+          absl::StrCat("node", i + 1), machine));
     }
     network_.Attach(SimulatedNetwork::Handlers{
         [this](std::size_t, Session session, const ToController& message) {
@@ -136,7 +137,7 @@ class Simulation {
     if (faults_.Chance(rates.record_lost)) {
       how = AgentDeath::kRecordLost;
     } else if (faults_.Chance(rates.reboot)) {
-      how = AgentDeath::kReboot;
+      how = faults_.Below(2) == 0 ? AgentDeath::kPowerLost : AgentDeath::kReboot;
     }
     agents_[faults_.Below(agents_.size())]->Die(how);
   }

@@ -12,6 +12,7 @@
 
 #include "scheduler/model/value/time.h"
 #include "scheduler/simulator/crash/faults.h"
+#include "scheduler/simulator/crash/planted.h"
 
 namespace muster::sim {
 
@@ -24,6 +25,7 @@ struct Scenario {
   bool prompt = false;        // jobs go in the order called prompt
   Duration active{120'000};   // how long users submit and faults happen
   FaultRates faults;
+  LifeDefect defect = LifeDefect::kNone;  // to plant
 };
 
 struct SimulationResult {

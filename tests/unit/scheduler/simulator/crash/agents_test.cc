@@ -125,6 +125,30 @@ TEST_F(SimulatedAgentTest, ARebootEndsWhatRanAndSaysSo) {
   EXPECT_EQ(std::get<RunEnded>(reports_.back().fact).cause, EndCause::kNodeRebooted);
 }
 
+TEST_F(SimulatedAgentTest, ALossOfPowerLeavesTheRecordOrNotAndNeverAProcess) {
+  std::size_t left = 0;
+  constexpr std::size_t kLosses = 20;
+  for (std::size_t loss = 1; loss <= kLosses; ++loss) {
+    LaunchOrder order = Order(Epoch(2));
+    order.job = JobId(loss);
+    network_.SendDown(session_, order);
+    RunFor(Duration(2'100));
+    ASSERT_EQ(oracle_.executions(), loss);
+    agent_.Die(AgentDeath::kPowerLost);
+    RunFor(Duration(200'000));
+    ASSERT_EQ(registrations_.size(), loss + 1);
+    EXPECT_EQ(registrations_.back().instance, registrations_.front().instance);
+    EXPECT_NE(registrations_[loss].boot_id, registrations_[loss - 1].boot_id);
+    for (const KnownAttempt& known : registrations_.back().attempts) {
+      EXPECT_TRUE(known.ended);
+      left += known.job == JobId(loss) ? 1U : 0U;
+    }
+  }
+  EXPECT_GT(left, 0U);
+  EXPECT_LT(left, kLosses);
+  EXPECT_FALSE(oracle_.broken().has_value());
+}
+
 TEST_F(SimulatedAgentTest, ALostRecordMakesANewInstanceThatKnowsNothing) {
   network_.SendDown(session_, Order(Epoch(2)));
   RunFor(Duration(3'000));

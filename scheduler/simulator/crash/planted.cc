@@ -1,0 +1,54 @@
+#include "scheduler/simulator/crash/planted.h"
+
+#include <variant>
+
+namespace muster::sim {
+namespace {
+
+// The run that a report tells of; null when the state has none on the node.
+const NodeRun* RunOf(const Job& job, NodeId node, const Report& report) {
+  if (!job.attempt.has_value() || job.attempt->number != report.attempt) {
+    return nullptr;
+  }
+  for (const NodeRun& run : job.attempt->runs) {
+    const auto at = static_cast<std::size_t>(&run - job.attempt->runs.data());
+    if (job.attempt->allocation.nodes[at].node == node) {
+      return run.phase == RunPhase::kEnded ? nullptr : &run;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void Plant(LifeDefect defect, const core::ClusterState& state, Registration* registration) {
+  const Node* known = state.FindNode(registration->name);
+  if (known != nullptr && defect == LifeDefect::kBootForgotten) {
+    registration->boot_id = known->boot_id;
+  }
+  if (known != nullptr && defect == LifeDefect::kInstanceForgotten) {
+    registration->instance = known->instance;
+    registration->boot_id = known->boot_id;
+  }
+}
+
+bool Plant(LifeDefect defect, const core::ClusterState& state, NodeId* node, Report* report) {
+  const Job* job = state.FindJob(report->job);
+  if (job == nullptr || !job->attempt.has_value()) {
+    return true;
+  }
+  const NodeRun* run = RunOf(*job, *node, *report);
+  if (defect == LifeDefect::kForeignReport && run == nullptr) {
+    const NodeId first = job->attempt->allocation.nodes.front().node;
+    if (const NodeRun* theirs = RunOf(*job, first, *report); theirs != nullptr) {
+      *node = first;
+      report->index = theirs->reported + 1;
+    }
+  }
+  if (defect == LifeDefect::kGapTaken && run != nullptr && report->index > run->reported) {
+    report->index = run->reported + 1;
+  }
+  return defect != LifeDefect::kEndByNumber || run == nullptr || report->index > run->reported;
+}
+
+}  // namespace muster::sim
