@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <set>
+#include <thread>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -18,6 +19,8 @@ namespace muster::cli {
 namespace {
 
 constexpr std::chrono::seconds kRegistryPatience{3};
+constexpr std::chrono::seconds kNamePatience{2};
+constexpr std::chrono::milliseconds kNamePause{100};
 // Features that agents find in themselves.
 constexpr const char* kContainers = "containers";
 constexpr const char* kMachinePrefix = "containers-";
@@ -53,14 +56,23 @@ bool StartsNow(const JobSpec& spec) {
   return !spec.held && spec.begin == kNoTime && spec.dependency == Dependency();
 }
 
+// A run whose command has returned lets go of its name a moment later.
 absl::Status CheckName(Connection& connection, const JobSpec& spec,
                        const std::vector<NodeView>& nodes) {
   if (spec.container.name.empty() || !StartsNow(spec)) {
     return absl::OkStatus();
   }
-  const absl::StatusOr<ImageTable> images = connection.Call(ListImages{});
-  const std::vector<std::string> users =
-      images.ok() ? NodesThatUse(spec.container.name, *images, nodes) : std::vector<std::string>();
+  std::vector<std::string> users;
+  const auto patience = std::chrono::steady_clock::now() + kNamePatience;
+  for (;;) {
+    const absl::StatusOr<ImageTable> images = connection.Call(ListImages{});
+    users = images.ok() ? NodesThatUse(spec.container.name, *images, nodes)
+                        : std::vector<std::string>();
+    if (users.empty() || std::chrono::steady_clock::now() >= patience) {
+      break;
+    }
+    std::this_thread::sleep_for(kNamePause);
+  }
   return users.empty() ? absl::OkStatus()
                        : absl::FailedPreconditionError(absl::StrCat(
                              "--container-name: the container ", spec.container.name,

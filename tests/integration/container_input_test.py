@@ -35,6 +35,13 @@ class ContainerInputTest(Images):
         self.assertIn("the directory is no OCI bundle", done.stderr)
         self.assert_one_line(done.stderr)
 
+    def test_a_name_is_free_once_the_command_of_its_run_has_returned(self):
+        for number in range(20):
+            self.cluster.must("run", "--container-image", self.oci, "--container-name", "again", "sh", "-c",
+                              f"echo {number} >>/srv/again")
+        said = self.cluster.must("run", "--container-image", self.oci, "--container-name", "again", "cat", "/srv/again")
+        self.assertEqual(said.split("\n"), [str(number) for number in range(20)])
+
     def test_directives_of_a_script_ask_for_one(self):
         for word in ("MUSTER", "SBATCH"):
             script = os.path.join(self.cluster.work, word)
