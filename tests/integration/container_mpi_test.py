@@ -50,13 +50,13 @@ class Launchers(Images):
         self.assertEqual((row["state"], row["exit_code"]), ("COMPLETED", 0), said + self.cluster.logs())
         return job, said
 
-    def expect_planned(self, job, said):
+    def expect_planned(self, job, said, launcher="an mpirun"):
         """A rank on each node, where the plan has it; it says so itself, and `show` has read it back."""
         lines = {int(found[1]): found for found in LINE.finditer(said)}
         self.assertEqual(sorted(lines), [0, 1], said)
         self.assertEqual({found[2] for found in lines.values()}, {"node1", "node2"})
         (shown,) = json.loads(self.cluster.must("show", "--json", job))["jobs"]
-        inner = [rank for rank in shown["attempts"][-1]["ranks"] if "of an mpirun" in rank.get("text", "")]
+        inner = [rank for rank in shown["attempts"][-1]["ranks"] if f"of {launcher}" in rank.get("text", "")]
         self.assertEqual([rank["verdict"] for rank in inner], ["verified"] * 2, inner)
         for rank in inner:
             found = lines[rank.get("rank", 0)]
@@ -91,6 +91,15 @@ class OfTheNodeTest(Launchers):
         job, said = self.run_script(f"MPIRUN sh -c '{self.where}; cat /srv/inside'", *self.inside())
         self.expect_planned(job, said)
         self.assertEqual(said.splitlines().count("inside"), 2, said)
+
+    def test_each_rank_of_mpichs_mpiexec_is_in_the_container_and_has_its_planned_cores(self):
+        if not shutil.which("mpiexec.hydra"):
+            self.skipTest("THERE IS NO mpiexec.hydra: its ranks are not tested")
+        for words in ("", "-n 2"):
+            job, said = self.run_script(f"mpiexec.hydra {words} sh -c '{self.where}; cat /srv/inside; sleep 1'",
+                                        *self.inside())
+            self.expect_planned(job, said, "an mpiexec")
+            self.assertEqual(said.splitlines().count("inside"), 2, said)
 
     def test_the_ranks_find_their_peers(self):
         if not os.path.exists(os.path.join(BIN, "..", "tests", "mpi_ring")):
