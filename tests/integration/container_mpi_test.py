@@ -14,8 +14,10 @@ from cluster import BIN, OPEN_MPI_AS_ROOT, Cluster, mpirun_of_open_mpi, program,
 from container import codename
 from containers_test import Images
 from mpirun_test import LINE, WHERE, cpus_of
+from secured import USERS, SecuredCluster, why_not
 
 ALL = sorted(os.sched_getaffinity(0))
+OF_NODE = ("/usr", "/lib", "/lib64", "/etc/alternatives", "/etc/openmpi")
 PACKAGES = "openmpi-bin,python3-minimal"
 PYTHON = "import os, socket; print('python', os.environ['RANK'], open('/etc/of-image').read().strip())"
 
@@ -71,7 +73,7 @@ class OfTheNodeTest(Launchers):
     def mounts(self):
         if not shutil.which("mpirun.openmpi"):
             self.skipTest("THERE IS NO mpirun.openmpi: its ranks are not tested")
-        of_node = [path for path in ("/usr", "/lib", "/lib64", "/etc/alternatives", "/etc/openmpi") if os.path.exists(path)]
+        of_node = [path for path in OF_NODE if os.path.exists(path)]
         ring = os.path.join(BIN, "..", "tests")
         return ",".join([f"{path}:{path}:ro" for path in of_node] +
                         [f"{ring}:/mnt:ro", f"{self.cluster.work}:{self.cluster.work}"])
@@ -126,6 +128,37 @@ class OfTheNodeTest(Launchers):
         self.assertEqual(row["state"], "CANCELLED")
         wait_until(lambda: not subprocess.run(["pgrep", "-f", "sleep 1000[.]5"], stdout=subprocess.PIPE,
                                                  check=False).stdout, "its ranks stay")
+
+
+class OfUsersTest(Images):
+    """Agents of root's, and an ordinary user who is known by MUNGE."""
+
+    @classmethod
+    def make(cls):
+        reason = why_not()
+        if reason:
+            raise unittest.SkipTest("SKIPPED: " + reason)
+        return SecuredCluster(nodes=2).start()
+
+    def test_the_daemons_of_an_mpirun_are_its_users_who_says_whom_to_trust(self):
+        if not shutil.which("mpirun.openmpi"):
+            self.skipTest("THERE IS NO mpirun.openmpi: its ranks are not tested")
+        own = self.cluster.place_of("alice").rstrip("/")
+        words = mpirun_of_open_mpi(own, "--oversubscribe", "--mca", "btl", "self,tcp")
+        for name in os.listdir(own):
+            os.chown(os.path.join(own, name), USERS["alice"], USERS["alice"])
+        with open(os.path.join(own, "job"), "w", encoding="utf-8") as file:
+            file.write(f"#!/bin/sh\nexport MUSTER_KEYS={self.cluster.trust} MUSTER_MUNGE_SOCKET={self.cluster.munge}\n"
+                       f"{words} sh -c 'echo $(cat /srv/inside) on $MUSTER_NODE_NAME as $(id -u)'\n")
+        os.chmod(os.path.join(own, "job"), 0o755)
+        mounts = ",".join([f"{path}:{path}:ro" for path in OF_NODE if os.path.exists(path)] + [f"{own}:{own}"])
+        done = self.cluster.as_user("alice", "submit", "--wait", "-N", 2, "-n", 2, "-o", f"{own}/said", "--container-image",
+                                    self.oci, "--container-mounts", mounts, "--container-env", "PATH", f"{own}/job")
+        with open(os.path.join(own, "said"), encoding="utf-8") as file:
+            said = file.read()
+        self.assertEqual(done.returncode, 0, done.stderr + said)
+        self.assertEqual(sorted(said.splitlines()),
+                         [f"inside on node{number} as {USERS['alice']}" for number in (1, 2)])
 
 
 class OfDebianTest(Launchers):

@@ -11,6 +11,7 @@
 #include <iterator>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "agent/supervisor/launch/environment.h"
@@ -52,6 +53,16 @@ std::string OptionsOf(const ContainerSpec& spec) {
   set("mount-home", spec.mount_home);
   set("remap-root", spec.remap_root);
   return options;
+}
+
+// In the place of one of the same name. Only what begins with MUSTER_: no library reads it.
+void Put(const std::string& assignment, std::vector<std::string>* environment) {
+  const std::string name = assignment.substr(0, assignment.find('=') + 1);
+  if (absl::StartsWith(name, "MUSTER_")) {
+    std::erase_if(*environment,
+                  [&name](const std::string& each) { return absl::StartsWith(each, name); });
+    environment->push_back(assignment);
+  }
 }
 
 std::int32_t CodeOf(int wait_status) {
@@ -113,8 +124,7 @@ void RemoteShells::Serve(int fd) {
                            message.size > 0 ? static_cast<std::size_t>(message.size) : 0);
   if (!packet.empty() && asking.child == 0 && !message.cut &&
       message.descriptors.size() == kStreams) {
-    const absl::Status started =
-        Start(&asking, ValuesOf(UnpackFields(packet), "word"), message.descriptors);
+    const absl::Status started = Start(&asking, UnpackFields(packet), message.descriptors);
     if (started.ok()) {
       return;
     }
@@ -128,8 +138,9 @@ void RemoteShells::Serve(int fd) {
   asking_.erase(fd);
 }
 
-absl::Status RemoteShells::Start(Asking* asking, const std::vector<std::string>& words,
+absl::Status RemoteShells::Start(Asking* asking, const std::vector<std::string>& asked,
                                  const std::vector<UniqueFd>& streams) const {
+  const std::vector<std::string> words = ValuesOf(asked, "word");
   LaunchRequest request;
   request.programs = {host_.order.remote_shell};
   request.arguments = {host_.order.remote_shell};
@@ -138,10 +149,13 @@ absl::Status RemoteShells::Start(Asking* asking, const std::vector<std::string>&
   if (host_.user != nullptr) {
     AddSessionVariables(host_.user->session.environment, &request.environment);
   }
-  request.environment.push_back(absl::StrCat("MUSTER_LAUNCHER_PID=", ParentOf(asking->asker)));
+  for (const std::string& variable : ValuesOf(asked, "variable")) {
+    Put(variable, &request.environment);
+  }
+  Put(absl::StrCat("MUSTER_LAUNCHER_PID=", ParentOf(asking->asker)), &request.environment);
   const ContainerSpec container = host_.container_of(asking->asker);
   if (container.given() && container != host_.order.launch.spec.container) {
-    request.environment.push_back(absl::StrCat("MUSTER_LAUNCHER_OPTIONS=", OptionsOf(container)));
+    Put(absl::StrCat("MUSTER_LAUNCHER_OPTIONS=", OptionsOf(container)), &request.environment);
   }
   request.work_dir = "/";
   request.standard_input = streams[0].get();

@@ -4,10 +4,11 @@
 // job's other nodes by muster-rsh, whose programs the container does not have.
 //
 // Who asks is a process of this job, and what runs is muster-rsh alone, as the job's user, in the
-// attempt's control group, with the script's environment: nothing that the user could not have from
-// outside. It has the asker's streams; the asker's end is its end. What it runs on the other node
-// is in the container that the asker is in here. Thread promise: the loop's thread. Invariant: a
-// process that has not been reaped is signalled, and no other.
+// attempt's control group, with the script's environment but for the asker's variables MUSTER_...:
+// nothing that the user could not have from outside. It has the asker's streams; the asker's end is
+// its end. What it runs on the other node is in the container that the asker is in here. Thread
+// promise: the loop's thread. Invariant: a process that has not been reaped is signalled, and no
+// other.
 
 #include <sys/types.h>
 
@@ -62,7 +63,7 @@ class RemoteShells {
   RemoteShells(const Host& host, UniqueFd listener);
   void Accept();
   void Serve(int fd);
-  absl::Status Start(Asking* asking, const std::vector<std::string>& words,
+  absl::Status Start(Asking* asking, const std::vector<std::string>& asked,
                      const std::vector<UniqueFd>& streams) const;
 
   const Host host_;

@@ -8,9 +8,9 @@
 // `local_size` and `bound` (by its launcher) of the request, `cpus` and `mem_nodes` of the answer.
 //
 // A launcher in a container asks on the socket beside it for a remote shell outside: one packet of
-// a field `word` for each word of HOST COMMAND..., with its three streams; the answer is the exit
-// status, when that has ended. Who goes before ends it.
-// Invariant: whatever the bytes are, parsing them is safe.
+// a field `word` for each word of HOST COMMAND... and a field `variable` for each of its
+// MUSTER_..., with its three streams; the answer is the exit status, when that has ended. Who goes
+// before ends it. Invariant: whatever the bytes are, parsing them is safe.
 
 #include <charconv>
 #include <cstddef>

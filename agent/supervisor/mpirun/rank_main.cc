@@ -109,6 +109,12 @@ int RunShell(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     words.push_back(std::string("word=") + argv[i]);
   }
+  // Which controller, and who says who asks: as muster-rsh outside would have it from its caller.
+  for (char** each = environ; *each != nullptr; ++each) {
+    if (std::string_view(*each).starts_with("MUSTER_")) {
+      words.push_back(std::string("variable=") + *each);
+    }
+  }
   const std::string request = PackFields(words);
   if (request.empty() || request.size() > kInnerPacketBytesMax) {
     return NoShell("give a HOST and a COMMAND of at most 128 KiB");

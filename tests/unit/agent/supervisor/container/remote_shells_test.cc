@@ -59,7 +59,8 @@ class RemoteShellsTest : public AttemptStepsFixture {
     request.program = program;
     request.arguments = {program};
     request.arguments.insert(request.arguments.end(), words.begin(), words.end());
-    request.environment = {"MUSTER_RANK_SOCKET=" + RankSocket(order_.hostfile)};
+    request.environment = {"MUSTER_RANK_SOCKET=" + RankSocket(order_.hostfile), "MUSTER_KEYS=/keys",
+                           "MUSTER_LAUNCHER_PID=1", "LD_PRELOAD="};
     request.fds = {{output.get(), STDOUT_FILENO}, {output.get(), STDERR_FILENO}};
     const absl::StatusOr<pid_t> pid = Spawn(request);
     ASSERT_TRUE(pid.ok()) << pid.status();
@@ -75,11 +76,13 @@ class RemoteShellsTest : public AttemptStepsFixture {
 
 TEST_F(RemoteShellsTest, ItHasTheAskersStreamsAndTheAskerItsExitStatus) {
   Listen(
-      "echo \"$1: $2 $# $MUSTER_LAUNCHER_OPTIONS.\"; echo \"by $MUSTER_LAUNCHER_PID\" >&2; exit 7");
+      "echo \"$1: $2 $# $MUSTER_LAUNCHER_OPTIONS.\"; echo \"by $MUSTER_LAUNCHER_PID "
+      "$MUSTER_KEYS ${LD_PRELOAD-none}\" >&2; exit 7");
   Ask({"node2", "orted -a  'b'"});
   ASSERT_TRUE(TurnUntil([this] { return asker_status_.has_value(); }));
   EXPECT_EQ(WEXITSTATUS(*asker_status_), 7);
-  EXPECT_EQ(*ReadFile(Said()), absl::StrCat("node2: orted -a  'b' 2 .\nby ", getpid(), "\n"));
+  EXPECT_EQ(*ReadFile(Said()),
+            absl::StrCat("node2: orted -a  'b' 2 .\nby ", getpid(), " /keys none\n"));
 }
 
 TEST_F(RemoteShellsTest, WhatRunsThereIsInTheContainerOfTheAsker) {
