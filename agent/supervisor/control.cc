@@ -13,6 +13,7 @@
 #include "agent/supervisor/attempt/control_packet.h"
 #include "agent/supervisor/user_space/unix_socket.h"
 #include "proto/convert/order.h"
+#include "proto/supervisor.pb.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/passed_descriptors.h"
 
