@@ -64,6 +64,8 @@ class AttemptContainers {
   void Save(const ContainerSpec& spec, std::function<void(absl::Status)> done);
   // No process will enter one any more: what no process is in goes.
   void LetGo();
+  // No process is in one any more, and nothing saves one: others may have their names and images.
+  void Close() { made_.clear(); }
   // "sha256:…" of the image of such a container; "": there is none yet.
   [[nodiscard]] std::string ImageOf(const ContainerSpec& spec) const;
 
