@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/node/discovered_features.h"
 #include "agent/node/gpu_sample.h"
+#include "agent/supervisor/attempt/container_order.h"
 #include "agent/supervisor/attempt/reported_values.h"
 #include "proto/convert/job.h"
 #include "proto/convert/node.h"
@@ -53,7 +54,8 @@ QuestionDesk::Sources QuestionSources(const Agent::Config& config, const Attempt
                                       ControllerLink& link) {
   QuestionDesk::Sources sources;
   sources.node = config.name;
-  sources.images = config.attempts.containers.cache;
+  sources.containers = config.attempts.containers;
+  sources.fetcher = FindContainerProgram(config.attempts.supervisor);
   sources.may_read_as = [&config](std::uint32_t uid) { return MayRunJobsOf(uid, config.users); };
   sources.cgroup_of = [&attempts](const AttemptKey& key) -> absl::StatusOr<std::string> {
     const std::map<AttemptKey, RunningAttempt> running = attempts.Running();

@@ -78,9 +78,10 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   server->Tell(log);
   const auto idle = WatchIdle(config, controller, usage, log);
   const auto alerts = WatchAlerts(config, controller, usage, clients.warnings(), log);
+  const ImagePrefetch images(controller, *store, sessions.questions(), log);
   const TakeSettings take = TakeInto(*tokens, *idle, *alerts, clock, log);
-  const auto loop = Compete(config, {*store, controller, *tokens}, *server, log, take);
-  leadership.Use(loop.get());
+  const auto loop =
+      Compete(config, {*store, controller, *tokens, leadership}, *server, log, take);
   const auto housekeeping = KeepHouse(config, *store, controller, clock, log);
   SayReady(config.ready_fd);
   manager.Ready("serving");

@@ -1,11 +1,14 @@
 #pragma once
 
-// What a user's cache of images on this node holds, and what of it the user wants to be gone.
+// What a user's cache of images on this node holds, what of it the user wants to be gone, and what
+// a job of the user's will want there.
 //
 // Works in a child that is the user (user_space/as_user.h). Invariant: as kept_images.h has it.
 
 #include <string>
 
+#include "absl/status/status.h"
+#include "agent/supervisor/attempt/container_order.h"
 #include "proto/agent.pb.h"
 #include "scheduler/model/value/time.h"
 
@@ -14,5 +17,10 @@ namespace muster::agent {
 // `cache`: the user's; one that is not there holds nothing.
 wire::ImageAnswer AnswerOfImages(const wire::ImageQuestion& question, const std::string& cache,
                                  Time now);
+
+// Has the program fetch the image into the cache of whose process we are, and does not wait for
+// that.
+absl::Status StartFetch(const wire::ImageFetch& fetch, const ContainerSettings& settings,
+                        const std::string& program);
 
 }  // namespace muster::agent

@@ -7,6 +7,7 @@
 #include "agent/questions/image_answer.h"
 #include "agent/questions/rank_processes.h"
 #include "agent/supervisor/user_space/file_piece.h"
+#include "agent/supervisor/user_space/users_directory.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/utf8.h"
 
@@ -58,13 +59,16 @@ absl::StatusOr<QuestionDesk::Work> QuestionDesk::ProcessWork(
 
 absl::StatusOr<QuestionDesk::Work> QuestionDesk::ImageWork(
     const wire::ImageQuestion& question) const {
-  if (sources_.images.empty()) {
+  if (sources_.containers.cache.empty()) {
     return absl::FailedPreconditionError("no images are kept there");
+  }
+  if (question.has_fetch()) {
+    return FetchWork(question);
   }
   Work work;
   work.user = UserIn(question.user());
   work.work = [question, now = clock_.Now(),
-               cache = absl::StrCat(sources_.images, "/", question.user().uid())] {
+               cache = absl::StrCat(sources_.containers.cache, "/", question.user().uid())] {
     return BringBytes(AnswerOfImages(question, cache, now).SerializeAsString());
   };
   work.fill = [](const Brought& brought, wire::NodeQuestionReply* answer) {
@@ -72,6 +76,26 @@ absl::StatusOr<QuestionDesk::Work> QuestionDesk::ImageWork(
     return answer->mutable_images()->ParseFromString(bytes)
                ? absl::OkStatus()
                : absl::InternalError("what is kept there did not come whole");
+  };
+  return work;
+}
+
+absl::StatusOr<QuestionDesk::Work> QuestionDesk::FetchWork(
+    const wire::ImageQuestion& question) const {
+  if (sources_.fetcher.empty() || sources_.containers.runtime.empty()) {
+    return absl::FailedPreconditionError("no containers are made there");
+  }
+  Work work;
+  work.user = UserIn(question.user());
+  work.directory = sources_.containers.cache;
+  work.work = [fetch = question.fetch(), settings = sources_.containers,
+               program = sources_.fetcher]() -> absl::StatusOr<Brought> {
+    RETURN_IF_ERROR(StartFetch(fetch, settings, program));
+    return Brought{};
+  };
+  work.fill = [](const Brought&, wire::NodeQuestionReply* answer) {
+    answer->mutable_images();
+    return absl::OkStatus();
   };
   return work;
 }
@@ -107,6 +131,10 @@ void QuestionDesk::Take(const wire::NodeQuestion& question) {
   }
   absl::StatusOr<Work> work = WorkFor(question);
   absl::Status may = work.ok() ? sources_.may_read_as(work->user.uid) : work.status();
+  if (may.ok() && !work->directory.empty()) {
+    const std::optional<JobUser> user = UserToFind(work->user);
+    may = MakeUsersDirectory(work->directory, user.has_value() ? &*user : nullptr);
+  }
   if (may.ok()) {
     Begin(question.number(), *std::move(work));
   } else {

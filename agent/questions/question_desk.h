@@ -18,6 +18,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "agent/attempts/place/attempt_key.h"
+#include "agent/supervisor/attempt/container_order.h"
 #include "agent/supervisor/user_space/as_user.h"
 #include "agent/supervisor/user_space/job_user.h"
 #include "proto/agent.pb.h"
@@ -31,8 +32,9 @@ class QuestionDesk {
  public:
   // What it needs to know of its agent.
   struct Sources {
-    std::string node;    // our name
-    std::string images;  // the directory of users' caches of images; "": there is none
+    std::string node;              // our name
+    ContainerSettings containers;  // where images are kept; without a cache: nowhere
+    std::string fetcher;           // muster-container; "": no image is fetched before its job
     // PermissionDenied when jobs of that user are not run here.
     std::function<absl::Status(std::uint32_t uid)> may_read_as;
     // The control group of an attempt that runs here, or "" where it has none; NotFound.
@@ -62,10 +64,12 @@ class QuestionDesk {
     User user;
     UserWork work;
     Fill fill;
+    std::string directory = {};  // in which the user is to have one first; empty: none is needed
   };
   absl::StatusOr<Work> WorkFor(const wire::NodeQuestion& question) const;
   absl::StatusOr<Work> ProcessWork(const wire::ProcessQuestion& question) const;
   absl::StatusOr<Work> ImageWork(const wire::ImageQuestion& question) const;
+  absl::StatusOr<Work> FetchWork(const wire::ImageQuestion& question) const;
   void Begin(std::uint64_t number, Work work);
   void BeginWaiting();
   void Answer(std::uint64_t number, const absl::Status& status,

@@ -62,11 +62,13 @@ std::unique_ptr<LeaderLoop> Compete(const DaemonConfig& config, const LeadParts&
   Controller& controller = parts.controller;
   const LeaderLoop::Settings settings{config.name, AdvertisedOf(server, config.name), config.lease,
                                       [&tokens] { return tokens.Refresh(); }};
-  return std::make_unique<LeaderLoop>(parts.store, controller, log, settings, [&] {
+  auto loop = std::make_unique<LeaderLoop>(parts.store, controller, log, settings, [&] {
     if (const absl::Status applied = ApplyConfigured(config, controller, take); !applied.ok()) {
       log.Error("musterd", std::string(applied.message()));
     }
   });
+  parts.leadership.Use(loop.get());
+  return loop;
 }
 
 TakeSettings TakeInto(TokenStore& tokens, IdleWatch& idle, AlertWatch& alerts, const Clock& clock,

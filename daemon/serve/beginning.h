@@ -20,6 +20,7 @@
 #include "daemon/serve/config.h"
 #include "daemon/serve/housekeeping.h"
 #include "daemon/serve/idle_watch.h"
+#include "daemon/serve/image_prefetch.h"
 #include "daemon/serve/policy_file.h"
 #include "daemon/serve/server.h"
 #include "daemon/store/job_store.h"
@@ -46,10 +47,11 @@ struct LeadParts {
   JobStore& store;
   Controller& controller;
   TokenStore& tokens;
+  LeadershipService& leadership;
 };
 
-// Has a controller that follows lead when it is its turn; null: it is alone. All that is referred
-// to outlives the loop.
+// Has a controller that follows lead when it is its turn, and `leadership` answer by that; null: it
+// is alone. All that is referred to outlives the loop.
 std::unique_ptr<LeaderLoop> Compete(const DaemonConfig& config, const LeadParts& parts,
                                     const Server& server, const Logger& log,
                                     const TakeSettings& take);

@@ -103,7 +103,8 @@ constexpr RoomRow kRows[] = {
     {"agent", "link", "attempts/place supervisor/attempt"},
     {"agent", "node", "attempts attempts/place supervisor/attempt"},
     {"agent", "pam", "supervisor/sessions"},
-    {"agent", "questions", "attempts/place supervisor/image/cache supervisor/user_space"},
+    {"agent", "questions",
+     "attempts/place supervisor/attempt supervisor/image/cache supervisor/user_space"},
     {"agent", "supervisor",
      "supervisor/attempt supervisor/checkpoint supervisor/container supervisor/criu "
      "supervisor/ending supervisor/exchange supervisor/launch supervisor/limits supervisor/mpi "

@@ -4,7 +4,6 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,48 +11,19 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <iterator>
-#include <string_view>
 #include <system_error>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "agent/supervisor/container/job_devices.h"
 #include "agent/supervisor/mpirun/host_file.h"
+#include "agent/supervisor/user_space/users_directory.h"
 #include "scheduler/base/status.h"
+#include "scheduler/model/value/fetch_variables.h"
 #include "scheduler/runtime/passed_descriptors.h"
 
 namespace muster::agent {
 namespace {
-
-// What the programs that fetch images learn of the user's environment: whose they are, where the
-// credentials are, and the way to the network.
-constexpr std::array<std::string_view, 12> kToolVariables = {"HOME",
-                                                             "HTTPS_PROXY",
-                                                             "HTTP_PROXY",
-                                                             "NO_PROXY",
-                                                             "LOGNAME",
-                                                             "USER",
-                                                             "REGISTRY_AUTH_FILE",
-                                                             "SSL_CERT_DIR",
-                                                             "SSL_CERT_FILE",
-                                                             "XDG_CONFIG_HOME",
-                                                             "XDG_RUNTIME_DIR",
-                                                             "DOCKER_CONFIG"};
-
-bool IsToolVariable(const std::string& assignment) {
-  std::string name = assignment.substr(0, assignment.find('='));
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
-  return std::find(kToolVariables.begin(), kToolVariables.end(), name) != kToolVariables.end();
-}
-
-std::vector<std::string> ToolEnvironment(const std::vector<std::string>& submitter) {
-  std::vector<std::string> environment = {
-      "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"};
-  std::copy_if(submitter.begin(), submitter.end(), std::back_inserter(environment), IsToolVariable);
-  return environment;
-}
 
 absl::StatusOr<UniqueFd> InMemory(const std::string& bytes) {
   UniqueFd fd(memfd_create("container", MFD_CLOEXEC));
@@ -63,30 +33,6 @@ absl::StatusOr<UniqueFd> InMemory(const std::string& bytes) {
     return absl::ErrnoToStatus(errno, "cannot write a memory file");
   }
   return fd;
-}
-
-// The user's own directory, below one that is ours: root makes it and does nothing in it.
-absl::Status MakeUsersDirectory(const std::string& cache, const JobUser* user) {
-  if (user == nullptr) {
-    std::error_code error;
-    std::filesystem::create_directories(cache, error);
-    return absl::OkStatus();
-  }
-  const std::string path = absl::StrCat(cache, "/", user->uid);
-  struct stat top = {};
-  if ((mkdir(cache.c_str(), 0711) != 0 && errno != EEXIST) || lstat(cache.c_str(), &top) != 0 ||
-      !S_ISDIR(top.st_mode) || top.st_uid != geteuid() || (top.st_mode & 022) != 0) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "the cache of images ", cache, " is no directory of root's alone: see [containers] cache"));
-  }
-  LetPass(cache);
-  if (mkdir(path.c_str(), 0700) != 0) {
-    return errno == EEXIST ? absl::OkStatus()
-                           : absl::ErrnoToStatus(errno, absl::StrCat("cannot make ", path));
-  }
-  return lchown(path.c_str(), user->uid, user->gid) == 0
-             ? absl::OkStatus()
-             : absl::ErrnoToStatus(errno, absl::StrCat("cannot give away ", path));
 }
 
 // What the job has of this node.
@@ -265,7 +211,7 @@ absl::StatusOr<UniqueFd> AttemptContainers::Ask(const ContainerOrder& order, Uni
   LaunchRequest request;
   request.programs = {program_};
   request.arguments = {program_};
-  request.environment = ToolEnvironment(order_.launch.program.environment);
+  request.environment = FetchEnvironment(order_.launch.program.environment);
   request.work_dir = "/";
   request.standard_input = input.get();
   request.standard_output = null.get();

@@ -24,7 +24,7 @@ class QuestionDeskTest : public testing::Test {
   void SetUp() override {
     loop_ = *EventLoop::Create();
     QuestionDesk::Sources sources;
-    sources.images = directory_ / "images";
+    sources.containers.cache = directory_ / "images";
     sources.may_read_as = [this](std::uint32_t uid) {
       return uid == refused_ ? absl::PermissionDeniedError("jobs of that user are not run here")
                              : absl::OkStatus();

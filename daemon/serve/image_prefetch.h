@@ -1,0 +1,82 @@
+#pragma once
+
+// Has nodes fetch the images of the jobs that are to start there next, while these still wait.
+//
+// While the controller leads, every few seconds: of the batch jobs that the newest plan keeps nodes
+// for, in its order, each node is informed of the first whose image nobody knows it to keep. The
+// fetch is the agent's and the user's: what becomes of it, the job finds when it starts. Thread
+// promise: construction and destruction are main's; the work has a thread of its own. Invariants:
+// (1) a node is informed of a user's image once, whether the fetch succeeds or not, until kToldMax
+// others were told; (2) at one look at most kTellMax nodes are told; (3) nothing of it is in the
+// state.
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "daemon/agents/node_questions.h"
+#include "daemon/controller/controller.h"
+#include "daemon/store/job_store.h"
+#include "scheduler/core/state/cluster_state.h"
+#include "scheduler/model/job/job_spec.h"
+#include "scheduler/model/plan/plan.h"
+#include "scheduler/runtime/log.h"
+
+namespace muster::daemon {
+
+// An image that a node is to fetch.
+struct WantedImage {
+  NodeId node;
+  std::string name;  // of the node
+  JobId job;
+  JobId program;  // whose program has the user's environment
+  User user;
+  std::string image;
+  std::uint64_t mark = 0;  // MarkOfImage
+};
+
+// Each node once: of the first job that wants an image there which it is not known to keep and that
+// `told` does not have. At most `most`.
+using ToldImages = std::set<std::pair<NodeId, std::uint64_t>>;
+std::vector<WantedImage> ImagesToFetch(const core::ClusterState& state, const Plan& plan,
+                                       const ToldImages& told, std::size_t most);
+
+class ImagePrefetch {
+ public:
+  static constexpr std::chrono::seconds kLookEvery{5};
+  static constexpr std::size_t kTellMax = 64;
+  static constexpr std::size_t kToldMax = 65536;
+
+  // All that is referred to outlives it.
+  ImagePrefetch(Controller& controller, JobStore& store, NodeQuestions& questions,
+                const Logger& log, std::chrono::milliseconds look_every = kLookEvery);
+  ImagePrefetch(const ImagePrefetch&) = delete;
+  ImagePrefetch& operator=(const ImagePrefetch&) = delete;
+  ~ImagePrefetch();
+
+ private:
+  void Run();
+  void LookOnce();
+  void Tell(const WantedImage& wanted);
+
+  Controller& controller_;
+  JobStore& store_;
+  NodeQuestions& questions_;
+  const Logger& log_;
+  const std::chrono::milliseconds look_every_;
+  ToldImages told_;
+  std::deque<ToldImages::value_type> order_;  // of those, the oldest first
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stopping_ = false;  // guarded by mutex_
+  std::thread thread_;
+};
+
+}  // namespace muster::daemon
