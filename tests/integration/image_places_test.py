@@ -10,6 +10,7 @@ import unittest
 
 from cluster import Cluster, wait_until
 from containers_test import Images
+from secured import USERS, SecuredCluster, why_not
 
 
 class DeafRegistry(threading.Thread):
@@ -95,6 +96,34 @@ class ImagePlaces(Images):
         calls = registry.calls
         time.sleep(12)  # the controller has looked twice again
         self.assertEqual(registry.calls, calls)
+
+
+class UsersOwnFetch(Images):
+    """An agent of root's, and jobs of an ordinary user."""
+
+    @classmethod
+    def make(cls):
+        reason = why_not()
+        if reason:
+            raise unittest.SkipTest("SKIPPED: " + reason)
+        return SecuredCluster(nodes=1).start()
+
+    def as_alice(self, *words):
+        done = self.cluster.as_user("alice", *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_what_is_fetched_ahead_is_its_users_alone(self):
+        self.as_alice("submit", "--exclusive", "-t", "10", "--wrap", "sleep 1000")
+        self.as_alice("submit", "--exclusive", "-t", "5", "--container-image", f"oci:{self.place}/oci:v1", "--wrap",
+                      "cat inside")
+        images = os.path.join(self.cluster.state, "agents", "node1", "images", str(USERS["alice"]), "images")
+
+        def kept():
+            return [name for name in os.listdir(images) if not name.startswith(".")] if os.path.isdir(images) else []
+        wait_until(kept, "the image is not fetched")
+        self.assertEqual(os.stat(os.path.join(images, kept()[0], "rootfs")).st_uid, USERS["alice"])
+        self.as_alice("cancel", "--all")
 
 
 if __name__ == "__main__":
