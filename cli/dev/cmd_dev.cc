@@ -120,6 +120,21 @@ absl::StatusOr<JobRequest> RequestOf(const Invocation& invocation, const Session
                         {.name = session.name, .text = ScriptOf(session, keeper)});
 }
 
+// Of the container that the session's server will have: what is wrong with it, before anything
+// starts.
+absl::Status CheckContainerOf(const Invocation& invocation, const SessionTemplate& session,
+                              const Address& address, Connection& connection) {
+  if (ContainerOptions(invocation).empty()) {
+    return absl::OkStatus();
+  }
+  Invocation submission = invocation;
+  submission.arguments.clear();
+  ASSIGN_OR_RETURN(const JobRequest request,
+                   MakeSubmission(submission, address,
+                                  {.name = session.name, .text = ScriptOf(session, {"true"})}));
+  return CheckContainerNodes(connection, request, invocation.environment.entries());
+}
+
 absl::StatusOr<int> VisitOnceItRuns(const Invocation& invocation, Connection& connection, JobId job,
                                     const UniqueFd& signals, bool takes_back) {
   ASSIGN_OR_RETURN(const std::uint16_t port, LocalPort(invocation));
@@ -147,7 +162,7 @@ absl::StatusOr<int> Start(const Invocation& invocation, const std::string& name,
   ASSIGN_OR_RETURN(const Address address, AddressOf(invocation));
   ASSIGN_OR_RETURN(const JobRequest request, RequestOf(invocation, session, address));
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
-  RETURN_IF_ERROR(CheckContainerNodes(*connection, request, invocation.environment.entries()));
+  RETURN_IF_ERROR(CheckContainerOf(invocation, session, address, *connection));
   ASSIGN_OR_RETURN(const std::string token, MakeToken());
   ASSIGN_OR_RETURN(const Submitted submitted,
                    connection->Call(SubmitJob{token, request.spec, request.program, {}, {}}));
