@@ -80,8 +80,7 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   const auto alerts = WatchAlerts(config, controller, usage, clients.warnings(), log);
   const ImagePrefetch images(controller, *store, sessions.questions(), log);
   const TakeSettings take = TakeInto(*tokens, *idle, *alerts, clock, log);
-  const auto loop =
-      Compete(config, {*store, controller, *tokens, leadership}, *server, log, take);
+  const auto loop = Compete(config, {*store, controller, *tokens, leadership}, *server, log, take);
   const auto housekeeping = KeepHouse(config, *store, controller, clock, log);
   SayReady(config.ready_fd);
   manager.Ready("serving");

@@ -9,8 +9,8 @@
 // is found by taking the roomiest first: exact where all nodes take as many tasks. A job in
 // segments gets them below that switch as core/place/nodes/segment_choice.h says. Invariants: (1)
 // those of core/place/nodes/node_choice.h; (2) no switch of a lower level than the one above the
-// nodes has room for the job; (3) ties fall to the
-// lower turns, then to the lower position.
+// nodes has room for the job; (3) ties fall to the lower turns, then to the lower
+// position.
 
 #include <cstdint>
 #include <vector>
