@@ -258,9 +258,9 @@ class PageTest(unittest.TestCase):
         self.page.press("Release")
         wait_until(lambda: "held" not in self.cluster.must("explain", job), "it is released")
         self.page.press("Cancel")
-        self.page.press("Back", "dialog")
+        self.page.press("Back", "dialog[open]")
         self.page.press("Cancel")
-        self.page.press("Cancel", "dialog")
+        self.page.press("Cancel", "dialog[open]")
         self.page.await_text("cancelled")
         self.assertEqual(self.cluster.history()[job]["state"], "CANCELLED")
 
@@ -270,7 +270,7 @@ class PageTest(unittest.TestCase):
         wait_until(lambda: self.page.js("return document.querySelectorAll('.grid-inner .grid-row').length") == 3, "three rows")
         self.page.js("document.querySelector('.grid-head input').click()")
         self.page.press("Cancel", "#view .actions")
-        self.page.press("Cancel", "dialog")
+        self.page.press("Cancel", "dialog[open]")
         wait_until(lambda: all(self.cluster.history().get(job, {}).get("state") == "CANCELLED" for job in jobs), "all are")
 
     def test_a_node_is_drained_and_resumed(self):
@@ -278,7 +278,7 @@ class PageTest(unittest.TestCase):
         self.page.press("Drain")
         wait_until(lambda: self.page.js("return Boolean(document.querySelector('dialog[open] input'))"), "a reason is asked for")
         self.page.driver.find_element(By.CSS_SELECTOR, "dialog input").send_keys("fan <b>")
-        self.page.press("Drain", "dialog")
+        self.page.press("Drain", "dialog[open]")
         self.page.await_text("fan <b>")
         self.page.go("alerts")
         self.page.await_text("node2")
