@@ -20,6 +20,7 @@
 #include "agent/supervisor/limits/process_tree.h"
 #include "agent/supervisor/mpirun/host_file.h"
 #include "agent/supervisor/mpirun/inner_rank_wire.h"
+#include "agent/supervisor/mpirun/inner_ranks.h"
 #include "agent/supervisor/user_space/unix_socket.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/passed_descriptors.h"
@@ -96,18 +97,14 @@ absl::StatusOr<std::unique_ptr<RemoteShells>> RemoteShells::Open(const Host& hos
 }
 
 void RemoteShells::Accept() {
-  UniqueFd fd(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  ucred peer = {};
-  socklen_t size = sizeof(peer);
-  if (!fd.valid() || asking_.size() >= kAskingMax ||
-      getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
-      !DescendsFromUs(peer.pid)) {
+  JobPeer peer = AcceptFromJob(listener_.get());
+  const int number = peer.socket.get();
+  if (!peer.socket.valid() || asking_.size() >= kAskingMax) {
     return;
   }
-  const int number = fd.get();
   if (host_.loop.Watch(number, EPOLLIN, [this, number](std::uint32_t) { Serve(number); }).ok()) {
     Asking& asking = asking_[number];
-    asking.socket = std::move(fd);
+    asking.socket = std::move(peer.socket);
     asking.asker = peer.pid;
   }
 }

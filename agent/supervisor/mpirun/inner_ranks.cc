@@ -58,19 +58,28 @@ const NodeAllocation& InnerRanks::Node() const {
   return host_.order.launch.allocation.nodes[host_.node_index];
 }
 
-void InnerRanks::Accept() {
-  UniqueFd fd = AcceptConnection(listener_.get());
+JobPeer AcceptFromJob(int listener) {
+  JobPeer from{AcceptConnection(listener), 0};
   ucred peer = {};
   socklen_t size = sizeof(peer);
-  if (!fd.valid() || asking_.size() >= kAskingMax ||
-      getsockopt(fd.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
+  if (!from.socket.valid() ||
+      getsockopt(from.socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 ||
       !DescendsFromUs(peer.pid)) {
+    return {};
+  }
+  from.pid = peer.pid;
+  return from;
+}
+
+void InnerRanks::Accept() {
+  JobPeer peer = AcceptFromJob(listener_.get());
+  const int number = peer.socket.get();
+  if (!peer.socket.valid() || asking_.size() >= kAskingMax) {
     return;
   }
-  const int number = fd.get();
   if (host_.loop.Watch(number, EPOLLIN, [this, number](std::uint32_t) { Serve(number); }).ok()) {
     Asking& asking = asking_[number];
-    asking.socket = std::move(fd);
+    asking.socket = std::move(peer.socket);
     asking.pid = peer.pid;
   }
 }

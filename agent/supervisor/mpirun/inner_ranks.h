@@ -31,6 +31,14 @@
 
 namespace muster::agent {
 
+// A connection by a process of this supervisor's job; without a socket: there is none.
+struct JobPeer {
+  UniqueFd socket;
+  pid_t pid = 0;
+};
+// Takes the next one that waits at the listener; one of any other process is closed.
+JobPeer AcceptFromJob(int listener);
+
 class InnerRanks {
  public:
   static constexpr std::size_t kReportsMax = 4096;
