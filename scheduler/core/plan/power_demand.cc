@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "scheduler/core/plan/planner.h"
+#include "scheduler/core/plan/search/nodes_at_once.h"
 #include "scheduler/core/power/power_limits.h"
 
 namespace muster::core {
@@ -98,9 +99,8 @@ class OnAtOnce {
   OnAtOnce(const std::vector<NodeSnapshot>& nodes, const std::vector<PowerClass>& power)
       : limits_(power) {
     for (const NodeSnapshot& node : nodes) {
-      const bool failed = !node.up && node.drained;
       if (const PowerClass* const kind = limits_.Of(node.name);
-          kind != nullptr && node.ready == kNoTime && !failed) {
+          kind != nullptr && node.ready == kNoTime && !HasFailedToBoot(node)) {
         on_[kind].insert(node.id);
       }
     }

@@ -15,10 +15,6 @@
 namespace muster::core {
 namespace {
 
-bool HasFailed(const NodeSnapshot& node) {
-  return !node.up && node.drained;
-}
-
 // How many tasks each node that fits takes when nothing else runs, by class; null: no maximum.
 using Rooms = std::map<const PowerClass*, std::vector<std::uint32_t>>;
 
@@ -46,6 +42,10 @@ Rooms RoomsOf(const std::vector<NodeSnapshot>& nodes, const std::vector<bool>* i
 
 }  // namespace
 
+bool HasFailedToBoot(const NodeSnapshot& node) {
+  return !node.up && node.drained;
+}
+
 std::vector<std::uint32_t> BeyondLimits(const std::vector<NodeSnapshot>& nodes,
                                         const PowerLimits& limits) {
   struct Members {
@@ -55,7 +55,7 @@ std::vector<std::uint32_t> BeyondLimits(const std::vector<NodeSnapshot>& nodes,
   std::map<const PowerClass*, Members> classes;
   for (std::uint32_t i = 0; limits.any() && i < nodes.size(); ++i) {
     const PowerClass* const kind = limits.Of(nodes[i].name);
-    if (kind == nullptr || HasFailed(nodes[i])) {
+    if (kind == nullptr || HasFailedToBoot(nodes[i])) {
       continue;
     }
     if (nodes[i].ready == kNoTime) {

@@ -18,6 +18,9 @@
 
 namespace muster::core {
 
+// It is neither on nor on its way.
+bool HasFailedToBoot(const NodeSnapshot& node);
+
 // By position: the nodes that are off and stay so while as many of their class are on as now. Those
 // that are on their way, then those that can be had first, count before the others.
 std::vector<std::uint32_t> BeyondLimits(const std::vector<NodeSnapshot>& nodes,
