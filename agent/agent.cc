@@ -125,9 +125,19 @@ Agent::~Agent() {
 
 absl::Status Agent::Start() {
   RETURN_IF_ERROR(attempts_.Recover());
-  ASSIGN_OR_RETURN(notifications_,
-                   NotificationSocket::Open(loop_, state_.notification_socket(),
-                                            [this](const AttemptKey& key) { News(key); }));
+  ASSIGN_OR_RETURN(
+      notifications_,
+      NotificationSocket::Open(
+          loop_, state_.notification_socket(), [this](const AttemptKey& key) { News(key); },
+          [this](const AttemptKey& key, const std::string& wanted) {
+            wire::AgentMessage message;
+            wire::AttemptImageWanted& asked = *message.mutable_wanted();
+            asked.set_job(key.job.value());
+            asked.set_attempt(key.attempt.value());
+            if (link_.attached() && asked.mutable_wanted()->ParseFromString(wanted)) {
+              link_.Send(message);
+            }
+          }));
   check_timer_ = loop_.RunAfter(config_.check_every, [this] { Check(); });
   Sample();
   link_.Connect();
@@ -215,7 +225,7 @@ absl::Status Agent::Welcomed(const wire::Welcome& welcome, const std::string& ce
   RETURN_IF_ERROR(state_.RaiseEpoch(epoch));
   node_ = NodeId(welcome.node());
   cluster_ = welcome.cluster();
-  takes_many_ = welcome.takes_many();
+  controller_ = {welcome.takes_many(), welcome.shares_images()};
   gathered_.Clear();  // of a stream that is over: they go again
   for (const AttemptKey& key : attempts_.Keys()) {
     outbox_.Rewind(key);
@@ -345,6 +355,7 @@ absl::Status Agent::Launch(const wire::LaunchOrder& message) {
   order.module_dir = config_.module_dir;
   order.pmix_patterns = state_.path() + "/pmix";
   order.controller = config_.link.address;
+  order.containers.share = controller_.shares_images;
   const NodeAllocation allocation = *part;
   health_.Yield();
   absl::Status launched = attempts_.Launch(std::move(order), allocation);
@@ -434,7 +445,7 @@ void Agent::News(const AttemptKey& key) {
 }
 
 bool Agent::SendReport(const Report& report) {
-  if (!takes_many_) {
+  if (!controller_.takes_many) {
     wire::AgentMessage message;
     ToWire(report, message.mutable_report());
     return link_.Send(message);

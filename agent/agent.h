@@ -118,7 +118,11 @@ class Agent final : public ControllerLink::Owner {
   NodeId node_;  // from the last Welcome, like the cluster
   std::string cluster_;
   OrderCheck check_;
-  bool takes_many_ = false;      // the controller: several reports in one message
+  // What the controller can do.
+  struct {
+    bool takes_many = false;     // several reports in one message
+    bool shares_images = false;  // says who gives an image that is wanted here
+  } controller_;
   wire::AgentMessage gathered_;  // reports for it
   std::size_t gathered_bytes_ = 0;
   Outbox outbox_;

@@ -158,6 +158,7 @@ absl::Status ReadContainers(ConfigFile& file, ContainerSettings& containers) {
   }
   RETURN_IF_ERROR(file.ReadSize("containers.cache_size", &containers.cache_size));
   RETURN_IF_ERROR(file.ReadBool("containers.squashfuse", &containers.squashfuse));
+  RETURN_IF_ERROR(file.ReadBool("containers.share", &containers.share));
   std::chrono::milliseconds patience = std::chrono::seconds(containers.fetch_patience);
   RETURN_IF_ERROR(file.ReadDuration(kPatience, &patience));
   if (patience < std::chrono::seconds(1) || patience > std::chrono::hours(24)) {

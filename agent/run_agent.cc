@@ -21,6 +21,7 @@
 #include "agent/supervisor/image/cache/image_facts.h"
 #include "agent/supervisor/launch/pam_session.h"
 #include "agent/supervisor/limits/device_filter.h"
+#include "agent/supervisor/user_space/peer_address.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/cgroup/cgroup_tree.h"
 #include "scheduler/runtime/event_loop.h"
@@ -274,6 +275,7 @@ ContainerSettings WorkingContainers(const AgentOptions& options, const Logger& l
     log.Info(kStartComponent, absl::StrCat("no containers on this node: ", found.why_not));
   }
   settings.runtime = std::move(found.runtime);
+  settings.one_machine = IsOneMachine(options.controller);
   if (settings.cache.empty()) {
     settings.cache = options.state + "/images";
   }

@@ -78,7 +78,7 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   server->Tell(log);
   const auto idle = WatchIdle(config, controller, usage, log);
   const auto alerts = WatchAlerts(config, controller, usage, clients.warnings(), log);
-  const ImagePrefetch images(controller, *store, sessions.questions(), log);
+  const ImagePrefetch images(controller, *store, agents.images(), log);
   const TakeSettings take = TakeInto(*tokens, *idle, *alerts, clock, log);
   const auto loop = Compete(config, {*store, controller, *tokens, leadership}, *server, log, take);
   const auto housekeeping = KeepHouse(config, *store, controller, clock, log);

@@ -133,7 +133,9 @@ absl::Status Attempts::Launch(SupervisorOrder order, const NodeAllocation& alloc
   order.limits = config_.limits;
   order.scripts = config_.scripts;
   order.private_tmp = config_.private_tmp;
+  const bool share = order.containers.share && config_.containers.share;
   order.containers = config_.containers;
+  order.containers.share = share;
   LocalAttempt& attempt = attempts_[key];
   attempt.allocation = allocation;
   attempt.cgroup = order.cgroup;

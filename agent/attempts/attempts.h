@@ -60,7 +60,8 @@ class Attempts {
   absl::Status Recover();
 
   // Takes an order: records it and starts its supervisor. AlreadyExists when the attempt is known.
-  // What the disk or a limit of this process does not let it do is tried again until it can.
+  // What the disk or a limit of this process does not let it do is tried again until it can. The
+  // order's own settings of containers say only whether the controller shares images.
   absl::Status Launch(SupervisorOrder order, const NodeAllocation& allocation);
 
   // For attempts that are launched from now on.

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "agent/supervisor/image/cache/kept_images.h"
 #include "scheduler/base/status.h"
@@ -19,6 +20,7 @@ namespace {
 // Less than a question may take: what is not off the disk by then goes later.
 constexpr Duration kRemoveWithin = std::chrono::seconds(8);
 constexpr std::chrono::seconds kStartWithin{5};
+constexpr int kAddressesMax = 64;
 
 KeptChoice ChoiceIn(const wire::PruneImagesRequest& request) {
   KeptChoice choice;
@@ -27,6 +29,35 @@ KeptChoice ChoiceIn(const wire::PruneImagesRequest& request) {
   choice.containers.assign(request.containers().begin(), request.containers().end());
   choice.unused_for = Duration(request.unused_for());
   return choice;
+}
+
+std::string CacheOf(const ContainerSettings& settings) {
+  return absl::StrCat(settings.cache, "/", geteuid());
+}
+
+const char* VerdictWord(const wire::ImageGive& give) {
+  switch (give.verdict()) {
+    case wire::IMAGE_VERDICT_GIVE:
+      return give.kept() ? "kept" : "image";
+    case wire::IMAGE_VERDICT_ALONE:
+      return "alone";
+    default:
+      return "fetch";
+  }
+}
+
+// What it prints before its work goes on without us.
+absl::StatusOr<std::string> Start(SpawnRequest request, const char* what) {
+  request.working_directory = "/";
+  ASSIGN_OR_RETURN(ProgramAnswer answer,
+                   AnswerOf(std::move(request), AnswerStreams::kBoth, kStartWithin));
+  if (answer.success) {
+    return std::move(answer.text);
+  }
+  const std::string why =
+      absl::StrCat(what, EscapeControl(answer.text.substr(0, answer.text.find('\n'))));
+  return absl::StrContains(why, kFetchBusy) ? absl::UnavailableError(why)
+                                            : absl::InternalError(why);
 }
 
 }  // namespace
@@ -50,24 +81,42 @@ wire::ImageAnswer AnswerOfImages(const wire::ImageQuestion& question, const std:
   return answer;
 }
 
-absl::Status StartFetch(const wire::ImageFetch& fetch, const ContainerSettings& settings,
-                        const std::string& program) {
+absl::StatusOr<std::string> StartFetch(const wire::ImageFetch& fetch,
+                                       const ContainerSettings& settings,
+                                       const std::string& program) {
   SpawnRequest request;
   request.program = program;
   request.arguments = {program,
                        "fetch",
                        fetch.image(),
-                       absl::StrCat(settings.cache, "/", geteuid()),
+                       CacheOf(settings),
                        absl::StrCat(settings.cache_size),
                        absl::StrCat(settings.fetch_patience)};
+  if (fetch.shared() && settings.share) {
+    request.arguments.emplace_back(settings.one_machine ? "shared-here" : "shared");
+  }
   request.environment = FetchEnvironment({fetch.environment().begin(), fetch.environment().end()});
-  request.working_directory = "/";
-  ASSIGN_OR_RETURN(const ProgramAnswer answer,
-                   AnswerOf(std::move(request), AnswerStreams::kBoth, kStartWithin));
-  return answer.success ? absl::OkStatus()
-                        : absl::InternalError(absl::StrCat(
-                              "the fetch did not begin: ",
-                              EscapeControl(answer.text.substr(0, answer.text.find('\n')))));
+  return Start(std::move(request), "the fetch did not begin: ");
+}
+
+absl::Status StartGive(const wire::ImageGive& give, const ContainerSettings& settings,
+                       const std::string& program) {
+  if (give.wanted().addresses().empty() || give.wanted().addresses_size() > kAddressesMax) {
+    return absl::InvalidArgumentError("an image is wanted at no address, or at too many");
+  }
+  if (give.verdict() == wire::IMAGE_VERDICT_GIVE && !settings.share) {
+    return absl::FailedPreconditionError("no images are given there ([containers] share)");
+  }
+  SpawnRequest request;
+  request.program = program;
+  request.arguments = {program, "give", VerdictWord(give), give.wanted().digest(),
+                       CacheOf(settings)};
+  for (const std::string& address : give.wanted().addresses()) {
+    request.arguments.push_back(address);
+  }
+  request.environment = FetchEnvironment({});
+  request.environment.push_back(absl::StrCat(kImageTokenVariable, "=", give.wanted().token()));
+  return Start(std::move(request), "the image is not given: ").status();
 }
 
 }  // namespace muster::agent

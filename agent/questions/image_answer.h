@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "agent/supervisor/attempt/container_order.h"
 #include "proto/agent.pb.h"
 #include "scheduler/model/value/time.h"
@@ -19,8 +20,14 @@ wire::ImageAnswer AnswerOfImages(const wire::ImageQuestion& question, const std:
                                  Time now);
 
 // Has the program fetch the image into the cache of whose process we are, and does not wait for
-// that.
-absl::Status StartFetch(const wire::ImageFetch& fetch, const ContainerSettings& settings,
-                        const std::string& program);
+// that. A wire::ImageWanted: where the fetch listens for another node's; "": nowhere. Unavailable:
+// another one is under way.
+absl::StatusOr<std::string> StartFetch(const wire::ImageFetch& fetch,
+                                       const ContainerSettings& settings,
+                                       const std::string& program);
+
+// Has the program give an image of that cache to who wants it, and does not wait for that.
+absl::Status StartGive(const wire::ImageGive& give, const ContainerSettings& settings,
+                       const std::string& program);
 
 }  // namespace muster::agent

@@ -62,8 +62,8 @@ absl::StatusOr<QuestionDesk::Work> QuestionDesk::ImageWork(
   if (sources_.containers.cache.empty()) {
     return absl::FailedPreconditionError("no images are kept there");
   }
-  if (question.has_fetch()) {
-    return FetchWork(question);
+  if (question.has_fetch() || question.has_give()) {
+    return ProgramWork(question);
   }
   Work work;
   work.user = UserIn(question.user());
@@ -80,7 +80,7 @@ absl::StatusOr<QuestionDesk::Work> QuestionDesk::ImageWork(
   return work;
 }
 
-absl::StatusOr<QuestionDesk::Work> QuestionDesk::FetchWork(
+absl::StatusOr<QuestionDesk::Work> QuestionDesk::ProgramWork(
     const wire::ImageQuestion& question) const {
   if (sources_.fetcher.empty() || sources_.containers.runtime.empty()) {
     return absl::FailedPreconditionError("no containers are made there");
@@ -88,14 +88,21 @@ absl::StatusOr<QuestionDesk::Work> QuestionDesk::FetchWork(
   Work work;
   work.user = UserIn(question.user());
   work.directory = sources_.containers.cache;
-  work.work = [fetch = question.fetch(), settings = sources_.containers,
+  work.work = [question, settings = sources_.containers,
                program = sources_.fetcher]() -> absl::StatusOr<Brought> {
-    RETURN_IF_ERROR(StartFetch(fetch, settings, program));
-    return Brought{};
+    if (question.has_give()) {
+      RETURN_IF_ERROR(StartGive(question.give(), settings, program));
+      return BringBytes("");
+    }
+    ASSIGN_OR_RETURN(const std::string wanted, StartFetch(question.fetch(), settings, program));
+    return BringBytes(wanted);
   };
-  work.fill = [](const Brought&, wire::NodeQuestionReply* answer) {
-    answer->mutable_images();
-    return absl::OkStatus();
+  work.fill = [](const Brought& brought, wire::NodeQuestionReply* answer) {
+    ASSIGN_OR_RETURN(const std::string bytes, TakeBytes(brought, kImageBytesMax));
+    wire::ImageAnswer& images = *answer->mutable_images();
+    return bytes.empty() || images.mutable_wanted()->ParseFromString(bytes)
+               ? absl::OkStatus()
+               : absl::InternalError("what the fetch says did not come whole");
   };
   return work;
 }

@@ -34,7 +34,7 @@ class QuestionDesk {
   struct Sources {
     std::string node;              // our name
     ContainerSettings containers;  // where images are kept; without a cache: nowhere
-    std::string fetcher;           // muster-container; "": no image is fetched before its job
+    std::string fetcher;           // muster-container; "": no image is fetched ahead or given
     // PermissionDenied when jobs of that user are not run here.
     std::function<absl::Status(std::uint32_t uid)> may_read_as;
     // The control group of an attempt that runs here, or "" where it has none; NotFound.
@@ -69,7 +69,7 @@ class QuestionDesk {
   absl::StatusOr<Work> WorkFor(const wire::NodeQuestion& question) const;
   absl::StatusOr<Work> ProcessWork(const wire::ProcessQuestion& question) const;
   absl::StatusOr<Work> ImageWork(const wire::ImageQuestion& question) const;
-  absl::StatusOr<Work> FetchWork(const wire::ImageQuestion& question) const;
+  absl::StatusOr<Work> ProgramWork(const wire::ImageQuestion& question) const;
   void Begin(std::uint64_t number, Work work);
   void BeginWaiting();
   void Answer(std::uint64_t number, const absl::Status& status,

@@ -166,6 +166,8 @@ class AgentSession final
       TakeUsage(incoming_.usage());
     } else if (incoming_.has_answer() && node_.load() != 0) {
       sessions_.questions().Take(NodeId(node_.load()), incoming_.answer());
+    } else if (incoming_.has_wanted() && node_.load() != 0) {
+      setting_.images->WantForAttempt(NodeId(node_.load()), incoming_.wanted());
     }
     incoming_.Clear();
     StartRead(&incoming_);
@@ -339,6 +341,7 @@ class AgentSession final
     message.mutable_welcome()->set_cluster(setting_.cluster);
     setting_.signer.Introduce(message.mutable_welcome());
     message.mutable_welcome()->set_takes_many(true);
+    message.mutable_welcome()->set_shares_images(true);
     message.mutable_welcome()->set_heartbeat(AgentSessions::kHeartbeat.count());
     Send(std::move(message));
     if (std::optional<FailLaunch> failed =

@@ -19,6 +19,7 @@
 
 #include "daemon/access/gate.h"
 #include "daemon/agents/delivery_watch.h"
+#include "daemon/agents/image_shares.h"
 #include "daemon/agents/live_usage.h"
 #include "daemon/agents/node_questions.h"
 #include "daemon/agents/order_signer.h"
@@ -75,15 +76,23 @@ class AgentService final : public wire::AgentLink::CallbackService {
     const Gate& gate;
     OrderSigner& signer;
     LiveUsage& usage;
+    ImageShares* images = nullptr;  // the service's own
   };
-  AgentService(Controller& controller, AgentSessions& sessions, Setting setting)
-      : controller_(controller), sessions_(sessions), setting_(std::move(setting)) {}
+  AgentService(Controller& controller, AgentSessions& sessions, const Setting& setting)
+      : controller_(controller),
+        sessions_(sessions),
+        images_(controller, sessions.questions(), sessions.log()),
+        setting_{setting.cluster, setting.clock, setting.gate,
+                 setting.signer,  setting.usage, &images_} {}
   grpc::ServerBidiReactor<wire::AgentMessage, wire::ControllerMessage>* Attach(
       grpc::CallbackServerContext* context) override;
+  // Who gives an image that a node wants.
+  [[nodiscard]] ImageShares& images() { return images_; }
 
  private:
   Controller& controller_;
   AgentSessions& sessions_;
+  ImageShares images_;
   const Setting setting_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "daemon/leading/await.h"
@@ -51,11 +52,11 @@ std::vector<WantedImage> ImagesToFetch(const core::ClusterState& state, const Pl
   return wanted;
 }
 
-ImagePrefetch::ImagePrefetch(Controller& controller, JobStore& store, NodeQuestions& questions,
+ImagePrefetch::ImagePrefetch(Controller& controller, JobStore& store, ImageShares& shares,
                              const Logger& log, std::chrono::milliseconds look_every)
     : controller_(controller),
       store_(store),
-      questions_(questions),
+      shares_(shares),
       log_(log),
       look_every_(look_every),
       thread_([this] { Run(); }) {}
@@ -73,6 +74,9 @@ void ImagePrefetch::Run() {
   std::unique_lock hold(mutex_);
   while (!wake_.wait_for(hold, look_every_, [this] { return stopping_; })) {
     hold.unlock();
+    for (const ToldImages::value_type& again : busy_->TakeAll()) {
+      told_.erase(again);
+    }
     if (controller_.leads()) {
       LookOnce();
     }
@@ -100,7 +104,7 @@ void ImagePrefetch::Tell(const WantedImage& wanted) {
   const ToldImages::value_type key{wanted.node, wanted.mark};
   told_.insert(key);
   order_.push_back(key);
-  if (order_.size() > kToldMax) {
+  while (order_.size() > kToldMax) {
     told_.erase(order_.front());
     order_.pop_front();
   }
@@ -117,16 +121,34 @@ void ImagePrefetch::Tell(const WantedImage& wanted) {
   for (const std::string& variable : FetchVariables(program->environment)) {
     body.mutable_fetch()->add_environment(variable);
   }
-  questions_.Ask(std::move(question),
-                 [&log = log_, wanted](const absl::StatusOr<wire::NodeQuestionReply>& answer) {
-                   const std::string what = absl::StrCat("the image of job ", wanted.job.value(),
-                                                         " for node ", wanted.name, ": ");
-                   if (answer.ok()) {
-                     log.Info(kPrefetchComponent, what + "being fetched");
-                   } else {
-                     log.Warning(kPrefetchComponent, what + std::string(answer.status().message()));
-                   }
-                 });
+  body.mutable_fetch()->set_shared(true);
+  shares_.questions().Ask(
+      std::move(question), [busy = busy_, &shares = shares_, &log = log_,
+                            wanted](const absl::StatusOr<wire::NodeQuestionReply>& answer) {
+        const std::string what =
+            absl::StrCat("the image of job ", wanted.job.value(), " for node ", wanted.name, ": ");
+        if (!answer.ok()) {
+          log.Warning(kPrefetchComponent, what + std::string(answer.status().message()));
+          if (absl::IsUnavailable(answer.status())) {
+            busy->Add({wanted.node, wanted.mark});
+          }
+          return;
+        }
+        log.Info(kPrefetchComponent, what + "being fetched");
+        if (answer->images().has_wanted()) {
+          shares.WantForUser(wanted.node, wanted.user, answer->images().wanted());
+        }
+      });
+}
+
+void ImagePrefetch::Busy::Add(const ToldImages::value_type& told) {
+  const std::lock_guard hold(mutex_);
+  told_.push_back(told);
+}
+
+std::vector<ToldImages::value_type> ImagePrefetch::Busy::TakeAll() {
+  const std::lock_guard hold(mutex_);
+  return std::exchange(told_, {});
 }
 
 }  // namespace muster::daemon

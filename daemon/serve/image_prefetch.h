@@ -7,13 +7,14 @@
 // fetch is the agent's and the user's: what becomes of it, the job finds when it starts. Thread
 // promise: construction and destruction are main's; the work has a thread of its own. Invariants:
 // (1) a node is informed of a user's image once, whether the fetch succeeds or not, until kToldMax
-// others were told; (2) at one look at most kTellMax nodes are told; (3) nothing of it is in the
-// state.
+// others were told; one that fetches another image of the user's is informed again; (2) at one look
+// at most kTellMax nodes are told; (3) nothing of it is in the state.
 
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -21,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/agents/node_questions.h"
+#include "daemon/agents/image_shares.h"
 #include "daemon/controller/controller.h"
 #include "daemon/store/job_store.h"
 #include "scheduler/core/state/cluster_state.h"
@@ -55,8 +56,8 @@ class ImagePrefetch {
   static constexpr std::size_t kToldMax = 65536;
 
   // All that is referred to outlives it.
-  ImagePrefetch(Controller& controller, JobStore& store, NodeQuestions& questions,
-                const Logger& log, std::chrono::milliseconds look_every = kLookEvery);
+  ImagePrefetch(Controller& controller, JobStore& store, ImageShares& shares, const Logger& log,
+                std::chrono::milliseconds look_every = kLookEvery);
   ImagePrefetch(const ImagePrefetch&) = delete;
   ImagePrefetch& operator=(const ImagePrefetch&) = delete;
   ~ImagePrefetch();
@@ -65,12 +66,24 @@ class ImagePrefetch {
   void Run();
   void LookOnce();
   void Tell(const WantedImage& wanted);
+  // What was told to nodes that had no turn for it, and is to be told again. An answer may come
+  // when we are gone.
+  class Busy {
+   public:
+    void Add(const ToldImages::value_type& told);
+    std::vector<ToldImages::value_type> TakeAll();
+
+   private:
+    std::mutex mutex_;
+    std::vector<ToldImages::value_type> told_;  // guarded by mutex_
+  };
 
   Controller& controller_;
   JobStore& store_;
-  NodeQuestions& questions_;
+  ImageShares& shares_;
   const Logger& log_;
   const std::chrono::milliseconds look_every_;
+  const std::shared_ptr<Busy> busy_ = std::make_shared<Busy>();
   ToldImages told_;
   std::deque<ToldImages::value_type> order_;  // of those, the oldest first
   std::mutex mutex_;

@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 
+#include "absl/strings/escaping.h"
 #include "scheduler/base/status.h"
 
 namespace muster {
@@ -60,6 +61,26 @@ std::string MacOf(std::string_view key, std::initializer_list<std::string_view> 
   Begin(block, kOuter, &context);
   SHA256_Update(&context, inner.data(), inner.size());
   return Finish(&context);
+}
+
+struct Sha256::State {
+  SHA256_CTX context;
+};
+
+Sha256::Sha256() : state_(std::make_unique<State>()) {
+  SHA256_Init(&state_->context);
+}
+
+Sha256::Sha256(Sha256&&) noexcept = default;
+Sha256& Sha256::operator=(Sha256&&) noexcept = default;
+Sha256::~Sha256() = default;
+
+void Sha256::Add(std::string_view piece) {
+  SHA256_Update(&state_->context, piece.data(), piece.size());
+}
+
+std::string Sha256::Hex() {
+  return absl::BytesToHexString(Finish(&state_->context));
 }
 
 bool SameBytes(std::string_view a, std::string_view b) {

@@ -107,7 +107,7 @@ constexpr RoomRow kRows[] = {
      "attempts/place supervisor/attempt supervisor/image/cache supervisor/user_space"},
     {"agent", "supervisor",
      "supervisor/attempt supervisor/checkpoint supervisor/container supervisor/criu "
-     "supervisor/ending supervisor/exchange supervisor/launch supervisor/limits supervisor/mpi "
+     "supervisor/ending supervisor/launch supervisor/limits supervisor/mpi "
      "supervisor/mpirun "
      "supervisor/pmix supervisor/scripts supervisor/sessions supervisor/step "
      "supervisor/user_space supervisor/values"},
@@ -123,16 +123,19 @@ constexpr RoomRow kRows[] = {
     {"agent", "supervisor/ending", "supervisor/limits"},
     {"agent", "supervisor/exchange", "supervisor/user_space"},
     {"agent", "supervisor/image",
-     "supervisor/attempt supervisor/image/cache supervisor/image/system supervisor/user_space"},
+     "supervisor/attempt supervisor/image/cache supervisor/image/layout supervisor/image/system "
+     "supervisor/user_space"},
     {"agent", "supervisor/image/cache", "supervisor/attempt supervisor/user_space"},
+    {"agent", "supervisor/image/layout",
+     "supervisor/attempt supervisor/image/cache supervisor/user_space"},
     {"agent", "supervisor/image/system", ""},
     {"agent", "supervisor/launch",
-     "supervisor/attempt supervisor/exchange supervisor/mpirun supervisor/user_space "
+     "supervisor/attempt supervisor/mpirun supervisor/user_space "
      "supervisor/variables"},
     {"agent", "supervisor/limits", "supervisor/attempt"},
     {"agent", "supervisor/mpi", "supervisor/exchange supervisor/pmix"},
     {"agent", "supervisor/mpirun",
-     "supervisor/attempt supervisor/exchange supervisor/limits supervisor/user_space "
+     "supervisor/attempt supervisor/limits supervisor/user_space "
      "supervisor/variables"},
     {"agent", "supervisor/pmix", "supervisor/launch supervisor/user_space"},
     {"agent", "supervisor/scripts",

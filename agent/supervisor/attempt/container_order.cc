@@ -31,6 +31,12 @@ absl::StatusOr<ContainerOrder> DecodeContainerOrder(std::string_view bytes) {
   return order;
 }
 
+std::string EncodeImageWanted(const ImageWanted& wanted) {
+  std::string bytes;
+  convert::WriteMessage<wire::ImageWanted>(wanted, &bytes);
+  return bytes;
+}
+
 std::string EncodeContainerMade(const ContainerMade& made) {
   std::string bytes;
   convert::WriteMessage<wire::ContainerMade>(made, &bytes);

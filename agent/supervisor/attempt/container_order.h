@@ -3,10 +3,11 @@
 // What a supervisor asks of `muster-container`, the program that makes a container, or saves one,
 // as the job's user, and what that answers.
 //
-// The order comes as a memory file on standard input; the answer is one packet on descriptor 3, a
+// The order comes as a memory file on standard input; the answer is a packet on descriptor 3, a
 // ContainerMade, which carries descriptors: of the container's user namespace, of its mount
-// namespace, and of locks that keep its files while they are open. Invariant: an answer with an
-// error carries none.
+// namespace, and of locks that keep its files while they are open. Before it
+// may come another packet, whose `wanted` the agent passes on. Invariant: an answer with an error
+// carries none.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,6 +26,13 @@ inline constexpr std::size_t kContainerAnswerBytesMax = std::size_t{128} << 10;
 // The descriptor of the program on which it answers.
 inline constexpr int kContainerChannel = 3;
 
+// Why the program does not fetch an image ahead of its job now, but may in a while.
+inline constexpr const char* kFetchBusy = "another image of the user's is being fetched";
+
+// The variable that has the token of an ImageWanted for who gives the image: arguments are read by
+// others.
+inline constexpr const char* kImageTokenVariable = "MUSTER_IMAGE_TOKEN";
+
 // Where `muster-rank` is seen in a container, also by the name under which it is a remote shell.
 inline constexpr const char* kRankInside = "/.muster-rank";
 inline constexpr const char* kShellInside = "/.muster-rsh";
@@ -37,13 +45,17 @@ struct ContainerSettings {
   std::vector<ContainerMount> mounts = {};  // in every container
   std::uint32_t fetch_patience = 120;       // seconds for which a registry may send nothing
   bool squashfuse = true;                   // serves squashfs files, where it can
+  bool share = true;                        // images are taken from other nodes, and given to them
+  bool one_machine = false;                 // all nodes are this machine
   static constexpr auto Fields(auto list) {
     return list(Field{"runtime", &ContainerSettings::runtime},
                 Field{"cache", &ContainerSettings::cache},
                 Field{"cache_size", &ContainerSettings::cache_size},
                 Field{"mounts", &ContainerSettings::mounts},
                 Field{"fetch_patience", &ContainerSettings::fetch_patience},
-                Field{"squashfuse", &ContainerSettings::squashfuse});
+                Field{"squashfuse", &ContainerSettings::squashfuse},
+                Field{"share", &ContainerSettings::share},
+                Field{"one_machine", &ContainerSettings::one_machine});
   }
   friend bool operator==(const ContainerSettings&, const ContainerSettings&) = default;
 };
@@ -58,6 +70,19 @@ struct ContainerGpu {
   friend bool operator==(const ContainerGpu&, const ContainerGpu&) = default;
 };
 
+// An image that a process of a node wants from another node, and where it listens for who has it.
+struct ImageWanted {
+  std::string image;                   // as it was asked for
+  std::string digest;                  // "sha256:…"
+  std::vector<std::string> addresses;  // "HOST:PORT"
+  std::string token;                   // which who calls has to know
+  static constexpr auto Fields(auto list) {
+    return list(Field{"image", &ImageWanted::image}, Field{"digest", &ImageWanted::digest},
+                Field{"addresses", &ImageWanted::addresses}, Field{"token", &ImageWanted::token});
+  }
+  friend bool operator==(const ImageWanted&, const ImageWanted&) = default;
+};
+
 struct ContainerMade {
   std::string error;                     // one line; empty: it is made
   std::string image;                     // "sha256:…", or a file's mark
@@ -67,13 +92,15 @@ struct ContainerMade {
   std::string rootfs = {};               // the directory of the image's files
   std::string changes = {};              // that of "upper", which holds what the container changes
   bool again = false;                    // with an error: the image may be had in a while
+  // With a digest: this is no answer yet, but the word that other nodes are to be asked.
+  ImageWanted wanted = {};
   static constexpr auto Fields(auto list) {
     return list(Field{"error", &ContainerMade::error}, Field{"image", &ContainerMade::image},
                 Field{"environment", &ContainerMade::environment},
                 Field{"work_dir", &ContainerMade::work_dir},
                 Field{"entrypoint", &ContainerMade::entrypoint},
                 Field{"rootfs", &ContainerMade::rootfs}, Field{"changes", &ContainerMade::changes},
-                Field{"again", &ContainerMade::again});
+                Field{"again", &ContainerMade::again}, Field{"wanted", &ContainerMade::wanted});
   }
   friend bool operator==(const ContainerMade&, const ContainerMade&) = default;
 };
@@ -104,6 +131,7 @@ std::string FindContainerProgram(const std::string& ours);
 
 std::string EncodeContainerOrder(const ContainerOrder& order);
 absl::StatusOr<ContainerOrder> DecodeContainerOrder(std::string_view bytes);
+std::string EncodeImageWanted(const ImageWanted& wanted);
 std::string EncodeContainerMade(const ContainerMade& made);
 absl::StatusOr<ContainerMade> DecodeContainerMade(std::string_view bytes);
 

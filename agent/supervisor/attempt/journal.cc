@@ -130,15 +130,14 @@ absl::Status JournalWriter::Append(const Fact& fact) {
   return absl::ErrnoToStatus(error, "cannot append to the journal");
 }
 
-void NotifyAgent(const std::string& socket, const std::string& name) {
+bool NotifyAgent(const std::string& socket, const std::string& name) {
   if (socket.empty()) {
-    return;
+    return false;
   }
   const absl::StatusOr<UniqueFd> fd = ConnectUnix(socket, SOCK_DGRAM | SOCK_NONBLOCK);
-  if (fd.ok()) {
-    // A full queue means that the agent has news to read anyway.
-    send(fd->get(), name.data(), name.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-  }
+  // A full queue means that the agent has news to read anyway.
+  return fd.ok() && send(fd->get(), name.data(), name.size(), MSG_NOSIGNAL | MSG_DONTWAIT) ==
+                        static_cast<ssize_t>(name.size());
 }
 
 }  // namespace muster::agent

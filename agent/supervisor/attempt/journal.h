@@ -59,7 +59,8 @@ class JournalWriter {
 };
 
 // Tells the agent that listens on the datagram socket `socket` that the attempt `name` has news.
-// Never waits; an agent that is not there finds the news when it comes back.
-void NotifyAgent(const std::string& socket, const std::string& name);
+// Never waits; an agent that is not there finds the news when it comes back. What follows a line
+// end in `name`, an ImageWanted, it passes on; without the agent that is lost, which is told.
+bool NotifyAgent(const std::string& socket, const std::string& name);
 
 }  // namespace muster::agent

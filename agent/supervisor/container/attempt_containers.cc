@@ -15,6 +15,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "agent/supervisor/attempt/journal.h"
 #include "agent/supervisor/container/job_devices.h"
 #include "agent/supervisor/mpirun/host_file.h"
 #include "agent/supervisor/user_space/users_directory.h"
@@ -64,13 +65,19 @@ Received Receive(int socket) {
   return received;
 }
 
-absl::StatusOr<std::unique_ptr<Container>> ContainerIn(const ContainerSpec& spec,
-                                                       Received received) {
+absl::StatusOr<ContainerMade> FactsIn(const Received& received) {
   if (received.bytes.empty()) {
     return absl::AbortedError("the process that makes the container was ended");
   }
+  return DecodeContainerMade(received.bytes);
+}
+
+absl::StatusOr<std::unique_ptr<Container>> ContainerIn(const ContainerSpec& spec,
+                                                       absl::StatusOr<ContainerMade> facts,
+                                                       Received received) {
+  RETURN_IF_ERROR(facts.status());
   auto made = std::make_unique<Container>();
-  ASSIGN_OR_RETURN(made->facts, DecodeContainerMade(received.bytes));
+  made->facts = *std::move(facts);
   if (!made->facts.error.empty()) {
     return made->facts.again ? absl::UnavailableError(made->facts.error)
                              : absl::FailedPreconditionError(made->facts.error);
@@ -234,7 +241,14 @@ absl::Status AttemptContainers::Begin(Making* making) {
   log_.Info("container", absl::StrCat("making one of ", making->spec.image));
   return making->Watch(std::move(ours), [this, making] {
     Received received = Receive(making->socket.get());
-    Finish(making, ContainerIn(making->spec, std::move(received)));
+    absl::StatusOr<ContainerMade> facts = FactsIn(received);
+    if (facts.ok() && !facts->wanted.digest.empty()) {
+      // Where nobody hears it, the program fetches the image after a while.
+      NotifyAgent(order_.agent_socket,
+                  absl::StrCat(directory_.Name(), "\n", EncodeImageWanted(facts->wanted)));
+      return;
+    }
+    Finish(making, ContainerIn(making->spec, std::move(facts), std::move(received)));
   });
 }
 

@@ -72,7 +72,7 @@ absl::StatusOr<std::unique_ptr<Exchange>> Exchange::Open(EventLoop& loop, Closin
   if (!self->tree_.IsRoot()) {
     self->edges_[self->tree_.Parent()];
   }
-  ASSIGN_OR_RETURN(ExchangeListener listener, ListenForPeers(self->config_.one_machine));
+  ASSIGN_OR_RETURN(PeerListener listener, ListenForPeers(self->config_.one_machine));
   self->listener_ = std::move(listener.socket);
   self->addresses_ = std::move(listener.addresses);
   RETURN_IF_ERROR(

@@ -20,10 +20,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "agent/supervisor/exchange/exchange_address.h"
 #include "agent/supervisor/exchange/exchange_tree.h"
 #include "agent/supervisor/exchange/gathering.h"
 #include "agent/supervisor/exchange/peer_connection.h"
+#include "agent/supervisor/user_space/peer_address.h"
 #include "scheduler/model/job/exit_status.h"
 #include "scheduler/runtime/closing_sockets.h"
 #include "scheduler/runtime/event_loop.h"

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "agent/supervisor/exchange/exchange_address.h"
+#include "agent/supervisor/user_space/peer_address.h"
 #include "scheduler/base/status.h"
 
 namespace muster::agent {

@@ -1,13 +1,17 @@
 // muster-container: makes a container for a supervisor, or saves one, as the job's user; see
 // agent/supervisor/attempt/container_order.h. Exit status: 0 it answered, 1 it could not.
-// muster-container fetch IMAGE CACHE BYTES SECONDS: has a process of its own fetch the image, and
-// ends before that has begun.
+// muster-container fetch IMAGE CACHE BYTES SECONDS [shared|shared-here]: has a process of its own
+// fetch the image, and does not wait for it. muster-container give image|kept|fetch|alone
+// DIGEST CACHE ADDRESS...: has one give it to another node, or say that none comes.
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -20,8 +24,10 @@
 #include "agent/supervisor/image/container_make.h"
 #include "agent/supervisor/image/container_save.h"
 #include "agent/supervisor/image/image_fetch.h"
+#include "agent/supervisor/image/layout/image_give.h"
 #include "scheduler/base/utf8.h"
 #include "scheduler/runtime/passed_descriptors.h"
+#include "scheduler/runtime/unique_fd.h"
 
 namespace {
 
@@ -69,7 +75,13 @@ bool Work(const std::vector<std::string>& environment) {
     const absl::Status saved = muster::agent::SaveContainer(*order, environment);
     return saved.ok() ? Answer(order->saved, {}) : Refuse(saved);
   }
-  const absl::StatusOr<MadeContainer> made = muster::agent::MakeContainer(*order, environment);
+  const auto announce = [](const muster::agent::ImageWanted& wanted) {
+    ContainerMade facts;
+    facts.wanted = wanted;
+    return Answer(facts, {});
+  };
+  const absl::StatusOr<MadeContainer> made =
+      muster::agent::MakeContainer(*order, environment, announce);
   if (!made.ok()) {
     return Refuse(made.status());
   }
@@ -84,24 +96,91 @@ bool Work(const std::vector<std::string>& environment) {
   return Answer(made->facts, descriptors);
 }
 
-// The process that fetches is nobody's to wait for: what comes of it is in the cache.
-int FetchAside(const std::vector<std::string>& words, const std::vector<std::string>& environment) {
-  const absl::StatusOr<muster::agent::FetchAhead> wanted =
-      muster::agent::ReadFetchWords(words, environment);
-  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-  if (!wanted.ok() || null < 0) {
-    std::fprintf(stderr, "muster-container: %s\n", std::string(wanted.status().message()).c_str());
-    return 1;
-  }
-  const pid_t child = fork();
-  if (child != 0) {
-    return child > 0 ? 0 : 1;
+// Within which a fetch has to know that it wants to ask other nodes: the agent waits no longer.
+constexpr int kAnnounceWithinMs = 3000;
+
+int Complain(const absl::Status& why) {
+  std::fprintf(stderr, "muster-container: %s\n", std::string(why.message()).c_str());
+  return 1;
+}
+
+// Goes on as a process of its own, whom nobody waits for: true in that process.
+bool GoAside(pid_t* child) {
+  *child = fork();
+  if (*child != 0) {
+    return false;
   }
   setsid();
+  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     dup2(null, stream);
   }
+  return true;
+}
+
+// Prints what the process aside says first, if that comes soon.
+void PassOn(int from) {
+  pollfd said = {from, POLLIN, 0};
+  std::array<char, 65536> words = {};
+  if (poll(&said, 1, kAnnounceWithinMs) > 0) {
+    const ssize_t got = read(from, words.data(), words.size());
+    for (ssize_t put = 0; put < got;) {
+      const ssize_t more =
+          write(STDOUT_FILENO, words.data() + put, static_cast<std::size_t>(got - put));
+      put = more > 0 ? put + more : got;
+    }
+  }
+}
+
+// What comes of the fetch is in the cache. Where other nodes may have the image, whom they are to
+// call is printed, as an ImageWanted.
+int FetchAside(const std::vector<std::string>& words, const std::vector<std::string>& environment) {
+  absl::StatusOr<muster::agent::FetchAhead> wanted =
+      muster::agent::ReadFetchWords(words, environment);
+  if (!wanted.ok()) {
+    return Complain(wanted.status());
+  }
+  const absl::StatusOr<muster::UniqueFd> turn = muster::agent::TakeTurn(*wanted);
+  std::array<int, 2> ends = {-1, -1};
+  if (!turn.ok() || pipe2(ends.data(), O_CLOEXEC) != 0) {
+    return Complain(turn.ok() ? absl::ErrnoToStatus(errno, "cannot make a pipe") : turn.status());
+  }
+  pid_t child = 0;
+  if (!GoAside(&child)) {
+    close(ends[1]);
+    if (child > 0) {
+      PassOn(ends[0]);
+    }
+    return child > 0 ? 0 : 1;
+  }
+  close(ends[0]);
+  std::signal(SIGPIPE, SIG_IGN);
+  if (wanted->asks) {
+    wanted->tools.sharing.announce = [&ends](const muster::agent::ImageWanted& asked) {
+      const std::string bytes = muster::agent::EncodeImageWanted(asked);
+      const bool told =
+          write(ends[1], bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size());
+      close(std::exchange(ends[1], -1));
+      return told;
+    };
+  } else {
+    close(std::exchange(ends[1], -1));
+  }
   return muster::agent::Fetch(*wanted).ok() ? 0 : 1;
+}
+
+int GiveAside(const std::vector<std::string>& words, const std::vector<std::string>& environment) {
+  const absl::StatusOr<muster::agent::ImageGift> gift =
+      muster::agent::ReadGiveWords(words, environment);
+  const absl::Status good = gift.ok() ? muster::agent::CheckGift(*gift) : gift.status();
+  if (!good.ok()) {
+    return Complain(good);
+  }
+  pid_t child = 0;
+  if (!GoAside(&child)) {
+    return child > 0 ? 0 : 1;
+  }
+  return muster::agent::GiveImage(*gift).ok() ? 0 : 1;
 }
 
 }  // namespace
@@ -112,8 +191,13 @@ int main(int argc, char** argv) {
   for (char** entry = environ; *entry != nullptr; ++entry) {
     environment.emplace_back(*entry);
   }
-  if (argc > 1 && std::string(argv[1]) == "fetch") {
-    return FetchAside(std::vector<std::string>(argv + 2, argv + argc), environment);
+  const std::string verb = argc > 1 ? argv[1] : "";
+  const std::vector<std::string> words(argv + std::min(argc, 2), argv + argc);
+  if (verb == "fetch") {
+    return FetchAside(words, environment);
+  }
+  if (verb == "give") {
+    return GiveAside(words, environment);
   }
   return Work(environment) ? 0 : 1;
 }

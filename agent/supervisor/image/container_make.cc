@@ -61,8 +61,13 @@ absl::Status CheckSources(const std::vector<ContainerMount>& mounts) {
 
 class Maker {
  public:
-  Maker(const ContainerOrder& order, const std::vector<std::string>& environment)
-      : order_(order), spec_(order.spec), environment_(environment), self_(FindSelf()) {}
+  Maker(const ContainerOrder& order, const std::vector<std::string>& environment,
+        ImageSharing sharing)
+      : order_(order),
+        spec_(order.spec),
+        environment_(environment),
+        sharing_(std::move(sharing)),
+        self_(FindSelf()) {}
 
   absl::StatusOr<MadeContainer> Make() {
     RETURN_IF_ERROR(CheckSources(spec_.mounts));
@@ -75,7 +80,7 @@ class Maker {
         FindImage(spec_.image, cache,
                   {environment_, std::chrono::seconds(order_.settings.fetch_patience),
                    // What is saved is read once more, when the mount is not ours any more.
-                   order_.settings.squashfuse && spec_.save.empty()}));
+                   order_.settings.squashfuse && spec_.save.empty(), sharing_}));
     ASSIGN_OR_RETURN(LockedDirectory scratch, cache.MakeScratch(order_.attempt));
     scratch_ = scratch.path;
     RETURN_IF_ERROR(MakeParts({"merged", "state"}, scratch_));
@@ -259,6 +264,7 @@ class Maker {
   const ContainerOrder& order_;
   const ContainerSpec& spec_;
   const std::vector<std::string>& environment_;
+  const ImageSharing sharing_;
   const Self self_;
   std::string scratch_;
   DeviceEdits devices_;
@@ -268,9 +274,14 @@ class Maker {
 
 }  // namespace
 
-absl::StatusOr<MadeContainer> MakeContainer(const ContainerOrder& order,
-                                            const std::vector<std::string>& environment) {
-  return Maker(order, environment).Make();
+absl::StatusOr<MadeContainer> MakeContainer(
+    const ContainerOrder& order, const std::vector<std::string>& environment,
+    const std::function<bool(const ImageWanted& wanted)>& announce) {
+  ImageSharing sharing{.one_machine = order.settings.one_machine};
+  if (order.settings.share) {
+    sharing.announce = announce;
+  }
+  return Maker(order, environment, std::move(sharing)).Make();
 }
 
 }  // namespace muster::agent

@@ -8,6 +8,7 @@
 // Invariants: what a user may not read, the container does not show; no process of the container is
 // left when this is done.
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,9 @@ struct MadeContainer {
   std::vector<UniqueFd> locks;  // keep its files while they are open
 };
 
-absl::StatusOr<MadeContainer> MakeContainer(const ContainerOrder& order,
-                                            const std::vector<std::string>& environment);
+// `announce`: of an image that another node may have (image_take.h).
+absl::StatusOr<MadeContainer> MakeContainer(
+    const ContainerOrder& order, const std::vector<std::string>& environment,
+    const std::function<bool(const ImageWanted& wanted)>& announce = nullptr);
 
 }  // namespace muster::agent

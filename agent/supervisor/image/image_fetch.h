@@ -12,6 +12,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "agent/supervisor/image/image_source.h"
+#include "scheduler/runtime/unique_fd.h"
 
 namespace muster::agent {
 
@@ -20,13 +21,18 @@ struct FetchAhead {
   std::string cache;  // the user's
   std::uint64_t cache_size = 0;
   FetchTools tools;
+  bool asks = false;  // another node may have it
 };
 
-// From the words that follow `muster-container fetch`: IMAGE CACHE BYTES SECONDS.
+// From the words that follow `muster-container fetch`: IMAGE CACHE BYTES SECONDS,
+// and "shared" or "shared-here" where another node may have it (the latter on one machine).
 absl::StatusOr<FetchAhead> ReadFetchWords(const std::vector<std::string>& words,
                                           const std::vector<std::string>& environment);
 
-// Waits for its turn, then for the image. REQUIRES: nobody waits for us.
+// The turn of the user on this node, kept while it is open. Unavailable: another one has it.
+absl::StatusOr<UniqueFd> TakeTurn(const FetchAhead& wanted);
+
+// Waits for the image. REQUIRES: nobody waits for us, and it is our turn.
 absl::Status Fetch(const FetchAhead& wanted);
 
 }  // namespace muster::agent

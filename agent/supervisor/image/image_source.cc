@@ -12,9 +12,11 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "agent/supervisor/image/cache/cache_entry.h"
 #include "agent/supervisor/image/cache/tree_size.h"
 #include "agent/supervisor/image/image_file.h"
-#include "agent/supervisor/image/oci_layout.h"
+#include "agent/supervisor/image/layout/oci_layout.h"
+#include "agent/supervisor/image/layout/shared_layout.h"
 #include "agent/supervisor/image/system/tool_run.h"
 #include "agent/supervisor/user_space/remove_tree.h"
 #include "nlohmann/json.hpp"
@@ -32,6 +34,7 @@ constexpr Duration kFetchLimit = std::chrono::hours(2);
 constexpr std::uint64_t kImageFilesMax = 4'000'000;
 constexpr std::chrono::seconds kPause{2};  // before a registry is asked once more
 constexpr const char* kLayoutName = "image";
+constexpr const char* kLayoutPlace = "/layout";  // as LayoutBeside() has it
 constexpr std::size_t kSettingsBytesMax = std::size_t{4} << 20;
 constexpr std::size_t kEnvironmentBytesMax = std::size_t{64} << 10;
 
@@ -76,9 +79,8 @@ class Source {
       return absl::InvalidArgumentError(absl::StrCat(Quote(digest), " is no sha256 digest"));
     }
     return Keep(KeyOfDigest(digest), [&](const std::string& draft) -> absl::StatusOr<ImageFacts> {
-      RETURN_IF_ERROR(
-          Copy(absl::StrCat("docker://", WithDigest(path_, digest)), draft, /*asks=*/true));
-      ASSIGN_OR_RETURN(ImageFacts facts, UnpackCopy(draft));
+      ASSIGN_OR_RETURN(const TakenImage taken, TakeOrFetch(digest, draft));
+      ASSIGN_OR_RETURN(ImageFacts facts, UnpackCopy(draft, taken.kept));
       facts.digest = digest;
       return facts;
     });
@@ -161,6 +163,46 @@ class Source {
   }
 
  private:
+  // Its layout, from another node or from the registry.
+  absl::StatusOr<TakenImage> TakeOrFetch(const std::string& digest,
+                                         const std::string& draft) const {
+    const std::string layout = draft + kLayoutPlace;
+    TakenImage taken;
+    if (tools_.sharing.announce != nullptr) {
+      const absl::StatusOr<TakenImage> asked =
+          TakeImage({image_, digest, layout, cache_.bytes(), tools_.patience}, tools_.sharing);
+      taken = asked.ok() ? *asked : TakenImage{.taken = false, .kept = true};
+      // Of an index the other node has the image for its own machine.
+      taken.taken = taken.taken && FitsHere(layout);
+    }
+    if (!taken.taken) {
+      RETURN_IF_ERROR(RemoveTree(layout, kRemovalLimit));
+      RETURN_IF_ERROR(
+          Copy(absl::StrCat("docker://", WithDigest(path_, digest)), draft, /*asks=*/true));
+    }
+    if (!taken.taken && taken.kept) {
+      taken.kept = MakeProvable(digest, layout).ok();
+    }
+    return taken;
+  }
+
+  static bool FitsHere(const std::string& layout) {
+    const absl::StatusOr<ImageFacts> facts = ReadOciLayout(layout, kLayoutName);
+    return facts.ok() && CheckArchitecture(*facts).ok();
+  }
+
+  // What was chosen from an index is of that digest only by the index.
+  [[nodiscard]] absl::Status MakeProvable(const std::string& digest,
+                                          const std::string& layout) const {
+    if (CheckLayout(layout, digest).ok()) {
+      return absl::OkStatus();
+    }
+    ASSIGN_OR_RETURN(const std::string raw,
+                     AskRegistry({"inspect", "--raw"}, WithDigest(path_, digest)));
+    RETURN_IF_ERROR(KeepIndex(layout, digest, raw));
+    return CheckLayout(layout, digest);
+  }
+
   // The cache has a place for it, and what it is called.
   absl::StatusOr<FoundImage> Mounted(const std::string& key) const {
     ASSIGN_OR_RETURN(
@@ -242,25 +284,31 @@ class Source {
            !absl::IsResourceExhausted(status);
   }
 
-  absl::StatusOr<std::string> AskDigest() const {
-    std::string digest;
+  absl::StatusOr<std::string> AskRegistry(const std::vector<std::string>& words,
+                                          const std::string& reference) const {
+    std::string answer;
     RETURN_IF_ERROR(Ask([&]() -> absl::Status {
       ToolRun run{.command = Skopeo(), .environment = tools_.environment, .limit = tools_.patience};
-      for (const char* word : {"inspect", "--no-tags", "--format", "{{.Digest}}"}) {
-        run.command.emplace_back(word);
-      }
-      run.command.push_back("docker://" + path_);
-      ASSIGN_OR_RETURN(digest, RunTool(run));
+      run.command.insert(run.command.end(), words.begin(), words.end());
+      run.command.push_back("docker://" + reference);
+      ASSIGN_OR_RETURN(answer, RunTool(run));
       return absl::OkStatus();
     }));
+    return answer;
+  }
+
+  absl::StatusOr<std::string> AskDigest() const {
+    ASSIGN_OR_RETURN(const std::string digest,
+                     AskRegistry({"inspect", "--no-tags", "--format", "{{.Digest}}"}, path_));
     return digest.substr(0, digest.find('\n'));
   }
 
   absl::Status Copy(const std::string& from, const std::string& draft, bool asks) const {
     const auto copy = [&]() -> absl::Status {
       std::vector<std::string> command = Skopeo();
-      for (const std::string& word : {std::string("copy"), std::string("--quiet"), from,
-                                      absl::StrCat("oci:", draft, "/layout:", kLayoutName)}) {
+      for (const std::string& word :
+           {std::string("copy"), std::string("--quiet"), from,
+            absl::StrCat("oci:", draft, kLayoutPlace, ":", kLayoutName)}) {
         command.push_back(word);
       }
       return Run(std::move(command), draft, {0}, asks ? tools_.patience : kFetchLimit);
@@ -271,15 +319,17 @@ class Source {
   absl::StatusOr<ImageFacts> CopyAndUnpack(const std::string& from,
                                            const std::string& draft) const {
     RETURN_IF_ERROR(Copy(from, draft, /*asks=*/false));
-    return UnpackCopy(draft);
+    return UnpackCopy(draft, /*kept=*/false);
   }
 
-  absl::StatusOr<ImageFacts> UnpackCopy(const std::string& draft) const {
-    const std::string layout = draft + "/layout";
+  absl::StatusOr<ImageFacts> UnpackCopy(const std::string& draft, bool kept) const {
+    const std::string layout = draft + kLayoutPlace;
     ASSIGN_OR_RETURN(ImageFacts facts, ReadOciLayout(layout, kLayoutName));
     RETURN_IF_ERROR(CheckArchitecture(facts));
     RETURN_IF_ERROR(Unpack(absl::StrCat(layout, ":", kLayoutName), draft));
-    RemoveTree(layout, std::chrono::minutes(1)).IgnoreError();
+    if (!kept) {
+      RemoveTree(layout, kRemovalLimit).IgnoreError();
+    }
     return facts;
   }
 

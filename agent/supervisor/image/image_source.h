@@ -1,7 +1,8 @@
 #pragma once
 
-// From what a user calls an image to its unpacked files: fetched by skopeo, unpacked by umoci or
-// unsquashfs, kept in the user's cache. A squashfs file that can be mounted is not unpacked.
+// From what a user calls an image to its unpacked files: taken from another node or fetched by
+// skopeo, unpacked by umoci or unsquashfs, kept in the user's cache. A squashfs file that can be
+// mounted is not unpacked.
 //
 // Works as the user, with the user's own credentials (auth.json) and proxies, which are in the
 // tools' environment. Thread promise: the one thread of the program. Invariants: what an image
@@ -15,6 +16,7 @@
 
 #include "absl/status/statusor.h"
 #include "agent/supervisor/image/cache/image_cache.h"
+#include "agent/supervisor/image/layout/image_take.h"
 #include "agent/supervisor/image/system/squash_mount.h"
 #include "scheduler/model/value/time.h"
 
@@ -30,6 +32,7 @@ struct FetchTools {
   std::vector<std::string> environment;         // of the programs
   Duration patience = std::chrono::minutes(2);  // for which a registry may send nothing
   bool squashfuse = true;                       // may serve squashfs files
+  ImageSharing sharing = {};                    // a registry's images with other nodes
 };
 
 // An error is one line, with the name of the image. A registry that cannot be reached is asked once

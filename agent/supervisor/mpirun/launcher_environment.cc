@@ -5,9 +5,9 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "agent/supervisor/exchange/exchange_address.h"
 #include "agent/supervisor/mpirun/host_file.h"
 #include "agent/supervisor/mpirun/inner_rank_wire.h"
+#include "agent/supervisor/user_space/peer_address.h"
 
 namespace muster::agent {
 namespace {

@@ -83,7 +83,7 @@ absl::StatusOr<CachedImage> ImageCache::FindOrMake(const std::string& key, const
     RemoveTree(draft, kRemovalLimit).IgnoreError();
     return facts.status();
   }
-  const TreeSize size = SizeOf(draft + "/rootfs", {UINT64_MAX, UINT64_MAX});
+  const TreeSize size = SizeOf(draft, {UINT64_MAX, UINT64_MAX});
   RETURN_IF_ERROR(ReplaceFile(draft + "/image.json", DescriptionOf({*facts, size.bytes})));
   // A loss of power leaves a draft, and no image with holes.
   syncfs(mine.get());
@@ -96,6 +96,12 @@ absl::StatusOr<CachedImage> ImageCache::FindOrMake(const std::string& key, const
   }
   Evict();
   return *std::move(found);
+}
+
+bool ImageCache::IsBeingMade(const std::string& key) const {
+  const UniqueFd fetch(
+      open(absl::StrCat(directory_, "/fetch/", key).c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+  return fetch.valid() && flock(fetch.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 void ImageCache::Evict() const {
@@ -122,8 +128,9 @@ void ImageCache::Evict() const {
   std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
     return std::pair(a.used.tv_sec, a.used.tv_nsec) < std::pair(b.used.tv_sec, b.used.tv_nsec);
   });
+  std::size_t count = candidates.size();
   for (const Candidate& oldest : candidates) {
-    if (all <= bytes_) {
+    if (all <= bytes_ && count <= kEntriesMax) {
       return;
     }
     const UniqueFd lock = LockDirectory(oldest.path, LOCK_EX | LOCK_NB);
@@ -131,6 +138,7 @@ void ImageCache::Evict() const {
       const std::string aside = MoveAside(oldest.path);
       RemoveTree(aside.empty() ? oldest.path : aside, kRemovalLimit).IgnoreError();
       all -= oldest.bytes;
+      --count;
     }
   }
 }
@@ -186,6 +194,10 @@ absl::StatusOr<LockedDirectory> ImageCache::OpenNamed(const std::string& name,
   }
   CountAsUsed(named.lock.get());
   return named;
+}
+
+std::string LayoutBeside(const std::string& rootfs) {
+  return rootfs.substr(0, rootfs.rfind('/')) + "/layout";
 }
 
 std::string KeyOfDigest(const std::string& digest) {

@@ -3,7 +3,9 @@
 // A user's directory on a node: unpacked images, which the next job of theirs finds, and the
 // changed files of containers under way.
 //
-//   images/KEY/rootfs     the image's files; image.json, what it says of itself
+//   images/KEY/rootfs     the image's files; image.json, what it says of itself; layout, what it
+//   was
+//                         unpacked from, where other nodes may want it
 //   named/NAME/upper      what a named container has changed; image, the key of what lies below
 //   run/ATTEMPT.N/        what a container of an attempt has changed
 //   fetch/KEY             locked while that image is fetched, so that it is fetched once
@@ -13,6 +15,7 @@
 // go. Thread promise: the one thread of the program. Invariant: an image is there whole or not at
 // all.
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -39,6 +42,9 @@ struct LockedDirectory {
 
 class ImageCache {
  public:
+  // One that is mounted takes no room, but a directory.
+  static constexpr std::size_t kEntriesMax = 1000;
+
   // `bytes`: of images that are kept. The directory is made, for its user alone.
   static absl::StatusOr<ImageCache> Open(const std::string& directory, std::uint64_t bytes);
 
@@ -46,10 +52,14 @@ class ImageCache {
   [[nodiscard]] absl::StatusOr<std::optional<CachedImage>> Find(const std::string& key) const;
 
   // Finds it, or has `make` fill a directory with its `rootfs` and say what it is; others who want
-  // the same wait. Afterwards the images that were not used for the longest time go, until all fit.
+  // the same wait. Afterwards the images that were not used for the longest time go, until all fit
+  // and there are kEntriesMax.
   using Make = std::function<absl::StatusOr<ImageFacts>(const std::string& draft)>;
   [[nodiscard]] absl::StatusOr<CachedImage> FindOrMake(const std::string& key,
                                                        const Make& make) const;
+
+  // Whether FindOrMake of another process is at that key.
+  [[nodiscard]] bool IsBeingMade(const std::string& key) const;
 
   // A directory of its own for a container of that attempt; what ended containers left goes.
   [[nodiscard]] absl::StatusOr<LockedDirectory> MakeScratch(const std::string& attempt) const;
@@ -72,6 +82,9 @@ class ImageCache {
   std::string directory_;
   std::uint64_t bytes_;
 };
+
+// Where the layout is from which that `rootfs` was unpacked, if it was kept.
+std::string LayoutBeside(const std::string& rootfs);
 
 // A name for a digest, or for what the file at `path` is now, that can be a directory's.
 std::string KeyOfDigest(const std::string& digest);

@@ -23,8 +23,13 @@ class QuestionDeskTest : public testing::Test {
  protected:
   void SetUp() override {
     loop_ = *EventLoop::Create();
+    containers_.cache = directory_ / "images";
+    desk_ = MakeDesk();
+  }
+  std::unique_ptr<QuestionDesk> MakeDesk() {
     QuestionDesk::Sources sources;
-    sources.containers.cache = directory_ / "images";
+    sources.containers = containers_;
+    sources.fetcher = program_;
     sources.may_read_as = [this](std::uint32_t uid) {
       return uid == refused_ ? absl::PermissionDeniedError("jobs of that user are not run here")
                              : absl::OkStatus();
@@ -42,7 +47,7 @@ class QuestionDeskTest : public testing::Test {
         loop_->Stop();
       }
     };
-    desk_ = std::make_unique<QuestionDesk>(*loop_, clock_, sources);
+    return std::make_unique<QuestionDesk>(*loop_, clock_, sources);
   }
   wire::NodeQuestion Output(std::uint64_t number, std::uint32_t uid) const {
     wire::NodeQuestion question;
@@ -61,6 +66,8 @@ class QuestionDeskTest : public testing::Test {
 
   const SystemClock clock_;
   const TempDirectory directory_;
+  ContainerSettings containers_;
+  std::string program_;
   std::uint32_t refused_ = 12345;
   std::unique_ptr<EventLoop> loop_;
   std::vector<wire::NodeQuestionReply> answers_;
@@ -144,6 +151,85 @@ TEST_F(QuestionDeskTest, AUserIsToldOfTheirImagesAndTakesSomeAway) {
   desk_->Take(question);
   RunUntil(4);
   EXPECT_EQ(answers_[3].code(), static_cast<int>(absl::StatusCode::kPermissionDenied));
+}
+
+// In place of muster-container: prints what it is told, on one line.
+class ImageProgramTest : public QuestionDeskTest {
+ protected:
+  void Begin(const std::string& script) {
+    containers_.runtime = "/usr/bin/crun";
+    containers_.share = true;
+    program_ = directory_ / "program";
+    std::ofstream(program_) << "#!/bin/sh\n" << script << "\n";
+    std::filesystem::permissions(program_, std::filesystem::perms::owner_all);
+    desk_ = MakeDesk();
+    question_.set_number(1);
+    question_.mutable_images()->mutable_user()->set_uid(geteuid());
+  }
+  wire::ImageWanted& Give() {
+    wire::ImageWanted& wanted = *question_.mutable_images()->mutable_give()->mutable_wanted();
+    wanted.set_digest("sha256:aa");
+    wanted.set_token("secret");
+    wanted.add_addresses("10.0.0.1:7");
+    return wanted;
+  }
+  wire::NodeQuestion question_;
+};
+
+TEST_F(ImageProgramTest, AnImageIsGivenByAProcessOfItsUserWhoseTokenNobodyReads) {
+  Begin("echo \"$*\" \"$MUSTER_IMAGE_TOKEN\" > " + (directory_ / "said"));
+  Give();
+  desk_->Take(question_);
+  RunUntil(1);
+  EXPECT_EQ(answers_[0].code(), 0) << answers_[0].text();
+  std::ifstream said(directory_ / "said");
+  std::string line;
+  std::getline(said, line);
+  EXPECT_EQ(line, "give image sha256:aa " + (directory_ / "images") + "/" +
+                      std::to_string(geteuid()) + " 10.0.0.1:7 secret");
+}
+
+TEST_F(ImageProgramTest, AnImageThatIsWantedNowhereIsNotGiven) {
+  Begin("exit 0");
+  Give().clear_addresses();
+  desk_->Take(question_);
+  RunUntil(1);
+  EXPECT_THAT(answers_[0].text(), HasSubstr("at no address"));
+}
+
+TEST_F(ImageProgramTest, WhereTheSiteDoesNotShareNoneIsGivenButWhoWantsOneIsAnswered) {
+  Begin("exit 0");
+  containers_.share = false;
+  desk_ = MakeDesk();
+  Give();
+  desk_->Take(question_);
+  RunUntil(1);
+  EXPECT_THAT(answers_[0].text(), HasSubstr("no images are given there"));
+  question_.mutable_images()->mutable_give()->set_verdict(wire::IMAGE_VERDICT_FETCH);
+  desk_->Take(question_);
+  RunUntil(2);
+  EXPECT_EQ(answers_[1].code(), 0) << answers_[1].text();
+}
+
+TEST_F(ImageProgramTest, AFetchAheadSaysWhereItListensForAnotherNodes) {
+  wire::ImageWanted wanted;
+  wanted.set_digest("sha256:aa");
+  std::ofstream(directory_ / "wanted") << wanted.SerializeAsString();
+  Begin("test \"$6\" = shared && cat " + (directory_ / "wanted"));
+  question_.mutable_images()->mutable_fetch()->set_image("app:v1");
+  question_.mutable_images()->mutable_fetch()->set_shared(true);
+  desk_->Take(question_);
+  RunUntil(1);
+  EXPECT_EQ(answers_[0].code(), 0) << answers_[0].text();
+  EXPECT_EQ(answers_[0].images().wanted().digest(), "sha256:aa");
+}
+
+TEST_F(ImageProgramTest, AFetchThatHasNoTurnIsTriedAgain) {
+  Begin(std::string("echo \"muster-container: ") + kFetchBusy + "\" >&2; exit 1");
+  question_.mutable_images()->mutable_fetch()->set_image("app:v1");
+  desk_->Take(question_);
+  RunUntil(1);
+  EXPECT_EQ(answers_[0].code(), static_cast<int>(absl::StatusCode::kUnavailable));
 }
 
 TEST_F(QuestionDeskTest, WhatProcessesDoComesWithTheGpus) {

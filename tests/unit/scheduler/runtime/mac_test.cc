@@ -27,6 +27,16 @@ TEST(MacTest, PartsCountAsOneText) {
   EXPECT_NE(MacOf("key", {"abc"}), MacOf("yek", {"abc"}));
 }
 
+// FIPS 180-4's examples.
+TEST(MacTest, TheHashOfPiecesIsThatOfTheWhole) {
+  Sha256 empty;
+  EXPECT_EQ(empty.Hex(), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  Sha256 pieces;
+  pieces.Add("a");
+  pieces.Add("bc");
+  EXPECT_EQ(pieces.Hex(), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
 TEST(MacTest, SameBytesAreTheSameToTheLast) {
   EXPECT_TRUE(SameBytes("", ""));
   EXPECT_TRUE(SameBytes("abc", "abc"));

@@ -327,7 +327,7 @@ TEST_F(ExchangeTest, WithoutASecretThereIsNoExchange) {
 }
 
 TEST(ExchangeAddressTest, OnlyTheLoopbackListensOnOneMachine) {
-  const ExchangeListener local = ListenForPeers(true).value();
+  const PeerListener local = ListenForPeers(true).value();
   ASSERT_EQ(local.addresses.size(), 1U);
   EXPECT_THAT(local.addresses[0], HasSubstr("127.0.0.1:"));
   EXPECT_TRUE(IsOneMachine("unix:/run/muster/controller.sock"));

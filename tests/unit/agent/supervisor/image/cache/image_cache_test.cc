@@ -67,6 +67,34 @@ TEST_F(ImageCacheTest, TheImageThatWasNotUsedForTheLongestTimeGoesFirst) {
   EXPECT_TRUE(Has("c"));
 }
 
+TEST_F(ImageCacheTest, OfImagesThatTakeNoRoomTheNewestStay) {
+  ASSERT_TRUE(Want("a", 0).ok());
+  const std::string images = directory_.path() + "/61001/images/";
+  for (std::size_t i = 1; i < ImageCache::kEntriesMax; ++i) {
+    std::filesystem::create_directory(images + std::to_string(i));
+    std::filesystem::copy(images + "a/image.json", images + std::to_string(i) + "/image.json");
+  }
+  ASSERT_TRUE(Want("b", 0).ok());
+  EXPECT_FALSE(Has("a"));
+  EXPECT_TRUE(Has("b"));
+  EXPECT_TRUE(Has("999"));
+}
+
+TEST_F(ImageCacheTest, OthersSeeThatAnImageIsBeingMade) {
+  EXPECT_FALSE(cache_.IsBeingMade("a"));
+  bool seen = false;
+  ASSERT_TRUE(cache_
+                  .FindOrMake("a",
+                              [&](const std::string& draft) -> absl::StatusOr<ImageFacts> {
+                                seen = cache_.IsBeingMade("a");
+                                std::filesystem::create_directory(draft + "/rootfs");
+                                return ImageFacts{};
+                              })
+                  .ok());
+  EXPECT_TRUE(seen);
+  EXPECT_FALSE(cache_.IsBeingMade("a"));
+}
+
 TEST_F(ImageCacheTest, AnImageInUseStays) {
   const absl::StatusOr<CachedImage> used = Want("a", 900);
   ASSERT_TRUE(used.ok());

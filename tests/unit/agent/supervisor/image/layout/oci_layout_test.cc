@@ -1,4 +1,4 @@
-#include "agent/supervisor/image/oci_layout.h"
+#include "agent/supervisor/image/layout/oci_layout.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

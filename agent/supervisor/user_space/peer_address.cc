@@ -1,4 +1,4 @@
-#include "agent/supervisor/exchange/exchange_address.h"
+#include "agent/supervisor/user_space/peer_address.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
@@ -15,7 +15,7 @@
 namespace muster::agent {
 namespace {
 
-constexpr int kBacklog = 128;
+constexpr int kPeerBacklog = 128;
 
 struct FreeInterfaces {
   void operator()(ifaddrs* list) const { freeifaddrs(list); }
@@ -74,9 +74,9 @@ absl::StatusOr<UniqueFd> Listen(Address* address) {
       socket(SocketAddress(*address).family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   socklen_t size = sizeof(*address);
   if (!fd.valid() || bind(fd.get(), reinterpret_cast<sockaddr*>(address), size) != 0 ||
-      listen(fd.get(), kBacklog) != 0 ||
+      listen(fd.get(), kPeerBacklog) != 0 ||
       getsockname(fd.get(), reinterpret_cast<sockaddr*>(address), &size) != 0) {
-    return absl::ErrnoToStatus(errno, "cannot listen for the step's other supervisors");
+    return absl::ErrnoToStatus(errno, "cannot listen for other nodes");
   }
   return fd;
 }
@@ -112,8 +112,8 @@ absl::StatusOr<SocketAddress> ParseSocketAddress(const std::string& text) {
   return bad();
 }
 
-absl::StatusOr<ExchangeListener> ListenForPeers(bool one_machine) {
-  ExchangeListener listener;
+absl::StatusOr<PeerListener> ListenForPeers(bool one_machine) {
+  PeerListener listener;
   sockaddr_in four = {};
   four.sin_family = AF_INET;
   four.sin_addr.s_addr = htonl(one_machine ? INADDR_LOOPBACK : INADDR_ANY);

@@ -1,6 +1,7 @@
 #pragma once
 
-// Where a supervisor can be called by the others of its step.
+// Where a process can be called by others of its kind on other nodes: a supervisor by those of its
+// step, or who wants an image by who has it.
 //
 // Thread promise: plain values and functions. Invariant: on a cluster of one machine only the
 // loopback listens.
@@ -39,14 +40,14 @@ class SocketAddress {
 absl::StatusOr<SocketAddress> ParseSocketAddress(const std::string& text);
 
 // A listening socket at a port of the kernel's choice, and the addresses that lead to it.
-struct ExchangeListener {
+struct PeerListener {
   UniqueFd socket;
   std::vector<std::string> addresses;
 };
 
 // On the loopback when all nodes are `one_machine`, else on every interface that is up and not the
 // loopback.
-absl::StatusOr<ExchangeListener> ListenForPeers(bool one_machine);
+absl::StatusOr<PeerListener> ListenForPeers(bool one_machine);
 
 // True when the nodes of a cluster whose controller is called at `controller` ("unix:PATH",
 // "HOST:PORT") are all on this machine: no other machine could call it.
