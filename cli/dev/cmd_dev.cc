@@ -21,6 +21,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/words.h"
+#include "scheduler/core/handle/submit/required_feature.h"
 #include "scheduler/runtime/signals.h"
 
 namespace muster::cli {
@@ -116,8 +117,14 @@ absl::StatusOr<JobRequest> RequestOf(const Invocation& invocation, const Session
   for (auto each = submission.values.begin(); each != submission.values.end();) {
     each = IsOfContainer(each->first) ? submission.values.erase(each) : std::next(each);
   }
-  return MakeSubmission(submission, address,
-                        {.name = session.name, .text = ScriptOf(session, keeper)});
+  ASSIGN_OR_RETURN(JobRequest request,
+                   MakeSubmission(submission, address,
+                                  {.name = session.name, .text = ScriptOf(session, keeper)}));
+  if (!ContainerOptions(invocation).empty()) {
+    // The job itself has no container, but its steps will have one.
+    core::RequireFeature(core::kContainerFeature, &request.spec.request.constraint.every);
+  }
+  return request;
 }
 
 // Of the container that the session's server will have: what is wrong with it, before anything
@@ -150,10 +157,6 @@ absl::StatusOr<int> Start(const Invocation& invocation, const std::string& name,
                           const UniqueFd& signals) {
   ASSIGN_OR_RETURN(const SessionTemplate session, FindTemplate(name, invocation.environment));
   const bool shell = session.text.empty();
-  if (shell && !ContainerOptions(invocation).empty()) {
-    return absl::InvalidArgumentError(
-        "a shell has no container here: use muster run --pty --container-image IMAGE bash");
-  }
   if (shell && !invocation.Has("detach") && isatty(STDIN_FILENO) == 0) {
     return absl::FailedPreconditionError(
         "a shell needs a terminal, and standard input is none: use --detach, or a template with a "
@@ -274,7 +277,8 @@ Verb DevVerb() {
   verb.purpose = "Work interactively on a node: a shell, Jupyter or a server of one's own";
   verb.synopsis = "[TEMPLATE | JOB]";
   verb.examples = {"muster dev --gpus 1", "muster dev jupyter --gpus 1 --mem 32G -t 8h",
-                   "muster dev jupyter --image jupyter.sqsh", "muster dev last"};
+                   "muster dev jupyter --image jupyter.sqsh", "muster dev --image alpine:3.20",
+                   "muster dev last"};
   verb.remarks =
       "Submits a job that holds the session, waits for it, and opens a shell there, or forwards a\n"
       "port of this machine to the template's server and prints the URL with its token. Ctrl-C\n"

@@ -43,6 +43,8 @@ constexpr seconds kEndPatience{10};
 constexpr int kShellSignalBase = 128;
 constexpr Duration kWarnBefore = std::chrono::minutes(1);
 constexpr int kScriptFd = 3;
+// Which of them an image has is not known.
+constexpr const char* kShellInside = "command -v bash >/dev/null 2>&1 && exec bash; exec sh";
 
 // The idle time is made of that many looks.
 constexpr int kLooks = 20;
@@ -81,6 +83,9 @@ class Keeper {
   absl::StatusOr<int> Run() {
     RETURN_IF_ERROR(place_.Make());
     if (session_.script.empty()) {
+      if (!session_.container.empty()) {
+        RETURN_IF_ERROR(place_.KeepContainer(session_.container));
+      }
       RETURN_IF_ERROR(place_.Open({}));
       open_ = true;
     } else {
@@ -314,9 +319,20 @@ absl::StatusOr<int> EnterSession(const Invocation& invocation,
                                  const std::vector<std::string>& shell) {
   ASSIGN_OR_RETURN(const SessionPlace place, SessionPlace::Of(invocation.environment));
   SpawnRequest request;
-  request.program = shell.front();
   request.arguments = shell;
   request.environment = invocation.environment.entries();
+  ASSIGN_OR_RETURN(const std::vector<std::string> container, place.Container());
+  if (!container.empty()) {
+    ASSIGN_OR_RETURN(request.arguments, OwnCommand(invocation, "run"));
+    for (const char* word : {"--ntasks=1", "--overlap", "--pty"}) {
+      request.arguments.emplace_back(word);
+    }
+    request.arguments.insert(request.arguments.end(), container.begin(), container.end());
+    for (const char* word : {"--", "/bin/sh", "-c", kShellInside}) {
+      request.arguments.emplace_back(word);
+    }
+  }
+  request.program = request.arguments.front();
   // What the keys send is for the shell and what it starts.
   for (const int signal : {SIGINT, SIGQUIT, SIGTSTP, SIGTTOU, SIGTTIN}) {
     std::signal(signal, SIG_IGN);

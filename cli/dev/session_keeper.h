@@ -22,7 +22,7 @@ struct KeptSession {
   std::string url;           // {token} in it is replaced
   Duration idle_timeout{0};  // 0: it never ends by itself
   WhenIdle when_idle = WhenIdle::kEnd;
-  std::vector<std::string> container = {};  // options of `muster run` for its server
+  std::vector<std::string> container = {};  // options of `muster run` for its server, or shells
 };
 
 // Until the server ends, the session is idle for too long or its last shell was left; the exit code
@@ -32,7 +32,8 @@ absl::StatusOr<int> KeepSession(const Invocation& invocation, const KeptSession&
 // In the job: waits until the session's door is open.
 absl::StatusOr<int> AwaitDoor(const Invocation& invocation);
 
-// In the job: a shell on this terminal, which is in the session.
+// In the job: a shell on this terminal, which is in the session; in its container, if it has one, a
+// shell of the image's instead.
 absl::StatusOr<int> EnterSession(const Invocation& invocation,
                                  const std::vector<std::string>& shell);
 

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/words.h"
@@ -20,6 +21,7 @@
 namespace muster::cli {
 namespace {
 
+constexpr const char* kContainer = "/container";
 constexpr const char* kDoor = "/door";
 constexpr const char* kLeft = "/left";
 constexpr const char* kShell = "shell.";
@@ -95,6 +97,21 @@ absl::StatusOr<std::optional<SessionDoor>> SessionPlace::Door() const {
   }
   RETURN_IF_ERROR(text.status());
   return ReadDoor(*text);
+}
+
+absl::Status SessionPlace::KeepContainer(const std::vector<std::string>& options) const {
+  // No option holds a NUL.
+  return WriteFileAtomically(path_ + kContainer, absl::StrJoin(options, std::string(1, '\0')));
+}
+
+absl::StatusOr<std::vector<std::string>> SessionPlace::Container() const {
+  RETURN_IF_ERROR(Check());
+  const absl::StatusOr<std::string> text = ReadFile(path_ + kContainer);
+  if (absl::IsNotFound(text.status())) {
+    return std::vector<std::string>();
+  }
+  RETURN_IF_ERROR(text.status());
+  return std::vector<std::string>(absl::StrSplit(*text, '\0', absl::SkipEmpty()));
 }
 
 absl::Status SessionPlace::Enter(pid_t process, const std::string& terminal) const {

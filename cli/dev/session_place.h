@@ -49,6 +49,10 @@ class SessionPlace {
   // Nothing: not yet.
   absl::StatusOr<std::optional<SessionDoor>> Door() const;
 
+  // The container that shells are in: options of `muster run`. Without any they are in none.
+  absl::Status KeepContainer(const std::vector<std::string>& options) const;
+  absl::StatusOr<std::vector<std::string>> Container() const;
+
   // A shell on this terminal; it is in the session as long as the process lives.
   absl::Status Enter(pid_t process, const std::string& terminal) const;
   // A shell has ended as its user wished.

@@ -36,6 +36,16 @@ http.server.HTTPServer(("127.0.0.1", int(os.environ["MUSTER_DEV_PORT"])), Answer
 """
 
 
+def open_terminal(cluster, *arguments):
+    """A visit on a terminal: its pid and our end."""
+    pid, ours = pty.fork()
+    if pid == 0:
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+        os.chdir(cluster.work)
+        os.execve(program("muster"), cluster.command("dev", *arguments), {**cluster.environment, "TERM": "vt100"})
+    return pid, ours
+
+
 class DevTest(ClusterTest):
     """One node of 64 cores to place on, whatever the machine has."""
 
@@ -81,14 +91,7 @@ class DevTest(ClusterTest):
             return answer.read().decode()
 
     def terminal(self, *arguments):
-        """A visit on a terminal: its pid and our end."""
-        pid, ours = pty.fork()
-        if pid == 0:
-            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
-            os.chdir(self.cluster.work)
-            os.execve(program("muster"), self.cluster.command("dev", *arguments),
-                      {**self.cluster.environment, "TERM": "vt100"})
-        return pid, ours
+        return open_terminal(self.cluster, *arguments)
 
     def refused(self, code, pattern, *arguments):
         with self.subTest(arguments=arguments):
@@ -221,7 +224,6 @@ class DevTest(ClusterTest):
         self.refused(2, "--idle-timeout: \"soon\" is no time", "answers", "--idle-timeout=soon")
         self.refused(2, "--when-idle: \"sleep\" is neither end nor hold", "answers", "--when-idle=sleep")
         self.refused(2, "--local-port: \"0\" is no port", "answers", "--local-port=0")
-        self.refused(2, "a shell has no container here", "--container-image=x.sqsh")
         self.refused(1, "a shell needs a terminal", "shell")
         self.refused(1, "job 999: no such job", 999)
         job = self.cluster.submit(self.cluster.script("exec sleep 1000"))
@@ -263,6 +265,36 @@ class ContainedDevTest(Images):
             self.assertEqual(answer.read(), b"inside\n")
         _, err = visit.communicate(timeout=120)
         self.assertIn("has ended: COMPLETED", err)
+
+    def shown(self, job):
+        (one,) = json.loads(self.cluster.must("show", job, "--json"))["jobs"]
+        return one
+
+    def test_a_shell_is_in_its_container_and_so_is_the_next(self):
+        job = int(self.cluster.must("dev", "--detach", "--idle-timeout=none", "--image", self.oci))
+        self.addCleanup(self.cluster.muster, "cancel", job)
+        self.cluster.wait_state(job, "RUNNING")
+        for number in (1, 2):
+            pid, ours = open_terminal(self.cluster, job)
+            try:
+                os.write(ours, f"cat /srv/inside; echo shell-$(({number}+10)) $OF_IMAGE\n".encode())
+                said = read_some(ours, f"shell-{number + 10} yes", patience=60)
+                self.assertIn("inside", said)
+            finally:
+                os.close(ours)  # the connection goes; the session stays
+                os.waitpid(pid, 0)
+            self.assertEqual(self.shown(job)["state"], "RUNNING")
+        pid, ours = open_terminal(self.cluster, job)
+        os.write(ours, b"exit\n")
+        os.waitpid(pid, 0)
+        os.close(ours)
+        (end,) = self.cluster.wait_ended(job)
+        self.assertEqual(end["state"], "COMPLETED")
+
+    def test_a_session_with_an_image_waits_for_a_node_that_runs_containers(self):
+        job = int(self.cluster.must("dev", "--detach", "--image", self.oci))
+        self.addCleanup(self.cluster.muster, "cancel", job)
+        self.assertIn("containers", json.dumps(self.shown(job)))
 
 
 if __name__ == "__main__":

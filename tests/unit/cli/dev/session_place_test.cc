@@ -72,6 +72,15 @@ TEST_F(SessionPlaceTest, ShellsAreInItWhileTheyLive) {
   EXPECT_TRUE(place_.Look().left);
 }
 
+TEST_F(SessionPlaceTest, TheContainerOfItsShellsIsKept) {
+  ASSERT_TRUE(place_.Make().ok());
+  EXPECT_TRUE(place_.Container()->empty());
+  const std::vector<std::string> options = {"--container-image=a b.sqsh", "--container-env=A\nB"};
+  ASSERT_TRUE(place_.KeepContainer(options).ok());
+  EXPECT_EQ(*place_.Container(), options);
+  EXPECT_EQ(place_.Look().shells, 0U);
+}
+
 TEST_F(SessionPlaceTest, ADoorThatIsNoneIsSaid) {
   ASSERT_TRUE(place_.Make().ok());
   std::ofstream(place_.path() + "/door") << "knock\n";
