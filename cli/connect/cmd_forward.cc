@@ -2,6 +2,7 @@
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
+#include "cli/connect/own_command.h"
 #include "cli/connect/port_words.h"
 #include "cli/connect/relayed_port.h"
 #include "cli/frame/verbs.h"
@@ -20,6 +21,15 @@ absl::StatusOr<int> ForwardPort(const Invocation& invocation) {
   ASSIGN_OR_RETURN(const ForwardedPort port, ParseForwardedPort(invocation.arguments.back()));
   if (relays) {
     return RelayPort(port);
+  }
+  if (invocation.Has("carry")) {
+    ASSIGN_OR_RETURN(const std::string self, OwnProgram());
+    EnteringCommand command;
+    command.verb = "forward";
+    command.job = invocation.arguments.front();
+    command.argv = {self, "forward", "--relay", invocation.arguments.back()};
+    command.quiet = true;
+    return RunInside(invocation, command);
   }
   ASSIGN_OR_RETURN(const UniqueFd signals, BlockSignals({SIGINT, SIGTERM, SIGHUP}));
   const std::string& job = invocation.arguments.front();
@@ -44,7 +54,9 @@ Verb ForwardVerb() {
       "PORT,\n"
       "on the node itself or on HOST. No port is opened on the node. LOCAL 0: any that is free.";
   verb.options = EnterOptions();
-  verb.options.push_back({.name = "relay", .letter = 0, .metavar = "", .text = ""});
+  for (const char* inner : {"carry", "relay"}) {
+    verb.options.push_back({.name = inner, .letter = 0, .metavar = "", .text = ""});
+  }
   verb.arguments_min = 1;
   verb.arguments_max = 2;
   verb.run = ForwardPort;

@@ -32,23 +32,22 @@ struct Carrier {
   UniqueFd to;
 };
 
-// `muster exec` with the relay, in a session of its own: Ctrl-C is for us alone.
+// `muster forward --carry` runs the relay in the job, in a session of its own: Ctrl-C is for us
+// alone.
 absl::StatusOr<Carrier> StartCarrier(const Invocation& invocation, const std::string& job,
                                      const ForwardedPort& port) {
   ASSIGN_OR_RETURN(const std::string self, OwnProgram());
   SpawnRequest request;
   request.program = self;
-  ASSIGN_OR_RETURN(request.arguments, OwnCommand(invocation, "exec"));
-  request.arguments.emplace_back("--quiet");
+  ASSIGN_OR_RETURN(request.arguments, OwnCommand(invocation, "forward"));
+  request.arguments.emplace_back("--carry");
   for (const char* option : {"node", "rank"}) {
     if (invocation.Has(option)) {
       request.arguments.push_back(absl::StrCat("--", option, "=", invocation.Value(option)));
     }
   }
-  for (const std::string& word : {job, std::string("--"), self, std::string("forward"),
-                                  std::string("--relay"), absl::StrCat("0:", EndOf(port))}) {
-    request.arguments.push_back(word);
-  }
+  request.arguments.push_back(job);
+  request.arguments.push_back(absl::StrCat("0:", EndOf(port)));
   request.environment = invocation.environment.entries();
   request.new_session = true;
   int down[2] = {-1, -1};

@@ -2,7 +2,7 @@
 
 // A port of this machine's loopback that leads into a running job, while the object lives.
 //
-// `muster exec` carries the connections, and starts this program there as the relay. Thread
+// A process of ours carries the connections, and starts this program there as the relay. Thread
 // promise: one owner. Invariant: nothing is told to listen before the relay has said that a program
 // listens at the other end.
 
