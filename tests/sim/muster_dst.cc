@@ -17,11 +17,13 @@
 #include "scheduler/simulator/crash/simulator.h"
 #include "tests/sim/leaders/leader_life.h"
 #include "tests/sim/scenario_file.h"
+#include "tests/sim/shortening.h"
 
 namespace muster::sim {
 namespace {
 
 constexpr const char* kLeaders = "leaders";
+constexpr std::uint64_t kShortenTries = 50;  // of each smaller scenario
 
 // The scenarios that lie there as files, and what needs none.
 std::vector<std::string> AllScenarios() {
@@ -41,7 +43,8 @@ struct Options {
   bool list = false;
   std::uint64_t seeds = 50;
   std::uint64_t first = 1;
-  std::string defect;  // to plant in the lives of `leaders`
+  std::string defect;  // to plant
+  bool shorten = false;
 };
 
 struct Tally {
@@ -62,6 +65,20 @@ Life LifeOf(const Result& result) {
   return Life{result.broken, result.events, result.took};
 }
 
+// The scenario of one controller, with the defect that is to be planted.
+absl::StatusOr<Scenario> ScenarioOf(const Options& options, const std::string& name) {
+  absl::StatusOr<Scenario> scenario = ReadScenario(name);
+  if (scenario.ok() && !options.defect.empty()) {
+    const std::optional<LifeDefect> defect = LifeDefectOf(options.defect);
+    if (!defect.has_value()) {
+      return absl::InvalidArgumentError("--defect " + options.defect +
+                                        ": no such defect of these lives; see --help");
+    }
+    scenario->defect = *defect;
+  }
+  return scenario;
+}
+
 // The lives of a scenario by seed; an error when it cannot be read.
 absl::StatusOr<std::function<Life(std::uint64_t)>> LivesOf(const Options& options,
                                                            const std::string& name) {
@@ -74,21 +91,26 @@ absl::StatusOr<std::function<Life(std::uint64_t)>> LivesOf(const Options& option
     }
     return [defect = *defect](std::uint64_t seed) { return LifeOf(SimulateLeaders(seed, defect)); };
   }
-  absl::StatusOr<Scenario> scenario = ReadScenario(name);
+  absl::StatusOr<Scenario> scenario = ScenarioOf(options, name);
   if (!scenario.ok()) {
     return scenario.status();
-  }
-  if (!options.defect.empty()) {
-    const std::optional<LifeDefect> defect = LifeDefectOf(options.defect);
-    if (!defect.has_value()) {
-      return absl::InvalidArgumentError("--defect " + options.defect +
-                                        ": no such defect of these lives; see --help");
-    }
-    scenario->defect = *defect;
   }
   return [scenario = *std::move(scenario)](std::uint64_t seed) {
     return LifeOf(Simulate(scenario, seed));
   };
+}
+
+// Prints a shorter life that breaks the same promise, as a scenario and a seed.
+void PrintShorter(const Options& options, const std::string& name, std::uint64_t seed) {
+  const absl::StatusOr<Scenario> scenario = ScenarioOf(options, name);
+  if (name == kLeaders || !scenario.ok()) {
+    std::printf("%s: its lives cannot be shortened\n", name.c_str());
+    return;
+  }
+  const ShortLife life = Shorten(*scenario, seed, kShortenTries);
+  std::printf("shorter, seed %llu, %llu events: %s\n%s", static_cast<unsigned long long>(life.seed),
+              static_cast<unsigned long long>(life.result.events), life.result.broken->c_str(),
+              ScenarioText(life.scenario).c_str());
 }
 
 // Runs one scenario over the seeds; false when it cannot be read.
@@ -109,7 +131,10 @@ bool Run(const Options& options, const std::string& name, Tally& total) {
       std::printf("BROKEN %s, seed %llu, commit %s: %s\n", name.c_str(),
                   static_cast<unsigned long long>(seed), MUSTER_COMMIT, life.broken->c_str());
       std::fflush(stdout);
-      if (!options.defect.empty()) {
+      if (options.shorten) {
+        PrintShorter(options, name, seed);
+      }
+      if (!options.defect.empty() || options.shorten) {
         break;  // found
       }
     }
@@ -148,12 +173,17 @@ int main(int argc, char** argv) {
       "Examples:\n"
       "  muster-dst --seeds 1000\n"
       "  muster-dst --first 4711 --seeds 1 everything   # repeats one history\n"
-      "  muster-dst --seeds 2000 --defect tail_unread leaders\n");
+      "  muster-dst --seeds 2000 --defect tail_unread leaders\n"
+      "  muster-dst --first 4711 --seeds 1 --shorten everything\n"
+      "  muster-dst --first 3 --seeds 1 ./shorter.toml   # what --shorten printed\n");
   app.add_option("scenario", options.scenarios,
-                 "names in tests/sim, without .toml, or leaders (default: all)");
+                 "names in tests/sim, without .toml, a file's path, or leaders (default: all)");
   app.add_flag("--list", options.list, "print the names of all scenarios");
   app.add_option("--seeds", options.seeds, "how many for each scenario")->capture_default_str();
   app.add_option("--defect", options.defect, muster::sim::DefectHelp());
+  app.add_flag(
+      "--shorten", options.shorten,
+      "stop at the first broken promise, and print the shortest life found that breaks it");
   app.add_option("--first", options.first, "the first seed")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   if (options.list) {

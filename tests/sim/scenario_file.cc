@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/config_file.h"
 
@@ -38,11 +39,51 @@ absl::Status ReadFaults(ConfigFile& file, FaultRates* rates) {
   return absl::OkStatus();
 }
 
+void AddNumber(const char* key, std::uint32_t number, std::string* text) {
+  if (number != 0) {
+    absl::StrAppend(text, key, " = ", number, "\n");
+  }
+}
+
+void AddTime(const char* key, Duration time, std::string* text) {
+  if (time != Duration(0)) {
+    absl::StrAppend(text, key, " = \"", time.count(), "ms\"\n");
+  }
+}
+
 }  // namespace
 
+std::string ScenarioText(const Scenario& scenario) {
+  std::string text;
+  AddNumber("nodes", scenario.nodes, &text);
+  AddNumber("cores_per_node", scenario.cores_per_node, &text);
+  AddNumber("submissions", scenario.submissions, &text);
+  AddNumber("elastic", scenario.elastic, &text);
+  absl::StrAppend(&text, scenario.prompt ? "prompt = true\n" : "",
+                  scenario.drawn ? "drawn = true\n" : "");
+  AddTime("active", scenario.active, &text);
+  const FaultRates& rates = scenario.faults;
+  text += "\n[faults]\n";
+  AddTime("connection_lost_every", rates.connection_lost_every, &text);
+  AddTime("agent_dies_every", rates.agent_dies_every, &text);
+  AddNumber("record_lost", rates.record_lost, &text);
+  AddNumber("reboot", rates.reboot, &text);
+  AddTime("controller_dies_every", rates.controller_dies_every, &text);
+  AddNumber("controller_dies_at_step", rates.controller_dies_at_step, &text);
+  AddNumber("report_duplicated", rates.report_duplicated, &text);
+  AddNumber("report_late", rates.report_late, &text);
+  AddNumber("reply_lost", rates.reply_lost, &text);
+  AddNumber("launch_slow", rates.launch_slow, &text);
+  AddNumber("launch_fails", rates.launch_fails, &text);
+  AddNumber("lie", rates.lie, &text);
+  return text;
+}
+
 absl::StatusOr<Scenario> ReadScenario(const std::string& name) {
-  ASSIGN_OR_RETURN(ConfigFile file,
-                   ConfigFile::Load(std::string(MUSTER_SCENARIOS) + "/" + name + ".toml"));
+  const bool is_path = name.find('/') != std::string::npos;
+  ASSIGN_OR_RETURN(
+      ConfigFile file,
+      ConfigFile::Load(is_path ? name : absl::StrCat(MUSTER_SCENARIOS, "/", name, ".toml")));
   Scenario scenario;
   scenario.name = name;
   RETURN_IF_ERROR(ReadNumber(file, "nodes", {1, 1000}, &scenario.nodes));
@@ -50,6 +91,7 @@ absl::StatusOr<Scenario> ReadScenario(const std::string& name) {
   RETURN_IF_ERROR(ReadNumber(file, "submissions", {1, 100'000}, &scenario.submissions));
   RETURN_IF_ERROR(ReadNumber(file, "elastic", {0, 1000}, &scenario.elastic));
   RETURN_IF_ERROR(file.ReadBool("prompt", &scenario.prompt));
+  RETURN_IF_ERROR(file.ReadBool("drawn", &scenario.drawn));
   RETURN_IF_ERROR(file.ReadDuration("active", &scenario.active));
   RETURN_IF_ERROR(ReadFaults(file, &scenario.faults));
   RETURN_IF_ERROR(file.RefuseUnknownKeys());

@@ -12,7 +12,10 @@
 
 namespace muster::sim {
 
-// `name` is the file's, without ".toml", in the folder of the scenarios.
+// `name` is the file's, without ".toml", in the folder of the scenarios; or a path, with a "/".
 absl::StatusOr<Scenario> ReadScenario(const std::string& name);
+
+// The scenario as such a file.
+std::string ScenarioText(const Scenario& scenario);
 
 }  // namespace muster::sim

@@ -117,6 +117,12 @@ TEST(Sim, AgentsThatLieBreakNoPromise) {
   EXPECT_GT(counts.lies, kSeeds);
 }
 
+TEST(Sim, LivesWithRatesOfTheirOwnBreakNoPromise) {
+  const FaultCounts counts = RunSeeds("drawn");
+  EXPECT_GT(counts.controllers_died, 0U);
+  EXPECT_GT(counts.agents_died, 0U);
+}
+
 TEST(Sim, EveryPlantedDefectIsFound) {
   constexpr std::uint64_t kLives = 2000;
   for (const LifeDefectRow& row : kLifeDefects) {

@@ -105,7 +105,9 @@ void SimulatedAgent::EndAllProcesses(bool power_lost) {
       attempt.acknowledged = std::min<std::uint64_t>(attempt.acknowledged, attempt.journal.size());
       attempt.phase = Phase::kOrdered;
     }
-    if (attempt.phase != Phase::kEnded) {
+    if (attempt.phase == Phase::kRunning && world_.defect == LifeDefect::kRebootUnsaid) {
+      attempt.phase = Phase::kEnded;
+    } else if (attempt.phase != Phase::kEnded) {
       RunEnded ended;
       ended.time = world_.clock.now();
       ended.cause = EndCause::kNodeRebooted;
@@ -163,7 +165,9 @@ void SimulatedAgent::On(const Welcome& welcome) {
   epoch_ = welcome.epoch;
   node_ = welcome.node;
   for (auto& [key, attempt] : attempts_) {
-    attempt.sent = attempt.acknowledged;
+    if (world_.defect != LifeDefect::kReportedOnce) {
+      attempt.sent = attempt.acknowledged;
+    }
     Pump(key, attempt);
   }
 }
@@ -189,7 +193,9 @@ void SimulatedAgent::On(const LaunchOrder& order) {
   }
   if (const auto known = attempts_.find(key);
       known != attempts_.end() && world_.defect != LifeDefect::kLaunchedAgain) {
-    known->second.sent = known->second.acknowledged;
+    if (world_.defect != LifeDefect::kReportedOnce) {
+      known->second.sent = known->second.acknowledged;
+    }
     Pump(key, known->second);
     return;
   }
@@ -204,7 +210,8 @@ void SimulatedAgent::On(const LaunchOrder& order) {
   attempt.part = *part;
   attempt.kind = order.spec.kind;
   attempt.leads = part == order.allocation.nodes.begin();
-  attempt.time_limit = order.spec.time_limit;
+  attempt.time_limit =
+      world_.defect == LifeDefect::kLimitEarly ? order.spec.time_limit / 2 : order.spec.time_limit;
   attempt.elastic = order.spec.elastic;
   if (attempt.elastic) {
     heard_ = world_.clock.now();
@@ -251,6 +258,9 @@ void SimulatedAgent::On(const TerminateOrder& order) {
     LocalAttempt& attempt = attempts_[key];
     attempt.serial = ++serial_;
     Finish(key, EndCause::kNeverStarted, ExitStatus());
+    return;
+  }
+  if (world_.defect == LifeDefect::kEndUnheard && known->second.phase == Phase::kOrdered) {
     return;
   }
   const std::uint64_t serial = known->second.serial;

@@ -53,8 +53,9 @@ void ControllerLoop::Forget() {
   welcomed_.clear();
 }
 
-void ControllerLoop::Take(const Command& command, Done done) {
+void ControllerLoop::Take(Command command, Done done) {
   if (alive_) {
+    Plant(world_.defect, state_, life_ > 0, &command);
     Perform(Judge(command), std::move(done));
   }
 }
@@ -124,8 +125,9 @@ void ControllerLoop::Receive(Session session, const ToController& message) {
   }
   Registration registration = std::get<Registration>(message);
   Plant(world_.defect, state_, &registration);
-  const std::shared_ptr<const core::Transition> transition =
-      Judge(RegisterAgent{std::move(registration)});
+  auto transition =
+      std::make_shared<core::Transition>(*Judge(RegisterAgent{std::move(registration)}));
+  Plant(world_.defect, &transition->effects);
   if (transition->status.ok()) {
     node_of_[session] = transition->node;
     owner_[transition->node] = session;
@@ -154,6 +156,9 @@ void ControllerLoop::NoticeLoss(Session session, Duration silent) {
     return;
   }
   welcomed_.erase(node->second);
+  for (const Report& end : ImaginedEnds(world_.defect, state_, node->second, Now())) {
+    Take(TakeReport{node->second, end}, nullptr);
+  }
   Take(LoseAgent{node->second, silent}, nullptr);
 }
 
@@ -175,12 +180,18 @@ void ControllerLoop::Dispatch(const std::vector<Effect>& effects) {
           return NodeId();
         },
         effect);
-    group_.after.emplace_back([this, node, order = *std::move(order)] {
+    auto leave = [this, node, order = *std::move(order)] {
       if (const auto session = welcomed_.find(node); session != welcomed_.end()) {
         Leaving(order);
         world_.network.SendDown(session->second, order);
       }
-    });
+    };
+    if (world_.defect == LifeDefect::kAcknowledgedEarly &&
+        std::holds_alternative<Acknowledge>(effect)) {
+      leave();
+    } else {
+      group_.after.emplace_back(std::move(leave));
+    }
   }
 }
 

@@ -51,7 +51,7 @@ class ControllerLoop {
   virtual ~ControllerLoop() = default;
 
   // Takes a client's request; lost while the controller is away.
-  void Take(const Command& command, Done done);
+  void Take(Command command, Done done);
   void Receive(Session session, const ToController& message);
   void NoticeLoss(Session session, Duration silent);
 

@@ -1,5 +1,8 @@
 #include "scheduler/simulator/crash/faults.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "scheduler/base/status.h"
 
 namespace muster::sim {
@@ -9,6 +12,24 @@ constexpr Duration kSlowLaunchMin{5'000};
 constexpr Duration kSlowLaunchMax{60'000};
 
 }  // namespace
+
+FaultRates DrawRates(const FaultRates& rates, std::uint64_t seed) {
+  constexpr std::uint32_t kAlways = 1000;
+  Faults drawn(~seed, FaultRates());
+  FaultRates own = rates;
+  for (Duration* every :
+       {&own.connection_lost_every, &own.agent_dies_every, &own.controller_dies_every}) {
+    const Duration choices[] = {*every, *every * 2, *every / 4, Duration(0)};
+    *every = choices[drawn.Below(std::size(choices))];
+  }
+  for (std::uint32_t* rate :
+       {&own.record_lost, &own.reboot, &own.controller_dies_at_step, &own.report_duplicated,
+        &own.report_late, &own.reply_lost, &own.launch_slow, &own.launch_fails, &own.lie}) {
+    const std::uint32_t choices[] = {*rate, *rate / 2, std::min(*rate * 4, kAlways), 0};
+    *rate = choices[drawn.Below(std::size(choices))];
+  }
+  return own;
+}
 
 Faults::Faults(std::uint64_t seed, FaultRates rates) : rates_(rates), state_(seed) {}
 

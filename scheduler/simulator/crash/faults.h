@@ -25,7 +25,11 @@ struct FaultRates {
   std::uint32_t launch_slow = 0;   // thousandths of launches
   std::uint32_t launch_fails = 0;  // thousandths of launches
   std::uint32_t lie = 0;           // thousandths of what agents tell
+  friend bool operator==(const FaultRates&, const FaultRates&) = default;
 };
+
+// Other rates for each seed: each is that one, half of it, four times as much, or none.
+FaultRates DrawRates(const FaultRates& rates, std::uint64_t seed);
 
 // Where, between an input and its effects, the controller can die.
 enum class DeathPoint : std::uint8_t {

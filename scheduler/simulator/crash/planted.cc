@@ -21,6 +21,43 @@ const NodeRun* RunOf(const Job& job, NodeId node, const Report& report) {
 
 }  // namespace
 
+void Plant(LifeDefect defect, const core::ClusterState& state, bool restarted, Command* command) {
+  auto* const submitted = std::get_if<SubmitJob>(command);
+  if (defect == LifeDefect::kTokenForgotten && restarted && submitted != nullptr &&
+      state.FindToken(submitted->token) != nullptr) {
+    submitted->token += "'";
+  }
+}
+
+std::vector<Report> ImaginedEnds(LifeDefect defect, const core::ClusterState& state, NodeId node,
+                                 Time now) {
+  std::vector<Report> ends;
+  if (defect != LifeDefect::kLossTakenForEnd) {
+    return ends;
+  }
+  for (const auto& [id, job] : state.jobs()) {
+    if (!job.attempt.has_value()) {
+      continue;
+    }
+    Report report{id, job.attempt->number, 0, RunEnded()};
+    if (const NodeRun* run = RunOf(job, node, report); run != nullptr) {
+      RunEnded ended;
+      ended.time = now;
+      report.index = run->reported + 1;
+      report.fact = ended;
+      ends.push_back(report);
+    }
+  }
+  return ends;
+}
+
+void Plant(LifeDefect defect, std::vector<Effect>* effects) {
+  std::erase_if(*effects, [defect](const Effect& effect) {
+    return (defect == LifeDefect::kOrderUnrepeated && std::holds_alternative<Launch>(effect)) ||
+           (defect == LifeDefect::kEndUnrepeated && std::holds_alternative<Terminate>(effect));
+  });
+}
+
 void Plant(LifeDefect defect, const core::ClusterState& state, Registration* registration) {
   const Node* known = state.FindNode(registration->name);
   if (known != nullptr && defect == LifeDefect::kBootForgotten) {

@@ -34,6 +34,14 @@ void KeptJournal::Add(std::vector<JournalEntry> added, const std::vector<CycleRe
   commits.push_back(Commit{entries.back().version, fingerprint});
 }
 
+void KeptJournal::LoseLast() {
+  commits.pop_back();
+  const Version last = commits.empty() ? Version() : commits.back().version;
+  const auto later = [last](const auto& each) { return each.version > last; };
+  std::erase_if(entries, later);
+  std::erase_if(cycles, later);
+}
+
 std::optional<std::uint64_t> CheckReplay(const KeptJournal& kept, Oracle& oracle) {
   core::Replay replay;
   auto commit = kept.commits.begin();

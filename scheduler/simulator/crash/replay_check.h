@@ -22,6 +22,8 @@ struct KeptJournal {
   // REQUIRES: there are entries.
   void Add(std::vector<JournalEntry> added, const std::vector<CycleRecord>& made,
            std::optional<std::uint64_t> fingerprint);
+  // As if the last commit had never been. REQUIRES: there is one.
+  void LoseLast();
 
   std::vector<JournalEntry> entries;
   std::vector<CycleRecord> cycles;

@@ -16,6 +16,9 @@ constexpr Duration kControllerAwayMax{60'000};
 }  // namespace
 
 void SimulatedController::Start() {
+  if (world_.defect == LifeDefect::kTailLost && !disk_.commits.empty()) {
+    disk_.LoseLast();
+  }
   for (const JournalEntry& entry : disk_.entries) {
     state_.Apply(entry.event);
   }

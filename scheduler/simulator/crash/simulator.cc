@@ -198,7 +198,12 @@ class Simulation {
 }  // namespace
 
 SimulationResult Simulate(const Scenario& scenario, std::uint64_t seed) {
-  return Simulation(scenario, seed).Run();
+  if (!scenario.drawn) {
+    return Simulation(scenario, seed).Run();
+  }
+  Scenario own = scenario;
+  own.faults = DrawRates(scenario.faults, seed);
+  return Simulation(own, seed).Run();
 }
 
 }  // namespace muster::sim

@@ -25,7 +25,9 @@ struct Scenario {
   bool prompt = false;        // jobs go in the order called prompt
   Duration active{120'000};   // how long users submit and faults happen
   FaultRates faults;
+  bool drawn = false;                     // each life has rates of its own, around those
   LifeDefect defect = LifeDefect::kNone;  // to plant
+  friend bool operator==(const Scenario&, const Scenario&) = default;
 };
 
 struct SimulationResult {
