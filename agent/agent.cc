@@ -139,6 +139,10 @@ absl::Status Agent::Start() {
             }
           }));
   check_timer_ = loop_.RunAfter(config_.check_every, [this] { Check(); });
+  loop_.WhenHeldUp(EventLoop::kHeldUp, [&log = log_](std::chrono::milliseconds took) {
+    log.Warning(kComponent, absl::StrCat("was held up for ", took.count() / 1000,
+                                         " s: the disk of its state is slow, or this machine"));
+  });
   Sample();
   link_.Connect();
   return absl::OkStatus();

@@ -16,6 +16,7 @@
 #include <system_error>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "agent/supervisor/attempt/journal.h"
 #include "agent/supervisor/attempt/order_file.h"
 #include "agent/supervisor/checkpoint/checkpoint_flush.h"
@@ -72,6 +73,10 @@ absl::Status Supervise(const AttemptDirectory& directory, const Clock& clock, co
   ASSIGN_OR_RETURN(UniqueFd signals, BlockSignals({SIGCHLD, SIGTERM, SIGINT, SIGHUP, SIGQUIT,
                                                    SIGUSR1, SIGUSR2, SIGALRM}));
   ASSIGN_OR_RETURN(const std::unique_ptr<EventLoop> loop, EventLoop::Create());
+  loop->WhenHeldUp(EventLoop::kHeldUp, [&log](std::chrono::milliseconds took) {
+    log.Warning("supervisor", absl::StrCat("was held up for ", took.count() / 1000,
+                                           " s: the disk of the attempt is slow, or this machine"));
+  });
   ASSIGN_OR_RETURN(
       JournalWriter journal,
       JournalWriter::Open(directory.Journal(), order->launch.job, order->launch.attempt));

@@ -306,6 +306,10 @@ void Controller::EveryFewMoments() {
     return;
   }
   due_.sweep = std::chrono::steady_clock::now() + kSweep;
+  const std::string news = commits_ == nullptr ? "" : commits_->TakeNews();
+  if (!news.empty()) {
+    log_.Warning("store", news);
+  }
   if (stale_) {
     Reload();
   }

@@ -54,6 +54,24 @@ void CommitQueue::Reset() {
   changed_.notify_one();
 }
 
+std::string CommitQueue::TakeNews() {
+  const auto seconds = [](std::chrono::steady_clock::duration time) {
+    return std::chrono::floor<std::chrono::seconds>(time).count();
+  };
+  const std::lock_guard hold(mutex_);
+  if (slow_ != std::chrono::steady_clock::duration(0)) {
+    return absl::StrCat("the journal is written again; one write took ",
+                        seconds(std::exchange(slow_, {})), " s");
+  }
+  const auto now = std::chrono::steady_clock::now();
+  if (!writing_since_.has_value() || slow_said_ || now - *writing_since_ < kSlow) {
+    return "";
+  }
+  slow_said_ = true;
+  return absl::StrCat("a write of the journal has taken ", seconds(now - *writing_since_),
+                      " s and goes on: its disk is slow or hangs; nothing is answered meanwhile");
+}
+
 std::size_t CommitQueue::depth() const {
   const std::lock_guard hold(mutex_);
   return depth_;
@@ -138,8 +156,18 @@ void CommitQueue::CommitGroup(std::vector<Batch>* batches,
                               std::vector<std::function<void(absl::Status)>>* done) {
   absl::Status status;
   if (failed_.ok()) {
+    const auto begun = std::chrono::steady_clock::now();
+    {
+      const std::lock_guard hold(mutex_);
+      writing_since_ = begun;
+    }
     status = store_.Commit(*batches);
     failed_ = status;
+    const std::lock_guard hold(mutex_);
+    writing_since_.reset();
+    if (std::exchange(slow_said_, false)) {
+      slow_ = std::chrono::steady_clock::now() - begun;
+    }
   } else {
     status = absl::AbortedError(
         absl::StrCat("not written, for one before it was not: ", std::string(failed_.message())));

@@ -17,6 +17,8 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -43,6 +45,11 @@ class CommitQueue {
   // After a failure, lets the batches pushed from now on be written again; those pushed before stay
   // kAborted. For the caller that has loaded its state again.
   void Reset();
+
+  // A line about a transaction that takes kSlow or longer, or that has taken as long and is over;
+  // each is said once. "": there is none.
+  static constexpr std::chrono::seconds kSlow{5};
+  std::string TakeNews();
 
   // Batches pushed whose `done` has not returned.
   [[nodiscard]] std::size_t depth() const;
@@ -72,6 +79,9 @@ class CommitQueue {
   bool gathering_ = false;                       // the writer waits for no word
   std::size_t entries_ = 0;                      // journal entries taken since it last idled
   std::chrono::steady_clock::time_point began_;  // the last transaction
+  std::optional<std::chrono::steady_clock::time_point> writing_since_;
+  bool slow_said_ = false;                       // of the transaction that is being written
+  std::chrono::steady_clock::duration slow_{0};  // how long the last such took; 0: that was said
   std::thread thread_;
 };
 

@@ -141,6 +141,7 @@ absl::Status EventLoop::Turn() {
   if (count < 0) {
     return errno == EINTR ? absl::OkStatus() : absl::ErrnoToStatus(errno, "cannot wait for events");
   }
+  const auto begun = std::chrono::steady_clock::now();
   for (size_t i = 0; i < static_cast<size_t>(count) && !stopped_; ++i) {
     const uint64_t token = ready.at(i).data.u64;
     if (token == kWakeToken) {
@@ -150,6 +151,10 @@ absl::Status EventLoop::Turn() {
     } else if (const auto found = fd_of_token_.find(token); found != fd_of_token_.end()) {
       Dispatch(found->second, token, ready.at(i).events);
     }
+  }
+  const auto took = std::chrono::steady_clock::now() - begun;
+  if (held_up_ && took >= held_up_limit_) {
+    held_up_(std::chrono::floor<std::chrono::milliseconds>(took));
   }
   return absl::OkStatus();
 }

@@ -54,6 +54,15 @@ class EventLoop {
   // Runs `closure` on the owner thread in a later round of the loop. Safe from any thread.
   void Post(Closure closure);
 
+  // Calls `told` after a round of callbacks that took `limit` or longer: something that should not
+  // wait has waited, such as for a disk.
+  using HeldUp = std::function<void(std::chrono::milliseconds took)>;
+  static constexpr std::chrono::seconds kHeldUp{5};  // what is worth a line in a log
+  void WhenHeldUp(std::chrono::milliseconds limit, HeldUp told) {
+    held_up_limit_ = limit;
+    held_up_ = std::move(told);
+  }
+
   // Runs until Stop(). Returns an error only when the kernel refuses to wait.
   absl::Status Run();
   // Ends Run() after the current callback. From another thread: Post([&] { loop.Stop(); }).
@@ -87,6 +96,8 @@ class EventLoop {
   std::map<std::pair<SteadyTime, TimerId>, Closure> timers_;  // In firing order.
   std::map<TimerId, SteadyTime> due_of_timer_;
   SteadyTime armed_for_ = SteadyTime::max();
+  std::chrono::milliseconds held_up_limit_{0};
+  HeldUp held_up_;
 
   Mutex mutex_;
   std::vector<Closure> posted_ ABSL_GUARDED_BY(mutex_);

@@ -243,9 +243,11 @@ class StalledDiskTest(StandingJob):
         waiting = cluster.begin("submit", "--parsable", "-o", "/dev/null", *self.where(), "--wrap", "exit 5")
         time.sleep(STALL)
         self.assertIsNone(waiting.poll(), "it was answered by a disk that does not answer")
+        self.assertIn("goes on: its disk is slow or hangs", cluster.logs())
         cluster.machine.on()
         said, complaint = waiting.communicate(timeout=60)
         self.assertEqual((waiting.returncode, complaint), (0, ""))
+        wait_until(lambda: "the journal is written again" in cluster.logs(), cluster.logs)
         self.check_service(int(said))
 
     def test_an_agent_and_its_supervisors_go_on_once_their_disk_does(self):
@@ -256,6 +258,7 @@ class StalledDiskTest(StandingJob):
         self.assertNotIn(job, cluster.history())
         cluster.disks[1].on()
         self.check_service(job)
+        wait_until(lambda: "was held up for" in cluster.logs(), cluster.logs)
 
 
 def memory_group():

@@ -45,6 +45,16 @@ class EventLoopTest : public testing::Test {
   std::unique_ptr<EventLoop> loop_;
 };
 
+TEST_F(EventLoopTest, ARoundThatWasHeldUpIsToldOnce) {
+  std::vector<milliseconds> told;
+  loop_->WhenHeldUp(milliseconds(200), [&](milliseconds took) { told.push_back(took); });
+  loop_->Post([] { std::this_thread::sleep_for(milliseconds(250)); });
+  loop_->RunAfter(milliseconds(10), [&] { loop_->Stop(); });
+  ASSERT_TRUE(loop_->Run().ok());
+  ASSERT_GE(told.size(), 1U);
+  EXPECT_GE(told.front(), milliseconds(250));
+}
+
 TEST_F(EventLoopTest, AReadyDescriptorCallsBack) {
   const Pipe pipe = MakePipe();
   uint32_t seen = 0;
