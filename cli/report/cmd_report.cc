@@ -25,11 +25,12 @@ namespace {
 constexpr std::uint32_t kReportedJobsMost = 10'000'000;
 constexpr std::int64_t kPeriodsMost = 10'000;
 constexpr std::chrono::hours kWindowUnlessSaid{7 * 24};
-constexpr std::array<const char*, 3> kReports = {"usage", "utilization", "waits"};
+constexpr std::array<const char*, 4> kReports = {"usage", "utilization", "waits", "sizes"};
 
 struct ReportRequest {
   std::string kind;
-  ReportBy by = ReportBy::kAccount;
+  ReportKeys keys;
+  ReportedTres tres = {"cpu", "gpu", "mem"};
   UsageWindow window;
   Duration every{0};
   JobQuery query;
@@ -63,22 +64,35 @@ absl::Status ReadPeriod(const Invocation& invocation, ReportRequest& request) {
   return absl::OkStatus();
 }
 
+absl::Status ReadColumns(const Invocation& invocation, ReportRequest& request) {
+  request.keys.zone = StyleFor(invocation.environment, STDOUT_FILENO).zone;
+  if (invocation.Has("by")) {
+    const auto by = ReadReportKeys(invocation.Value("by"));
+    if (!by.has_value() || (request.kind != "usage" && request.kind != "waits")) {
+      return absl::InvalidArgumentError(
+          "--by: some of account, user, partition, qos, name, month and day, of usage and waits");
+    }
+    request.keys.by = *by;
+  }
+  if (invocation.Has("tres")) {
+    const auto tres = ReadReportedTres(invocation.Value("tres"));
+    if (!tres.has_value() || request.kind != "usage") {
+      return absl::InvalidArgumentError("--tres: some of cpu, gpu, mem, node and energy, of usage");
+    }
+    request.tres = *tres;
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<ReportRequest> ReadRequest(Invocation invocation, Time now) {
   ReportRequest request;
   request.kind = invocation.arguments.front();
   if (std::find(kReports.begin(), kReports.end(), request.kind) == kReports.end()) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "\"", request.kind, "\" is not a report: one of usage, utilization and waits"));
+        "\"", request.kind, "\" is not a report: one of usage, utilization, waits and sizes"));
   }
   invocation.arguments.clear();
-  if (invocation.Has("by")) {
-    const std::optional<ReportBy> by = ReadReportBy(invocation.Value("by"));
-    if (!by.has_value() || request.kind == "utilization") {
-      return absl::InvalidArgumentError(
-          "--by: account, user, partition, qos or name, of usage and waits");
-    }
-    request.by = *by;
-  }
+  RETURN_IF_ERROR(ReadColumns(invocation, request));
   ASSIGN_OR_RETURN(request.window.start,
                    ReadPast(invocation, "since", now, now - kWindowUnlessSaid));
   ASSIGN_OR_RETURN(request.window.end, ReadPast(invocation, "until", now, now));
@@ -104,14 +118,18 @@ absl::StatusOr<std::string> PageOf(Connection& connection, const ReportRequest& 
   const bool header = !invocation.Has("noheader");
   const bool json = invocation.Has("json");
   if (request.kind == "usage") {
-    const std::vector<UsageRow> rows = TallyUsage(jobs, request.by, request.window);
-    return json ? UsageDocument(rows, request.by, request.window)
-                : PrintUsage(rows, request.by, header, style);
+    const std::vector<UsageRow> rows = TallyUsage(jobs, request.keys, request.window);
+    return json ? UsageDocument(rows, request.keys.by, request.window)
+                : PrintUsage(rows, request.keys.by, request.tres, header, style);
   }
   if (request.kind == "waits") {
-    const std::vector<WaitRow> rows = TallyWaits(jobs, request.by, request.window);
-    return json ? WaitsDocument(rows, request.by, request.window)
-                : PrintWaits(rows, request.by, header, style);
+    const std::vector<WaitRow> rows = TallyWaits(jobs, request.keys, request.window);
+    return json ? WaitsDocument(rows, request.keys.by, request.window)
+                : PrintWaits(rows, request.keys.by, header, style);
+  }
+  if (request.kind == "sizes") {
+    const std::vector<SizeRow> rows = TallySizes(jobs, request.window);
+    return json ? SizesDocument(rows, request.window) : PrintSizes(rows, header, style);
   }
   ASSIGN_OR_RETURN(const NodeList nodes, connection.Call(ListNodes{{}, /*with_machine=*/false}));
   const std::vector<LoadRow> rows = TallyLoad(jobs, nodes.nodes, request.window, request.every);
@@ -139,8 +157,9 @@ Verb ReportVerb() {
   Verb verb;
   verb.name = "report";
   verb.purpose = "Report use, load and waits of the cluster; in a job, how it gets on";
-  verb.synopsis = "usage|utilization|waits|NAME=VALUE…";
+  verb.synopsis = "usage|utilization|waits|sizes|NAME=VALUE…";
   verb.examples = {"muster report usage --by user --since 30d",
+                   "muster report usage --by account,month --tres gpu,energy --since 365d",
                    "muster report utilization --since yesterday --every 1h",
                    "muster report waits --by partition --json", "muster report loss=0.31 step=400"};
   verb.remarks =
@@ -154,8 +173,12 @@ Verb ReportVerb() {
       {.name = "until", .letter = 0, .metavar = "TIME", .text = "Up to then (default: now)"});
   verb.options.push_back({.name = "by",
                           .letter = 0,
-                          .metavar = "KEY",
-                          .text = "account (the default), user, partition, qos or name"});
+                          .metavar = "KEY,...",
+                          .text = "account (the default), user, partition, qos, name, month, day"});
+  verb.options.push_back({.name = "tres",
+                          .letter = 0,
+                          .metavar = "LIST",
+                          .text = "Columns of usage: cpu, gpu, mem (the default), node, energy"});
   verb.options.push_back({.name = "every",
                           .letter = 0,
                           .metavar = "TIME",

@@ -1,11 +1,15 @@
 #include "cli/report/report_tables.h"
 
 #include <algorithm>
-#include <optional>
+#include <cmath>
+#include <iterator>
+#include <utility>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "cli/frame/json_output.h"
 #include "cli/page/quantity.h"
 #include "cli/page/table.h"
@@ -16,6 +20,29 @@ namespace {
 
 constexpr double kSecondsOfHour = 3600;
 constexpr double kBarCells = 20;
+constexpr double kJoulesOfKwh = 3'600'000;
+
+// A column of a report of use.
+struct TresColumn {
+  const char* name;
+  const char* title;
+  double (*amount)(const UsageRow& row);
+};
+constexpr TresColumn kTresColumns[] = {
+    {"cpu", "CPU-HOURS", [](const UsageRow& row) { return row.cpu_seconds / kSecondsOfHour; }},
+    {"gpu", "GPU-HOURS", [](const UsageRow& row) { return row.gpu_seconds / kSecondsOfHour; }},
+    {"mem", "GIB-HOURS",
+     [](const UsageRow& row) { return row.memory_mib_seconds / 1024 / kSecondsOfHour; }},
+    {"node", "NODE-HOURS", [](const UsageRow& row) { return row.node_seconds / kSecondsOfHour; }},
+    {"energy", "KWH", [](const UsageRow& row) { return row.joules / kJoulesOfKwh; }},
+};
+
+const TresColumn* ColumnOf(const std::string& name) {
+  const auto* const found =
+      std::find_if(std::begin(kTresColumns), std::end(kTresColumns),
+                   [&name](const TresColumn& column) { return name == column.name; });
+  return found == std::end(kTresColumns) ? nullptr : found;
+}
 
 double Hours(double seconds) {
   return seconds / kSecondsOfHour;
@@ -57,39 +84,116 @@ Json Head(const UsageWindow& window) {
   return document;
 }
 
+std::vector<Column> KeyColumns(const std::vector<ReportBy>& by) {
+  std::vector<Column> columns;
+  for (const ReportBy key : by) {
+    columns.push_back(Words(Name(key)));
+  }
+  return columns;
+}
+
+std::vector<Cell> NameCells(const GroupNames& names) {
+  std::vector<Cell> cells;
+  for (const std::string& name : names) {
+    cells.push_back({NameText(name)});
+  }
+  return cells;
+}
+
+std::string ByText(const std::vector<ReportBy>& by) {
+  return absl::StrJoin(by, ",",
+                       [](std::string* out, ReportBy key) { absl::StrAppend(out, Name(key)); });
+}
+
+Json NamedRow(const std::vector<ReportBy>& by, const GroupNames& names) {
+  Json row = {{"name", absl::StrJoin(names, ",")}};
+  for (std::size_t i = 0; by.size() > 1 && i < by.size(); ++i) {
+    row[Name(by[i])] = names[i];
+  }
+  return row;
+}
+
+std::string SizeText(const SizeRow& row) {
+  const char* unit = row.gpus ? " GPU" : " CPU";
+  return row.least == row.most ? absl::StrCat(row.most, unit, row.most == 1 ? "" : "s")
+                               : absl::StrCat(row.least, "-", row.most, unit, "s");
+}
+
 std::optional<double> EfficiencyOf(const UsageRow& row) {
   return ShareOf(row.worked_cpu_seconds, row.measured_cpu_seconds);
 }
 
 }  // namespace
 
-std::string PrintUsage(const std::vector<UsageRow>& rows, ReportBy by, bool header,
-                       const Style& style) {
-  Table table({Words(Name(by)), Number("JOBS"), Number("FAILED"), Number("CPU-HOURS"),
-               Number("GPU-HOURS"), Number("GIB-HOURS"), Number("CPU-USE")});
+std::optional<ReportedTres> ReadReportedTres(const std::string& words) {
+  ReportedTres tres = absl::StrSplit(words, ',');
+  const bool known = std::all_of(tres.begin(), tres.end(),
+                                 [](const std::string& name) { return ColumnOf(name) != nullptr; });
+  return known ? std::optional(std::move(tres)) : std::nullopt;
+}
+
+std::string PrintUsage(const std::vector<UsageRow>& rows, const std::vector<ReportBy>& by,
+                       const ReportedTres& tres, bool header, const Style& style) {
+  std::vector<Column> columns = KeyColumns(by);
+  columns.push_back(Number("JOBS"));
+  columns.push_back(Number("FAILED"));
+  for (const std::string& name : tres) {
+    columns.push_back(Number(ColumnOf(name)->title));
+  }
+  columns.push_back(Number("CPU-USE"));
+  Table table(std::move(columns));
   for (const UsageRow& row : rows) {
-    table.Add({{NameText(row.name)},
-               {absl::StrCat(row.jobs)},
-               {absl::StrCat(row.failed), row.failed > 0 ? Paint::kYellow : Paint::kPlain},
-               {HoursText(row.cpu_seconds)},
-               {HoursText(row.gpu_seconds)},
-               {HoursText(row.memory_mib_seconds / 1024)},
-               {PerCent(EfficiencyOf(row))}});
+    std::vector<Cell> cells = NameCells(row.names);
+    cells.push_back({absl::StrCat(row.jobs)});
+    cells.push_back({absl::StrCat(row.failed), row.failed > 0 ? Paint::kYellow : Paint::kPlain});
+    for (const std::string& name : tres) {
+      cells.push_back({absl::StrFormat("%.1f", ColumnOf(name)->amount(row))});
+    }
+    cells.push_back({PerCent(EfficiencyOf(row))});
+    table.Add(std::move(cells));
   }
   return table.Print(style, header);
 }
 
-std::string PrintWaits(const std::vector<WaitRow>& rows, ReportBy by, bool header,
-                       const Style& style) {
-  Table table({Words(Name(by)), Number("STARTED"), Number("MEDIAN"), Number("P90"), Number("P99"),
-               Number("LONGEST")});
+std::string PrintWaits(const std::vector<WaitRow>& rows, const std::vector<ReportBy>& by,
+                       bool header, const Style& style) {
+  std::vector<Column> columns = KeyColumns(by);
+  for (const char* title : {"STARTED", "MEDIAN", "P90", "P99", "LONGEST"}) {
+    columns.push_back(Number(title));
+  }
+  Table table(std::move(columns));
   for (const WaitRow& row : rows) {
-    table.Add({{NameText(row.name)},
+    std::vector<Cell> cells = NameCells(row.names);
+    cells.push_back({absl::StrCat(row.jobs)});
+    for (const Duration wait : {row.median, row.p90, row.p99, row.longest}) {
+      cells.push_back({ElapsedText(wait)});
+    }
+    table.Add(std::move(cells));
+  }
+  return table.Print(style, header);
+}
+
+std::string PrintSizes(const std::vector<SizeRow>& rows, bool header, const Style& style) {
+  double jobs = 0;
+  for (const SizeRow& row : rows) {
+    jobs += static_cast<double>(row.jobs);
+  }
+  Table table({Words("size"),
+               Number("JOBS"),
+               Number("SHARE"),
+               {.title = "", .right = false, .least = 0},
+               Number("CPU-HOURS"),
+               Number("GPU-HOURS"),
+               Number("MEDIAN")});
+  for (const SizeRow& row : rows) {
+    const auto share = ShareOf(static_cast<double>(row.jobs), jobs);
+    table.Add({{SizeText(row)},
                {absl::StrCat(row.jobs)},
-               {ElapsedText(row.median)},
-               {ElapsedText(row.p90)},
-               {ElapsedText(row.p99)},
-               {ElapsedText(row.longest)}});
+               {PerCent(share)},
+               {Bar(share), Paint::kGreen},
+               {HoursText(row.cpu_seconds)},
+               {HoursText(row.gpu_seconds)},
+               {ElapsedText(row.median)}});
   }
   return table.Print(style, header);
 }
@@ -114,35 +218,54 @@ std::string PrintLoad(const std::vector<LoadRow>& rows, bool header, const Style
   return table.Print(style, header);
 }
 
-std::string UsageDocument(const std::vector<UsageRow>& rows, ReportBy by,
+std::string UsageDocument(const std::vector<UsageRow>& rows, const std::vector<ReportBy>& by,
                           const UsageWindow& window) {
   Json document = Head(window);
-  document["by"] = Name(by);
+  document["by"] = ByText(by);
   document["usage"] = Json::array();
   for (const UsageRow& row : rows) {
-    document["usage"].push_back({{"name", row.name},
-                                 {"jobs", row.jobs},
-                                 {"failed", row.failed},
-                                 {"cpu_hours", Hours(row.cpu_seconds)},
-                                 {"gpu_hours", Hours(row.gpu_seconds)},
-                                 {"memory_gib_hours", Hours(row.memory_mib_seconds) / 1024},
-                                 {"cpu_efficiency", ToJson(EfficiencyOf(row))}});
+    Json entry = NamedRow(by, row.names);
+    entry["jobs"] = row.jobs;
+    entry["failed"] = row.failed;
+    entry["cpu_hours"] = Hours(row.cpu_seconds);
+    entry["gpu_hours"] = Hours(row.gpu_seconds);
+    entry["memory_gib_hours"] = Hours(row.memory_mib_seconds) / 1024;
+    entry["node_hours"] = Hours(row.node_seconds);
+    entry["energy_kwh"] = row.joules / kJoulesOfKwh;
+    entry["cpu_efficiency"] = ToJson(EfficiencyOf(row));
+    document["usage"].push_back(std::move(entry));
   }
   return PrintJson(document);
 }
 
-std::string WaitsDocument(const std::vector<WaitRow>& rows, ReportBy by,
+std::string WaitsDocument(const std::vector<WaitRow>& rows, const std::vector<ReportBy>& by,
                           const UsageWindow& window) {
   Json document = Head(window);
-  document["by"] = Name(by);
+  document["by"] = ByText(by);
   document["waits"] = Json::array();
   for (const WaitRow& row : rows) {
-    document["waits"].push_back({{"name", row.name},
+    Json entry = NamedRow(by, row.names);
+    entry["jobs"] = row.jobs;
+    entry["median"] = ToJson(row.median);
+    entry["p90"] = ToJson(row.p90);
+    entry["p99"] = ToJson(row.p99);
+    entry["longest"] = ToJson(row.longest);
+    document["waits"].push_back(std::move(entry));
+  }
+  return PrintJson(document);
+}
+
+std::string SizesDocument(const std::vector<SizeRow>& rows, const UsageWindow& window) {
+  Json document = Head(window);
+  document["sizes"] = Json::array();
+  for (const SizeRow& row : rows) {
+    document["sizes"].push_back({{"of", row.gpus ? "gpus" : "cpus"},
+                                 {"least", row.least},
+                                 {"most", row.most},
                                  {"jobs", row.jobs},
-                                 {"median", ToJson(row.median)},
-                                 {"p90", ToJson(row.p90)},
-                                 {"p99", ToJson(row.p99)},
-                                 {"longest", ToJson(row.longest)}});
+                                 {"cpu_hours", Hours(row.cpu_seconds)},
+                                 {"gpu_hours", Hours(row.gpu_seconds)},
+                                 {"median", ToJson(row.median)}});
   }
   return PrintJson(document);
 }

@@ -5,6 +5,7 @@
 // Documents that other programs read: keys may be added, none renamed. Pure. Invariant: a share of
 // nothing is "-", and null.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,18 +14,28 @@
 
 namespace muster::cli {
 
-std::string PrintUsage(const std::vector<UsageRow>& rows, ReportBy by, bool header,
-                       const Style& style);
-std::string PrintWaits(const std::vector<WaitRow>& rows, ReportBy by, bool header,
-                       const Style& style);
+// What a report of use has columns of, beside jobs: "cpu", "gpu", "mem", "node", "energy".
+using ReportedTres = std::vector<std::string>;
+// nullopt for other words, and for none.
+std::optional<ReportedTres> ReadReportedTres(const std::string& words);
+
+std::string PrintUsage(const std::vector<UsageRow>& rows, const std::vector<ReportBy>& by,
+                       const ReportedTres& tres, bool header, const Style& style);
+std::string PrintWaits(const std::vector<WaitRow>& rows, const std::vector<ReportBy>& by,
+                       bool header, const Style& style);
+std::string PrintSizes(const std::vector<SizeRow>& rows, bool header, const Style& style);
 std::string PrintLoad(const std::vector<LoadRow>& rows, bool header, const Style& style);
 
 // {"since","until","by","usage":[{"name","jobs","failed","cpu_hours","gpu_hours",
-// "memory_gib_hours","cpu_efficiency"}]}
-std::string UsageDocument(const std::vector<UsageRow>& rows, ReportBy by,
+// "memory_gib_hours","node_hours","energy_kwh","cpu_efficiency"}]}; each with the names of its
+// keys, and `name` is all of them with commas
+std::string UsageDocument(const std::vector<UsageRow>& rows, const std::vector<ReportBy>& by,
                           const UsageWindow& window);
 // {"since","until","by","waits":[{"name","jobs","median","p90","p99","longest"}]}, in seconds
-std::string WaitsDocument(const std::vector<WaitRow>& rows, ReportBy by, const UsageWindow& window);
+std::string WaitsDocument(const std::vector<WaitRow>& rows, const std::vector<ReportBy>& by,
+                          const UsageWindow& window);
+// {"since","until","sizes":[{"of","least","most","jobs","cpu_hours","gpu_hours","median"}]}
+std::string SizesDocument(const std::vector<SizeRow>& rows, const UsageWindow& window);
 // {"since","until","utilization":[{"since","until","jobs","cpus","gpus"}]}: shares of what there is
 std::string LoadDocument(const std::vector<LoadRow>& rows, const UsageWindow& window);
 

@@ -2,19 +2,61 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <map>
 #include <utility>
 
+#include "absl/strings/str_split.h"
+#include "absl/time/civil_time.h"
 #include "cli/page/quantity.h"
+#include "scheduler/base/contains.h"
 #include "scheduler/model/job/job_state.h"
 
 namespace muster::cli {
 namespace {
 
-constexpr std::array<const char*, 5> kByNames = {"account", "user", "partition", "qos", "name"};
+constexpr std::array<const char*, 7> kByNames = {"account", "user",  "partition", "qos",
+                                                 "name",    "month", "day"};
 
-const std::string& KeyOf(const JobView& job, ReportBy by) {
+std::string NameOfPeriod(Time time, ReportBy by, absl::TimeZone zone) {
+  return absl::FormatTime(by == ReportBy::kMonth ? "%Y-%m" : "%Y-%m-%d",
+                          absl::FromUnixMillis(time.time_since_epoch().count()), zone);
+}
+
+// When the day or month of that moment is over.
+Time EndOfPeriod(Time time, ReportBy by, absl::TimeZone zone) {
+  const absl::Time moment = absl::FromUnixMillis(time.time_since_epoch().count());
+  const absl::Time end =
+      by == ReportBy::kMonth
+          ? absl::FromCivil(absl::CivilSecond(absl::ToCivilMonth(moment, zone) + 1), zone)
+          : absl::FromCivil(absl::CivilSecond(absl::ToCivilDay(moment, zone) + 1), zone);
+  return Time(Duration(absl::ToUnixMillis(end)));
+}
+
+// The shortest period of the keys.
+std::optional<ReportBy> PeriodOf(const ReportKeys& keys) {
+  for (const ReportBy period : {ReportBy::kDay, ReportBy::kMonth}) {
+    if (Contains(keys.by, period)) {
+      return period;
+    }
+  }
+  return std::nullopt;
+}
+
+// The parts of the window that lie in one period each.
+std::vector<UsageWindow> PartsOf(const UsageWindow& window, const ReportKeys& keys) {
+  const std::optional<ReportBy> period = PeriodOf(keys);
+  std::vector<UsageWindow> parts;
+  for (Time start = window.start; start < window.end; start = parts.back().end) {
+    parts.push_back({start, period.has_value()
+                                ? std::min(EndOfPeriod(start, *period, keys.zone), window.end)
+                                : window.end});
+  }
+  return parts;
+}
+
+std::string KeyOf(const JobView& job, ReportBy by, Time time, absl::TimeZone zone) {
   switch (by) {
     case ReportBy::kAccount:
       return job.account;
@@ -26,8 +68,19 @@ const std::string& KeyOf(const JobView& job, ReportBy by) {
       return job.qos;
     case ReportBy::kName:
       return job.name;
+    case ReportBy::kMonth:
+    case ReportBy::kDay:
+      return NameOfPeriod(time, by, zone);
   }
   return job.account;
+}
+
+GroupNames NamesOf(const JobView& job, const ReportKeys& keys, Time time) {
+  GroupNames names;
+  for (const ReportBy by : keys.by) {
+    names.push_back(KeyOf(job, by, time, keys.zone));
+  }
+  return names;
 }
 
 double Seconds(Duration duration) {
@@ -40,11 +93,12 @@ bool HasFailed(const JobView& job) {
 
 void Count(const JobView& job, const UsageWindow& window, UsageRow& row) {
   ++row.jobs;
-  row.failed += HasFailed(job) ? 1U : 0U;
+  row.failed += HasFailed(job) && job.end_time <= window.end ? 1U : 0U;
   const double seconds = Seconds(HeldTime(job, window));
   const double cpu_seconds = seconds * job.cpus;
   row.cpu_seconds += cpu_seconds;
   row.gpu_seconds += seconds * job.gpus;
+  row.node_seconds += seconds * job.node_count;
   row.memory_mib_seconds +=
       seconds * static_cast<double>(job.memory.value()) / static_cast<double>(kMebibyte.value());
   if (IsMeasured(job.usage)) {
@@ -52,7 +106,10 @@ void Count(const JobView& job, const UsageWindow& window, UsageRow& row) {
     const Time end = job.end_time == kNoTime ? window.end : job.end_time;
     const double whole = Seconds(HeldTime(job, {job.start_time, end}));
     row.measured_cpu_seconds += cpu_seconds;
-    row.worked_cpu_seconds += whole <= 0 ? 0 : Seconds(CpuTime(job.usage)) * seconds / whole;
+    const double share = whole <= 0 ? 0 : seconds / whole;
+    row.worked_cpu_seconds += Seconds(CpuTime(job.usage)) * share;
+    row.joules +=
+        static_cast<double>(job.usage.gpu_energy_mj + job.usage.cpu_energy_mj) / 1000 * share;
   }
 }
 
@@ -64,55 +121,103 @@ Duration Rank(const std::vector<Duration>& sorted, std::size_t per_cent) {
 
 }  // namespace
 
-std::optional<ReportBy> ReadReportBy(std::string_view word) {
-  const auto* const found = std::find(kByNames.begin(), kByNames.end(), word);
-  return found == kByNames.end() ? std::nullopt
-                                 : std::optional(static_cast<ReportBy>(found - kByNames.begin()));
+std::optional<std::vector<ReportBy>> ReadReportKeys(const std::string& words) {
+  std::vector<ReportBy> by;
+  for (const std::string& word : std::vector<std::string>(absl::StrSplit(words, ','))) {
+    const auto* const found = std::find(kByNames.begin(), kByNames.end(), word);
+    const auto key = static_cast<ReportBy>(found - kByNames.begin());
+    if (found == kByNames.end() || Contains(by, key)) {
+      return std::nullopt;
+    }
+    by.push_back(key);
+  }
+  return by;
 }
 
 const char* Name(ReportBy by) {
   return kByNames.at(static_cast<std::size_t>(by));
 }
 
-std::vector<UsageRow> TallyUsage(const std::vector<JobView>& jobs, ReportBy by,
+std::vector<UsageRow> TallyUsage(const std::vector<JobView>& jobs, const ReportKeys& keys,
                                  const UsageWindow& window) {
-  std::map<std::string, UsageRow> groups;
+  std::map<GroupNames, UsageRow> groups;
+  const std::vector<UsageWindow> parts = PartsOf(window, keys);
   for (const JobView& job : jobs) {
-    if (RanIn(job, window)) {
-      Count(job, window, groups[KeyOf(job, by)]);
+    // The first part that it can lie in: the last that begins before it.
+    auto part =
+        std::upper_bound(parts.begin(), parts.end(), job.start_time,
+                         [](Time start, const UsageWindow& each) { return start < each.end; });
+    for (; part != parts.end() && RanIn(job, *part); ++part) {
+      Count(job, *part, groups[NamesOf(job, keys, part->start)]);
     }
   }
   std::vector<UsageRow> rows;
   rows.reserve(groups.size());
-  for (auto& [name, row] : groups) {
-    row.name = name;
+  for (auto& [names, row] : groups) {
+    row.names = names;
     rows.push_back(std::move(row));
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const UsageRow& a, const UsageRow& b) {
-    return std::pair(a.gpu_seconds, a.cpu_seconds) > std::pair(b.gpu_seconds, b.cpu_seconds);
-  });
+  if (!PeriodOf(keys).has_value()) {
+    std::stable_sort(rows.begin(), rows.end(), [](const UsageRow& a, const UsageRow& b) {
+      return std::pair(a.gpu_seconds, a.cpu_seconds) > std::pair(b.gpu_seconds, b.cpu_seconds);
+    });
+  }
   return rows;
 }
 
-std::vector<WaitRow> TallyWaits(const std::vector<JobView>& jobs, ReportBy by,
+std::vector<WaitRow> TallyWaits(const std::vector<JobView>& jobs, const ReportKeys& keys,
                                 const UsageWindow& window) {
-  std::map<std::string, std::vector<Duration>> groups;
+  std::map<GroupNames, std::vector<Duration>> groups;
   for (const JobView& job : jobs) {
     if (job.start_time != kNoTime && job.start_time >= window.start &&
         job.start_time < window.end) {
       const Time asked = std::max(job.submit_time, job.begin_time);
-      groups[KeyOf(job, by)].push_back(std::max(job.start_time - asked, Duration(0)));
+      groups[NamesOf(job, keys, job.start_time)].push_back(
+          std::max(job.start_time - asked, Duration(0)));
     }
   }
   std::vector<WaitRow> rows;
   rows.reserve(groups.size());
-  for (auto& [name, waits] : groups) {
+  for (auto& [names, waits] : groups) {
     std::sort(waits.begin(), waits.end());
     rows.push_back(
-        {name, waits.size(), Rank(waits, 50), Rank(waits, 90), Rank(waits, 99), waits.back()});
+        {names, waits.size(), Rank(waits, 50), Rank(waits, 90), Rank(waits, 99), waits.back()});
   }
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const WaitRow& a, const WaitRow& b) { return a.jobs > b.jobs; });
+  if (!PeriodOf(keys).has_value()) {
+    std::stable_sort(rows.begin(), rows.end(),
+                     [](const WaitRow& a, const WaitRow& b) { return a.jobs > b.jobs; });
+  }
+  return rows;
+}
+
+std::vector<SizeRow> TallySizes(const std::vector<JobView>& jobs, const UsageWindow& window) {
+  struct Size {
+    SizeRow row;
+    std::vector<Duration> times;
+  };
+  std::map<std::pair<bool, std::uint32_t>, Size> sizes;
+  for (const JobView& job : jobs) {
+    if (!RanIn(job, window)) {
+      continue;
+    }
+    const bool gpus = job.gpus > 0;
+    const std::uint32_t most = std::bit_ceil(std::max(gpus ? job.gpus : job.cpus, 1U));
+    Size& size = sizes[{gpus, most}];
+    const Duration held = HeldTime(job, window);
+    size.row.gpus = gpus;
+    size.row.most = most;
+    size.row.least = most <= 2 ? most : most / 2 + 1;
+    ++size.row.jobs;
+    size.row.cpu_seconds += Seconds(held) * job.cpus;
+    size.row.gpu_seconds += Seconds(held) * job.gpus;
+    size.times.push_back(held);
+  }
+  std::vector<SizeRow> rows;
+  for (auto& [key, size] : sizes) {
+    std::sort(size.times.begin(), size.times.end());
+    size.row.median = Rank(size.times, 50);
+    rows.push_back(size.row);
+  }
   return rows;
 }
 

@@ -2,16 +2,17 @@
 
 // What a report says, reckoned from jobs: who used how much, how busy the cluster was, who waited.
 //
-// Pure. Invariants: (1) of a job only what lies in the window counts; (2) groups come by what they
-// used, the most first, then by name; (3) a rank of a sorted list is the nearest one: p90 is the
-// least wait that 90 % of the jobs do not exceed.
+// Pure. Invariants: (1) of a job only what lies in the window counts, and of a month or a day what
+// lies in that; (2) groups come by what they used, the most first, then by name, and by time where
+// they are of a month or a day; (3) a rank of a sorted list is the nearest one: p90 is the least
+// wait that 90 % of the jobs do not exceed.
 
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "cli/report/usage_tally.h"
 #include "scheduler/model/value/time.h"
 #include "scheduler/model/view/view.h"
@@ -19,26 +20,36 @@
 namespace muster::cli {
 
 // By what jobs are put together.
-enum class ReportBy { kAccount, kUser, kPartition, kQos, kName };
-// "account", "user", "partition", "qos", "name"; nullopt for other words.
-std::optional<ReportBy> ReadReportBy(std::string_view word);
+enum class ReportBy { kAccount, kUser, kPartition, kQos, kName, kMonth, kDay };
 const char* Name(ReportBy by);
 
+// By all of it, in that order.
+struct ReportKeys {
+  std::vector<ReportBy> by = {ReportBy::kAccount};
+  absl::TimeZone zone = absl::UTCTimeZone();  // of months and days
+};
+// "account", "user,month"; nullopt for other words, for none, and for one twice.
+std::optional<std::vector<ReportBy>> ReadReportKeys(const std::string& words);
+
+using GroupNames = std::vector<std::string>;  // one for each key; a month is "2026-03"
+
 struct UsageRow {
-  std::string name;
-  std::uint64_t jobs = 0;
+  GroupNames names;
+  std::uint64_t jobs = 0;    // that ran
   std::uint64_t failed = 0;  // of these, ended otherwise than by success or a cancellation
   double cpu_seconds = 0;
   double gpu_seconds = 0;
   double memory_mib_seconds = 0;
+  double node_seconds = 0;
+  double joules = 0;                // of those whose energy was measured
   double measured_cpu_seconds = 0;  // of those whose processes were measured
   double worked_cpu_seconds = 0;    // by these processes
 };
-std::vector<UsageRow> TallyUsage(const std::vector<JobView>& jobs, ReportBy by,
+std::vector<UsageRow> TallyUsage(const std::vector<JobView>& jobs, const ReportKeys& keys,
                                  const UsageWindow& window);
 
 struct WaitRow {
-  std::string name;
+  GroupNames names;
   std::uint64_t jobs = 0;  // that started in the window
   Duration median{0};
   Duration p90{0};
@@ -46,8 +57,21 @@ struct WaitRow {
   Duration longest{0};
 };
 // From when a job was submitted, or might begin, to its start.
-std::vector<WaitRow> TallyWaits(const std::vector<JobView>& jobs, ReportBy by,
+std::vector<WaitRow> TallyWaits(const std::vector<JobView>& jobs, const ReportKeys& keys,
                                 const UsageWindow& window);
+
+// Jobs that had about as much: GPUs, or CPUs where they had no GPU.
+struct SizeRow {
+  bool gpus = false;
+  std::uint32_t least = 0;  // 1, 2, 3, 5, 9, …
+  std::uint32_t most = 0;   // 1, 2, 4, 8, 16, …
+  std::uint64_t jobs = 0;
+  double cpu_seconds = 0;
+  double gpu_seconds = 0;
+  Duration median{0};  // of how long they have run
+};
+// By CPUs, then by GPUs, the smallest first.
+std::vector<SizeRow> TallySizes(const std::vector<JobView>& jobs, const UsageWindow& window);
 
 struct LoadRow {
   UsageWindow period;

@@ -10,19 +10,48 @@ namespace {
 using std::chrono::hours;
 
 TEST(ReportTablesTest, UseIsShownInHours) {
-  UsageRow row{.name = "physics", .jobs = 12, .failed = 1, .cpu_seconds = 5400};
+  UsageRow row{.names = {"physics"}, .jobs = 12, .failed = 1, .cpu_seconds = 5400};
   row.memory_mib_seconds = 1024.0 * 7200;
   row.measured_cpu_seconds = 5400;
   row.worked_cpu_seconds = 2700;
-  EXPECT_EQ(PrintUsage({row, {.name = ""}}, ReportBy::kAccount, true, Style()),
+  EXPECT_EQ(PrintUsage({row, {.names = {""}}}, {ReportBy::kAccount}, {"cpu", "gpu", "mem"}, true,
+                       Style()),
             "ACCOUNT  JOBS  FAILED  CPU-HOURS  GPU-HOURS  GIB-HOURS  CPU-USE\n"
             "physics    12       1        1.5        0.0        2.0     50 %\n"
             "-           0       0        0.0        0.0        0.0        -\n");
 }
 
+TEST(ReportTablesTest, ColumnsOfUseAreChosenAndGroupsHaveSeveralNames) {
+  UsageRow row{.names = {"physics", "2026-03"}, .jobs = 2, .gpu_seconds = 7200};
+  row.node_seconds = 3600;
+  row.joules = 7'200'000;
+  const std::vector<ReportBy> by = {ReportBy::kAccount, ReportBy::kMonth};
+  EXPECT_EQ(PrintUsage({row}, by, *ReadReportedTres("energy,node"), true, Style()),
+            "ACCOUNT  MONTH    JOBS  FAILED  KWH  NODE-HOURS  CPU-USE\n"
+            "physics  2026-03     2       0  2.0         1.0        -\n");
+  EXPECT_FALSE(ReadReportedTres("gpu,volts").has_value());
+  EXPECT_FALSE(ReadReportedTres("").has_value());
+  const auto usage = nlohmann::json::parse(UsageDocument({row}, by, {}))["usage"][0];
+  EXPECT_EQ(usage["name"], "physics,2026-03");
+  EXPECT_EQ(usage["month"], "2026-03");
+  EXPECT_EQ(usage["energy_kwh"], 2);
+}
+
+TEST(ReportTablesTest, SizesAreShownWithTheirShareOfAllJobs) {
+  const SizeRow cpus{.least = 3, .most = 4, .jobs = 3, .cpu_seconds = 3600, .median = hours(1)};
+  const SizeRow gpu{.gpus = true, .least = 1, .most = 1, .jobs = 1, .gpu_seconds = 1800};
+  EXPECT_EQ(PrintSizes({cpus, gpu}, true, Style()),
+            "SIZE      JOBS  SHARE                   CPU-HOURS  GPU-HOURS   MEDIAN\n"
+            "3-4 CPUs     3   75 %  ###############        1.0        0.0  1:00:00\n"
+            "1 GPU        1   25 %  #####                  0.0        0.5     0:00\n");
+  const auto sizes = nlohmann::json::parse(SizesDocument({gpu}, {}))["sizes"][0];
+  EXPECT_EQ(sizes["of"], "gpus");
+  EXPECT_EQ(sizes["gpu_hours"], 0.5);
+}
+
 TEST(ReportTablesTest, WaitsAreShownAsSlurmWritesTimes) {
-  EXPECT_EQ(PrintWaits({{"debug", 3, Duration(1000), hours(1), hours(1), hours(27)}},
-                       ReportBy::kPartition, true, Style()),
+  EXPECT_EQ(PrintWaits({{{"debug"}, 3, Duration(1000), hours(1), hours(1), hours(27)}},
+                       {ReportBy::kPartition}, true, Style()),
             "PARTITION  STARTED  MEDIAN      P90      P99     LONGEST\n"
             "debug            3    0:01  1:00:00  1:00:00  1-03:00:00\n");
 }
@@ -30,20 +59,19 @@ TEST(ReportTablesTest, WaitsAreShownAsSlurmWritesTimes) {
 TEST(ReportTablesTest, LoadIsABar) {
   LoadRow row{.period = {Time(hours(24)), Time(hours(25))}, .cpu_seconds = 50, .cpu_offered = 100};
   row.jobs = 2.25;
-  EXPECT_EQ(PrintLoad({row}, false, Style()),
-            "1970-01-02 00:00:00  2.2  50 %  ##########  -\n");
+  EXPECT_EQ(PrintLoad({row}, false, Style()), "1970-01-02 00:00:00  2.2  50 %  ##########  -\n");
 }
 
 TEST(ReportTablesTest, DocumentsSayTheirTimeAndNothingOfNothing) {
   const UsageWindow window{Time(hours(24)), Time(hours(48))};
   const auto usage = nlohmann::json::parse(
-      UsageDocument({{.name = "a", .cpu_seconds = 3600}}, ReportBy::kUser, window));
+      UsageDocument({{.names = {"a"}, .cpu_seconds = 3600}}, {ReportBy::kUser}, window));
   EXPECT_EQ(usage["since"], "1970-01-02T00:00:00.000Z");
   EXPECT_EQ(usage["by"], "user");
   EXPECT_EQ(usage["usage"][0]["cpu_hours"], 1);
   EXPECT_TRUE(usage["usage"][0]["cpu_efficiency"].is_null());
   const auto waits = nlohmann::json::parse(WaitsDocument(
-      {{"a", 1, Duration(1500), hours(1), hours(1), hours(1)}}, ReportBy::kQos, window));
+      {{{"a"}, 1, Duration(1500), hours(1), hours(1), hours(1)}}, {ReportBy::kQos}, window));
   EXPECT_EQ(waits["waits"][0]["median"], 1.5);
   const auto load = nlohmann::json::parse(
       LoadDocument({{.period = window, .cpu_seconds = 1, .cpu_offered = 4}}, window));

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace muster::cli {
 namespace {
 
@@ -11,6 +13,12 @@ using std::chrono::minutes;
 
 Time At(int hour) {
   return Time(hours(1000 + hour));
+}
+
+ReportKeys By(std::vector<ReportBy> by) {
+  ReportKeys keys;
+  keys.by = std::move(by);
+  return keys;
 }
 
 JobView JobOf(const std::string& user, int start, int end, std::uint32_t cpus = 2) {
@@ -29,13 +37,13 @@ TEST(ReportTallyTest, GroupsComeByWhatTheyUsed) {
   JobView gpus = JobOf("cleo", 0, 1);
   gpus.gpus = 1;
   const auto rows = TallyUsage({JobOf("ann", 0, 1), JobOf("ben", 0, 3), gpus, JobOf("ann", 1, 2)},
-                               ReportBy::kUser, {At(0), At(10)});
+                               By({ReportBy::kUser}), {At(0), At(10)});
   ASSERT_EQ(rows.size(), 3U);
-  EXPECT_EQ(rows[0].name, "cleo");
+  EXPECT_EQ(rows[0].names[0], "cleo");
   EXPECT_DOUBLE_EQ(rows[0].gpu_seconds, 3600);
-  EXPECT_EQ(rows[1].name, "ben");
+  EXPECT_EQ(rows[1].names[0], "ben");
   EXPECT_DOUBLE_EQ(rows[1].cpu_seconds, 2 * 3 * 3600);
-  EXPECT_EQ(rows[2].name, "ann");
+  EXPECT_EQ(rows[2].names[0], "ann");
   EXPECT_EQ(rows[2].jobs, 2U);
 }
 
@@ -45,7 +53,7 @@ TEST(ReportTallyTest, OnlyWhatLiesInTheWindowCounts) {
   runs.state = "RUNNING";
   const auto rows =
       TallyUsage({JobOf("ann", 0, 4, 1), JobOf("ann", 7, 9), JobOf("ann", 0, 2), runs},
-                 ReportBy::kUser, {At(2), At(6)});
+                 By({ReportBy::kUser}), {At(2), At(6)});
   ASSERT_EQ(rows.size(), 1U);
   EXPECT_EQ(rows[0].jobs, 2U);
   EXPECT_DOUBLE_EQ(rows[0].cpu_seconds, (2 + 3) * 3600);
@@ -56,14 +64,14 @@ TEST(ReportTallyTest, AJobThatWasCancelledHasNotFailed) {
   jobs[1].state = "CANCELLED";
   jobs[2].state = "TIMEOUT";
   jobs[3].state = "RUNNING";
-  EXPECT_EQ(TallyUsage(jobs, ReportBy::kAccount, {At(0), At(2)})[0].failed, 1U);
+  EXPECT_EQ(TallyUsage(jobs, By({ReportBy::kAccount}), {At(0), At(2)})[0].failed, 1U);
 }
 
 TEST(ReportTallyTest, AJobThatLiesHalfInTheWindowWorkedThereHalfOfWhatItDid) {
   JobView job = JobOf("ann", 0, 2, 1);
   job.usage.user_cpu = minutes(60);
   job.usage.peak_memory = kMebibyte;
-  const auto rows = TallyUsage({job}, ReportBy::kUser, {At(1), At(5)});
+  const auto rows = TallyUsage({job}, By({ReportBy::kUser}), {At(1), At(5)});
   EXPECT_DOUBLE_EQ(rows[0].measured_cpu_seconds, 3600);
   EXPECT_DOUBLE_EQ(rows[0].worked_cpu_seconds, 1800);
 }
@@ -77,9 +85,9 @@ TEST(ReportTallyTest, WaitsAreRankedAndCountFromWhenAJobMightBegin) {
   jobs.push_back(JobOf("ben", 1, 2));
   jobs.back().begin_time = At(1) - minutes(1);
   jobs.push_back(JobOf("ben", 9, 10));  // starts later
-  const auto rows = TallyWaits(jobs, ReportBy::kUser, {At(0), At(3)});
+  const auto rows = TallyWaits(jobs, By({ReportBy::kUser}), {At(0), At(3)});
   ASSERT_EQ(rows.size(), 2U);
-  EXPECT_EQ(rows[0].name, "ann");
+  EXPECT_EQ(rows[0].names[0], "ann");
   EXPECT_EQ(rows[0].median, minutes(50));
   EXPECT_EQ(rows[0].p90, minutes(90));
   EXPECT_EQ(rows[0].p99, minutes(99));
@@ -107,11 +115,79 @@ TEST(ReportTallyTest, APeriodHasItsPartOfEachJob) {
   EXPECT_DOUBLE_EQ(rows[2].jobs, 1);
 }
 
-TEST(ReportTallyTest, TheWordsOfByAreRead) {
-  for (const char* word : {"account", "user", "partition", "qos", "name"}) {
-    EXPECT_STREQ(Name(*ReadReportBy(word)), word);
+TEST(ReportTallyTest, OfAMonthCountsWhatLiesInIt) {
+  // 1970-02-01 is hour 744; it begins an hour later in the zone of the report.
+  JobView job = JobOf("ann", 0, 0, 1);
+  job.start_time = Time(hours(742));
+  job.end_time = Time(hours(750));
+  job.state = "FAILED";
+  job.node_count = 1;
+  ReportKeys keys = By({ReportBy::kMonth, ReportBy::kUser});
+  keys.zone = absl::FixedTimeZone(-3600);
+  const auto rows = TallyUsage({job}, keys, {Time(hours(0)), Time(hours(2000))});
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].names, (GroupNames{"1970-01", "ann"}));
+  EXPECT_DOUBLE_EQ(rows[0].cpu_seconds, 3 * 3600);
+  EXPECT_EQ(rows[0].failed, 0U);
+  EXPECT_EQ(rows[1].names, (GroupNames{"1970-02", "ann"}));
+  EXPECT_DOUBLE_EQ(rows[1].node_seconds, 5 * 3600);
+  EXPECT_EQ(rows[1].failed, 1U);
+  const auto waits = TallyWaits({job}, keys, {Time(hours(0)), Time(hours(2000))});
+  ASSERT_EQ(waits.size(), 1U);
+  EXPECT_EQ(waits[0].names, (GroupNames{"1970-01", "ann"}));
+}
+
+TEST(ReportTallyTest, DaysComeInTheirOrder) {
+  const auto rows = TallyUsage({JobOf("ann", 0, 80), JobOf("ben", 0, 10, 64)}, By({ReportBy::kDay}),
+                               {At(0), At(60)});
+  ASSERT_EQ(rows.size(), 4U);
+  EXPECT_EQ(rows[0].names[0], "1970-02-11");
+  EXPECT_EQ(rows[3].names[0], "1970-02-14");
+  double seconds = 0;
+  for (const UsageRow& row : rows) {
+    seconds += row.cpu_seconds;
   }
-  EXPECT_FALSE(ReadReportBy("User").has_value());
+  EXPECT_DOUBLE_EQ(seconds, (60 * 2 + 10 * 64) * 3600);
+}
+
+TEST(ReportTallyTest, KeysAreKnownAndNoneTwice) {
+  EXPECT_EQ(*ReadReportKeys("user,month"),
+            (std::vector<ReportBy>{ReportBy::kUser, ReportBy::kMonth}));
+  for (const char* word : {"account", "user", "partition", "qos", "name", "month", "day"}) {
+    EXPECT_STREQ(Name(ReadReportKeys(word)->front()), word);
+  }
+  for (const char* words : {"", "user,", "user,user", "User"}) {
+    EXPECT_FALSE(ReadReportKeys(words).has_value()) << words;
+  }
+}
+
+TEST(ReportTallyTest, SizesDouble) {
+  std::vector<JobView> jobs;
+  for (const std::uint32_t cpus : {1, 2, 3, 4, 5, 64}) {
+    jobs.push_back(JobOf("ann", 0, 1, cpus));
+  }
+  jobs.push_back(JobOf("ann", 0, 3, 8));
+  jobs.back().gpus = 1;
+  const auto rows = TallySizes(jobs, {At(0), At(10)});
+  ASSERT_EQ(rows.size(), 6U);
+  EXPECT_EQ(rows[2].least, 3U);
+  EXPECT_EQ(rows[2].most, 4U);
+  EXPECT_EQ(rows[2].jobs, 2U);
+  EXPECT_EQ(rows[3].least, 5U);
+  EXPECT_FALSE(rows[4].gpus);
+  EXPECT_EQ(rows[4].least, 33U);
+  EXPECT_TRUE(rows[5].gpus);
+  EXPECT_EQ(rows[5].median, hours(3));
+  EXPECT_DOUBLE_EQ(rows[5].cpu_seconds, 8 * 3 * 3600);
+}
+
+TEST(ReportTallyTest, EnergyIsSharedEvenlyOverTheJobsTime) {
+  JobView job = JobOf("ann", 0, 4, 1);
+  job.usage.user_cpu = minutes(60);
+  job.usage.peak_memory = kMebibyte;
+  job.usage.gpu_energy_mj = 8'000'000;
+  const auto rows = TallyUsage({job}, By({ReportBy::kUser}), {At(1), At(2)});
+  EXPECT_DOUBLE_EQ(rows[0].joules, 2000);
 }
 
 }  // namespace
