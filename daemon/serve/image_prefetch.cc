@@ -127,11 +127,12 @@ void ImagePrefetch::Tell(const WantedImage& wanted) {
                             wanted](const absl::StatusOr<wire::NodeQuestionReply>& answer) {
         const std::string what =
             absl::StrCat("the image of job ", wanted.job.value(), " for node ", wanted.name, ": ");
+        if (absl::IsUnavailable(answer.status())) {
+          busy->Add({wanted.node, wanted.mark});
+          return;
+        }
         if (!answer.ok()) {
           log.Warning(kPrefetchComponent, what + std::string(answer.status().message()));
-          if (absl::IsUnavailable(answer.status())) {
-            busy->Add({wanted.node, wanted.mark});
-          }
           return;
         }
         log.Info(kPrefetchComponent, what + "being fetched");
