@@ -33,6 +33,7 @@ absl::Status ReadFaults(ConfigFile& file, FaultRates* rates) {
            std::pair{"faults.launch_slow", &rates->launch_slow},
            std::pair{"faults.launch_fails", &rates->launch_fails},
            std::pair{"faults.lie", &rates->lie},
+           std::pair{"faults.gpu_lost", &rates->gpu_lost},
        }) {
     RETURN_IF_ERROR(ReadNumber(file, key, kThousandths, rate));
   }
@@ -58,7 +59,10 @@ std::string ScenarioText(const Scenario& scenario) {
   AddNumber("nodes", scenario.nodes, &text);
   AddNumber("cores_per_node", scenario.cores_per_node, &text);
   AddNumber("submissions", scenario.submissions, &text);
+  AddNumber("gpus_per_node", scenario.gpus_per_node, &text);
   AddNumber("elastic", scenario.elastic, &text);
+  AddNumber("urgent", scenario.urgent, &text);
+  AddNumber("reservations", scenario.reservations, &text);
   absl::StrAppend(&text, scenario.prompt ? "prompt = true\n" : "",
                   scenario.drawn ? "drawn = true\n" : "");
   AddTime("active", scenario.active, &text);
@@ -76,6 +80,7 @@ std::string ScenarioText(const Scenario& scenario) {
   AddNumber("launch_slow", rates.launch_slow, &text);
   AddNumber("launch_fails", rates.launch_fails, &text);
   AddNumber("lie", rates.lie, &text);
+  AddNumber("gpu_lost", rates.gpu_lost, &text);
   return text;
 }
 
@@ -89,7 +94,10 @@ absl::StatusOr<Scenario> ReadScenario(const std::string& name) {
   RETURN_IF_ERROR(ReadNumber(file, "nodes", {1, 1000}, &scenario.nodes));
   RETURN_IF_ERROR(ReadNumber(file, "cores_per_node", {1, 1000}, &scenario.cores_per_node));
   RETURN_IF_ERROR(ReadNumber(file, "submissions", {1, 100'000}, &scenario.submissions));
+  RETURN_IF_ERROR(ReadNumber(file, "gpus_per_node", {0, 64}, &scenario.gpus_per_node));
   RETURN_IF_ERROR(ReadNumber(file, "elastic", {0, 1000}, &scenario.elastic));
+  RETURN_IF_ERROR(ReadNumber(file, "urgent", {0, 333}, &scenario.urgent));
+  RETURN_IF_ERROR(ReadNumber(file, "reservations", {0, 1000}, &scenario.reservations));
   RETURN_IF_ERROR(file.ReadBool("prompt", &scenario.prompt));
   RETURN_IF_ERROR(file.ReadBool("drawn", &scenario.drawn));
   RETURN_IF_ERROR(file.ReadDuration("active", &scenario.active));

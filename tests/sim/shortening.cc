@@ -25,15 +25,18 @@ std::vector<Step> Steps() {
       [](Scenario& s) { s.active = std::max(s.active / 2, kShortest); },
       [](Scenario& s) { s.elastic = 0; },
       [](Scenario& s) { s.prompt = false; },
+      [](Scenario& s) { s.gpus_per_node = s.gpus_per_node / 2; },
+      [](Scenario& s) { s.urgent = 0; },
+      [](Scenario& s) { s.reservations = s.reservations / 2; },
   };
   for (auto rate : {&FaultRates::connection_lost_every, &FaultRates::agent_dies_every,
                     &FaultRates::controller_dies_every}) {
     steps.emplace_back([rate](Scenario& s) { s.faults.*rate = Duration(0); });
   }
-  for (auto rate :
-       {&FaultRates::record_lost, &FaultRates::reboot, &FaultRates::controller_dies_at_step,
-        &FaultRates::report_duplicated, &FaultRates::report_late, &FaultRates::reply_lost,
-        &FaultRates::launch_slow, &FaultRates::launch_fails, &FaultRates::lie}) {
+  for (auto rate : {&FaultRates::record_lost, &FaultRates::reboot,
+                    &FaultRates::controller_dies_at_step, &FaultRates::report_duplicated,
+                    &FaultRates::report_late, &FaultRates::reply_lost, &FaultRates::launch_slow,
+                    &FaultRates::launch_fails, &FaultRates::lie, &FaultRates::gpu_lost}) {
     steps.emplace_back([rate](Scenario& s) { s.faults.*rate = 0; });
   }
   return steps;

@@ -32,11 +32,15 @@ void Add(const FaultCounts& counts, FaultCounts* total) {
   total->reports_late += counts.reports_late;
   total->replies_lost += counts.replies_lost;
   total->lies += counts.lies;
+  total->gpus_lost += counts.gpus_lost;
 }
 
+// What happened in all lives together.
 struct SizeCounts {
   std::uint64_t grown = 0;
   std::uint64_t shrunk = 0;
+  std::uint64_t preempted = 0;
+  std::uint64_t reserved = 0;
 };
 
 // Runs the scenario over the seeds; what went wrong in all of them together.
@@ -62,6 +66,8 @@ FaultCounts RunSeeds(const std::string& name, SizeCounts* sizes = nullptr) {
     if (sizes != nullptr) {
       sizes->grown += result.grown;
       sizes->shrunk += result.shrunk;
+      sizes->preempted += result.preempted;
+      sizes->reserved += result.reserved;
     }
   }
   EXPECT_TRUE(only != 0 || queued_steps > 0) << name << ": no step ever waited for another";
@@ -121,6 +127,15 @@ TEST(Sim, LivesWithRatesOfTheirOwnBreakNoPromise) {
   const FaultCounts counts = RunSeeds("drawn");
   EXPECT_GT(counts.controllers_died, 0U);
   EXPECT_GT(counts.agents_died, 0U);
+}
+
+TEST(Sim, LostGpusPreemptionAndReservationsBreakNoPromise) {
+  SizeCounts happened;
+  const FaultCounts counts = RunSeeds("gpus", &happened);
+  EXPECT_GT(happened.preempted, 0U);
+  EXPECT_GT(happened.reserved, kSeeds);
+  EXPECT_GT(counts.gpus_lost, kSeeds);
+  EXPECT_GT(counts.controllers_died, 0U);
 }
 
 TEST(Sim, EveryPlantedDefectIsFound) {

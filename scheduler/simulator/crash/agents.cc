@@ -26,6 +26,23 @@ constexpr std::int32_t kTermSignal = 15;
 constexpr std::int32_t kKillSignal = 9;
 constexpr Duration kLeaseLook{1'000};
 constexpr std::uint64_t kPowerTakes = 3;  // one record of three, and a part of another one's
+constexpr Duration kMendMin{10'000};      // how long a lost GPU stays away
+constexpr Duration kMendMax{120'000};
+
+void LoseLastGpu(Machine* machine) {
+  const auto last = static_cast<std::uint32_t>(machine->gpus.size() - 1);
+  machine->gpus.pop_back();
+  std::erase_if(machine->gpu_links,
+                [last](const DeviceLink& link) { return link.a == last || link.b == last; });
+}
+
+CpuSet GpusOf(const NodeAllocation& part) {
+  CpuSet gpus;
+  for (const GpuGrant& grant : part.gpus) {
+    gpus.Insert(grant.gpu);
+  }
+  return gpus;
+}
 
 }  // namespace
 
@@ -49,10 +66,13 @@ void SimulatedAgent::Connect() {
   Registration registration;
   registration.name = name_;
   registration.hostname = name_;
-  registration.instance = absl::StrCat(name_, "/", instance_);
-  registration.boot_id = absl::StrCat(name_, "/", boot_);
+  registration.instance = absl::StrCat(name_, "/", node_is_.instance);
+  registration.boot_id = absl::StrCat(name_, "/", node_is_.boot);
   registration.epoch_seen = epoch_;
   registration.machine = machine_;
+  if (node_is_.gpu_lost) {
+    LoseLastGpu(&registration.machine);
+  }
   for (const auto& [key, attempt] : attempts_) {
     registration.attempts.push_back(
         KnownAttempt{key.first, key.second, attempt.phase == Phase::kEnded, attempt.part});
@@ -134,16 +154,25 @@ void SimulatedAgent::Die(AgentDeath how) {
   if (how != AgentDeath::kProcess) {
     EndAllProcesses(power_lost);
   }
-  if (how == AgentDeath::kReboot || power_lost) {
+  const bool gpu_lost = how == AgentDeath::kGpuLost && !machine_.gpus.empty() && !node_is_.gpu_lost;
+  if (gpu_lost) {
+    ++world_.faults.counts().gpus_lost;
+    node_is_.gpu_lost = true;
+    world_.clock.After(world_.faults.Between(kMendMin, kMendMax), [this] {
+      node_is_.gpu_lost = false;
+      Die(AgentDeath::kReboot);
+    });
+  }
+  if (how == AgentDeath::kReboot || how == AgentDeath::kGpuLost || power_lost) {
     ++world_.faults.counts().reboots;
-    ++boot_;
+    ++node_is_.boot;
   }
   if (how == AgentDeath::kRecordLost) {
     ++world_.faults.counts().records_lost;
     attempts_.clear();
     epoch_ = Epoch();
-    ++instance_;
-    boot_ += world_.faults.Below(2);
+    ++node_is_.instance;
+    node_is_.boot += world_.faults.Below(2);
   }
   world_.clock.After(world_.faults.Between(kAgentAwayMin, kAgentAwayMax), [this] {
     alive_ = true;
@@ -203,6 +232,11 @@ void SimulatedAgent::On(const LaunchOrder& order) {
                                  [this](const NodeAllocation& own) { return own.node == node_; });
   if (part == order.allocation.nodes.end()) {
     world_.oracle.Broken(absl::StrCat(name_, " got a launch order that gives it no resources"));
+    return;
+  }
+  if (node_is_.gpu_lost &&
+      GpusOf(*part).Contains(static_cast<std::uint32_t>(machine_.gpus.size() - 1))) {
+    world_.oracle.Broken(absl::StrCat(name_, " was given a GPU that it has lost"));
     return;
   }
   LocalAttempt& attempt = attempts_[key];
@@ -395,7 +429,8 @@ void SimulatedAgent::Run(const Key& key) {
   LocalAttempt& attempt = attempts_.at(key);
   attempt.phase = Phase::kRunning;
   const Time now = world_.clock.now();
-  world_.oracle.Began(Execution{name_, key.first, key.second, attempt.part.cpus, now, {}});
+  world_.oracle.Began(
+      Execution{name_, key.first, key.second, attempt.part.cpus, now, {}, GpusOf(attempt.part)});
   RunStarted started;
   started.time = now;
   Write(attempt, started, key);

@@ -40,6 +40,7 @@ struct AgentContext {
 enum class AgentDeath : std::uint8_t {
   kProcess,     // the agent alone; its record and the jobs stay
   kReboot,      // the node went down; the record stays
+  kGpuLost,     // the same, and it comes back with one GPU less, until it is mended
   kPowerLost,   // the same, and what was not synced is gone
   kRecordLost,  // the node was set up again
 };
@@ -130,8 +131,11 @@ class SimulatedAgent {
   const Machine machine_;
 
   // On disk.
-  std::uint64_t instance_ = 1;
-  std::uint64_t boot_ = 1;
+  struct {
+    std::uint64_t instance = 1;
+    std::uint64_t boot = 1;
+    bool gpu_lost = false;  // the last one
+  } node_is_;
   Epoch epoch_;
   std::map<Key, LocalAttempt> attempts_;
 

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/base/text/time_text.h"
 
 namespace muster::sim {
 namespace {
@@ -35,6 +37,26 @@ void Clients::Start() {
     });
   }
   clock_.After(faults_.Between(Duration(0), plan_.active), [this] { DrainAndResume(); });
+  for (std::uint32_t number = 1; number <= plan_.reservations; ++number) {
+    ++unanswered_;
+    clock_.After(faults_.Between(Duration(0), plan_.active), [this, number] {
+      --unanswered_;
+      Reserve(number);
+    });
+  }
+}
+
+// A minute of one node, for somebody else; it may be refused.
+void Clients::Reserve(std::uint32_t number) {
+  const Time start = clock_.now() + faults_.Between(Duration(1'000), Duration(60'000));
+  std::vector<Assignment> said = {
+      {"StartTime", MomentText(start)}, {"Duration", "1"}, {"Users", "root"}, {"NodeCnt", "1"}};
+  if (faults_.Chance(500)) {
+    said.push_back({"Flags", "IGNORE_JOBS"});
+  }
+  Request(ChangePolicy{PolicyVerb::kAdd, PolicyKind::kReservation,
+                       absl::StrCat("reserved-", number), said, Operator()},
+          [](const core::Transition&) {});
 }
 
 void Clients::Request(Command command, Answer answer) {
@@ -101,6 +123,17 @@ SubmitJob Clients::Make(std::uint32_t number) {
     spec.request.min_nodes = 1;
     spec.request.max_nodes = std::max(plan_.nodes, 2U);
     spec.replace_wait = faults_.Between(Duration(0), Duration(60'000));
+  }
+  if (plan_.gpus_per_node > 0 && faults_.Chance(400)) {
+    spec.request.gpus_per_node.count =
+        static_cast<std::uint32_t>(1 + faults_.Below(plan_.gpus_per_node));
+  }
+  if (plan_.urgent > 0) {
+    const std::uint64_t drawn = faults_.Below(1000);
+    spec.qos = drawn < plan_.urgent       ? "high"
+               : drawn < 2 * plan_.urgent ? "low"
+               : drawn < 3 * plan_.urgent ? "mild"
+                                          : "";
   }
   submit.program.argv = {"/bin/true"};
   if (spec.kind == JobKind::kBatch) {

@@ -1,7 +1,7 @@
 #pragma once
 
-// Simulated users: they submit, cancel, hold, release, start steps and drain nodes, and ask again
-// with the same token until they have an answer.
+// Simulated users: they submit, cancel, hold, release, start steps, drain and reserve nodes, and
+// ask again with the same token until they have an answer.
 //
 // Thread promise: none; one thread. Invariants: (1) the oracle hears of each submission when its
 // answer arrives; (2) a request is repeated until it is answered, across any number of controllers;
@@ -28,7 +28,10 @@ struct ClientPlan {
   Duration active{0};  // they submit within this time from the start
   std::uint32_t nodes = 0;
   std::uint32_t cpus_per_node = 0;
+  std::uint32_t gpus_per_node = 0;
   std::uint32_t elastic = 0;  // thousandths of the batch jobs that may change their size
+  std::uint32_t urgent = 0;   // thousandths of QOS high, as many of low, and of mild
+  std::uint32_t reservations = 0;
 };
 
 class Clients {
@@ -58,6 +61,7 @@ class Clients {
   void ChangeLimit(JobId job);
   void SuspendAndResume(JobId job);
   void DrainAndResume();
+  void Reserve(std::uint32_t number);
   SubmitJob Make(std::uint32_t number);
 
   VirtualClock& clock_;

@@ -25,6 +25,7 @@ struct FaultRates {
   std::uint32_t launch_slow = 0;   // thousandths of launches
   std::uint32_t launch_fails = 0;  // thousandths of launches
   std::uint32_t lie = 0;           // thousandths of what agents tell
+  std::uint32_t gpu_lost = 0;      // thousandths of reboots: the node comes back with one less
   friend bool operator==(const FaultRates&, const FaultRates&) = default;
 };
 
@@ -51,6 +52,7 @@ struct FaultCounts {
   std::uint64_t reports_late = 0;
   std::uint64_t replies_lost = 0;
   std::uint64_t lies = 0;
+  std::uint64_t gpus_lost = 0;
 };
 
 class Faults {

@@ -38,11 +38,16 @@ void Oracle::Began(const Execution& execution) {
   running_.push_back(key);
 }
 
-// Of those that are not frozen no two on a node have a thread in common.
+// Of those that are not frozen no two on a node have a thread in common, and none at all a GPU:
+// what is frozen keeps its memory.
 void Oracle::CheckThreads(const Key& key) {
   const Execution& execution = executions_.at(key);
   for (const Key& other_key : running_) {
     const Execution& other = executions_.at(other_key);
+    if (other_key != key && other.node == execution.node && other.gpus.Meets(execution.gpus)) {
+      Broken(absl::StrCat("promise 2: ", Label(execution), " and ", Label(other), " share GPUs ",
+                          (other.gpus & execution.gpus).ToList()));
+    }
     if (other_key != key && !frozen_.contains(other_key) && other.node == execution.node &&
         other.cpus.Meets(execution.cpus)) {
       Broken(absl::StrCat("promise 2: ", Label(execution), " and ", Label(other), " share threads ",

@@ -29,12 +29,13 @@ struct Execution {
   CpuSet cpus;
   Time begin = kNoTime;
   std::optional<Time> end;
+  CpuSet gpus = {};  // their positions on the node
 };
 
 class Oracle {
  public:
   // A part began on a node, or ended there. Broken: it ran there before; another attempt of the job
-  // is running anywhere; its threads are another job's.
+  // is running anywhere; its threads or GPUs are another job's.
   void Began(const Execution& execution);
   void Ended(const std::string& node, JobId job, AttemptNumber attempt, Time now);
   // It is frozen, and runs again. Broken: it was not there; its threads are another job's by now.

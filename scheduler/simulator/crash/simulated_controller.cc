@@ -1,7 +1,9 @@
 #include "scheduler/simulator/crash/simulated_controller.h"
 
+#include <string>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "scheduler/core/state/state_hash.h"
 
 namespace muster::sim {
@@ -29,6 +31,13 @@ void SimulatedController::Start() {
   }
   // The epoch is durable before anybody is listened to.
   BeginTerm();
+  if (!objects_.empty()) {
+    const auto configured = Judge(ConfigurePolicy{objects_, User{0, 0, "root"}, "scenario"});
+    if (!configured->status.ok()) {
+      world_.oracle.Broken(absl::StrCat("the scenario's policy was refused: ",
+                                        std::string(configured->status.message())));
+    }
+  }
   group_.fingerprint = core::HashOf(state_);
   Keep(group_);
   group_.entries.clear();

@@ -9,8 +9,10 @@
 // fingerprint.
 
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "scheduler/model/policy/policy.h"
 #include "scheduler/simulator/crash/controller_loop.h"
 #include "scheduler/simulator/crash/replay_check.h"
 
@@ -18,8 +20,10 @@ namespace muster::sim {
 
 class SimulatedController final : public ControllerLoop {
  public:
-  SimulatedController(const ControllerContext& world, SchedulerConfig policy)
-      : ControllerLoop(world, 0, std::move(policy)) {}
+  // `objects`: of the site's policy, configured at each start.
+  SimulatedController(const ControllerContext& world, SchedulerConfig policy,
+                      std::vector<PolicyObject> objects = {})
+      : ControllerLoop(world, 0, std::move(policy)), objects_(std::move(objects)) {}
 
   void Start();
   // Dies, and comes back in its own time.
@@ -40,6 +44,7 @@ class SimulatedController final : public ControllerLoop {
   void Durable();
   void Keep(Group& group);
 
+  const std::vector<PolicyObject> objects_;
   KeptJournal disk_;
   std::optional<Group> writing_;
   bool write_asked_ = false;

@@ -39,13 +39,38 @@ SchedulerConfig PolicyFor(const Scenario& scenario) {
   return policy;
 }
 
+using SitePolicyObjects = std::vector<PolicyObject>;
+
+// Jobs of the QOS "high" preempt those of "low" and "mild".
+SitePolicyObjects Preemption() {
+  Qos high;
+  high.name = "high";
+  high.priority = 1000;
+  high.preempt = {"low", "mild"};
+  Qos low;
+  low.name = "low";
+  low.preempt_mode = PreemptMode::kRequeue;
+  low.grace_time = std::chrono::seconds(2);
+  Qos mild;
+  mild.name = "mild";
+  mild.preempt_mode = PreemptMode::kSuspend;
+  return {high, low, mild};
+}
+
 // How often jobs changed their size.
 void CountChanges(const std::vector<JournalEntry>& journal, SimulationResult* result) {
   std::set<JobId> growing;
   for (const JournalEntry& entry : journal) {
-    if (const auto* ending = std::get_if<AttemptEnding>(&entry.event);
-        ending != nullptr && ending->cause == EndCause::kResized && ending->within == 0) {
+    const auto* ending = std::get_if<AttemptEnding>(&entry.event);
+    if (ending != nullptr && ending->cause == EndCause::kResized && ending->within == 0) {
       growing.insert(ending->job);
+    }
+    if (ending != nullptr && ending->cause == EndCause::kPreemptedToRequeue) {
+      ++result->preempted;
+    }
+    if (const auto* changed = std::get_if<PolicyChanged>(&entry.event);
+        changed != nullptr && KindOf(changed->object) == PolicyKind::kReservation) {
+      ++result->reserved;
     }
     if (const auto* again = std::get_if<JobRequeued>(&entry.event);
         again != nullptr && again->resized) {
@@ -62,16 +87,18 @@ class Simulation {
         faults_(seed, scenario.faults),
         network_(clock_, faults_),
         controller_(ControllerContext{clock_, network_, faults_, oracle_, scenario.defect},
-                    PolicyFor(scenario)),
+                    PolicyFor(scenario), scenario.urgent > 0 ? Preemption() : SitePolicyObjects()),
         clients_(
             clock_, faults_, oracle_,
             [this](const Command& command, ControllerLoop::Done done) {
               controller_.Take(command, std::move(done));
             },
             ClientPlan{scenario.submissions, scenario.active, scenario.nodes,
-                       scenario.cores_per_node, scenario.elastic}) {
+                       scenario.cores_per_node, scenario.gpus_per_node, scenario.elastic,
+                       scenario.urgent, scenario.reservations}) {
     MUSTER_CHECK(scenario.nodes > 0 && scenario.cores_per_node > 0);
-    const Machine machine = PlainMachine(scenario.cores_per_node, 0, "", kGibibyte * 16);
+    const Machine machine = PlainMachine(scenario.cores_per_node, scenario.gpus_per_node,
+                                         "Simulated GPU", kGibibyte * 16);
     for (std::uint32_t i = 0; i < scenario.nodes; ++i) {
       agents_.push_back(std::make_unique<SimulatedAgent>(
           AgentContext{clock_, network_, faults_, oracle_, scenario.defect}, i,
@@ -138,6 +165,9 @@ class Simulation {
       how = AgentDeath::kRecordLost;
     } else if (faults_.Chance(rates.reboot)) {
       how = faults_.Below(2) == 0 ? AgentDeath::kPowerLost : AgentDeath::kReboot;
+      if (how == AgentDeath::kReboot && faults_.Fault(rates.gpu_lost)) {
+        how = AgentDeath::kGpuLost;
+      }
     }
     agents_[faults_.Below(agents_.size())]->Die(how);
   }

@@ -20,10 +20,13 @@ struct Scenario {
   std::string name;
   std::uint32_t nodes = 4;
   std::uint32_t cores_per_node = 4;
+  std::uint32_t gpus_per_node = 0;  // two jobs of five ask for some
   std::uint32_t submissions = 30;
-  std::uint32_t elastic = 0;  // thousandths of the batch jobs that may change their size
-  bool prompt = false;        // jobs go in the order called prompt
-  Duration active{120'000};   // how long users submit and faults happen
+  std::uint32_t elastic = 0;       // thousandths of the batch jobs that may change their size
+  std::uint32_t urgent = 0;        // thousandths of the jobs; as many others they may preempt
+  std::uint32_t reservations = 0;  // of nodes, for nobody's jobs
+  bool prompt = false;             // jobs go in the order called prompt
+  Duration active{120'000};        // how long users submit and faults happen
   FaultRates faults;
   bool drawn = false;                     // each life has rates of its own, around those
   LifeDefect defect = LifeDefect::kNone;  // to plant
@@ -38,6 +41,8 @@ struct SimulationResult {
   std::uint64_t queued_steps = 0;  // that waited for others of their job
   std::uint64_t grown = 0;         // elastic jobs that were ordered to end so that they grow
   std::uint64_t shrunk = 0;        // and that went on without a node that was lost
+  std::uint64_t preempted = 0;     // attempts that were ended for an urgent job
+  std::uint64_t reserved = 0;      // reservations that were made
   Duration took{0};                // in the simulation's time
   FaultCounts faults;
 };
