@@ -14,7 +14,7 @@ import urllib.error
 import urllib.request
 
 from cluster import Cluster, wait_until
-from containers_test import Images, StalledAnswer, StallingRegistry
+from containers_test import Images, StalledAnswer, StallingRegistry, allow_registries
 from secured import free_port
 
 NAME, SECRET = "team-reader", "correct-horse-battery"
@@ -85,10 +85,7 @@ class RegistryTest(Images):
         cluster = Cluster()
         cls.port, cls.lying = free_port(), free_port()
         home = os.path.join(cluster.root, "home")
-        os.makedirs(os.path.join(home, ".config", "containers"))
-        with open(os.path.join(home, ".config", "containers", "registries.conf"), "w", encoding="utf-8") as file:
-            for place in (f"127.0.0.1:{cls.port}", f"127.0.0.1:{cls.lying}", "registry.invalid"):
-                file.write(f'[[registry]]\nlocation = "{place}"\ninsecure = true\n')
+        allow_registries(home, f"127.0.0.1:{cls.port}", f"127.0.0.1:{cls.lying}", "registry.invalid")
         cluster.environment["HOME"] = home
         cls.auth = os.path.join(home, "auth.json")
         cls.key = base64.b64encode(f"{NAME}:{SECRET}".encode()).decode()

@@ -69,6 +69,15 @@ def make_images(place):
                     if entry["annotations"]["org.opencontainers.image.ref.name"] == "v1")
 
 
+def allow_registries(home, *addresses):
+    """Has programs with that home speak plain HTTP to those registries, beside those that it allows already."""
+    settings = os.path.join(home, ".config", "containers", "registries.conf")
+    os.makedirs(os.path.dirname(settings), exist_ok=True)
+    with open(settings, "a", encoding="utf-8") as file:
+        for address in addresses:
+            file.write(f'[[registry]]\nlocation = "{address}"\ninsecure = true\n')
+
+
 class Images(ClusterTest):
     """Images in a directory of their own that every user may read."""
 
@@ -445,9 +454,7 @@ class SeveralNodesTest(Images):
         cluster = Cluster(nodes=2, topology="pack:1 core:4 pu:1")
         cls.port = free_port()
         home = os.path.join(cluster.root, "home")
-        os.makedirs(os.path.join(home, ".config", "containers"))
-        with open(os.path.join(home, ".config", "containers", "registries.conf"), "w", encoding="utf-8") as file:
-            file.write(f'[[registry]]\nlocation = "127.0.0.1:{cls.port}"\ninsecure = true\n')
+        allow_registries(home, f"127.0.0.1:{cls.port}")
         cluster.environment["HOME"] = home
         config = os.path.join(cluster.root, "agent.toml")
         with open(config, "w", encoding="utf-8") as file:

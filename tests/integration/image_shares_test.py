@@ -11,7 +11,7 @@ import time
 import unittest
 
 from cluster import Cluster, wait_until
-from containers_test import Images
+from containers_test import Images, allow_registries
 from secured import USERS, SecuredCluster, why_not
 
 NODES = 5
@@ -112,8 +112,7 @@ class SharedImages(Images):
         self.layout = layout
         self.registry = CountingRegistry(os.path.join(layout, "blobs", "sha256"))
         self.addCleanup(self.registry.end)
-        with open(self.settings, "a", encoding="utf-8") as file:
-            file.write(f'[[registry]]\nlocation = "{self.registry.name.split("/", maxsplit=1)[0]}"\ninsecure = true\n')
+        allow_registries(self.home, self.registry.name.partition("/")[0])
         self.image = f"{self.registry.name}@{self.own_digest}"
 
     def assert_fetched_once(self):
@@ -129,10 +128,7 @@ class SharingTest(SharedImages):
     @classmethod
     def make(cls):
         cluster = Cluster(nodes=NODES, topology="pack:1 core:2 pu:1")
-        home = os.path.join(cluster.root, "home")
-        os.makedirs(os.path.join(home, ".config", "containers"))
-        cls.settings = os.path.join(home, ".config", "containers", "registries.conf")
-        cluster.environment["HOME"] = home
+        cls.home = cluster.environment["HOME"] = os.path.join(cluster.root, "home")
         return cluster.start()
 
     def test_a_job_on_all_nodes_fetches_its_image_once(self):
@@ -210,10 +206,7 @@ class AloneTest(SharedImages):
     @classmethod
     def make(cls):
         cluster = Cluster()
-        home = os.path.join(cluster.root, "home")
-        os.makedirs(os.path.join(home, ".config", "containers"))
-        cls.settings = os.path.join(home, ".config", "containers", "registries.conf")
-        cluster.environment["HOME"] = home
+        cls.home = cluster.environment["HOME"] = os.path.join(cluster.root, "home")
         return cluster.start()
 
     def test_where_no_other_node_can_want_it_no_second_copy_is_kept(self):
@@ -233,8 +226,6 @@ class OfUsersTest(SharedImages):
         if reason:
             raise unittest.SkipTest("SKIPPED: " + reason)
         cls.home = os.path.join(cls.place, "home")
-        os.makedirs(os.path.join(cls.home, ".config", "containers"))
-        cls.settings = os.path.join(cls.home, ".config", "containers", "registries.conf")
         return SecuredCluster(nodes=2).start()
 
     def test_it_goes_from_process_to_process_of_the_user(self):
