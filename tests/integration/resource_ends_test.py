@@ -10,7 +10,8 @@ import subprocess
 import time
 import unittest
 
-from cluster import OURS, Cluster, ClusterTest, WIDE, processes_with, read_file, start_time, start_up, wait_until
+from cluster import (OURS, WIDE, Cluster, ClusterTest, processes_with, read_file, sanitizer, start_time, start_up,
+                     wait_until)
 from power_cuts import PowerCluster, keep_attempts_on_disk, why_not
 
 ROOT = os.geteuid() == 0
@@ -118,6 +119,16 @@ class StandingJob(ClusterTest):
 
 
 class DescriptorsTest(StandingJob):
+    @classmethod
+    def make(cls):
+        cluster = Cluster(nodes=cls.nodes, topology=cls.topology)
+        if sanitizer():  # which finds by a pipe whether memory can be read, and takes a full table for "no"
+            unread = os.path.join(cluster.root, "ubsan.supp")
+            with open(unread, "w", encoding="utf-8") as file:
+                file.write("vptr_check:*\n")
+            cluster.environment["UBSAN_OPTIONS"] = f"print_stacktrace=1:suppressions={unread}"
+        return cluster.start()
+
     def test_a_controller_refuses_in_one_line_until_it_has_some_again(self):
         controller = self.cluster.controller
         with without_descriptors(controller.process.pid):
