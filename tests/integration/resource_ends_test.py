@@ -121,13 +121,10 @@ class StandingJob(ClusterTest):
 class DescriptorsTest(StandingJob):
     @classmethod
     def make(cls):
-        cluster = Cluster(nodes=cls.nodes, topology=cls.topology)
-        if sanitizer():  # which finds by a pipe whether memory can be read, and takes a full table for "no"
-            unread = os.path.join(cluster.root, "ubsan.supp")
-            with open(unread, "w", encoding="utf-8") as file:
-                file.write("vptr_check:*\n")
-            cluster.environment["UBSAN_OPTIONS"] = f"print_stacktrace=1:suppressions={unread}"
-        return cluster.start()
+        if sanitizer():
+            raise unittest.SkipTest("SKIPPED: a sanitized program asks by a pipe whether an object can be read, and ends "
+                                    "itself where it has no descriptor for that")
+        return super().make()
 
     def test_a_controller_refuses_in_one_line_until_it_has_some_again(self):
         controller = self.cluster.controller
