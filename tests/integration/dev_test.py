@@ -294,8 +294,9 @@ class ContainedDevTest(Images):
 
     def test_a_session_with_an_image_waits_for_a_node_that_runs_containers(self):
         job = int(self.cluster.must("dev", "--detach", "--image", self.oci))
-        self.addCleanup(self.cluster.muster, "cancel", job)
         self.assertIn("containers", json.dumps(self.shown(job)))
+        self.cluster.must("cancel", job)
+        self.cluster.wait_ended(job)
 
 
 if __name__ == "__main__":
