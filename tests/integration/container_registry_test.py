@@ -14,7 +14,8 @@ import urllib.error
 import urllib.request
 
 from cluster import Cluster, wait_until
-from containers_test import Images, StalledAnswer, StallingRegistry, allow_registries
+from containers_test import Images
+from registries import StalledAnswer, StallingRegistry, allow_registries
 from secured import free_port
 
 NAME, SECRET = "team-reader", "correct-horse-battery"

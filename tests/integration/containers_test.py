@@ -4,7 +4,6 @@ Skipped, with the reason, where a node has no feature `containers`, or the progr
 """
 
 import hashlib
-import http.server
 import io
 import json
 import os
@@ -13,11 +12,11 @@ import socket
 import subprocess
 import tarfile
 import tempfile
-import threading
 import unittest
 import urllib.request
 
 from cluster import BIN, Cluster, ClusterTest, processes_with, program, wait_until
+from registries import StallingRegistry, allow_registries
 from secured import USERS, SecuredCluster, free_port, why_not
 
 TOOLS = ("crun", "umoci", "skopeo", "mksquashfs")
@@ -67,15 +66,6 @@ def make_images(place):
     with open(os.path.join(place, "oci", "index.json"), encoding="utf-8") as file:
         return next(entry["digest"] for entry in json.load(file)["manifests"]
                     if entry["annotations"]["org.opencontainers.image.ref.name"] == "v1")
-
-
-def allow_registries(home, *addresses):
-    """Has programs with that home speak plain HTTP to those registries, beside those that it allows already."""
-    settings = os.path.join(home, ".config", "containers", "registries.conf")
-    os.makedirs(os.path.dirname(settings), exist_ok=True)
-    with open(settings, "a", encoding="utf-8") as file:
-        for address in addresses:
-            file.write(f'[[registry]]\nlocation = "{address}"\ninsecure = true\n')
 
 
 class Images(ClusterTest):
@@ -393,57 +383,6 @@ class ContainerTest(Images):
             file.truncate()
             json.dump(index, file)
         self.refused(r"umoci: ", "--container-image", f"oci:{broken}:v1")
-
-
-class StallingRegistry(http.server.ThreadingHTTPServer):
-    """Serves a manifest and its configuration, and of each layer one byte."""
-
-    def __init__(self, address, blobs, digest):
-        super().__init__(address, StalledAnswer)
-        self.blobs, self.digest = blobs, digest
-        self.asked_for_layer, self.over = threading.Event(), threading.Event()
-        with open(os.path.join(blobs, digest.split(":")[1]), "rb") as file:
-            self.manifest = file.read()
-        self.config = json.loads(self.manifest)["config"]["digest"]
-        self.thread = threading.Thread(target=self.serve_forever)
-        self.thread.start()
-
-    def end(self):
-        self.over.set()
-        self.shutdown()
-        self.thread.join()
-        self.server_close()
-
-
-class StalledAnswer(http.server.BaseHTTPRequestHandler):
-    def log_message(self, *_):
-        pass
-
-    def do_HEAD(self):  # noqa: N802
-        self.do_GET()
-
-    def do_GET(self):  # noqa: N802
-        kind, _, name = self.path.rpartition("/")
-        body = b"{}"
-        if kind.endswith("/manifests"):
-            body = self.server.manifest
-        elif kind.endswith("/blobs"):
-            with open(os.path.join(self.server.blobs, name.split(":")[1]), "rb") as file:
-                body = file.read()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/vnd.oci.image.manifest.v1+json")
-        self.send_header("Docker-Content-Digest", self.server.digest)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        if self.command == "HEAD":
-            return
-        if kind.endswith("/blobs") and name != self.server.config:
-            self.server.asked_for_layer.set()
-            self.wfile.write(body[:1])
-            self.wfile.flush()
-            self.server.over.wait(60)
-        else:
-            self.wfile.write(body)
 
 
 class SeveralNodesTest(Images):

@@ -11,7 +11,8 @@ import time
 import unittest
 
 from cluster import Cluster, wait_until
-from containers_test import Images, allow_registries
+from containers_test import Images
+from registries import allow_registries
 from secured import USERS, SecuredCluster, why_not
 
 NODES = 5
