@@ -97,7 +97,7 @@ absl::StatusOr<std::unique_ptr<Accounting>> Accounting::Open(JobStore& store) {
 }
 
 absl::StatusOr<std::vector<JobView>> Accounting::List(const HistoryFilter& filter) {
-  absl::MutexLock hold(&mutex_);
+  const MutexLock hold(&mutex_);
   Statement rows(*database_, ListQuery(*database_, filter));
   BindFilter(filter, &rows);
   ASSIGN_OR_RETURN(std::vector<JobDetail> details, ReadDetails(*database_, &rows));
@@ -111,7 +111,7 @@ absl::StatusOr<std::vector<JobView>> Accounting::List(const HistoryFilter& filte
 
 absl::StatusOr<std::vector<JobDetail>> Accounting::Show(
     JobId id, const std::vector<std::uint32_t>& elements) {
-  absl::MutexLock hold(&mutex_);
+  const MutexLock hold(&mutex_);
   Transaction transaction(*database_);
   RETURN_IF_ERROR(transaction.Begin(Transaction::Kind::kRead));
   Statement rows(*database_, elements.empty()
@@ -134,7 +134,7 @@ absl::StatusOr<std::vector<JobDetail>> Accounting::Show(
 
 absl::StatusOr<std::vector<TargetHistory>> Accounting::Targets(
     const std::vector<DependencyTerm>& terms) {
-  absl::MutexLock hold(&mutex_);
+  const MutexLock hold(&mutex_);
   Transaction transaction(*database_);
   RETURN_IF_ERROR(transaction.Begin(Transaction::Kind::kRead));
   return ReadTargets(*database_, terms);
@@ -142,7 +142,7 @@ absl::StatusOr<std::vector<TargetHistory>> Accounting::Targets(
 
 absl::StatusOr<std::map<std::string, std::vector<ChargedRun>>> Accounting::Runs(
     const std::string& user, Time since) {
-  absl::MutexLock hold(&mutex_);
+  const MutexLock hold(&mutex_);
   std::map<std::string, std::vector<ChargedRun>> runs;
   Statement rows(*database_,
                  "SELECT account, job, billing, started + suspended, ended FROM attempts "
@@ -160,7 +160,7 @@ absl::StatusOr<std::map<std::string, std::vector<ChargedRun>>> Accounting::Runs(
 }
 
 absl::StatusOr<std::vector<AttemptView>> Accounting::Attempts(JobId id) {
-  absl::MutexLock hold(&mutex_);
+  const MutexLock hold(&mutex_);
   return ReadAttempts(id);
 }
 
@@ -182,7 +182,7 @@ absl::StatusOr<std::vector<AttemptView>> Accounting::ReadAttempts(JobId id) {
 }
 
 absl::StatusOr<std::vector<StepView>> Accounting::Steps(JobId id) {
-  absl::MutexLock hold(&mutex_);
+  const MutexLock hold(&mutex_);
   return ReadSteps(id);
 }
 

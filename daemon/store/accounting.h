@@ -15,12 +15,12 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "daemon/store/database/database.h"
 #include "scheduler/model/job/dependency.h"
 #include "scheduler/model/value/ids.h"
 #include "scheduler/model/value/time.h"
 #include "scheduler/model/view/view.h"
+#include "scheduler/runtime/mutex.h"
 
 namespace muster::daemon {
 
@@ -66,7 +66,7 @@ class Accounting {
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<std::vector<StepView>> ReadSteps(JobId id) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  absl::Mutex mutex_;
+  Mutex mutex_;
   const std::unique_ptr<Database> database_ ABSL_PT_GUARDED_BY(mutex_);
 };
 

@@ -61,7 +61,7 @@ JobStore::JobStore(std::string directory, LockFile lock, std::unique_ptr<StoreEn
 JobStore::~JobStore() = default;
 
 absl::StatusOr<StateImage> JobStore::Load(std::optional<JournalEntry>* last) {
-  absl::MutexLock hold(&mutex_);
+  const MutexLock hold(&mutex_);
   RETURN_IF_ERROR(Settle());
   Transaction transaction(*reader_);
   RETURN_IF_ERROR(transaction.Begin(Transaction::Kind::kRead));
@@ -82,7 +82,7 @@ absl::StatusOr<StateImage> JobStore::Load(std::optional<JournalEntry>* last) {
 }
 
 absl::Status JobStore::ContinueFrom(Version version) {
-  absl::MutexLock hold(&mutex_);
+  const MutexLock hold(&mutex_);
   RETURN_IF_ERROR(Settle());
   ASSIGN_OR_RETURN(const Version last, ReadVersion(*reader_));
   if (last != version) {
@@ -99,7 +99,7 @@ absl::Status JobStore::Settle() {
   if (!doubtful_) {
     return absl::OkStatus();
   }
-  absl::MutexLock hold(&writing_);
+  const MutexLock hold(&writing_);
   return engine_->Settle();
 }
 
@@ -132,7 +132,7 @@ absl::Status JobStore::WriteAll(std::span<const Batch> batches) {
 }
 
 absl::Status JobStore::Commit(std::span<const Batch> batches) {
-  absl::MutexLock hold(&writing_);
+  const MutexLock hold(&writing_);
   RETURN_IF_ERROR(lost_);
   RETURN_IF_ERROR(CheckSequence(batches));
   Version last = version_;
@@ -160,22 +160,22 @@ absl::Status JobStore::Commit(std::span<const Batch> batches) {
 }
 
 absl::StatusOr<JobSubmitted> JobStore::ReadSubmission(JobId job) {
-  absl::MutexLock hold(&mutex_);
+  const MutexLock hold(&mutex_);
   return ReadSubmissionRow(*reader_, job);
 }
 
 absl::StatusOr<Program> JobStore::ReadProgram(JobId submission) {
-  absl::MutexLock hold(&mutex_);
+  const MutexLock hold(&mutex_);
   return ReadProgramRow(*reader_, submission);
 }
 
 absl::StatusOr<StepStarted> JobStore::ReadStep(JobId job, AttemptNumber attempt, StepId step) {
-  absl::MutexLock hold(&mutex_);
+  const MutexLock hold(&mutex_);
   return ReadStepRow(*reader_, job, attempt, step);
 }
 
 absl::StatusOr<std::vector<PolicyChanged>> JobStore::ReadPolicyHistory(std::uint32_t limit) {
-  absl::MutexLock hold(&mutex_);
+  const MutexLock hold(&mutex_);
   std::vector<PolicyChanged> changes;
   RETURN_IF_ERROR(ReadPolicyRows(*reader_, limit,
                                  [&](const PolicyChanged& change) { changes.push_back(change); }));
@@ -183,22 +183,22 @@ absl::StatusOr<std::vector<PolicyChanged>> JobStore::ReadPolicyHistory(std::uint
 }
 
 absl::StatusOr<std::vector<HealthRecord>> JobStore::ReadHealth(NodeId node, std::uint32_t limit) {
-  absl::MutexLock hold(&mutex_);
+  const MutexLock hold(&mutex_);
   return ReadHealthHistory(*reader_, node, limit);
 }
 
 absl::StatusOr<NotesByJob> JobStore::ReadNotes(JobId first, JobId last, const std::string& name) {
-  absl::MutexLock hold(&mutex_);
+  const MutexLock hold(&mutex_);
   return ReadNoteRows(*reader_, first, last, name);
 }
 
 absl::StatusOr<std::vector<Tuning>> JobStore::ReadTunings(const std::string& kernel) {
-  absl::MutexLock hold(&mutex_);
+  const MutexLock hold(&mutex_);
   return ReadTuningRows(*reader_, kernel);
 }
 
 absl::StatusOr<std::optional<JobId>> JobStore::FindToken(const std::string& token) {
-  absl::MutexLock hold(&mutex_);
+  const MutexLock hold(&mutex_);
   Statement row(*reader_, "SELECT first FROM submissions WHERE token = ? AND token <> ''");
   row.Start(token);
   ASSIGN_OR_RETURN(const bool found, row.Next());
@@ -218,7 +218,7 @@ absl::Status JobStore::ReadJournal(Version from,
 }
 
 absl::StatusOr<bool> JobStore::TakeOldSecrets() {
-  absl::MutexLock hold(&writing_);
+  const MutexLock hold(&writing_);
   RETURN_IF_ERROR(lost_);
   if (!old_secrets_left_ || doubtful_) {
     return old_secrets_left_;
@@ -239,7 +239,7 @@ absl::StatusOr<bool> JobStore::TakeOldSecrets() {
 }
 
 absl::Status JobStore::CheckpointAbove(std::uint64_t bytes) {
-  absl::MutexLock hold(&writing_);
+  const MutexLock hold(&writing_);
   RETURN_IF_ERROR(lost_);
   absl::Status status = engine_->CheckpointAbove(bytes);
   if (absl::IsDataLoss(status)) {

@@ -24,7 +24,6 @@
 #include "absl/base/thread_annotations.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "absl/synchronization/mutex.h"
 #include "daemon/store/database/engine.h"
 #include "daemon/store/rows/batch.h"
 #include "daemon/store/rows/kept_rows.h"
@@ -33,6 +32,7 @@
 #include "daemon/store/rows/row_writer.h"
 #include "scheduler/model/change/state_image.h"
 #include "scheduler/runtime/file.h"
+#include "scheduler/runtime/mutex.h"
 
 namespace muster::daemon {
 
@@ -121,8 +121,8 @@ class JobStore {
   Version version_;                     // of the last committed entry
   absl::Status lost_;                   // the kDataLoss that ended all writing
   std::atomic<bool> doubtful_ = false;  // a commit failed, and Load has not looked since
-  absl::Mutex mutex_;
-  absl::Mutex writing_;  // the engine's writer; taken after the one above
+  Mutex mutex_;
+  Mutex writing_;  // the engine's writer; taken after the one above
   const std::unique_ptr<Database> reader_ ABSL_PT_GUARDED_BY(mutex_);
 };
 

@@ -27,7 +27,7 @@ PostgresLeadership::PostgresLeadership(std::unique_ptr<PostgresDatabase> databas
 }
 
 absl::StatusOr<LeaderRow> PostgresLeadership::Read() {
-  absl::MutexLock hold(&mutex_);
+  const MutexLock hold(&mutex_);
   Statement row(*database_,
                 "SELECT epoch, holder, addresses, successor, "
                 "(extract(epoch FROM lease_end - clock_timestamp()) * 1000)::bigint "
@@ -49,7 +49,7 @@ absl::StatusOr<LeaderRow> PostgresLeadership::Read() {
 absl::StatusOr<bool> PostgresLeadership::TryTake(const std::string& holder,
                                                  const std::string& addresses,
                                                  std::chrono::milliseconds lease, bool force) {
-  absl::MutexLock hold(&mutex_);
+  const MutexLock hold(&mutex_);
   return Take(holder, addresses, lease, force);
 }
 
@@ -90,7 +90,7 @@ absl::StatusOr<bool> PostgresLeadership::Take(const std::string& holder,
 }
 
 absl::StatusOr<bool> PostgresLeadership::Renew(std::chrono::milliseconds lease) {
-  absl::MutexLock hold(&mutex_);
+  const MutexLock hold(&mutex_);
   Statement renew(*database_,
                   "UPDATE muster_leader SET lease_end = clock_timestamp() + ? * interval "
                   "'1 millisecond' WHERE id = 1 AND epoch = ? AND successor = '' RETURNING epoch");
@@ -99,7 +99,7 @@ absl::StatusOr<bool> PostgresLeadership::Renew(std::chrono::milliseconds lease) 
 }
 
 absl::Status PostgresLeadership::Release(const std::string& successor) {
-  absl::MutexLock hold(&mutex_);
+  const MutexLock hold(&mutex_);
   Statement release(*database_,
                     "UPDATE muster_leader SET lease_end = clock_timestamp(), successor = ? "
                     "WHERE id = 1 AND epoch = ?");
@@ -109,7 +109,7 @@ absl::Status PostgresLeadership::Release(const std::string& successor) {
 }
 
 absl::Status PostgresLeadership::AwaitNews(std::chrono::milliseconds most) {
-  absl::MutexLock hold(&mutex_);
+  const MutexLock hold(&mutex_);
   if (listens_ == 0 || listens_ != database_->generation()) {
     Statement listen(*database_, "LISTEN muster");
     RETURN_IF_ERROR(listen.Run());
@@ -120,7 +120,7 @@ absl::Status PostgresLeadership::AwaitNews(std::chrono::milliseconds most) {
 }
 
 absl::StatusOr<std::string> PostgresLeadership::AgreeOnKey(const std::string& proposal) {
-  absl::MutexLock hold(&mutex_);
+  const MutexLock hold(&mutex_);
   Statement propose(*database_,
                     "UPDATE muster_leader SET job_key = ? WHERE id = 1 AND job_key = ''");
   RETURN_IF_ERROR(propose.Run(proposal));
@@ -130,14 +130,14 @@ absl::StatusOr<std::string> PostgresLeadership::AgreeOnKey(const std::string& pr
 }
 
 absl::StatusOr<std::string> PostgresLeadership::ReadTokens() {
-  absl::MutexLock hold(&mutex_);
+  const MutexLock hold(&mutex_);
   Statement read(*database_, "SELECT tokens FROM muster_leader WHERE id = 1");
   ASSIGN_OR_RETURN(const bool there, read.Next());
   return there ? std::string(read.Text(0)) : std::string();
 }
 
 absl::Status PostgresLeadership::WriteTokens(const std::string& site) {
-  absl::MutexLock hold(&mutex_);
+  const MutexLock hold(&mutex_);
   Statement write(*database_,
                   "UPDATE muster_leader SET tokens = ? WHERE id = 1 AND epoch = ? AND epoch > 0 "
                   "RETURNING epoch");

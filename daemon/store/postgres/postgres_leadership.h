@@ -12,9 +12,9 @@
 #include <string>
 
 #include "absl/base/thread_annotations.h"
-#include "absl/synchronization/mutex.h"
 #include "daemon/store/database/leadership.h"
 #include "daemon/store/postgres/postgres.h"
+#include "scheduler/runtime/mutex.h"
 
 namespace muster::daemon {
 
@@ -42,7 +42,7 @@ class PostgresLeadership final : public Leadership {
                             std::chrono::milliseconds lease, bool force)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  absl::Mutex mutex_;
+  Mutex mutex_;
   const std::unique_ptr<PostgresDatabase> database_ ABSL_PT_GUARDED_BY(mutex_);
   std::atomic<std::uint64_t>* const epoch_;
   std::atomic<std::uint64_t>* const session_;
