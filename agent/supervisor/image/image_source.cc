@@ -34,9 +34,12 @@ constexpr Duration kFetchLimit = std::chrono::hours(2);
 constexpr std::uint64_t kImageFilesMax = 4'000'000;
 constexpr std::chrono::seconds kPause{2};  // before a registry is asked once more
 constexpr const char* kLayoutName = "image";
-constexpr const char* kLayoutPlace = "/layout";  // as LayoutBeside() has it
 constexpr std::size_t kSettingsBytesMax = std::size_t{4} << 20;
 constexpr std::size_t kEnvironmentBytesMax = std::size_t{64} << 10;
+
+std::string LayoutIn(const std::string& draft) {
+  return LayoutBeside(draft + "/rootfs");
+}
 
 // Ends a fetch that brings too much, or nothing for a while.
 class FetchWatch {
@@ -166,7 +169,7 @@ class Source {
   // Its layout, from another node or from the registry.
   absl::StatusOr<TakenImage> TakeOrFetch(const std::string& digest,
                                          const std::string& draft) const {
-    const std::string layout = draft + kLayoutPlace;
+    const std::string layout = LayoutIn(draft);
     TakenImage taken;
     if (tools_.sharing.announce != nullptr) {
       const absl::StatusOr<TakenImage> asked =
@@ -308,7 +311,7 @@ class Source {
       std::vector<std::string> command = Skopeo();
       for (const std::string& word :
            {std::string("copy"), std::string("--quiet"), from,
-            absl::StrCat("oci:", draft, kLayoutPlace, ":", kLayoutName)}) {
+            absl::StrCat("oci:", LayoutIn(draft), ":", kLayoutName)}) {
         command.push_back(word);
       }
       return Run(std::move(command), draft, {0}, asks ? tools_.patience : kFetchLimit);
@@ -323,7 +326,7 @@ class Source {
   }
 
   absl::StatusOr<ImageFacts> UnpackCopy(const std::string& draft, bool kept) const {
-    const std::string layout = draft + kLayoutPlace;
+    const std::string layout = LayoutIn(draft);
     ASSIGN_OR_RETURN(ImageFacts facts, ReadOciLayout(layout, kLayoutName));
     RETURN_IF_ERROR(CheckArchitecture(facts));
     RETURN_IF_ERROR(Unpack(absl::StrCat(layout, ":", kLayoutName), draft));
