@@ -8,14 +8,13 @@ import json
 import os
 import shutil
 import subprocess
-import threading
 import unittest
 import urllib.error
 import urllib.request
 
 from cluster import Cluster, wait_until
 from containers_test import Images
-from registries import StalledAnswer, StallingRegistry, allow_registries
+from registries import Serving, StalledAnswer, StallingRegistry, allow_registries
 from secured import free_port
 
 NAME, SECRET = "team-reader", "correct-horse-battery"
@@ -36,19 +35,13 @@ class LyingAnswer(StalledAnswer):
         self.wfile.write(bytes(size))
 
 
-class Proxy(http.server.ThreadingHTTPServer):
+class Proxy(Serving):
     """Takes what is for any machine to the registry here, and keeps what was asked for."""
 
     def __init__(self, port):
         super().__init__(("127.0.0.1", 0), ProxiedRequest)
         self.to, self.asked = port, []
-        self.thread = threading.Thread(target=self.serve_forever)
-        self.thread.start()
-
-    def end(self):
-        self.shutdown()
-        self.thread.join()
-        self.server_close()
+        self.begin()
 
 
 class ProxiedRequest(http.server.BaseHTTPRequestHandler):

@@ -6,13 +6,12 @@ import json
 import os
 import shutil
 import subprocess
-import threading
 import time
 import unittest
 
 from cluster import Cluster, wait_until
 from containers_test import Images
-from registries import allow_registries
+from registries import Serving, allow_registries
 from secured import USERS, SecuredCluster, why_not
 
 NODES = 5
@@ -20,7 +19,7 @@ INDEX = "application/vnd.oci.image.index.v1+json"
 MANIFEST = "application/vnd.oci.image.manifest.v1+json"
 
 
-class CountingRegistry(http.server.ThreadingHTTPServer):
+class CountingRegistry(Serving):
     """Gives what lies in a layout, and keeps what it was asked for. A layer takes a second."""
 
     daemon_threads = True
@@ -29,8 +28,7 @@ class CountingRegistry(http.server.ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), CountedAnswer)
         self.blobs, self.asked, self.open = blobs, [], True
         self.name = f"127.0.0.1:{self.server_address[1]}/team/app"
-        self.thread = threading.Thread(target=self.serve_forever)
-        self.thread.start()
+        self.begin()
 
     def layers(self):
         """How often each was asked for: blobs that are no JSON."""
@@ -40,11 +38,6 @@ class CountingRegistry(http.server.ThreadingHTTPServer):
             if "/blobs/" in path and read(self.blobs, digest)[:1] != b"{":
                 counts[digest] = counts.get(digest, 0) + 1
         return counts
-
-    def end(self):
-        self.shutdown()
-        self.thread.join()
-        self.server_close()
 
 
 def read(blobs, digest):

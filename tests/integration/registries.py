@@ -15,7 +15,20 @@ def allow_registries(home, *addresses):
             file.write(f'[[registry]]\nlocation = "{address}"\ninsecure = true\n')
 
 
-class StallingRegistry(http.server.ThreadingHTTPServer):
+class Serving(http.server.ThreadingHTTPServer):
+    """Serves in a thread of its own from begin() to end()."""
+
+    def begin(self):
+        self.thread = threading.Thread(target=self.serve_forever)
+        self.thread.start()
+
+    def end(self):
+        self.shutdown()
+        self.thread.join()
+        self.server_close()
+
+
+class StallingRegistry(Serving):
     """Serves a manifest and its configuration, and of each layer one byte."""
 
     def __init__(self, address, blobs, digest):
@@ -25,14 +38,11 @@ class StallingRegistry(http.server.ThreadingHTTPServer):
         with open(os.path.join(blobs, digest.split(":")[1]), "rb") as file:
             self.manifest = file.read()
         self.config = json.loads(self.manifest)["config"]["digest"]
-        self.thread = threading.Thread(target=self.serve_forever)
-        self.thread.start()
+        self.begin()
 
     def end(self):
         self.over.set()
-        self.shutdown()
-        self.thread.join()
-        self.server_close()
+        super().end()
 
 
 class StalledAnswer(http.server.BaseHTTPRequestHandler):
