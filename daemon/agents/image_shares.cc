@@ -73,11 +73,8 @@ void ImageShares::WantForAttempt(NodeId node, const wire::AttemptImageWanted& wa
   }
   controller_.Look([this, node, wanted](const StateView& view) -> Controller::Reply {
     const std::optional<User> user = UserOf(view.state(), node, wanted);
-    return [this, node, wanted, user](const absl::Status& status) {
-      if (status.ok() && user.has_value()) {
-        Decide({node, *user, wanted.wanted()});
-      }
-    };
+    return user.has_value() ? AnswerFrom(view, {node, *user, wanted.wanted()})
+                            : [](const absl::Status&) {};
   });
 }
 
@@ -115,15 +112,17 @@ std::optional<ImageShares::Answer> ImageShares::Choose(const StateView& view, co
   return answer;
 }
 
+Controller::Reply ImageShares::AnswerFrom(const StateView& view, const Wish& wish) {
+  const std::optional<Answer> answer = Choose(view, wish);
+  return [this, wish, answer](const absl::Status& status) {
+    if (status.ok() && answer.has_value()) {
+      Tell(wish, *answer);
+    }
+  };
+}
+
 void ImageShares::Decide(const Wish& wish) {
-  controller_.Look([this, wish](const StateView& view) -> Controller::Reply {
-    const std::optional<Answer> answer = Choose(view, wish);
-    return [this, wish, answer](const absl::Status& status) {
-      if (status.ok() && answer.has_value()) {
-        Tell(wish, *answer);
-      }
-    };
-  });
+  controller_.Look([this, wish](const StateView& view) { return AnswerFrom(view, wish); });
 }
 
 void ImageShares::Tell(const Wish& wish, const Answer& answer) {

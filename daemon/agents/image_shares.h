@@ -54,6 +54,8 @@ class ImageShares {
     bool keeps = false;  // it is known to have the image
   };
   std::optional<Answer> Choose(const StateView& view, const Wish& wish);
+  // What tells it, once what was seen is durable.
+  Controller::Reply AnswerFrom(const StateView& view, const Wish& wish);
   void Decide(const Wish& wish);
   void Tell(const Wish& wish, const Answer& answer);
 
