@@ -130,7 +130,7 @@ class RootAttacksTest(unittest.TestCase):
         self.assertIn("Permission denied", err + str(self.last_detail()))
 
     def last_detail(self):
-        return self.cluster.must("show", max(self.cluster.history()), "--json")
+        return self.cluster.must("show", self.cluster.newest(), "--json")
 
     def test_a_socket_that_all_may_open_sees_the_user_and_not_root(self):
         listener = self.listener(0o755, 0o666)

@@ -52,13 +52,11 @@ class OneNodeDiffers(ClusterTest):
 
     def run_fails(self, code, pattern, *arguments):
         with self.subTest(arguments=arguments):
-            before = set(self.cluster.history())
             done = self.cluster.muster("run", "-N", "2", "-n", "2", *arguments)
             self.assertEqual(done.returncode, code, done.stderr)
             self.assert_one_line(done.stderr)
             self.assertRegex(done.stderr, pattern)
-            (job,) = set(self.cluster.history()) - before
-            self.fails(job, code, pattern.replace("rank 1 on node2", "node2: rank 1"))
+            self.fails(self.cluster.newest(), code, pattern.replace("rank 1 on node2", "node2: rank 1"))
 
     def test_a_run_says_which_rank_could_not_be_started_where_and_why(self):
         below = os.path.join(self.hidden, "below")
@@ -133,7 +131,8 @@ class OneNodeDoesNotKnowHimTest(unittest.TestCase):
         done = cluster.as_user("mallory", "run", "-N", "2", "-n", "2", "sleep", "1000")
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertRegex(done.stderr, r"\A[^\n]*node2: user 61002 \(mallory\) is not known here[^\n]*\n\Z")
-        ((job, row),) = cluster.history().items()
+        job = cluster.newest()
+        (row,) = cluster.wait_ended(job)
         self.assertEqual(row["state"], "FAILED")
         self.assertIn("node2: user 61002 (mallory) is not known here: add him, or drain the node",
                       cluster.must("show", str(job)))

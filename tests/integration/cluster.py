@@ -300,6 +300,12 @@ class Cluster:
         rows = wait_until(ended, missing, patience)
         return [rows[job] for job in jobs]
 
+    def newest(self):
+        """The job that was submitted last, once it has ended: a command may be back before the accounting knows."""
+        job = max(self.submitted())
+        self.wait_ended(job)
+        return job
+
     def queue(self):
         """{id: what `queue --json` says} of pending and running jobs."""
         return {job["id"]: job for job in json.loads(self.must("queue", "--json"))["jobs"]}

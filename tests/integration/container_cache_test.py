@@ -33,7 +33,7 @@ class ManyRanksTest(Images):
         self.assertEqual({line[2] for line in lines}, {"inside"})
         (image,) = json.loads(self.cluster.must("images", "list", "--json"))["images"]
         self.assertEqual(image["digest"], self.digest)
-        first = max(self.cluster.history())
+        first = self.cluster.newest()
         self.cluster.must("run", "-n", 1, "--container-image", self.oci, "true")  # whose container sweeps
         changed = os.listdir(os.path.join(self.cluster.state, "agents/node1/images", str(os.geteuid()), "run"))
         self.assertEqual([name for name in changed if name.startswith(f"{first}.")], [])

@@ -33,7 +33,7 @@ class PodmanTest(Images):
     def test_ranks_are_in_the_image_bound_and_read_back(self):
         said = self.inside("cat inside; pwd; touch /srv/no 2>/dev/null || echo ro; id -u; test -w /dev/null && echo null")
         self.assertEqual(said.split("\n"), ["inside", "/srv", "ro", str(os.geteuid()), "null"])
-        (shown,) = json.loads(self.cluster.must("show", max(self.cluster.history()), "--json"))["jobs"]
+        (shown,) = json.loads(self.cluster.must("show", self.cluster.newest(), "--json"))["jobs"]
         self.assertEqual({rank["verdict"] for attempt in shown["attempts"] for rank in attempt["ranks"]}, {"verified"})
 
     def test_ranks_share_mounts_memory_and_processes(self):

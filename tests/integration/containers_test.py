@@ -142,7 +142,7 @@ class ContainerTest(Images):
                 if os.path.exists(f"/dev/shm/{name}.{rank}"):
                     os.remove(f"/dev/shm/{name}.{rank}")
         self.assertEqual(sorted(said.split("\n")), ["0: 0", "0: 1", "1: 0", "1: 1"])
-        job = max(self.cluster.history())
+        job = self.cluster.newest()
         (shown,) = json.loads(self.cluster.must("show", job, "--json"))["jobs"]
         verdicts = {rank["verdict"] for attempt in shown["attempts"] for rank in attempt["ranks"]}
         self.assertEqual(verdicts, {"verified"})
@@ -433,7 +433,7 @@ class SeveralNodesTest(Images):
             said = self.cluster.must("run", "-N", 2, "--container-image", image,
                                      "sh", "-c", "cat inside; echo $OF_IMAGE")
             self.assertEqual(sorted(said.split("\n")), ["inside", "inside", "yes", "yes"])
-        (shown,) = json.loads(self.cluster.must("show", max(self.cluster.history()), "--json"))["jobs"]
+        (shown,) = json.loads(self.cluster.must("show", self.cluster.newest(), "--json"))["jobs"]
         self.assertEqual(shown["container"]["digest"], self.digest)
         self.assertEqual(shown["container"]["image"].split("@")[1], self.digest)
         job = self.cluster.submit("--hold", "--container-image", f"{name}:v1", "--wrap", "true")

@@ -108,8 +108,7 @@ class LimitsTest(ClusterTest):
         self.assertEqual(found.get("memory.swap.max", "0"), "0")
         self.assertEqual(found["memory.oom.group"], "1")
         self.assertEqual(found["pids.max"], str(PIDS))
-        job = max(self.cluster.history())
-        self.cluster.wait_ended(job)
+        job = self.cluster.newest()
         (rank,) = self.detail(job)["attempts"][0]["ranks"]
         self.assertEqual(found["cpuset.cpus.effective"], rank["cpus"])
         self.assertEqual(found["nproc"], "1")
@@ -146,8 +145,7 @@ class LimitsTest(ClusterTest):
     def test_a_step_that_runs_out_of_memory_tells_the_same_of_a_run(self):
         done = self.cluster.muster("run", "--mem", "128M", "python3", "-c", HOG)
         self.assertNotEqual(done.returncode, 0)
-        self.cluster.wait_ended(max(self.cluster.history()))
-        job = max(self.cluster.history())
+        job = self.cluster.newest()
         self.assertEqual(self.detail(job)["state"], "OUT_OF_MEMORY")
 
     def test_a_fork_bomb_is_held_and_gone_soon_after_its_end(self):

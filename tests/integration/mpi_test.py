@@ -172,7 +172,7 @@ class TwoNodesTest(Mpi, ClusterTest):
                 self.assertIn(f"rank {rank} on node{rank // 2 + 1}: exit code 7: it called MPI_Abort",
                               done.stderr)
                 self.nothing_left()
-                job = max(self.cluster.history())
+                job = self.cluster.newest()
                 (row,) = self.cluster.wait_ended(job)
                 self.assertEqual((row["exit_code"], row["exit_signal"]), (7, 0), dict(row))
 

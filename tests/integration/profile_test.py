@@ -27,7 +27,7 @@ class ProfileTest(ClusterTest):
         spin = "i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; exit $MUSTER_PROCID"
         done = self.cluster.muster("run", "-n", 2, "--profile=perf", "sh", "-c", spin)
         self.assertEqual(done.returncode, 1, done.stderr)
-        job = max(self.cluster.history())
+        job = self.cluster.newest()
         for rank in (0, 1):
             path = os.path.join(self.cluster.work, f"perf-{job}.1.{rank}.data")
             report = subprocess.run(["perf", "report", "-i", path, "--stdio", "--sort", "comm"], capture_output=True,

@@ -24,7 +24,7 @@ class TwoNodesTest(ClusterTest):
             f"echo here ${{MUSTER_NODE_NAME:-nowhere}} in $SLURM_JOB_ID on $SLURM_JOB_NODELIST; "
             f"{BIN}/muster run --label sh -c 'echo $MUSTER_NODE_NAME'; exit 7")
         self.assertEqual(done.returncode, 7, done.stderr)
-        job = max(self.cluster.history())
+        job = self.cluster.newest()
         first, *lines = done.stdout.splitlines()
         self.assertEqual(first, f"here nowhere in {job} on node[1-2]")
         self.assertEqual([line.split()[0] for line in sorted(lines)], ["0:", "1:"])
@@ -100,7 +100,7 @@ class TwoNodesTest(ClusterTest):
         done = self.cluster.muster("run", "-n", 2, "grep", "Cpus_allowed_list",
                                    "/proc/self/status")
         self.assertEqual(len(set(done.stdout.splitlines())), 2, done.stdout + done.stderr)
-        job = max(self.cluster.history())
+        job = self.cluster.newest()
         (attempt,) = self.cluster.attempts(job)
         self.assertRegex(attempt["binding"], r"^verified 2(/2)?$")
         shown = json.loads(self.cluster.must("show", job, "--json"))["jobs"][0]

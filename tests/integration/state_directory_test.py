@@ -198,7 +198,8 @@ class TcpTest(ClusterTest):
     def test_agents_and_clients_work_over_tcp(self):
         done = self.cluster.over_tcp("submit", "--wait", "--parsable", "--wrap", "exit 5")
         self.assertEqual(done.returncode, 5, done.stderr)
-        self.assertEqual(self.cluster.history()[int(done.stdout)]["exit_code"], 5)
+        (row,) = self.cluster.wait_ended(int(done.stdout))
+        self.assertEqual(row["exit_code"], 5)
 
     def test_a_run_works_over_tcp(self):
         done = self.cluster.over_tcp("run", "-n", str(self.nodes), "--label", "echo", "here")
