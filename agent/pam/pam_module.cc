@@ -58,7 +58,7 @@ std::optional<uid_t> UserNumber(const char* name) {
 int Deny(const Login& login, const std::string& text) {
   pam_syslog(login.pam, LOG_NOTICE, "user %s (%u) refused: %s", login.name.c_str(),
              static_cast<unsigned>(login.uid), text.c_str());
-  if ((login.flags & PAM_SILENT) == 0) {
+  if ((static_cast<unsigned>(login.flags) & PAM_SILENT) == 0) {
     pam_error(login.pam, "%s", text.c_str());
   }
   return login.denied;

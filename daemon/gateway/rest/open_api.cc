@@ -2,12 +2,16 @@
 
 #include <google/protobuf/descriptor.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "daemon/gateway/rest/routes.h"
 #include "proto/convert/client_service.h"
+#include "scheduler/base/status.h"
 
 namespace muster::daemon {
 namespace {
@@ -164,12 +168,19 @@ void AddMethods(Schemas& schemas, Tree& paths) {
   }
 }
 
+// REQUIRES: there is one of that name.
+const MethodDescriptor& MethodNamed(const std::string& name) {
+  const std::vector<const MethodDescriptor*> methods = RestMethods();
+  const auto found =
+      std::find_if(methods.begin(), methods.end(),
+                   [&name](const MethodDescriptor* method) { return method->name() == name; });
+  MUSTER_CHECK(found != methods.end());
+  return **found;
+}
+
 void AddAliases(Schemas& schemas, Tree& paths) {
   for (const Alias& alias : Aliases()) {
-    const MethodDescriptor* method = nullptr;
-    for (const MethodDescriptor* const one : RestMethods()) {
-      method = one->name() == alias.rpc ? one : method;
-    }
+    const MethodDescriptor& method = MethodNamed(alias.rpc);
     const bool reads = std::string(alias.method) == "GET";
     Tree operation = {
         {"operationId", absl::StrCat(alias.method, alias.path)},
@@ -177,13 +188,13 @@ void AddAliases(Schemas& schemas, Tree& paths) {
         {"parameters", PathOf(alias.path)},
     };
     if (reads) {
-      for (Tree& parameter : QueryOf(schemas, *method, &alias)) {
+      for (Tree& parameter : QueryOf(schemas, method, &alias)) {
         operation["parameters"].push_back(parameter);
       }
     } else {
-      operation["requestBody"] = Body(schemas, *method);
+      operation["requestBody"] = Body(schemas, method);
     }
-    operation["responses"] = Responses(schemas, *method);
+    operation["responses"] = Responses(schemas, method);
     paths[alias.path][reads ? "get" : "post"] = std::move(operation);
   }
 }
