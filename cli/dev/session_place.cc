@@ -21,7 +21,7 @@
 namespace muster::cli {
 namespace {
 
-constexpr const char* kContainer = "/container";
+constexpr const char* kContainerFile = "/container";
 constexpr const char* kDoor = "/door";
 constexpr const char* kLeft = "/left";
 constexpr const char* kShell = "shell.";
@@ -101,12 +101,12 @@ absl::StatusOr<std::optional<SessionDoor>> SessionPlace::Door() const {
 
 absl::Status SessionPlace::KeepContainer(const std::vector<std::string>& options) const {
   // No option holds a NUL.
-  return WriteFileAtomically(path_ + kContainer, absl::StrJoin(options, std::string(1, '\0')));
+  return WriteFileAtomically(path_ + kContainerFile, absl::StrJoin(options, std::string(1, '\0')));
 }
 
 absl::StatusOr<std::vector<std::string>> SessionPlace::Container() const {
   RETURN_IF_ERROR(Check());
-  const absl::StatusOr<std::string> text = ReadFile(path_ + kContainer);
+  const absl::StatusOr<std::string> text = ReadFile(path_ + kContainerFile);
   if (absl::IsNotFound(text.status())) {
     return std::vector<std::string>();
   }

@@ -38,7 +38,7 @@ struct OwnOption {
   friend bool operator==(const OwnOption&, const OwnOption&) = default;
 };
 
-struct SlurmOption {  // NOLINT(clang-analyzer-optin.performance.Padding): in a row's order
+struct SlurmOption {
   const char* name;
   char letter;
   SlurmValue takes;
