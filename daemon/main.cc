@@ -1,5 +1,3 @@
-#include <unistd.h>
-
 #include <csignal>
 #include <cstdio>
 #include <memory>
@@ -61,13 +59,13 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   AgentSessions sessions(log);
   Controller controller(*store, sessions, clock, log,
                         {config.policy, config.cluster, std::move(secrets)});
-  controller.OnFatal([pid = getpid()] { kill(pid, SIGUSR1); });
   RETURN_IF_ERROR(Begin(config, *store, controller));
   LiveUsage usage;
   AgentService agents(controller, sessions, {config.cluster, clock, gate, *signer, usage});
-  ClientService clients(controller, *accounting, *store,
-                        {config.cluster, gate, usage, tokens.get(), &sessions.questions(),
-                         config.tls.certificate, config.retention.DirectoryOf(*store)});
+  ClientService clients(
+      controller, *accounting, *store,
+      {config.cluster, gate, usage, tokens.get(), &sessions.questions(), config.tls.certificate,
+       config.retention.DirectoryOf(*store), config.prices});
   FramedDoor frames(FramesFor(clients));
   RETURN_IF_ERROR(frames.Start());
   LeadershipService leadership(controller, gate, config.name);
@@ -79,7 +77,7 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   const auto idle = WatchIdle(config, controller, usage, log);
   const auto alerts = WatchAlerts(config, controller, usage, clients.warnings(), log);
   const ImagePrefetch images(controller, *store, agents.images(), log);
-  const TakeSettings take = TakeInto(*tokens, *idle, *alerts, clock, log);
+  const TakeSettings take = TakeInto(*tokens, *idle, *alerts, clients.prices(), clock, log);
   const auto loop = Compete(config, {*store, controller, *tokens, leadership}, *server, log, take);
   const auto housekeeping = KeepHouse(config, *store, controller, clock, log);
   SayReady(config.ready_fd);

@@ -3,7 +3,8 @@
 // Described values as JSON: the one converter of every --json.
 //
 // Times are ISO 8601 in UTC with milliseconds, kNoTime is null; durations are seconds; bytes and
-// ids are numbers; index sets are lists as text ("0-3"); keys keep the order of Fields().
+// ids are numbers, costs are of the currency; index sets are lists as text ("0-3"); keys keep the
+// order of Fields().
 
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -45,6 +46,9 @@ Json ToJson(Amount<Tag, Rep> amount) {
 template <class Tag>
 Json ToJson(const IndexSet<Tag>& set) {
   return set.ToList();
+}
+inline Json ToJson(Cost cost) {
+  return static_cast<double>(cost.value()) / kCostUnit;
 }
 inline Json ToJson(Duration duration) {
   return static_cast<double>(duration.count()) / 1000.0;

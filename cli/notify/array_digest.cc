@@ -112,6 +112,22 @@ std::string LostText(const std::vector<JobView>& ended) {
   return text + "\n";
 }
 
+// "energy 1.2 kWh in all", "cost 12.34 EUR in all"; what was not measured or has no price is left
+// out.
+std::string CostsText(const std::vector<JobView>& ended) {
+  std::uint64_t energy = 0;
+  Cost cost;
+  std::string currency;
+  for (const JobView& job : ended) {
+    energy += EnergyOf(job.usage);
+    cost += job.cost;
+    currency = job.currency;
+  }
+  return absl::StrCat(
+      energy == 0 ? "" : absl::StrCat("energy ", EnergyText(energy), " in all\n"),
+      currency.empty() ? "" : absl::StrCat("cost ", CostText(cost, currency), " in all\n"));
+}
+
 std::string InDirectory(const JobDetail& detail, const std::string& path) {
   return path.empty() ? "" : Printable((std::filesystem::path(detail.work_dir) / path).string());
 }
@@ -193,10 +209,10 @@ ArrayDigest DigestOf(std::vector<JobView> ended,
   for (const auto& [state, count] : states) {
     absl::StrAppend(&digest.sums, digest.sums.empty() ? "" : ", ", count, " ", state);
   }
-  digest.text = absl::StrCat("All elements have ended: ", digest.sums, ".\n",
-                             reasons.empty() ? "" : "\nWhy:\n", ReasonsText(reasons), "\n",
-                             EfficiencyText(ended), LostText(ended), OutputsText(ended, show),
-                             failed.empty() ? "" : "\nNot completed:\n", failed);
+  digest.text = absl::StrCat(
+      "All elements have ended: ", digest.sums, ".\n", reasons.empty() ? "" : "\nWhy:\n",
+      ReasonsText(reasons), "\n", EfficiencyText(ended), LostText(ended), CostsText(ended),
+      OutputsText(ended, show), failed.empty() ? "" : "\nNot completed:\n", failed);
   if (more > 0) {
     absl::StrAppend(&digest.text, "  and ", more, " more\n");
   }

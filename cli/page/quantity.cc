@@ -35,6 +35,10 @@ std::string CpuEfficiency(const Usage& usage, Duration elapsed, std::uint32_t cp
   return absl::StrFormat("%.0f %%", share * 100.0);
 }
 
+std::uint64_t EnergyOf(const Usage& usage) {
+  return usage.gpu_energy_mj + usage.cpu_energy_mj;
+}
+
 std::string EnergyText(std::uint64_t millijoules) {
   constexpr double kMillijoulesInWattHour = 3.6e6;
   const double watt_hours = static_cast<double>(millijoules) / kMillijoulesInWattHour;
@@ -43,6 +47,13 @@ std::string EnergyText(std::uint64_t millijoules) {
   }
   return watt_hours < 1000 ? absl::StrFormat("%.1f Wh", watt_hours)
                            : absl::StrFormat("%.1f kWh", watt_hours / 1000);
+}
+
+std::string CostText(Cost cost, const std::string& currency) {
+  const double amount = static_cast<double>(cost.value()) / kCostUnit;
+  const bool small = cost.value() > 0 && amount < 0.01;
+  return currency.empty() ? ""
+                          : absl::StrFormat(small ? "< 0.01 %2$s" : "%.2f %s", amount, currency);
 }
 
 std::optional<double> ShareOf(std::optional<Duration> amount, Duration time) {

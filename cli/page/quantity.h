@@ -42,8 +42,13 @@ std::string ByteRateText(double bytes_a_second);
 // a job without GPUs.
 std::string GpuUseText(const Usage& usage, Duration elapsed, std::uint32_t gpus);
 
+// What was measured of it, in millijoules.
+std::uint64_t EnergyOf(const Usage& usage);
 // "812 J", "1.2 kWh".
 std::string EnergyText(std::uint64_t millijoules);
+
+// "12.34 EUR"; "" where nothing has a price. What is less than a hundredth says so.
+std::string CostText(Cost cost, const std::string& currency);
 
 // "exit code 3", "signal 15 (SIGTERM)".
 std::string ExitText(ExitStatus status);

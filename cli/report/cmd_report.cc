@@ -7,7 +7,6 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
-#include "cli/controller/query/job_history.h"
 #include "cli/controller/query/job_query.h"
 #include "cli/frame/output.h"
 #include "cli/frame/verbs.h"
@@ -77,7 +76,8 @@ absl::Status ReadColumns(const Invocation& invocation, ReportRequest& request) {
   if (invocation.Has("tres")) {
     const auto tres = ReadReportedTres(invocation.Value("tres"));
     if (!tres.has_value() || request.kind != "usage") {
-      return absl::InvalidArgumentError("--tres: some of cpu, gpu, mem, node and energy, of usage");
+      return absl::InvalidArgumentError(
+          "--tres: some of cpu, gpu, mem, node, energy and cost, of usage");
     }
     request.tres = *tres;
   }
@@ -104,16 +104,23 @@ absl::StatusOr<ReportRequest> ReadRequest(Invocation invocation, Time now) {
   return request;
 }
 
-absl::StatusOr<std::vector<JobView>> FetchJobs(Connection& connection,
-                                               const ReportRequest& request) {
-  const ListHistory question{request.query.filter, request.window.start, kReportedJobsMost};
-  ASSIGN_OR_RETURN(const std::vector<JobView> jobs, JobsSince(connection, question));
+// What runs has not used what is still to come: it counts as far as `now`.
+absl::StatusOr<std::vector<JobView>> FetchJobs(Connection& connection, const ReportRequest& request,
+                                               Time now) {
+  const ListUse question{request.query.filter, request.window.start, kReportedJobsMost};
+  ASSIGN_OR_RETURN(std::vector<JobView> jobs, connection.Call(question));
+  for (JobView& job : jobs) {
+    for (AttemptUse& attempt : job.attempts) {
+      attempt.end_time = attempt.end_time == kNoTime ? now : attempt.end_time;
+    }
+  }
   return Chosen(request.query, jobs);
 }
 
 absl::StatusOr<std::string> PageOf(Connection& connection, const ReportRequest& request,
                                    const Invocation& invocation) {
-  ASSIGN_OR_RETURN(const std::vector<JobView> jobs, FetchJobs(connection, request));
+  ASSIGN_OR_RETURN(const std::vector<JobView> jobs,
+                   FetchJobs(connection, request, SystemClock().Now()));
   const Style style = StyleFor(invocation.environment, STDOUT_FILENO);
   const bool header = !invocation.Has("noheader");
   const bool json = invocation.Has("json");
@@ -159,7 +166,7 @@ Verb ReportVerb() {
   verb.purpose = "Report use, load and waits of the cluster; in a job, how it gets on";
   verb.synopsis = "usage|utilization|waits|sizes|NAME=VALUE…";
   verb.examples = {"muster report usage --by user --since 30d",
-                   "muster report usage --by account,month --tres gpu,energy --since 365d",
+                   "muster report usage --by account,month --tres gpu,energy,cost --since 365d",
                    "muster report utilization --since yesterday --every 1h",
                    "muster report waits --by partition --json", "muster report loss=0.31 step=400"};
   verb.remarks =
@@ -175,10 +182,11 @@ Verb ReportVerb() {
                           .letter = 0,
                           .metavar = "KEY,...",
                           .text = "account (the default), user, partition, qos, name, month, day"});
-  verb.options.push_back({.name = "tres",
-                          .letter = 0,
-                          .metavar = "LIST",
-                          .text = "Columns of usage: cpu, gpu, mem (the default), node, energy"});
+  verb.options.push_back(
+      {.name = "tres",
+       .letter = 0,
+       .metavar = "LIST",
+       .text = "Columns of usage: cpu, gpu, mem (the default), node, energy, cost"});
   verb.options.push_back({.name = "every",
                           .letter = 0,
                           .metavar = "TIME",

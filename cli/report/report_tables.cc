@@ -27,6 +27,7 @@ struct TresColumn {
   const char* name;
   const char* title;
   double (*amount)(const UsageRow& row);
+  bool is_cost = false;
 };
 constexpr TresColumn kTresColumns[] = {
     {"cpu", "CPU-HOURS", [](const UsageRow& row) { return row.cpu_seconds / kSecondsOfHour; }},
@@ -35,6 +36,7 @@ constexpr TresColumn kTresColumns[] = {
      [](const UsageRow& row) { return row.memory_mib_seconds / 1024 / kSecondsOfHour; }},
     {"node", "NODE-HOURS", [](const UsageRow& row) { return row.node_seconds / kSecondsOfHour; }},
     {"energy", "KWH", [](const UsageRow& row) { return row.joules / kJoulesOfKwh; }},
+    {"cost", "COST", [](const UsageRow& row) { return row.cost; }, true},
 };
 
 const TresColumn* ColumnOf(const std::string& name) {
@@ -65,7 +67,7 @@ std::string Bar(std::optional<double> share) {
   return std::string(static_cast<std::size_t>(cells), '#');
 }
 
-Column Number(const char* title) {
+Column Number(const std::string& title) {
   return {.title = title, .right = true, .least = 0};
 }
 
@@ -119,6 +121,23 @@ std::string SizeText(const SizeRow& row) {
                                : absl::StrCat(row.least, "-", row.most, unit, "s");
 }
 
+// The cost's is the currency.
+std::string TitleOf(const TresColumn& column, const std::vector<UsageRow>& rows) {
+  for (const UsageRow& row : rows) {
+    if (column.is_cost && !row.currency.empty()) {
+      return row.currency;
+    }
+  }
+  return column.title;
+}
+
+std::string AmountText(const TresColumn& column, const UsageRow& row) {
+  if (column.is_cost) {
+    return row.currency.empty() ? "-" : absl::StrFormat("%.2f", row.cost);
+  }
+  return absl::StrFormat("%.1f", column.amount(row));
+}
+
 std::optional<double> EfficiencyOf(const UsageRow& row) {
   return ShareOf(row.worked_cpu_seconds, row.measured_cpu_seconds);
 }
@@ -138,7 +157,7 @@ std::string PrintUsage(const std::vector<UsageRow>& rows, const std::vector<Repo
   columns.push_back(Number("JOBS"));
   columns.push_back(Number("FAILED"));
   for (const std::string& name : tres) {
-    columns.push_back(Number(ColumnOf(name)->title));
+    columns.push_back(Number(TitleOf(*ColumnOf(name), rows)));
   }
   columns.push_back(Number("CPU-USE"));
   Table table(std::move(columns));
@@ -147,7 +166,7 @@ std::string PrintUsage(const std::vector<UsageRow>& rows, const std::vector<Repo
     cells.push_back({absl::StrCat(row.jobs)});
     cells.push_back({absl::StrCat(row.failed), row.failed > 0 ? Paint::kYellow : Paint::kPlain});
     for (const std::string& name : tres) {
-      cells.push_back({absl::StrFormat("%.1f", ColumnOf(name)->amount(row))});
+      cells.push_back({AmountText(*ColumnOf(name), row)});
     }
     cells.push_back({PerCent(EfficiencyOf(row))});
     table.Add(std::move(cells));
@@ -232,6 +251,8 @@ std::string UsageDocument(const std::vector<UsageRow>& rows, const std::vector<R
     entry["memory_gib_hours"] = Hours(row.memory_mib_seconds) / 1024;
     entry["node_hours"] = Hours(row.node_seconds);
     entry["energy_kwh"] = row.joules / kJoulesOfKwh;
+    entry["cost"] = row.currency.empty() ? Json(nullptr) : Json(row.cost);
+    entry["currency"] = row.currency.empty() ? Json(nullptr) : Json(row.currency);
     entry["cpu_efficiency"] = ToJson(EfficiencyOf(row));
     document["usage"].push_back(std::move(entry));
   }

@@ -14,7 +14,7 @@
 
 namespace muster::cli {
 
-// What a report of use has columns of, beside jobs: "cpu", "gpu", "mem", "node", "energy".
+// What a report of use has columns of, beside jobs: "cpu", "gpu", "mem", "node", "energy", "cost".
 using ReportedTres = std::vector<std::string>;
 // nullopt for other words, and for none.
 std::optional<ReportedTres> ReadReportedTres(const std::string& words);
@@ -27,8 +27,8 @@ std::string PrintSizes(const std::vector<SizeRow>& rows, bool header, const Styl
 std::string PrintLoad(const std::vector<LoadRow>& rows, bool header, const Style& style);
 
 // {"since","until","by","usage":[{"name","jobs","failed","cpu_hours","gpu_hours",
-// "memory_gib_hours","node_hours","energy_kwh","cpu_efficiency"}]}; each with the names of its
-// keys, and `name` is all of them with commas
+// "memory_gib_hours","node_hours","energy_kwh","cost","currency","cpu_efficiency"}]}; each with the
+// names of its keys, and `name` is all of them with commas; without prices the cost is null
 std::string UsageDocument(const std::vector<UsageRow>& rows, const std::vector<ReportBy>& by,
                           const UsageWindow& window);
 // {"since","until","by","waits":[{"name","jobs","median","p90","p99","longest"}]}, in seconds

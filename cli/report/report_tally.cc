@@ -91,25 +91,56 @@ bool HasFailed(const JobView& job) {
   return IsTerminal(job.state) && !IsSuccess(job.state) && !IsCancelled(job.state);
 }
 
-void Count(const JobView& job, const UsageWindow& window, UsageRow& row) {
-  ++row.jobs;
-  row.failed += HasFailed(job) && job.end_time <= window.end ? 1U : 0U;
-  const double seconds = Seconds(HeldTime(job, window));
-  const double cpu_seconds = seconds * job.cpus;
+void CountAttempt(const AttemptUse& attempt, const UsageWindow& window, UsageRow& row) {
+  const double seconds = Seconds(HeldTime(attempt, window));
+  const double cpu_seconds = seconds * attempt.cpus;
   row.cpu_seconds += cpu_seconds;
-  row.gpu_seconds += seconds * job.gpus;
-  row.node_seconds += seconds * job.node_count;
-  row.memory_mib_seconds +=
-      seconds * static_cast<double>(job.memory.value()) / static_cast<double>(kMebibyte.value());
-  if (IsMeasured(job.usage)) {
-    // What processes did is known for the whole of a job alone: in the window, its even share.
-    const Time end = job.end_time == kNoTime ? window.end : job.end_time;
-    const double whole = Seconds(HeldTime(job, {job.start_time, end}));
+  row.gpu_seconds += seconds * attempt.gpus;
+  row.node_seconds += seconds * attempt.node_count;
+  row.memory_mib_seconds += seconds * static_cast<double>(attempt.memory.value()) /
+                            static_cast<double>(kMebibyte.value());
+  // What processes did, and the cost with it, is known for the whole of an attempt alone: in the
+  // window, its even share.
+  const Time end = attempt.end_time == kNoTime ? window.end : attempt.end_time;
+  const double whole = Seconds(HeldTime(attempt, {attempt.start_time, end}));
+  const double share = whole <= 0 ? 0 : seconds / whole;
+  row.cost += static_cast<double>(attempt.cost.value()) / kCostUnit * share;
+  if (IsMeasured(attempt.usage)) {
     row.measured_cpu_seconds += cpu_seconds;
-    const double share = whole <= 0 ? 0 : seconds / whole;
-    row.worked_cpu_seconds += Seconds(CpuTime(job.usage)) * share;
-    row.joules +=
-        static_cast<double>(job.usage.gpu_energy_mj + job.usage.cpu_energy_mj) / 1000 * share;
+    row.worked_cpu_seconds += Seconds(CpuTime(attempt.usage)) * share;
+    row.joules += static_cast<double>(EnergyOf(attempt.usage)) / 1000 * share;
+  }
+}
+
+void Count(const JobView& job, const std::vector<AttemptUse>& attempts, const UsageWindow& window,
+           UsageRow& row) {
+  ++row.jobs;
+  const bool ended = job.end_time > window.start && job.end_time <= window.end;
+  row.failed += ended && HasFailed(job) ? 1U : 0U;
+  row.currency = job.currency;
+  for (const AttemptUse& attempt : attempts) {
+    if (RanIn(attempt, window)) {
+      CountAttempt(attempt, window, row);
+    }
+  }
+}
+
+// What it held of each period that it ran in.
+void AddLoad(const AttemptUse& attempt, const UsageWindow& window, Duration every,
+             std::vector<LoadRow>& rows) {
+  if (!RanIn(attempt, window)) {
+    return;
+  }
+  const Time start = std::max(attempt.start_time, window.start);
+  const Time end =
+      attempt.end_time == kNoTime ? window.end : std::min(attempt.end_time, window.end);
+  const auto first = static_cast<std::size_t>((start - window.start) / every);
+  for (std::size_t i = first; i < rows.size() && rows[i].period.start < end; ++i) {
+    const UsageWindow& period = rows[i].period;
+    const double seconds = Seconds(HeldTime(attempt, period));
+    rows[i].cpu_seconds += seconds * attempt.cpus;
+    rows[i].gpu_seconds += seconds * attempt.gpus;
+    rows[i].jobs += seconds / Seconds(period.end - period.start);
   }
 }
 
@@ -143,12 +174,18 @@ std::vector<UsageRow> TallyUsage(const std::vector<JobView>& jobs, const ReportK
   std::map<GroupNames, UsageRow> groups;
   const std::vector<UsageWindow> parts = PartsOf(window, keys);
   for (const JobView& job : jobs) {
+    const std::vector<AttemptUse> attempts = AttemptsOf(job);
+    if (attempts.empty()) {
+      continue;
+    }
     // The first part that it can lie in: the last that begins before it.
     auto part =
-        std::upper_bound(parts.begin(), parts.end(), job.start_time,
+        std::upper_bound(parts.begin(), parts.end(), attempts.front().start_time,
                          [](Time start, const UsageWindow& each) { return start < each.end; });
-    for (; part != parts.end() && RanIn(job, *part); ++part) {
-      Count(job, *part, groups[NamesOf(job, keys, part->start)]);
+    for (; part != parts.end(); ++part) {
+      if (RanIn(job, *part)) {
+        Count(job, attempts, *part, groups[NamesOf(job, keys, part->start)]);
+      }
     }
   }
   std::vector<UsageRow> rows;
@@ -203,13 +240,19 @@ std::vector<SizeRow> TallySizes(const std::vector<JobView>& jobs, const UsageWin
     const bool gpus = job.gpus > 0;
     const std::uint32_t most = std::bit_ceil(std::max(gpus ? job.gpus : job.cpus, 1U));
     Size& size = sizes[{gpus, most}];
-    const Duration held = HeldTime(job, window);
+    Duration held{0};
+    for (const AttemptUse& attempt : AttemptsOf(job)) {
+      if (RanIn(attempt, window)) {
+        const Duration time = HeldTime(attempt, window);
+        held += time;
+        size.row.cpu_seconds += Seconds(time) * attempt.cpus;
+        size.row.gpu_seconds += Seconds(time) * attempt.gpus;
+      }
+    }
     size.row.gpus = gpus;
     size.row.most = most;
     size.row.least = most <= 2 ? most : most / 2 + 1;
     ++size.row.jobs;
-    size.row.cpu_seconds += Seconds(held) * job.cpus;
-    size.row.gpu_seconds += Seconds(held) * job.gpus;
     size.times.push_back(held);
   }
   std::vector<SizeRow> rows;
@@ -234,18 +277,8 @@ std::vector<LoadRow> TallyLoad(const std::vector<JobView>& jobs, const std::vect
     rows.push_back(row);
   }
   for (const JobView& job : jobs) {
-    if (!RanIn(job, window)) {
-      continue;
-    }
-    const Time start = std::max(job.start_time, window.start);
-    const Time end = job.end_time == kNoTime ? window.end : std::min(job.end_time, window.end);
-    const auto first = static_cast<std::size_t>((start - window.start) / every);
-    for (std::size_t i = first; i < rows.size() && rows[i].period.start < end; ++i) {
-      const UsageWindow& period = rows[i].period;
-      const double seconds = Seconds(HeldTime(job, period));
-      rows[i].cpu_seconds += seconds * job.cpus;
-      rows[i].gpu_seconds += seconds * job.gpus;
-      rows[i].jobs += seconds / Seconds(period.end - period.start);
+    for (const AttemptUse& attempt : AttemptsOf(job)) {
+      AddLoad(attempt, window, every, rows);
     }
   }
   return rows;

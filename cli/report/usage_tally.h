@@ -2,8 +2,9 @@
 
 // What jobs used within a time, added up.
 //
-// Pure. Invariant: only what lies between `start` and `end` of a job counts, without the time in
-// which it was suspended.
+// Pure. Invariants: (1) only what lies between start and end of an attempt counts, without the time
+// in which it was suspended; (2) each attempt counts with what it held; of a job that comes without
+// its attempts, the last.
 
 #include <cstdint>
 #include <string>
@@ -19,10 +20,14 @@ struct UsageWindow {
   Time end = kNoTime;
 };
 
-// Whether the job ran at any moment of the window.
+// The job's attempts; of one that comes without, what the job itself says.
+std::vector<AttemptUse> AttemptsOf(const JobView& job);
+
+// Whether it ran at any moment of the window.
+bool RanIn(const AttemptUse& attempt, const UsageWindow& window);
 bool RanIn(const JobView& job, const UsageWindow& window);
 // How long it did.
-Duration HeldTime(const JobView& job, const UsageWindow& window);
+Duration HeldTime(const AttemptUse& attempt, const UsageWindow& window);
 // Seconds of the amount that the job has of "cpu", "mem" (MiB), "node" or "gres/gpu".
 std::uint64_t UsedSeconds(const JobView& job, const std::string& tres, const UsageWindow& window);
 

@@ -174,6 +174,8 @@ void AddTimes(std::string& page, const JobView& job, Time now, const Style& styl
     AddLine(page, "suspended", absl::StrCat("for ", ElapsedText(job.suspended), " in all"));
   }
   AddLine(page, "limit", LimitText(job.time_limit));
+  AddLine(page, "cost",
+          job.start_time == kNoTime && job.restarts == 0 ? "" : CostText(job.cost, job.currency));
 }
 
 // "alpine:3, /data:/data:ro, writable"

@@ -181,6 +181,16 @@ std::string PrintHistory(const std::vector<JobView>& jobs, TableChoice choice, c
   if (gpus) {
     columns.push_back({.title = "GPU-EFF", .right = true, .least = 0});
   }
+  const bool energy = std::any_of(jobs.begin(), jobs.end(),
+                                  [](const JobView& job) { return EnergyOf(job.usage) > 0; });
+  if (energy) {
+    columns.push_back({.title = "ENERGY", .right = true, .least = 0});
+  }
+  const bool priced = std::any_of(jobs.begin(), jobs.end(),
+                                  [](const JobView& job) { return !job.currency.empty(); });
+  if (priced) {
+    columns.push_back({.title = "COST", .right = true, .least = 0});
+  }
   columns.push_back({.title = "NODES", .right = false, .least = kTextLeast});
   columns.push_back({.title = "BINDING", .right = false, .least = kTextLeast});
   if (told) {
@@ -201,6 +211,12 @@ std::string PrintHistory(const std::vector<JobView>& jobs, TableChoice choice, c
                                {.text = BytesOrDash(job.usage.peak_memory)}};
     if (gpus) {
       cells.push_back({.text = OrDash(GpuEfficiency(job.usage, elapsed, job.gpus))});
+    }
+    if (energy) {
+      cells.push_back({.text = EnergyOf(job.usage) > 0 ? EnergyText(EnergyOf(job.usage)) : "-"});
+    }
+    if (priced) {
+      cells.push_back({.text = ran ? OrDash(CostText(job.cost, job.currency)) : "-"});
     }
     cells.push_back({.text = OrDash(CompressHostlist(job.nodes))});
     cells.push_back({.text = OrDash(job.binding)});

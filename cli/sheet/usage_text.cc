@@ -44,7 +44,7 @@ struct UsageParts {
 UsageParts PartsOf(const Usage& all) {
   UsageParts parts;
   parts.gpus = all.gpu_busy.count() > 0 || all.gpu_memory.value() > 0;
-  parts.energy = all.gpu_energy_mj + all.cpu_energy_mj > 0;
+  parts.energy = EnergyOf(all) > 0;
   parts.storage =
       all.read_bytes.has_value() || all.written_bytes.has_value() || all.io_blocked.has_value();
   return parts;
@@ -131,7 +131,7 @@ std::string PrintNodeUsage(const std::vector<NodeUsage>& nodes, Time start, cons
       cells.push_back({.text = waits.has_value() ? PercentText(*waits) : "-"});
     }
     if (parts.energy) {
-      const std::uint64_t taken = usage.gpu_energy_mj + usage.cpu_energy_mj;
+      const std::uint64_t taken = EnergyOf(usage);
       cells.push_back({.text = taken > 0 ? EnergyText(taken) : "-"});
     }
     table.Add(std::move(cells));

@@ -7,6 +7,7 @@
 // is durable; a job that ends while it is asked about is in the answer, as a live or as an ended
 // one.
 
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -14,12 +15,15 @@
 #include "daemon/agents/live_usage.h"
 #include "daemon/agents/node_questions.h"
 #include "daemon/alerts/warnings.h"
+#include "daemon/client/views/job_costs.h"
 #include "daemon/controller/controller.h"
 #include "daemon/controller/worker.h"
 #include "daemon/store/accounting.h"
 #include "daemon/store/job_store.h"
 
 namespace muster::daemon {
+
+inline constexpr const char* kCommentNote = "Comment";
 
 // What the functions work with; outlives their answers.
 struct Backend {
@@ -31,6 +35,11 @@ struct Backend {
   Worker& reader;
   std::string cluster;
   NodeQuestions* questions = nullptr;  // of the agents; null: none is asked
+  const PriceBook* prices = nullptr;   // null: nothing has a price
+
+  [[nodiscard]] std::shared_ptr<const Prices> PricesNow() const {
+    return prices == nullptr ? std::make_shared<const Prices>() : prices->Now();
+  }
 };
 
 // Has `answer(backend, call, request)` serve Request's method, at once or when it is its user's
@@ -57,6 +66,8 @@ void TellUser(const User& user, wire::User* told);
 void ServeCommands(Methods& methods, const Backend& backend);
 // job_answers.cc: jobs shown, noted, explained, and forecast.
 void ServeJobQuestions(Methods& methods, const Backend& backend);
+// history_answers.cc: jobs that have ended, and what jobs held and used.
+void ServeHistory(Methods& methods, const Backend& backend);
 // submission_answers.cc: what jobs were submitted with.
 void ServeSubmissions(Methods& methods, const Backend& backend);
 // live_answers.cc: what the nodes say of jobs' output and processes.

@@ -16,6 +16,7 @@ ClientService::ClientService(Controller& controller, Accounting& accounting, Job
       metrics_(controller, setting.usage, setting.cluster, methods_.timings(), reader_),
       streams_(controller, accounting, reader_, setting.gate),
       events_(controller, store, accounting, reader_, setting.gate) {
+  prices_.Use(setting.prices);
   const Backend backend{controller,
                         accounting,
                         store,
@@ -23,12 +24,14 @@ ClientService::ClientService(Controller& controller, Accounting& accounting, Job
                         warnings_,
                         reader_,
                         std::move(setting.cluster),
-                        setting.questions};
+                        setting.questions,
+                        &prices_};
   ServeCommands(methods_, backend);
   ServeJobQuestions(methods_, backend);
   ServeLiveQuestions(methods_, backend);
   ServeImages(methods_, backend);
   ServeSubmissions(methods_, backend);
+  ServeHistory(methods_, backend);
   ServeNodeQuestions(methods_, backend);
   ServeHealthQuestions(methods_, backend);
   ServePolicyQuestions(methods_, backend);

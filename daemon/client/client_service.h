@@ -18,6 +18,7 @@
 #include "daemon/client/outside/metrics_handler.h"
 #include "daemon/client/outside/token_handler.h"
 #include "daemon/client/stream_handler.h"
+#include "daemon/client/views/job_costs.h"
 #include "daemon/controller/controller.h"
 #include "daemon/controller/worker.h"
 #include "daemon/store/accounting.h"
@@ -40,6 +41,7 @@ class ClientService final : public StreamingService {
     NodeQuestions* questions = nullptr;
     std::string certificate = {};  // the controller's, a file; empty: it has none
     std::string archive = {};      // the directory
+    Prices prices = {};
   };
 
   // Everything that is referred to outlives the service.
@@ -53,6 +55,8 @@ class ClientService final : public StreamingService {
   // A call of a unary method that came otherwise than over gRPC; null: there is none of that name.
   grpc::ServerUnaryReactor* Enter(const std::string& method, Context* context,
                                   const grpc::ByteBuffer& request, grpc::ByteBuffer* reply);
+  // By which jobs are charged.
+  [[nodiscard]] PriceBook& prices() { return prices_; }
   // Of the controller itself.
   [[nodiscard]] const ControllerWarnings& warnings() const { return warnings_; }
 
@@ -61,6 +65,7 @@ class ClientService final : public StreamingService {
   void EnterByDoor();
 
   const ControllerWarnings warnings_;
+  PriceBook prices_;
   Methods methods_;
   MetricsHandler metrics_;
   StreamHandler streams_;

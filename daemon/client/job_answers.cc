@@ -39,7 +39,6 @@ namespace {
 
 constexpr std::size_t kShownMost = 10'000;  // jobs in one answer of ShowJob
 constexpr std::size_t kNoteBytesMax = 65'535;
-constexpr const char* kCommentNote = "Comment";
 constexpr std::size_t kManyViews = 10'000;  // of which a list's memory is worth giving back
 
 std::vector<const Job*> Selected(const core::ClusterState& state, const JobSelector& selector) {
@@ -276,21 +275,6 @@ void AnswerListJobs(const Backend& backend, const Call<ListJobs>& call, const Li
   });
 }
 
-// A comment that was made by hand later takes the place of the one at submission.
-absl::Status TakeComments(JobStore& store, std::vector<JobView>& jobs) {
-  if (jobs.empty()) {
-    return absl::OkStatus();
-  }
-  const auto [first, last] = std::minmax_element(
-      jobs.begin(), jobs.end(), [](const JobView& a, const JobView& b) { return a.id < b.id; });
-  ASSIGN_OR_RETURN(const NotesByJob notes, store.ReadNotes(first->id, last->id, kCommentNote));
-  for (JobView& job : jobs) {
-    const auto found = notes.find(job.id);
-    job.comment = found == notes.end() ? job.comment : found->second.front().text;
-  }
-  return absl::OkStatus();
-}
-
 absl::Status TakeNotes(JobStore& store, std::vector<JobDetail>& details) {
   if (details.empty()) {
     return absl::OkStatus();
@@ -309,34 +293,23 @@ absl::Status TakeNotes(JobStore& store, std::vector<JobDetail>& details) {
   return absl::OkStatus();
 }
 
-void AnswerListHistory(const Backend& backend, const Call<ListHistory>& call,
-                       const ListHistory& asked) {
-  HistoryFilter filter;
-  filter.user = asked.user;
-  filter.states = asked.states;
-  filter.since = asked.since;
-  filter.limit = asked.limit == 0 ? filter.limit : asked.limit;
-  filter.jobs = asked.jobs;
-  call.Aside(backend.reader, [backend, call, filter] {
-    absl::StatusOr<std::vector<JobView>> views = backend.accounting.List(filter);
-    const absl::Status read = views.ok() ? TakeComments(backend.store, *views) : views.status();
-    call.Finish(read, read.ok() ? *views : std::vector<JobView>());
-  });
-}
-
-// The newest of its attempts that have ended, before the one that runs.
+// Its attempts that have ended, before the one that runs.
 void AddEarlierAttempts(Accounting& accounting, JobDetail& live) {
-  constexpr std::ptrdiff_t kMost = 20;
   const auto ended = accounting.Attempts(live.job.id);
   if (ended.ok()) {
-    live.attempts.insert(live.attempts.begin(), ended->end() - std::min(kMost, std::ssize(*ended)),
-                         ended->end());
+    live.attempts.insert(live.attempts.begin(), ended->begin(), ended->end());
   }
+}
+
+void KeepNewestAttempts(JobDetail& live) {
+  constexpr std::ptrdiff_t kMost = 21;  // with the one that runs
+  live.attempts.erase(live.attempts.begin(),
+                      live.attempts.end() - std::min(kMost, std::ssize(live.attempts)));
 }
 
 // Live and ended jobs; one that ended between the two readings is among the ended ones.
 void FinishShowJob(const Backend& backend, const Call<ShowJob>& call, const ShowJob& asked,
-                   std::vector<JobDetail>& live) {
+                   Time now, std::vector<JobDetail>& live) {
   const JobSelector& selector = asked.job;
   absl::StatusOr<std::vector<JobDetail>> ended =
       backend.accounting.Show(selector.job, selector.elements);
@@ -353,6 +326,10 @@ void FinishShowJob(const Backend& backend, const Call<ShowJob>& call, const Show
       }
       if (source == &live && detail.job.restarts > 0) {
         AddEarlierAttempts(backend.accounting, detail);
+      }
+      AddCost(*backend.PricesNow(), now, detail);
+      if (source == &live) {
+        KeepNewestAttempts(detail);
       }
       if (absl::StatusOr<std::vector<StepView>> steps = backend.accounting.Steps(detail.job.id);
           steps.ok()) {
@@ -393,9 +370,9 @@ void AnswerShowJob(const Backend& backend, const Call<ShowJob>& call, const Show
         details->back().job.warnings = WarningsOf(backend.usage, *job, state_view.now());
       }
     }
-    return [backend, call, asked, details](const absl::Status&) {
-      call.Aside(backend.reader, [backend, call, asked, details] {
-        FinishShowJob(backend, call, asked, *details);
+    return [backend, call, asked, details, now = state_view.now()](const absl::Status&) {
+      call.Aside(backend.reader, [backend, call, asked, details, now] {
+        FinishShowJob(backend, call, asked, now, *details);
       });
     };
   });
@@ -584,7 +561,6 @@ void AnswerTestSubmit(const Backend& backend, const Call<TestSubmit>& call, Test
 
 void ServeJobQuestions(Methods& methods, const Backend& backend) {
   AnswerInTurn<ListJobs>(methods, backend, AnswerListJobs);
-  AnswerInTurn<ListHistory>(methods, backend, AnswerListHistory);
   AnswerInTurn<ShowJob>(methods, backend, AnswerShowJob);
   AnswerInTurn<NoteJob>(methods, backend, AnswerNoteJob);
   AnswerInTurn<ExplainJob>(methods, backend, AnswerExplain);

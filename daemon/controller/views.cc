@@ -279,6 +279,16 @@ JobView ViewOf(const Job& job, const JobEnded& end) {
   return view;
 }
 
+AttemptUse UseOf(const Attempt& attempt, Time now) {
+  AttemptUse use;
+  use.start_time = attempt.started;
+  use.suspended = SuspendedFor(attempt, now);
+  use.billing = attempt.billing;
+  use.node_count = static_cast<std::uint32_t>(attempt.allocation.nodes.size());
+  SetAmounts(AmountsOf(attempt.allocation), use);
+  return use;
+}
+
 AttemptView ViewOf(const core::ClusterState& state, const Job& job, Time end) {
   const Attempt& attempt = *job.attempt;
   AttemptView view;

@@ -21,6 +21,8 @@ JobView ViewOf(const Job& job, const Reason* reason);
 JobView ViewOf(const Job& job, const JobEnded& end);
 // The attempt under way; its end as the node that decides says, once they all ended.
 AttemptView ViewOf(const core::ClusterState& state, const Job& job, Time end);
+// What the attempt under way holds; not what it used.
+AttemptUse UseOf(const Attempt& attempt, Time now);
 // What a job's detail says of what was asked, whether it lives or has ended.
 void AddAsked(const JobSpec& spec, JobDetail& detail);
 // The node's name, state and health, and why it is drained.

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <csignal>
+
 #include "daemon/access/access.h"
 #include "daemon/serve/policy_file.h"
 #include "scheduler/base/status.h"
@@ -45,6 +47,7 @@ absl::StatusOr<std::unique_ptr<TokenStore>> OpenTokens(const DaemonConfig& confi
 }
 
 absl::Status Begin(const DaemonConfig& config, JobStore& store, Controller& controller) {
+  controller.OnFatal([pid = getpid()] { kill(pid, SIGUSR1); });
   if (store.leadership() != nullptr) {
     return controller.StartFollowing();
   }
@@ -71,11 +74,12 @@ std::unique_ptr<LeaderLoop> Compete(const DaemonConfig& config, const LeadParts&
   return loop;
 }
 
-TakeSettings TakeInto(TokenStore& tokens, IdleWatch& idle, AlertWatch& alerts, const Clock& clock,
-                      const Logger& log) {
-  return [&tokens, &idle, &alerts, &clock, &log](const DaemonConfig& read) {
+TakeSettings TakeInto(TokenStore& tokens, IdleWatch& idle, AlertWatch& alerts, PriceBook& prices,
+                      const Clock& clock, const Logger& log) {
+  return [&tokens, &idle, &alerts, &prices, &clock, &log](const DaemonConfig& read) {
     idle.Use(read.idle);
     alerts.Use(read.alerts);
+    prices.Use(read.prices);
     const std::shared_ptr<const SiteTokens> now = tokens.site();
     if (read.site != (now == nullptr ? SiteIssuer() : now->issuer())) {  // keys are kept otherwise
       tokens.Trust(read.site.issuer.empty()

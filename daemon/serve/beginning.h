@@ -13,6 +13,7 @@
 #include "daemon/access/token_store.h"
 #include "daemon/agents/live_usage.h"
 #include "daemon/alerts/alert_watch.h"
+#include "daemon/client/views/job_costs.h"
 #include "daemon/controller/controller.h"
 #include "daemon/controller/job_secrets.h"
 #include "daemon/leading/leader_loop.h"
@@ -58,8 +59,8 @@ std::unique_ptr<LeaderLoop> Compete(const DaemonConfig& config, const LeadParts&
 
 // Puts in force what of a configuration that was read again has no part in its policy. All that is
 // referred to outlives it.
-TakeSettings TakeInto(TokenStore& tokens, IdleWatch& idle, AlertWatch& alerts, const Clock& clock,
-                      const Logger& log);
+TakeSettings TakeInto(TokenStore& tokens, IdleWatch& idle, AlertWatch& alerts, PriceBook& prices,
+                      const Clock& clock, const Logger& log);
 
 // Has the store keep no more than the configuration says; null: it keeps all. All that is referred
 // to outlives it.

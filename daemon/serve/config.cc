@@ -16,6 +16,7 @@
 #include "scheduler/runtime/config_file.h"
 #include "scheduler/runtime/identity/trusted_path.h"
 #include "scheduler/settings/policy_tables.h"
+#include "scheduler/settings/price_file.h"
 #include "scheduler/settings/settings_file.h"
 
 namespace muster::daemon {
@@ -289,6 +290,7 @@ absl::Status ReadConfigFile(const std::string& path, DaemonConfig& config) {
   RETURN_IF_ERROR(ReadRetention(file, config));
   RETURN_IF_ERROR(ReadIdleRules(file, config.idle));
   RETURN_IF_ERROR(ReadAlertSettings(file, &config.alerts));
+  RETURN_IF_ERROR(ReadPrices(file, config.prices));
   RETURN_IF_ERROR(ReadSiteIssuer(file, config.site));
   RETURN_IF_ERROR(ReadNetworkKey(path, file, config));
   RETURN_IF_ERROR(ReadSettings(file, config.policy));

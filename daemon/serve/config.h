@@ -16,6 +16,7 @@
 #include "daemon/serve/housekeeping.h"
 #include "daemon/serve/idle_rules.h"
 #include "daemon/serve/server.h"
+#include "scheduler/model/settings/prices.h"
 #include "scheduler/model/settings/scheduler_config.h"
 #include "scheduler/settings/alerts/alert_rules.h"
 
@@ -38,6 +39,7 @@ struct DaemonConfig {
   Retention retention;
   IdleRules idle;
   AlertSettings alerts = DefaultAlertSettings();
+  Prices prices;
   SiteIssuer site;      // of tokens
   std::string network;  // --network: goes before the one that the file names
   SchedulerConfig policy;

@@ -164,6 +164,34 @@ absl::StatusOr<std::vector<AttemptView>> Accounting::Attempts(JobId id) {
   return ReadAttempts(id);
 }
 
+absl::StatusOr<std::map<JobId, std::vector<AttemptView>>> Accounting::Attempts(
+    const std::vector<JobId>& ids) {
+  constexpr std::size_t kOfQuery = 10'000;
+  const MutexLock hold(&mutex_);
+  std::map<JobId, std::vector<AttemptView>> attempts;
+  for (std::size_t first = 0; first < ids.size(); first += kOfQuery) {
+    const auto begin = ids.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto count = static_cast<std::ptrdiff_t>(std::min(kOfQuery, ids.size() - first));
+    Statement rows(*database_,
+                   absl::StrCat("SELECT job, number, detail FROM attempts WHERE job IN (",
+                                database_->numbers(), ") ORDER BY job, number"));
+    rows.Start(JsonIds({begin, begin + count}));
+    while (true) {
+      ASSIGN_OR_RETURN(const bool more, rows.Next());
+      if (!more) {
+        break;
+      }
+      AttemptView attempt;
+      const std::string where =
+          absl::StrCat(database_->path(), ": attempt ", rows.Integer(0), ".", rows.Integer(1));
+      RETURN_IF_ERROR(Decode(rows.Bytes(2), where, &attempt));
+      attempt.ranks.clear();
+      attempts[JobId(rows.Unsigned(0))].push_back(std::move(attempt));
+    }
+  }
+  return attempts;
+}
+
 absl::StatusOr<std::vector<AttemptView>> Accounting::ReadAttempts(JobId id) {
   std::vector<AttemptView> attempts;
   Statement rows(*database_, "SELECT number, detail FROM attempts WHERE job = ? ORDER BY number");

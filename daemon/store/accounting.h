@@ -59,6 +59,8 @@ class Accounting {
 
   // The ended attempts of a job, ended or live, in order.
   absl::StatusOr<std::vector<AttemptView>> Attempts(JobId id);
+  // The same of many jobs; what their ranks did is left out.
+  absl::StatusOr<std::map<JobId, std::vector<AttemptView>>> Attempts(const std::vector<JobId>& ids);
 
  private:
   explicit Accounting(std::unique_ptr<Database> database) : database_(std::move(database)) {}

@@ -7,15 +7,19 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "absl/numeric/int128.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "scheduler/base/decimal.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/size_text.h"
@@ -211,6 +215,35 @@ absl::Status ConfigFile::ReadSize(const std::string& key, std::uint64_t* out) {
     return ErrorAt(key, "expected a size such as \"512M\", \"20G\" or \"1T\"");
   }
   *out = *size;
+  return absl::OkStatus();
+}
+
+absl::Status ConfigFile::ReadDecimal(const std::string& key, int decimals, std::uint64_t max,
+                                     std::uint64_t* out) {
+  known_.insert(key);
+  const auto node = document_->root.at_path(key);
+  if (!node) {
+    return absl::OkStatus();
+  }
+  std::string text;
+  if (const auto* number = node.as_floating_point()) {
+    // The shortest text that is this number, which is what the file says.
+    std::array<char, 32> written{};
+    const auto end = std::to_chars(written.data(), written.data() + written.size(), number->get());
+    text.assign(written.data(), end.ptr);
+  } else {
+    ScalarText(*node.node(), &text);
+  }
+  const auto value = ParseDecimal(text, decimals, max, Rounding::kRefuse);
+  if (!value.has_value()) {
+    absl::uint128 whole = max;
+    for (int i = 0; i < decimals; ++i) {
+      whole /= 10;
+    }
+    return ErrorAt(key, absl::StrCat("expected a number from 0 to ", absl::Uint128Low64(whole),
+                                     ", with at most ", decimals, " decimals"));
+  }
+  *out = absl::Uint128Low64(*value);
   return absl::OkStatus();
 }
 

@@ -52,6 +52,10 @@ class ConfigFile {
   // Bytes: a whole number of them, or "512M", "20G", "1T" (of 1024); at least zero.
   absl::Status ReadSize(const std::string& key, std::uint64_t* out);
 
+  // A number of at least zero, or a string that is one, in units of 10^-decimals: 0.1 is a tenth.
+  absl::Status ReadDecimal(const std::string& key, int decimals, std::uint64_t max,
+                           std::uint64_t* out);
+
   bool Has(const std::string& key) const;
   // The names directly under the table `key` ("" is the root), sorted. Empty when there is no such
   // table.

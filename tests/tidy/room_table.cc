@@ -80,8 +80,8 @@ constexpr RoomRow kRows[] = {
     {"daemon", "leading", "access controller store store/database store/rows"},
     {"daemon", "replay", "controller store/archive"},
     {"daemon", "serve",
-     "access access/site agents alerts controller door leading power store store/archive "
-     "store/rows"},
+     "access access/site agents alerts client/views controller door leading power store "
+     "store/archive store/rows"},
     {"daemon", "store", "store/database store/postgres store/rows store/sqlite"},
     {"daemon", "store/archive", "store store/database store/postgres store/rows store/sqlite"},
     {"daemon", "store/copy", "store/database store/postgres store/sqlite"},
@@ -211,8 +211,7 @@ constexpr RoomRow kRows[] = {
     {"cli", "slurm/nodes", "frame page slurm/document slurm/format slurm/frame"},
     {"cli", "slurm/queue",
      "controller controller/query frame sheet slurm/document slurm/format slurm/frame"},
-    {"cli", "slurm/report",
-     "controller/query parse report slurm/accounts slurm/format slurm/frame slurm/history"},
+    {"cli", "slurm/report", "parse report slurm/accounts slurm/format slurm/frame slurm/history"},
     {"cli", "slurm/streams", "frame parse slurm/frame"},
     {"cli", "slurm/submit",
      "controller controller/query frame images jobs/submit page parse request run slurm/frame"},

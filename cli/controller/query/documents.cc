@@ -11,6 +11,11 @@ namespace {
 Json JobJson(const JobView& job) {
   Json json = ToJson(job);
   json.erase("indices");   // a document has a job for each element
+  json.erase("attempts");  // a detail has them in full
+  if (job.currency.empty()) {
+    json["cost"] = nullptr;
+    json["currency"] = nullptr;
+  }
   json["ettr"] = nullptr;  // of a job that has ended
   if (!IsTerminal(job.state)) {
     json["exit_code"] = nullptr;

@@ -324,7 +324,7 @@ std::string UsageInTotal(const AccountRow& row, const Scene& scene) {
 }
 std::string Energy(const AccountRow& row, const Scene&) {
   const Usage& usage = UsageOf(row);
-  return absl::StrCat((usage.gpu_energy_mj + usage.cpu_energy_mj) / 1000);
+  return absl::StrCat(EnergyOf(usage) / 1000);
 }
 
 // NOLINTBEGIN(cppcoreguidelines-avoid-c-arrays)

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "absl/strings/str_cat.h"
-#include "cli/controller/query/job_history.h"
 #include "cli/report/usage_tally.h"
 #include "cli/slurm/frame/cluster.h"
 #include "cli/slurm/frame/errors.h"
@@ -23,11 +22,13 @@ absl::StatusOr<ReportScene> FetchReport(Connection& connection, const ReportRequ
   ASSIGN_OR_RETURN(const ClusterStatus status, connection.Call(Ping{}));
   scene.cluster = status.cluster;
   ASSIGN_OR_RETURN(std::vector<JobView> jobs,
-                   JobsSince(connection, ListHistory{{}, request.start, kReportedMost}));
+                   connection.Call(ListUse{{}, request.start, kReportedMost}));
   for (JobView& job : jobs) {
     if (RanIn(job, {request.start, request.end})) {
-      // It has not used what is still to come.
-      job.end_time = job.end_time == kNoTime ? now : job.end_time;
+      // What runs has not used what is still to come.
+      for (AttemptUse& attempt : job.attempts) {
+        attempt.end_time = attempt.end_time == kNoTime ? now : attempt.end_time;
+      }
       scene.jobs.push_back(std::move(job));
     }
   }

@@ -95,7 +95,7 @@ absl::StatusOr<TresWeight> ReadWeight(std::string_view item) {
 }
 
 // What `amount` costs by the weights of its name, in millionths. One term is below 2^114.
-absl::uint128 Cost(const TresAmount& amount, const std::vector<TresWeight>& weights) {
+absl::uint128 Weighted(const TresAmount& amount, const std::vector<TresWeight>& weights) {
   absl::uint128 cost = 0;
   for (const TresWeight& weight : weights) {
     if (weight.tres == amount.tres) {
@@ -138,7 +138,7 @@ BillingRate Billing(const std::vector<TresAmount>& amounts, const std::vector<Tr
   absl::uint128 sum = 0;
   absl::uint128 largest = 0;
   for (const TresAmount& amount : amounts) {
-    const absl::uint128 cost = std::min(Cost(amount, weights), most);
+    const absl::uint128 cost = std::min(Weighted(amount, weights), most);
     if (IsLargestOnly(amount.tres, rule)) {
       largest = std::max(largest, cost);
     } else {

@@ -57,6 +57,20 @@ struct ListHistory : JobFilter {
   }
 };
 
+// Those that ran since then, whether they live or have ended, each with its attempts.
+struct ListUse : JobFilter {
+  Time since = kNoTime;     // ended at or after, or not yet
+  std::uint32_t limit = 0;  // of those that have ended, the newest; 0: the controller's default
+
+  static constexpr const char* kMethod = "ListUse";
+  using Reply = std::vector<JobView>;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"states", &JobFilter::states}, Field{"user", &JobFilter::user},
+                Field{"jobs", &JobFilter::jobs}, Field{"since", &ListUse::since},
+                Field{"limit", &ListUse::limit});
+  }
+};
+
 // One, or all elements of an array.
 struct ShowJob {
   JobSelector job;
@@ -275,6 +289,7 @@ struct ListRanks {
 #define MUSTER_JOB_QUESTIONS(X) \
   X(ListJobs)                   \
   X(ListHistory)                \
+  X(ListUse)                    \
   X(ShowJob)                    \
   X(NoteJob)                    \
   X(ExplainJob)                 \

@@ -52,4 +52,8 @@ inline constexpr GpuShare kWholeGpu{1000};
 inline constexpr Bytes kMebibyte{std::uint64_t{1} << 20};
 inline constexpr Bytes kGibibyte{std::uint64_t{1} << 30};
 
+// Millionths of the site's currency.
+using Cost = Amount<struct CostTag, std::uint64_t>;
+inline constexpr std::uint64_t kCostUnit = 1'000'000;
+
 }  // namespace muster

@@ -49,6 +49,29 @@ struct Warning {
   friend bool operator==(const Warning&, const Warning&) = default;
 };
 
+// What an attempt held and used, and when: reports are made of it.
+struct AttemptUse {
+  Time start_time = kNoTime;
+  Time end_time = kNoTime;  // kNoTime: it runs
+  Duration suspended{0};    // of its time
+  std::uint32_t cpus = 0;
+  Bytes memory;
+  std::uint32_t gpus = 0;
+  std::uint32_t node_count = 0;
+  BillingRate billing;  // for each second
+  Usage usage;
+  Cost cost;  // by the prices when it began; 0: nothing has a price
+  static constexpr auto Fields(auto list) {
+    return list(
+        Field{"start_time", &AttemptUse::start_time}, Field{"end_time", &AttemptUse::end_time},
+        Field{"suspended", &AttemptUse::suspended}, Field{"cpus", &AttemptUse::cpus},
+        Field{"memory", &AttemptUse::memory}, Field{"gpus", &AttemptUse::gpus},
+        Field{"node_count", &AttemptUse::node_count}, Field{"billing", &AttemptUse::billing},
+        Field{"usage", &AttemptUse::usage}, Field{"cost", &AttemptUse::cost});
+  }
+  friend bool operator==(const AttemptUse&, const AttemptUse&) = default;
+};
+
 // A job in one line: queue and history.
 struct JobView {
   JobId id;
@@ -102,6 +125,9 @@ struct JobView {
   Bytes memory_per_cpu;
   std::uint32_t array_throttle = 0;  // how many elements may run at once; 0: all
   std::vector<Warning> warnings;     // of a job that runs; for those who may see the job
+  Cost cost;                         // of all its attempts
+  std::string currency;              // empty: nothing has a price, or the cost was not asked for
+  std::vector<AttemptUse> attempts;  // only in the reply to ListUse
   static constexpr auto Fields(auto list) {
     return list(
         Field{"id", &JobView::id}, Field{"label", &JobView::label},
@@ -130,7 +156,9 @@ struct JobView {
         Field{"node_count", &JobView::node_count}, Field{"cpus_per_task", &JobView::cpus_per_task},
         Field{"memory_per_node", &JobView::memory_per_node},
         Field{"memory_per_cpu", &JobView::memory_per_cpu},
-        Field{"array_throttle", &JobView::array_throttle}, Field{"warnings", &JobView::warnings});
+        Field{"array_throttle", &JobView::array_throttle}, Field{"warnings", &JobView::warnings},
+        Field{"cost", &JobView::cost}, Field{"currency", &JobView::currency},
+        Field{"attempts", &JobView::attempts});
   }
   friend bool operator==(const JobView&, const JobView&) = default;
 };

@@ -90,6 +90,19 @@ TEST_F(ArrayDigestTest, SaysWhatWorkWasLost) {
               HasSubstr("lost work: 2:30, 2 restarts in all; most: 5_1 2:00, 5_0 0:30.00\n"));
 }
 
+TEST_F(ArrayDigestTest, SaysWhatItCostAndTookWhereThatIsKnown) {
+  Add("COMPLETED", 0);
+  EXPECT_THAT(Digest().text, Not(HasSubstr("cost")));
+  EXPECT_THAT(Digest().text, Not(HasSubstr("energy")));
+  for (int i = 0; i < 2; ++i) {
+    JobView& job = Add("COMPLETED", 0);
+    job.cost = Cost(kCostUnit * 5 / 4);
+    job.currency = "EUR";
+    job.usage.gpu_energy_mj = 1'800'000'000;
+  }
+  EXPECT_THAT(Digest().text, HasSubstr("energy 1.0 kWh in all\ncost 2.50 EUR in all\n"));
+}
+
 TEST_F(ArrayDigestTest, IsBoundedHoweverManyElementsFail) {
   for (int i = 0; i < 5000; ++i) {
     Add("FAILED", i % 100);

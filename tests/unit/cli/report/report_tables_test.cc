@@ -37,6 +37,24 @@ TEST(ReportTablesTest, ColumnsOfUseAreChosenAndGroupsHaveSeveralNames) {
   EXPECT_EQ(usage["energy_kwh"], 2);
 }
 
+TEST(ReportTablesTest, CostsAreOfTheSitesCurrencyOrNotKnown) {
+  UsageRow row{.names = {"ann"}, .jobs = 2, .cost = 12.345, .currency = "EUR"};
+  const std::vector<ReportBy> by = {ReportBy::kUser};
+  EXPECT_EQ(PrintUsage({row}, by, *ReadReportedTres("cost"), true, Style()),
+            "USER  JOBS  FAILED    EUR  CPU-USE\n"
+            "ann      2       0  12.35        -\n");
+  auto usage = nlohmann::json::parse(UsageDocument({row}, by, {}))["usage"][0];
+  EXPECT_EQ(usage["cost"], 12.345);
+  EXPECT_EQ(usage["currency"], "EUR");
+  row.currency.clear();
+  EXPECT_EQ(PrintUsage({row}, by, *ReadReportedTres("cost"), true, Style()),
+            "USER  JOBS  FAILED  COST  CPU-USE\n"
+            "ann      2       0     -        -\n");
+  usage = nlohmann::json::parse(UsageDocument({row}, by, {}))["usage"][0];
+  EXPECT_TRUE(usage["cost"].is_null());
+  EXPECT_TRUE(usage["currency"].is_null());
+}
+
 TEST(ReportTablesTest, SizesAreShownWithTheirShareOfAllJobs) {
   const SizeRow cpus{.least = 3, .most = 4, .jobs = 3, .cpu_seconds = 3600, .median = hours(1)};
   const SizeRow gpu{.gpus = true, .least = 1, .most = 1, .jobs = 1, .gpu_seconds = 1800};

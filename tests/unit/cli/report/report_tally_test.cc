@@ -76,6 +76,46 @@ TEST(ReportTallyTest, AJobThatLiesHalfInTheWindowWorkedThereHalfOfWhatItDid) {
   EXPECT_DOUBLE_EQ(rows[0].worked_cpu_seconds, 1800);
 }
 
+AttemptUse AttemptOf(int start, int end, std::uint32_t cpus, std::uint64_t cost) {
+  AttemptUse attempt;
+  attempt.start_time = At(start);
+  attempt.end_time = At(end);
+  attempt.cpus = cpus;
+  attempt.cost = Cost(cost * kCostUnit);
+  return attempt;
+}
+
+TEST(ReportTallyTest, EachAttemptCountsWithWhatItHeld) {
+  JobView job = JobOf("ann", 10, 12, 8);
+  job.attempts = {AttemptOf(0, 2, 4, 1), AttemptOf(10, 12, 8, 5)};
+  job.currency = "EUR";
+  const auto rows = TallyUsage({job}, By({ReportBy::kUser}), {At(0), At(20)});
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].jobs, 1U);
+  EXPECT_DOUBLE_EQ(rows[0].cpu_seconds, (2 * 4 + 2 * 8) * 3600);
+  EXPECT_DOUBLE_EQ(rows[0].cost, 6);
+  EXPECT_EQ(rows[0].currency, "EUR");
+  EXPECT_TRUE(TallyUsage({job}, By({ReportBy::kUser}), {At(3), At(9)}).empty()) << "between them";
+  const auto load = TallyLoad({job}, {}, {At(0), At(12)}, hours(4));
+  ASSERT_EQ(load.size(), 3U);
+  EXPECT_DOUBLE_EQ(load[0].cpu_seconds, 2 * 4 * 3600);
+  EXPECT_DOUBLE_EQ(load[1].cpu_seconds, 0);
+  EXPECT_DOUBLE_EQ(load[2].cpu_seconds, 2 * 8 * 3600);
+  const auto sizes = TallySizes({job}, {At(0), At(20)});
+  ASSERT_EQ(sizes.size(), 1U);
+  EXPECT_DOUBLE_EQ(sizes[0].cpu_seconds, (2 * 4 + 2 * 8) * 3600);
+  EXPECT_EQ(sizes[0].median, hours(4));
+}
+
+TEST(ReportTallyTest, OfAPeriodCountsThePartOfTheCostThatLiesInIt) {
+  JobView job = JobOf("ann", 0, 4);
+  job.attempts = {AttemptOf(0, 4, 2, 8)};
+  const auto rows = TallyUsage({job}, By({ReportBy::kUser}), {At(1), At(2)});
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_DOUBLE_EQ(rows[0].cost, 2);
+  EXPECT_EQ(rows[0].failed, 0U);
+}
+
 TEST(ReportTallyTest, WaitsAreRankedAndCountFromWhenAJobMightBegin) {
   std::vector<JobView> jobs;
   for (int i = 1; i <= 100; ++i) {

@@ -141,6 +141,22 @@ TEST_F(AccountingTest, EndedAttemptsOfALiveJobAreThere) {
   EXPECT_THAT(*accounting_->Attempts(JobId(2)), IsEmpty());
 }
 
+TEST_F(AccountingTest, TheAttemptsOfManyJobsComeByJobWithoutTheirRanks) {
+  std::vector<JobId> jobs;
+  for (std::uint64_t id = 1; id <= 25'000; ++id) {
+    jobs.emplace_back(id);
+  }
+  const auto attempts = accounting_->Attempts(jobs);
+  ASSERT_TRUE(attempts.ok()) << attempts.status();
+  ASSERT_EQ(attempts->size(), 2U);
+  AttemptView first = AttemptOf(1, 1).attempt;
+  EXPECT_FALSE(first.ranks.empty());
+  first.ranks.clear();
+  ASSERT_EQ(attempts->at(JobId(1)).size(), 2U);
+  EXPECT_EQ(attempts->at(JobId(1))[0], first);
+  EXPECT_EQ(attempts->at(JobId(12)).size(), 1U);
+}
+
 TEST_F(AccountingTest, TheBindingColumnCountsTheVerdicts) {
   auto database = LookInto(directory_.path());
   ASSERT_TRUE(database.ok());

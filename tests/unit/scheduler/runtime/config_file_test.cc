@@ -100,6 +100,29 @@ TEST(ConfigFile, ANumberOutsideItsBoundsIsRefused) {
   EXPECT_EQ(number, 3);
 }
 
+TEST(ConfigFile, DecimalsAreExactAndHaveNoMorePlacesThanThereAre) {
+  const auto read = [](const std::string& text) -> std::string {
+    ConfigFile config = ConfigFile::Parse("d = " + text, "f").value();
+    std::uint64_t value = 7;
+    const absl::Status status = config.ReadDecimal("d", 3, 2'000, &value);
+    EXPECT_TRUE(status.ok() || value == 7);
+    return status.ok() ? std::to_string(value) : Message(status);
+  };
+  EXPECT_EQ(read("0.1"), "100");
+  EXPECT_EQ(read("0.001"), "1");
+  EXPECT_EQ(read("1e-3"), "1");
+  EXPECT_EQ(read("2"), "2000");
+  EXPECT_EQ(read("\"1.25\""), "1250");
+  for (const char* text :
+       {"2.001", "0.0001", "-0.5", "inf", "nan", "\"\"", "\"x\"", "true", "[1]"}) {
+    EXPECT_EQ(read(text), "f:1: d: expected a number from 0 to 2, with at most 3 decimals") << text;
+  }
+  ConfigFile empty = ConfigFile::Parse("", "f").value();
+  std::uint64_t value = 7;
+  EXPECT_TRUE(empty.ReadDecimal("d", 3, 2'000, &value).ok());
+  EXPECT_EQ(value, 7U);
+}
+
 TEST(ConfigFile, SizesHaveAUnitOrAreBytesAndDoNotOverflow) {
   const auto size_of = [](const std::string& text) -> std::int64_t {
     ConfigFile config = ConfigFile::Parse("s = " + text, "f").value();
