@@ -205,6 +205,7 @@ class PythonTest(unittest.TestCase):
         job = muster.submit("exit 7", job_name="seven", time="0:10:00", output="/dev/null", comment="of Python")
         job.wait(PATIENCE)
         row, = muster.history(jobs=[job.id])
+        self.assertEqual((row.cost, row.currency), (None, ""), "this cluster has no prices")
         self.assertEqual((row.name, row.state, row.exit_code, row.time_limit.total_seconds(), row.comment),
                          ("seven", "FAILED", 7, 600, "of Python"))
         self.assertLessEqual(row.submitted, row.ended)

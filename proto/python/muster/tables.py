@@ -42,6 +42,8 @@ class JobRow:
     restarts: int
     comment: str
     cpu_seconds: float  # used
+    cost: float | None  # of all its attempts, once it has ended; None where the site has no prices
+    currency: str
 
 
 class Rows(list[JobRow]):
@@ -64,7 +66,8 @@ def row_of(view: view_pb2.JobView) -> JobRow:
         view.id, view.label, view.name, view.user, view.account, view.partition, view.qos, view.state, view.reason.text,
         tuple(view.nodes), view.tasks, view.cpus, view.gpus, view.memory, _moment(view.submit_time),
         _moment(view.start_time), _moment(view.end_time), limit, view.exit_code, view.exit_signal, view.exit_text,
-        view.restarts, view.comment, (view.usage.user_cpu + view.usage.system_cpu) / 1000)
+        view.restarts, view.comment, (view.usage.user_cpu + view.usage.system_cpu) / 1000,
+        view.cost / 1e6 if view.currency else None, view.currency)
 
 
 def queue(*, user: str = "", states: Sequence[str] = (), jobs: Iterable[int] = (), client: Client | None = None) -> Rows:

@@ -35,10 +35,11 @@ class HandlersTest : public testing::ControllerTest {
     accounting_ = *std::move(accounting);
     reader_ = std::make_unique<Worker>();
     methods_ = std::make_unique<Methods>(gate_);
-    const Backend backend{*controller_, *accounting_, *store_, usage_,
-                          warnings_,    *reader_,     "here",  &questions_};
+    const Backend backend{*controller_, *accounting_, *store_,     usage_, warnings_,
+                          *reader_,     "here",       &questions_, &prices_};
     ServeCommands(*methods_, backend);
     ServeJobQuestions(*methods_, backend);
+    ServeHistory(*methods_, backend);
     ServeNodeQuestions(*methods_, backend);
     ServeImages(*methods_, backend);
     ServeHealthQuestions(*methods_, backend);
@@ -127,6 +128,7 @@ class HandlersTest : public testing::ControllerTest {
   const LiveUsage usage_;
   const Meters meters_;
   const ControllerWarnings warnings_{meters_, ""};
+  PriceBook prices_;
   std::unique_ptr<Accounting> accounting_;
   std::unique_ptr<Worker> reader_;
   std::unique_ptr<Methods> methods_;
@@ -221,6 +223,24 @@ TEST_F(HandlersTest, ANoteIsKeptOfALiveJobAndOfOneThatHasEnded) {
   const std::vector<JobView> ended = Ask(ListHistory{}).value();
   ASSERT_THAT(ended, SizeIs(1));
   EXPECT_EQ(ended[0].comment, "slow");
+}
+
+TEST_F(HandlersTest, WhereThereArePricesEveryJobHasACostAndOneThatNeverRanIsNone) {
+  const JobId job = Submit("a");
+  EXPECT_THAT(Ask(CancelJobs{.jobs = {{job}}}).value().errors, SizeIs(0));
+  const JobId live = Submit("b");
+  EXPECT_EQ(Ask(ListHistory{}).value()[0].currency, "");
+  prices_.Use({"EUR", {PriceStep()}});
+  for (const JobView& view : Ask(ListHistory{}).value()) {
+    EXPECT_EQ(view.currency, "EUR");
+    EXPECT_EQ(view.cost, Cost());
+    EXPECT_THAT(view.attempts, SizeIs(0));
+  }
+  EXPECT_EQ(Ask(ShowJob{{live}}).value()[0].job.currency, "EUR");
+  const std::vector<JobView> used = Ask(ListUse{}).value();
+  ASSERT_THAT(used, SizeIs(1)) << "what waits has used nothing";
+  EXPECT_EQ(used[0].id, job);
+  EXPECT_EQ(used[0].currency, "EUR");
 }
 
 TEST_F(HandlersTest, ANoteOfNoNameForOperatorsOrOfNoJobIsRefused) {
