@@ -56,12 +56,10 @@ absl::StatusOr<AttemptStatus> ReadAttemptStatus(const AttemptDirectory& director
   AttemptStatus otherwise = AttemptStatus::kDead;
   if (absl::IsNotFound(claim.status())) {
     otherwise = Unclaimed(directory, rebooted);
-  } else if (IsTorn(claim.status(), rebooted)) {
+  } else if (IsTorn(claim.status(), rebooted) || (claim.ok() && claim->boot_id != boot_id)) {
     otherwise = AttemptStatus::kOtherBoot;
   } else if (!claim.ok()) {
     return claim.status();
-  } else if (claim->boot_id != boot_id) {
-    otherwise = AttemptStatus::kOtherBoot;
   } else {
     ASSIGN_OR_RETURN(const bool alive, IsAlive(*claim));
     // A claim of our own only keeps supervisors out.

@@ -111,6 +111,7 @@ std::vector<SessionTemplate> ListTemplates(const Environment& environment) {
     named.emplace(own.name, std::move(own));
   }
   std::vector<SessionTemplate> all;
+  all.reserve(named.size());
   for (auto& [name, session] : named) {
     all.push_back(std::move(session));
   }

@@ -88,6 +88,7 @@ Json Head(const UsageWindow& window) {
 
 std::vector<Column> KeyColumns(const std::vector<ReportBy>& by) {
   std::vector<Column> columns;
+  columns.reserve(by.size());
   for (const ReportBy key : by) {
     columns.push_back(Words(Name(key)));
   }
@@ -96,6 +97,7 @@ std::vector<Column> KeyColumns(const std::vector<ReportBy>& by) {
 
 std::vector<Cell> NameCells(const GroupNames& names) {
   std::vector<Cell> cells;
+  cells.reserve(names.size());
   for (const std::string& name : names) {
     cells.push_back({NameText(name)});
   }

@@ -59,7 +59,7 @@ void AnswerInTurn(Methods& methods, const Backend& backend, Answer answer) {
 
 // live_answers.cc: asks a node, where this controller asks any; and the user on whose behalf.
 void AskNode(const Backend& backend, NodeQuestions::Question question,
-             NodeQuestions::Answered answered);
+             const NodeQuestions::Answered& answered);
 void TellUser(const User& user, wire::User* told);
 
 // client_commands.cc: what changes the state, by the list in scheduler/model/change/command.h.

@@ -400,12 +400,12 @@ void AnswerListRanks(const Backend& backend, const Call<ListRanks>& call, const 
 }  // namespace
 
 void AskNode(const Backend& backend, NodeQuestions::Question question,
-             NodeQuestions::Answered answered) {
+             const NodeQuestions::Answered& answered) {
   if (backend.questions == nullptr) {
     answered(absl::UnavailableError("this controller asks no nodes"));
     return;
   }
-  backend.questions->Ask(std::move(question), std::move(answered));
+  backend.questions->Ask(std::move(question), answered);
 }
 
 void TellUser(const User& user, wire::User* told) {

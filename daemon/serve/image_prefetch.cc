@@ -87,7 +87,7 @@ void ImagePrefetch::Run() {
 void ImagePrefetch::LookOnce() {
   auto wanted = std::make_shared<std::vector<WantedImage>>();
   const auto told = std::make_shared<const ToldImages>(told_);
-  const absl::Status looked = Await([&](Controller::Reply reply) {
+  const absl::Status looked = Await([&](const Controller::Reply& reply) {
     controller_.Look([wanted, told, reply](const StateView& view) -> Controller::Reply {
       if (view.plan() != nullptr) {
         *wanted = ImagesToFetch(view.state(), *view.plan(), *told, kTellMax);

@@ -44,7 +44,7 @@ void AddDriver(const char* name, const char* part, std::map<std::string, std::st
 }
 
 // The same program as it is seen inside; others stay.
-std::string SeenInside(std::string value, const ContainerVariables& variables) {
+std::string SeenInside(const std::string& value, const ContainerVariables& variables) {
   if (!variables.rank_program.empty() && value == variables.rank_program) {
     return kRankInside;
   }

@@ -130,10 +130,11 @@ SubmitJob Clients::Make(std::uint32_t number) {
   }
   if (plan_.urgent > 0) {
     const std::uint64_t drawn = faults_.Below(1000);
-    spec.qos = drawn < plan_.urgent       ? "high"
-               : drawn < 2 * plan_.urgent ? "low"
-               : drawn < 3 * plan_.urgent ? "mild"
-                                          : "";
+    const std::uint64_t urgent = plan_.urgent;
+    spec.qos = drawn < urgent       ? "high"
+               : drawn < 2 * urgent ? "low"
+               : drawn < 3 * urgent ? "mild"
+                                    : "";
   }
   submit.program.argv = {"/bin/true"};
   if (spec.kind == JobKind::kBatch) {
