@@ -47,7 +47,7 @@ template <class Tag>
 Json ToJson(const IndexSet<Tag>& set) {
   return set.ToList();
 }
-inline Json ToJson(Cost cost) {
+inline Json ToJson(muster::Cost cost) {
   return static_cast<double>(cost.value()) / kCostUnit;
 }
 inline Json ToJson(Duration duration) {

@@ -50,10 +50,12 @@ std::string EnergyText(std::uint64_t millijoules) {
 }
 
 std::string CostText(Cost cost, const std::string& currency) {
+  constexpr std::uint64_t kHundredth = kCostUnit / 100;
+  if (!currency.empty() && cost.value() > 0 && cost.value() < kHundredth) {
+    return absl::StrCat("< 0.01 ", currency);
+  }
   const double amount = static_cast<double>(cost.value()) / kCostUnit;
-  const bool small = cost.value() > 0 && amount < 0.01;
-  return currency.empty() ? ""
-                          : absl::StrFormat(small ? "< 0.01 %2$s" : "%.2f %s", amount, currency);
+  return currency.empty() ? "" : absl::StrFormat("%.2f %s", amount, currency);
 }
 
 std::optional<double> ShareOf(std::optional<Duration> amount, Duration time) {

@@ -43,7 +43,7 @@ struct UsageRow {
   double node_seconds = 0;
   double joules = 0;  // of those whose energy was measured
   double cost = 0;
-  std::string currency;             // of the cost; empty: nothing has a price
+  std::string currency = {};        // of the cost; empty: nothing has a price
   double measured_cpu_seconds = 0;  // of those whose processes were measured
   double worked_cpu_seconds = 0;    // by these processes
 };

@@ -56,6 +56,78 @@ std::string StartText(const JobView& job, const Style& style) {
   return start == kNoTime ? "-" : MomentText(start, style.zone);
 }
 
+// Columns of the history that stand there when some job has something for them.
+struct HistoryColumns {
+  bool gpus = false;
+  bool energy = false;
+  bool costs = false;
+  bool told = false;
+};
+
+HistoryColumns ColumnsOf(const std::vector<JobView>& jobs) {
+  HistoryColumns columns;
+  for (const JobView& job : jobs) {
+    columns.gpus = columns.gpus || job.gpus > 0;
+    columns.energy = columns.energy || EnergyOf(job.usage) > 0;
+    columns.costs = columns.costs || !job.currency.empty();
+    columns.told = columns.told || !job.exit_text.empty();
+  }
+  return columns;
+}
+
+std::vector<Column> TitlesOf(const HistoryColumns& shown) {
+  std::vector<Column> columns = {{.title = "JOBID", .right = true, .least = 0},
+                                 {.title = "NAME", .right = false, .least = kNameLeast},
+                                 {.title = "STATE", .right = false, .least = 0},
+                                 {.title = "EXIT", .right = true, .least = 0},
+                                 {.title = "ELAPSED", .right = true, .least = 0},
+                                 {.title = "CPU-TIME", .right = true, .least = 0},
+                                 {.title = "EFF", .right = true, .least = 0},
+                                 {.title = "PEAK-MEM", .right = true, .least = 0}};
+  for (const auto& [title, is_shown] :
+       {std::pair("GPU-EFF", shown.gpus), std::pair("ENERGY", shown.energy),
+        std::pair("COST", shown.costs)}) {
+    if (is_shown) {
+      columns.push_back({.title = title, .right = true, .least = 0});
+    }
+  }
+  columns.push_back({.title = "NODES", .right = false, .least = kTextLeast});
+  columns.push_back({.title = "BINDING", .right = false, .least = kTextLeast});
+  if (shown.told) {
+    columns.push_back({.title = "WHY", .right = false, .least = kTextLeast});
+  }
+  return columns;
+}
+
+std::vector<Cell> HistoryCells(const JobView& job, const HistoryColumns& shown) {
+  const bool ran = job.start_time != kNoTime;
+  const bool measured = ran && IsMeasured(job.usage);
+  const Duration elapsed = Elapsed(job, job.end_time);
+  std::vector<Cell> cells = {{.text = job.label},
+                             {.text = job.name},
+                             {.text = job.state, .paint = StatePaint(job.state)},
+                             {.text = ExitColumn(job)},
+                             {.text = ran ? PreciseText(elapsed) : "-"},
+                             {.text = measured ? PreciseText(CpuTime(job.usage)) : "-"},
+                             {.text = OrDash(CpuEfficiency(job.usage, elapsed, job.cpus))},
+                             {.text = BytesOrDash(job.usage.peak_memory)}};
+  if (shown.gpus) {
+    cells.push_back({.text = OrDash(GpuEfficiency(job.usage, elapsed, job.gpus))});
+  }
+  if (shown.energy) {
+    cells.push_back({.text = EnergyOf(job.usage) > 0 ? EnergyText(EnergyOf(job.usage)) : "-"});
+  }
+  if (shown.costs) {
+    cells.push_back({.text = ran ? OrDash(CostText(job.cost, job.currency)) : "-"});
+  }
+  cells.push_back({.text = OrDash(CompressHostlist(job.nodes))});
+  cells.push_back({.text = OrDash(job.binding)});
+  if (shown.told) {
+    cells.push_back({.text = OrDash(job.exit_text)});
+  }
+  return cells;
+}
+
 }  // namespace
 
 std::vector<QueueLine> FoldQueue(const std::vector<JobView>& jobs, bool fold) {
@@ -166,64 +238,10 @@ std::string PrintQueue(const std::vector<JobView>& jobs, TableChoice choice, Tim
 }
 
 std::string PrintHistory(const std::vector<JobView>& jobs, TableChoice choice, const Style& style) {
-  const bool told = std::any_of(jobs.begin(), jobs.end(),
-                                [](const JobView& job) { return !job.exit_text.empty(); });
-  const bool gpus =
-      std::any_of(jobs.begin(), jobs.end(), [](const JobView& job) { return job.gpus > 0; });
-  std::vector<Column> columns = {{.title = "JOBID", .right = true, .least = 0},
-                                 {.title = "NAME", .right = false, .least = kNameLeast},
-                                 {.title = "STATE", .right = false, .least = 0},
-                                 {.title = "EXIT", .right = true, .least = 0},
-                                 {.title = "ELAPSED", .right = true, .least = 0},
-                                 {.title = "CPU-TIME", .right = true, .least = 0},
-                                 {.title = "EFF", .right = true, .least = 0},
-                                 {.title = "PEAK-MEM", .right = true, .least = 0}};
-  if (gpus) {
-    columns.push_back({.title = "GPU-EFF", .right = true, .least = 0});
-  }
-  const bool energy = std::any_of(jobs.begin(), jobs.end(),
-                                  [](const JobView& job) { return EnergyOf(job.usage) > 0; });
-  if (energy) {
-    columns.push_back({.title = "ENERGY", .right = true, .least = 0});
-  }
-  const bool priced = std::any_of(jobs.begin(), jobs.end(),
-                                  [](const JobView& job) { return !job.currency.empty(); });
-  if (priced) {
-    columns.push_back({.title = "COST", .right = true, .least = 0});
-  }
-  columns.push_back({.title = "NODES", .right = false, .least = kTextLeast});
-  columns.push_back({.title = "BINDING", .right = false, .least = kTextLeast});
-  if (told) {
-    columns.push_back({.title = "WHY", .right = false, .least = kTextLeast});
-  }
-  Table table(std::move(columns));
+  const HistoryColumns shown = ColumnsOf(jobs);
+  Table table(TitlesOf(shown));
   for (const JobView& job : jobs) {
-    const bool ran = job.start_time != kNoTime;
-    const bool measured = ran && IsMeasured(job.usage);
-    const Duration elapsed = Elapsed(job, job.end_time);
-    std::vector<Cell> cells = {{.text = job.label},
-                               {.text = job.name},
-                               {.text = job.state, .paint = StatePaint(job.state)},
-                               {.text = ExitColumn(job)},
-                               {.text = ran ? PreciseText(elapsed) : "-"},
-                               {.text = measured ? PreciseText(CpuTime(job.usage)) : "-"},
-                               {.text = OrDash(CpuEfficiency(job.usage, elapsed, job.cpus))},
-                               {.text = BytesOrDash(job.usage.peak_memory)}};
-    if (gpus) {
-      cells.push_back({.text = OrDash(GpuEfficiency(job.usage, elapsed, job.gpus))});
-    }
-    if (energy) {
-      cells.push_back({.text = EnergyOf(job.usage) > 0 ? EnergyText(EnergyOf(job.usage)) : "-"});
-    }
-    if (priced) {
-      cells.push_back({.text = ran ? OrDash(CostText(job.cost, job.currency)) : "-"});
-    }
-    cells.push_back({.text = OrDash(CompressHostlist(job.nodes))});
-    cells.push_back({.text = OrDash(job.binding)});
-    if (told) {
-      cells.push_back({.text = OrDash(job.exit_text)});
-    }
-    table.Add(std::move(cells));
+    table.Add(HistoryCells(job, shown));
   }
   return table.Print(style, choice.header);
 }

@@ -20,7 +20,8 @@ namespace {
 std::vector<JobView> LiveUse(const Backend& backend, const StateView& state_view,
                              const ListUse& asked) {
   ListJobs live;
-  static_cast<JobFilter&>(live) = asked;
+  const JobFilter& which = asked;
+  static_cast<JobFilter&>(live) = which;
   std::vector<JobView> jobs;
   for (ListedJobs& each : ListOf(state_view, WantedJobs(live))) {
     const Job* const job = state_view.state().FindJob(each.view.id);
@@ -41,6 +42,7 @@ std::vector<JobView> LiveUse(const Backend& backend, const StateView& state_view
 // Puts what the accounting knows before what each job has, and prices it.
 absl::Status AddEnded(const Backend& backend, Time now, std::vector<JobView>& jobs) {
   std::vector<JobId> ids;
+  ids.reserve(jobs.size());
   for (const JobView& job : jobs) {
     ids.push_back(job.id);
   }

@@ -307,6 +307,32 @@ void KeepNewestAttempts(JobDetail& live) {
                       live.attempts.end() - std::min(kMost, std::ssize(live.attempts)));
 }
 
+// What the accounting and the programs add to a job of the state, or of the accounting.
+void Complete(const Backend& backend, const Call<ShowJob>& call, const ShowJob& asked, Time now,
+              bool lives, JobDetail& detail) {
+  if (lives && detail.job.restarts > 0) {
+    AddEarlierAttempts(backend.accounting, detail);
+  }
+  AddCost(*backend.PricesNow(), now, detail);
+  if (lives) {
+    KeepNewestAttempts(detail);
+  }
+  if (absl::StatusOr<std::vector<StepView>> steps = backend.accounting.Steps(detail.job.id);
+      steps.ok()) {
+    detail.steps = *std::move(steps);
+  }
+  AddDigest(detail);
+  TakePage(asked, detail);
+  if (MaySee(call.caller, detail.job.user)) {
+    AddProgram(backend.store, asked.with_script, detail);
+    return;
+  }
+  detail.checkpoint_interval.clear();
+  detail.container.reset();
+  detail.recorded.clear();  // addresses of mail and webhooks among them, which may be secrets
+  detail.record.clear();
+}
+
 // Live and ended jobs; one that ended between the two readings is among the ended ones.
 void FinishShowJob(const Backend& backend, const Call<ShowJob>& call, const ShowJob& asked,
                    Time now, std::vector<JobDetail>& live) {
@@ -324,27 +350,7 @@ void FinishShowJob(const Backend& backend, const Call<ShowJob>& call, const Show
       if (!seen.insert(detail.job.id).second) {
         continue;
       }
-      if (source == &live && detail.job.restarts > 0) {
-        AddEarlierAttempts(backend.accounting, detail);
-      }
-      AddCost(*backend.PricesNow(), now, detail);
-      if (source == &live) {
-        KeepNewestAttempts(detail);
-      }
-      if (absl::StatusOr<std::vector<StepView>> steps = backend.accounting.Steps(detail.job.id);
-          steps.ok()) {
-        detail.steps = *std::move(steps);
-      }
-      AddDigest(detail);
-      TakePage(asked, detail);
-      if (MaySee(call.caller, detail.job.user)) {
-        AddProgram(backend.store, asked.with_script, detail);
-      } else {
-        detail.checkpoint_interval.clear();
-        detail.container.reset();
-        detail.recorded.clear();  // addresses of mail and webhooks among them, which may be secrets
-        detail.record.clear();
-      }
+      Complete(backend, call, asked, now, source == &live, detail);
       shown.push_back(std::move(detail));
     }
   }

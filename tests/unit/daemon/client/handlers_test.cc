@@ -35,7 +35,7 @@ class HandlersTest : public testing::ControllerTest {
     accounting_ = *std::move(accounting);
     reader_ = std::make_unique<Worker>();
     methods_ = std::make_unique<Methods>(gate_);
-    const Backend backend{*controller_, *accounting_, *store_,     usage_, warnings_,
+    const Backend backend{*controller_, *accounting_, *store_,     usage_,  warnings_,
                           *reader_,     "here",       &questions_, &prices_};
     ServeCommands(*methods_, backend);
     ServeJobQuestions(*methods_, backend);
