@@ -226,6 +226,13 @@ absl::Status Agent::Welcomed(const wire::Welcome& welcome, const std::string& ce
         state_.epoch().value(), ": it is an old controller, or a new one with a node of another; ",
         "for the latter, give the agent a new --state"));
   }
+  if (WasRestored(state_.epoch(), epoch)) {
+    // It may start again what ended since, and has not heard what it has acknowledged.
+    finished_ = {};
+    for (const AttemptKey& key : attempts_.Keys()) {
+      outbox_.Restart(key);
+    }
+  }
   RETURN_IF_ERROR(state_.RaiseEpoch(epoch));
   node_ = NodeId(welcome.node());
   cluster_ = welcome.cluster();

@@ -37,6 +37,9 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
                  const Clock& clock) {
   ASSIGN_OR_RETURN(const UniqueFd signals, BlockSignals({SIGTERM, SIGINT, SIGHUP, SIGUSR1}));
   RETURN_IF_ERROR(CheckEveryMethodHasARow());
+  if (config.restored) {
+    return BeginRestored(config, log, clock);
+  }
   std::vector<UniqueFd> passed = manager.TakeListeners();
   const std::vector<std::string> addresses = AddressesOf(config, !passed.empty());
   RETURN_IF_ERROR(CheckAddresses(addresses, config.tls));
@@ -80,11 +83,8 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   const TakeSettings take = TakeInto(*tokens, *idle, *alerts, clients.prices(), clock, log);
   const auto loop = Compete(config, {*store, controller, *tokens, leadership}, *server, log, take);
   const auto housekeeping = KeepHouse(config, *store, controller, clock, log);
-  SayReady(config.ready_fd);
-  manager.Ready("serving");
   const absl::Status ended =
       ServeUntilEnd(signals, {config, controller, *server, acceptor, log, manager, take});
-  manager.Stopping();
   server->Stop();
   controller.Stop();
   return controller.fatal().ok() ? ended : controller.fatal();

@@ -66,6 +66,11 @@ void Outbox::Rewind(const AttemptKey& key) {
   cursor.waiting.clear();
 }
 
+void Outbox::Restart(const AttemptKey& key) {
+  CursorOf(key).acked = 0;
+  Rewind(key);
+}
+
 bool Outbox::Acknowledge(const AttemptKey& key, std::uint64_t index) {
   const auto found = cursors_.find(key);
   if (found == cursors_.end()) {

@@ -31,6 +31,8 @@ class Outbox {
   void Pump(const AttemptKey& key);
   // From now on what was not acknowledged counts as not sent.
   void Rewind(const AttemptKey& key);
+  // From now on nothing counts as acknowledged.
+  void Restart(const AttemptKey& key);
 
   // The controller has the attempt's reports up to `index`. True when that is its end: it can go.
   bool Acknowledge(const AttemptKey& key, std::uint64_t index);

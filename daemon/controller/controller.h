@@ -116,7 +116,7 @@ class Controller {
   Controller& operator=(const Controller&) = delete;
 
   // Loads the state, begins an epoch and starts the loop. An error is one line for the operator.
-  absl::Status Start();
+  absl::Status Start(const BeginEpoch& how = {});
   // Loads the state and starts the loop, which changes nothing until it is told to lead: another
   // controller does.
   absl::Status StartFollowing();
@@ -184,7 +184,7 @@ class Controller {
   };
 
   absl::Status LoadState();
-  absl::Status BeginTerm();
+  absl::Status BeginTerm(const BeginEpoch& how = {});
   void Run();
   absl::Status BeginToLead();
   void Depose();

@@ -46,9 +46,9 @@ absl::Status Controller::LoadState() {
   return absl::OkStatus();
 }
 
-absl::Status Controller::Start() {
+absl::Status Controller::Start(const BeginEpoch& how) {
   RETURN_IF_ERROR(LoadState());
-  RETURN_IF_ERROR(BeginTerm());
+  RETURN_IF_ERROR(BeginTerm(how));
   Use(policy_);
   Run();
   return absl::OkStatus();
@@ -70,14 +70,17 @@ void Controller::Run() {
 }
 
 // Makes a new epoch durable. REQUIRES: nothing is on its way to the store.
-absl::Status Controller::BeginTerm() {
-  const core::Transition transition = core::Handle(state_, BeginEpoch{}, clock_.Now(), *policy_);
+absl::Status Controller::BeginTerm(const BeginEpoch& how) {
+  const core::Transition transition = core::Handle(state_, how, clock_.Now(), *policy_);
   Apply(transition.events);
   for (Reply& call : power_.CallsFor(state_, transition.effects, nullptr, *policy_)) {
     group_.after.push_back(std::move(call));
   }
   for (const NodeId id : group_.nodes) {
     group_.batch.nodes.push_back(*state_.FindNode(id));
+  }
+  for (const JobId id : group_.jobs) {
+    group_.batch.jobs.push_back(*state_.FindJob(id));
   }
   const absl::Status written = store_.Commit({&group_.batch, 1});
   Group group = std::exchange(group_, Group());

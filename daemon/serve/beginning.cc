@@ -3,8 +3,11 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "daemon/access/access.h"
+#include "daemon/agents/agent_sessions.h"
 #include "daemon/serve/policy_file.h"
 #include "scheduler/base/status.h"
 
@@ -53,6 +56,34 @@ absl::Status Begin(const DaemonConfig& config, JobStore& store, Controller& cont
   }
   RETURN_IF_ERROR(controller.Start());
   return ApplyConfigured(config, controller, nullptr);
+}
+
+absl::Status BeginRestored(const DaemonConfig& config, const Logger& log, const Clock& clock) {
+  const std::string state = absl::StrCat(config.state_dir, "/controller");
+  ASSIGN_OR_RETURN(
+      const std::unique_ptr<JobStore> store,
+      JobStore::Open(StorePlace{state, config.store, config.cluster, config.scripts()}));
+  Leadership* const row = store->leadership();
+  if (row != nullptr) {
+    ASSIGN_OR_RETURN(const bool leads, row->TryTake(config.name, "", config.lease, false));
+    if (!leads) {
+      return absl::FailedPreconditionError(
+          "--restored: a controller leads: stop all of them first");
+    }
+  }
+  ASSIGN_OR_RETURN(JobSecrets secrets, OpenSecrets(*store, state + "/job.key"));
+  AgentSessions sessions(log);
+  Controller controller(*store, sessions, clock, log,
+                        {config.policy, config.cluster, std::move(secrets)});
+  RETURN_IF_ERROR(controller.Start(BeginEpoch{.restored = true}));
+  controller.Stop();
+  RETURN_IF_ERROR(row == nullptr ? absl::OkStatus() : row->Release(""));
+  log.Info(
+      "musterd",
+      "restored: all jobs are held, and all nodes drained. Start musterd as usual; once the "
+      "agents are back, muster resume lets jobs start on the nodes, and muster release those "
+      "go that have not run since. Should agents be refused, stop it and say --restored again");
+  return controller.fatal();
 }
 
 std::unique_ptr<LeaderLoop> Compete(const DaemonConfig& config, const LeadParts& parts,

@@ -51,6 +51,11 @@ struct LeadParts {
   LeadershipService& leadership;
 };
 
+// Takes over a state that was restored from a copy, whatever the cluster did since it was made: a
+// new epoch is above what agents have seen, new jobs have other numbers, and all jobs are held.
+// FailedPrecondition when a controller leads.
+absl::Status BeginRestored(const DaemonConfig& config, const Logger& log, const Clock& clock);
+
 // Has a controller that follows lead when it is its turn, and `leadership` answer by that; null: it
 // is alone. All that is referred to outlives the loop.
 std::unique_ptr<LeaderLoop> Compete(const DaemonConfig& config, const LeadParts& parts,

@@ -81,6 +81,9 @@ void AddOptions(CLI::App& app, DaemonConfig& config, std::string& file) {
       "keep scripts of jobs that have ended, unless --config says [retention] keep_script");
   app.add_option("--min-uid", config.min_uid,
                  "with keys: no jobs of users below, and never root's (default: 1000)");
+  app.add_flag("--restored", config.restored,
+               "an old copy of the state was put in place: see to it that nothing is given out or "
+               "started twice, hold all jobs, and end");
   app.add_option("--ready-fd", config.ready_fd, "write \"ready\" here once serving");
 }
 

@@ -45,6 +45,7 @@ struct DaemonConfig {
   SchedulerConfig policy;
   std::string file;  // where these settings are from; empty: the command line alone
   int ready_fd = -1;
+  bool restored = false;  // an old copy of the state was put in place: take it over, and end
   bool help = false;
   std::string help_text;
 

@@ -63,7 +63,9 @@ int ExitCodeOf(const absl::Status& status) {
                                            : kRefused;
 }
 
-absl::Status ServeUntilEnd(const UniqueFd& signals, const Serving& serving) {
+namespace {
+
+absl::Status AwaitEnd(const UniqueFd& signals, const Serving& serving) {
   const auto& [config, controller, server, acceptor, log, manager, take] = serving;
   const bool fed = manager.feed_every().count() > 0;
   const SystemClock clock;
@@ -89,6 +91,16 @@ absl::Status ServeUntilEnd(const UniqueFd& signals, const Serving& serving) {
       return absl::OkStatus();
     }
   }
+}
+
+}  // namespace
+
+absl::Status ServeUntilEnd(const UniqueFd& signals, const Serving& serving) {
+  SayReady(serving.config.ready_fd);
+  serving.manager.Ready("serving");
+  absl::Status ended = AwaitEnd(signals, serving);
+  serving.manager.Stopping();
+  return ended;
 }
 
 }  // namespace muster::daemon

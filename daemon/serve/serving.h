@@ -35,8 +35,9 @@ struct Serving {
   const TakeSettings& take;  // of a configuration that was read again
 };
 
-// Waits for SIGTERM or SIGINT, or for the controller to end by itself (then it sends a signal);
-// reads the configuration again at SIGHUP. `signals` is a BlockSignals descriptor.
+// Says that all is ready, then waits for SIGTERM or SIGINT, or for the controller to end by itself
+// (then it sends a signal); reads the configuration again at SIGHUP. `signals` is a BlockSignals
+// descriptor.
 absl::Status ServeUntilEnd(const UniqueFd& signals, const Serving& serving);
 
 }  // namespace muster::daemon

@@ -34,6 +34,7 @@ absl::Status ReadFaults(ConfigFile& file, FaultRates* rates) {
            std::pair{"faults.launch_fails", &rates->launch_fails},
            std::pair{"faults.lie", &rates->lie},
            std::pair{"faults.gpu_lost", &rates->gpu_lost},
+           std::pair{"faults.state_restored", &rates->state_restored},
        }) {
     RETURN_IF_ERROR(ReadNumber(file, key, kThousandths, rate));
   }
@@ -81,6 +82,7 @@ std::string ScenarioText(const Scenario& scenario) {
   AddNumber("launch_fails", rates.launch_fails, &text);
   AddNumber("lie", rates.lie, &text);
   AddNumber("gpu_lost", rates.gpu_lost, &text);
+  AddNumber("state_restored", rates.state_restored, &text);
   return text;
 }
 

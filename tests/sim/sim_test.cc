@@ -33,6 +33,7 @@ void Add(const FaultCounts& counts, FaultCounts* total) {
   total->replies_lost += counts.replies_lost;
   total->lies += counts.lies;
   total->gpus_lost += counts.gpus_lost;
+  total->states_restored += counts.states_restored;
 }
 
 // What happened in all lives together.
@@ -136,6 +137,11 @@ TEST(Sim, LostGpusPreemptionAndReservationsBreakNoPromise) {
   EXPECT_GT(happened.reserved, kSeeds);
   EXPECT_GT(counts.gpus_lost, kSeeds);
   EXPECT_GT(counts.controllers_died, 0U);
+}
+
+TEST(Sim, AStateRestoredFromAnOldCopyStartsNothingBesideWhatRuns) {
+  const FaultCounts counts = RunSeeds("restored");
+  EXPECT_GT(counts.states_restored, kSeeds);
 }
 
 TEST(Sim, EveryPlantedDefectIsFound) {

@@ -154,6 +154,10 @@ absl::Status RowWriter::InsertEntry(const JournalEntry& entry) {
 absl::Status RowWriter::WriteEvent(const Event& event) {
   if (const auto* began = std::get_if<EpochBegan>(&event)) {
     RETURN_IF_ERROR(PutMeta(database_, "half_life", began->half_life.count()));
+    if (began->next_job.valid()) {
+      RETURN_IF_ERROR(
+          RaiseMeta(database_, "next_job", static_cast<std::int64_t>(began->next_job.value())));
+    }
     return PutMeta(database_, "epoch", static_cast<std::int64_t>(began->epoch.value()));
   }
   if (const auto* set = std::get_if<HalfLifeSet>(&event)) {

@@ -45,10 +45,38 @@
 namespace muster::core {
 namespace {
 
-Transition On(const ClusterState& state, const BeginEpoch&, Time now,
+// What happened since the copy was made is not known: an agent may have obeyed a newer epoch, a
+// number may have been given out, a job may run or have run. So no epoch and no number comes twice,
+// and no job starts, and none on a node that is known, before somebody has looked.
+void BeginRestored(const ClusterState& state, EpochBegan began, Transition& transition) {
+  began.epoch = Epoch(began.epoch.value() + kEpochsSkipped);
+  began.next_job = JobId(state.next_job().value() + kJobsSkipped);
+  transition.events.emplace_back(began);
+  for (const auto& [id, job] : state.jobs()) {
+    if (!job.held || job.held_by != HoldBy::kAdmin) {
+      transition.events.emplace_back(JobHeld{id, true, began.time, HoldBy::kRestored});
+    }
+  }
+  for (const auto& [id, node] : state.nodes()) {
+    if (!node.drained) {
+      transition.events.emplace_back(
+          NodeDrained{id, true,
+                      "the controller's state was restored from a copy; resume it once its agent "
+                      "is back",
+                      began.time});
+    }
+  }
+}
+
+Transition On(const ClusterState& state, const BeginEpoch& command, Time now,
               const SchedulerConfig& config) {
   Transition transition;
-  transition.events.emplace_back(EpochBegan{state.epoch().Next(), now, config.priority.half_life});
+  const EpochBegan began{state.epoch().Next(), now, config.priority.half_life};
+  if (command.restored) {
+    BeginRestored(state, began, transition);
+  } else {
+    transition.events.emplace_back(began);
+  }
   transition.effects.emplace_back(Replan{});
   for (const auto& [id, power] : state.power().nodes()) {  // whoever was told may have forgotten
     if (power.state == PowerState::kPoweringDown || power.state == PowerState::kPoweringUp) {
@@ -242,9 +270,9 @@ Transition On(const ClusterState& state, const HoldJob& command, Time now,
     if (!MayChange(*job, command.by, config)) {
       return Refused(NotYours(*job));
     }
-    if (IsWaiting(job->state) || GoesBack(*job)) {
-      if (!command.held && job->held && job->held_by == HoldBy::kAdmin &&
-          !IsOperator(command.by, config)) {
+    const bool released = job->held && !command.held;  // what runs may be held since a restoration
+    if (IsWaiting(job->state) || GoesBack(*job) || released) {
+      if (released && IsOfOperators(job->held_by) && !IsOperator(command.by, config)) {
         return Refused(absl::PermissionDeniedError(absl::StrCat(
             "job ", ToString(job->id), ": held by the operator, who alone can release it")));
       }

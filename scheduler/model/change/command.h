@@ -29,7 +29,13 @@
 namespace muster {
 
 // This controller took the state directory.
-struct BeginEpoch {};
+// A controller takes the state. `restored`: from a copy, and what the cluster did since it was made
+// is not known.
+struct BeginEpoch {
+  bool restored = false;
+};
+// How many numbers of jobs are then left out: more than can have been given out since.
+inline constexpr std::uint64_t kJobsSkipped = 1'000'000;
 
 struct SubmitJob {
   std::string token;

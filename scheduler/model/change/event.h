@@ -37,9 +37,11 @@ struct EpochBegan {
   Epoch epoch;
   Time time = kNoTime;
   Duration half_life{0};  // of usage from now on
+  JobId next_job = {};    // the state was restored: no job has a number below; 0: it was not
   static constexpr auto Fields(auto list) {
     return list(Field{"epoch", &EpochBegan::epoch}, Field{"time", &EpochBegan::time},
-                Field{"half_life", &EpochBegan::half_life});
+                Field{"half_life", &EpochBegan::half_life},
+                Field{"next_job", &EpochBegan::next_job});
   }
   friend bool operator==(const EpochBegan&, const EpochBegan&) = default;
 };

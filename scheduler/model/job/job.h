@@ -180,7 +180,12 @@ enum class HoldBy : std::uint8_t {
   kMaxRequeue = 2,     // it was requeued too often
   kOrderTooLarge = 3,  // the order that would start it is larger than an agent takes
   kOrderFailed = 4,    // the order that should have started it could not be delivered
+  kRestored = 5,       // the state was restored from a copy: it may have run since
 };
+// The owner cannot release it.
+constexpr bool IsOfOperators(HoldBy by) {
+  return by == HoldBy::kAdmin || by == HoldBy::kRestored;
+}
 
 struct Job {
   JobId id;

@@ -100,6 +100,15 @@ struct KnownAttempt {
   friend bool operator==(const KnownAttempt&, const KnownAttempt&) = default;
 };
 
+// A controller whose state was restored from a copy begins an epoch so far above: more than a
+// cluster can have got through since the copy was made.
+inline constexpr std::uint64_t kEpochsSkipped = 1'000'000;
+// Whether the state was restored since an agent has seen that epoch: it then knows what the
+// controller does not.
+constexpr bool WasRestored(Epoch seen, Epoch now) {
+  return now.value() >= seen.value() + kEpochsSkipped / 2;
+}
+
 // How an agent introduces itself.
 struct Registration {
   std::string name;

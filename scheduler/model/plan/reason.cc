@@ -390,7 +390,9 @@ std::string ToSentence(const Reason& reason) {
       return absl::StrCat("never: ", reason.name,
                           " can no longer be met; cancel it, or muster update --dependency");
     case ReasonKind::kJobHeldAdmin:
-      return "held by the operator, who alone can release it";
+      return reason.name.empty()
+                 ? "held by the operator, who alone can release it"
+                 : absl::StrCat("held: ", reason.name, "; the operator alone can release it");
     case ReasonKind::kJobHoldMaxRequeue:
       return absl::StrCat("held: it was requeued ", reason.used, " times, at most ",
                           reason.capacity, " are allowed; muster release starts it on its way");

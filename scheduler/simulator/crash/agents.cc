@@ -191,9 +191,17 @@ void SimulatedAgent::On(const Welcome& welcome) {
     world_.oracle.Broken(absl::StrCat(name_, " was welcomed by an older controller"));
     return;
   }
+  const bool restored = WasRestored(epoch_, welcome.epoch);
   epoch_ = welcome.epoch;
   node_ = welcome.node;
+  if (restored) {
+    finished_.clear();
+  }
   for (auto& [key, attempt] : attempts_) {
+    if (restored) {
+      attempt.acknowledged = 0;
+      attempt.forgotten = true;
+    }
     if (world_.defect != LifeDefect::kReportedOnce) {
       attempt.sent = attempt.acknowledged;
     }
@@ -270,7 +278,7 @@ void SimulatedAgent::On(const StepOrder& order) {
     }
   }
   for (const auto& [other, taken] : known->second.steps) {
-    if (cpus.Meets(taken)) {
+    if (cpus.Meets(taken) && !known->second.forgotten) {
       world_.oracle.Broken(absl::StrCat(name_, " was given step ", ToString(order.step), " of job ",
                                         ToString(order.job), " on threads of step ",
                                         ToString(other)));

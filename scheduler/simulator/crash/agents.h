@@ -86,6 +86,7 @@ class SimulatedAgent {
     std::uint32_t suspension = 0;  // the highest that was ordered
     Time frozen = kNoTime;         // since when; kNoTime: it runs
     Duration slept{0};             // how long it was frozen before
+    bool forgotten = false;        // the controller may not know all that it has ordered of it
   };
 
   void Connect();

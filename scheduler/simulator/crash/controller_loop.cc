@@ -34,8 +34,9 @@ void ControllerLoop::Later(Duration delay, std::function<void()> action) {
   });
 }
 
-void ControllerLoop::BeginTerm() {
-  const core::Transition transition = core::Handle(state_, BeginEpoch{}, Now(), *policy_);
+void ControllerLoop::BeginTerm(bool restored) {
+  core::Transition transition = core::Handle(state_, BeginEpoch{restored}, Now(), *policy_);
+  Plant(world_.defect, &transition.events);
   Apply(transition.events);
   Dispatch(transition.effects);
 }

@@ -84,7 +84,7 @@ class ControllerLoop {
   // Looks after elastic jobs each second, while there are any.
   void WatchElastic();
   // Begins the next epoch in the state and the group.
-  void BeginTerm();
+  void BeginTerm(bool restored = false);
   // Forgets plans and streams, but no state.
   void Forget();
   // Nothing waits to be written or planned.

@@ -22,9 +22,10 @@ FaultRates DrawRates(const FaultRates& rates, std::uint64_t seed) {
     const Duration choices[] = {*every, *every * 2, *every / 4, Duration(0)};
     *every = choices[drawn.Below(std::size(choices))];
   }
-  for (std::uint32_t* rate : {&own.record_lost, &own.reboot, &own.controller_dies_at_step,
-                              &own.report_duplicated, &own.report_late, &own.reply_lost,
-                              &own.launch_slow, &own.launch_fails, &own.lie, &own.gpu_lost}) {
+  for (std::uint32_t* rate :
+       {&own.record_lost, &own.reboot, &own.controller_dies_at_step, &own.report_duplicated,
+        &own.report_late, &own.reply_lost, &own.launch_slow, &own.launch_fails, &own.lie,
+        &own.gpu_lost, &own.state_restored}) {
     const std::uint32_t choices[] = {*rate, *rate / 2, std::min(*rate * 4, kAlways), 0};
     *rate = choices[drawn.Below(std::size(choices))];
   }

@@ -20,12 +20,13 @@ struct FaultRates {
   Duration controller_dies_every{0};          // the mean time between two deaths
   std::uint32_t controller_dies_at_step = 0;  // thousandths of the points of DeathPoint passed
   std::uint32_t report_duplicated = 0;        // thousandths of reports
-  std::uint32_t report_late = 0;   // thousandths of reports under way on a lost connection
-  std::uint32_t reply_lost = 0;    // thousandths of replies to clients
-  std::uint32_t launch_slow = 0;   // thousandths of launches
-  std::uint32_t launch_fails = 0;  // thousandths of launches
-  std::uint32_t lie = 0;           // thousandths of what agents tell
-  std::uint32_t gpu_lost = 0;      // thousandths of reboots: the node comes back with one less
+  std::uint32_t report_late = 0;     // thousandths of reports under way on a lost connection
+  std::uint32_t reply_lost = 0;      // thousandths of replies to clients
+  std::uint32_t launch_slow = 0;     // thousandths of launches
+  std::uint32_t launch_fails = 0;    // thousandths of launches
+  std::uint32_t lie = 0;             // thousandths of what agents tell
+  std::uint32_t gpu_lost = 0;        // thousandths of reboots: the node comes back with one less
+  std::uint32_t state_restored = 0;  // thousandths of controllers' deaths: an old copy takes over
   friend bool operator==(const FaultRates&, const FaultRates&) = default;
 };
 
@@ -53,6 +54,7 @@ struct FaultCounts {
   std::uint64_t replies_lost = 0;
   std::uint64_t lies = 0;
   std::uint64_t gpus_lost = 0;
+  std::uint64_t states_restored = 0;
 };
 
 class Faults {

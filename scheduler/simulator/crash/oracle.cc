@@ -84,7 +84,30 @@ void Oracle::Ended(const std::string& node, JobId job, AttemptNumber attempt, Ti
   executions_.at(key).end = now;
 }
 
+void Oracle::Restored(const std::vector<JournalEntry>& journal, JobId next, Time now) {
+  restored_ = now;
+  std::set<std::string> kept;
+  JobId first_lost(1);
+  for (const JournalEntry& entry : journal) {
+    if (const auto* made = std::get_if<JobSubmitted>(&entry.event)) {
+      kept.insert(made->token);
+      first_lost = JobId(made->first.value() + made->count);
+    } else if (const auto* began = std::get_if<EpochBegan>(&entry.event)) {
+      first_lost = std::max(first_lost, began->next_job);
+    }
+  }
+  lost_.emplace_back(first_lost, next);
+  std::erase_if(told_, [&kept](const auto& told) { return !kept.contains(told.first); });
+  std::erase_if(executions_,
+                [](const auto& execution) { return execution.second.end.has_value(); });
+}
+
 void Oracle::Acknowledged(const std::string& token, JobId job) {
+  for (const auto& [from, to] : lost_) {
+    if (job >= from && job < to) {
+      return;  // the answer was under way when the journal was put in place
+    }
+  }
   const auto [told, first] = told_.emplace(token, job);
   if (!first && told->second != job) {
     Broken(absl::StrCat("promise 1: token ", token, " got the answer job ", ToString(told->second),
@@ -154,7 +177,9 @@ void Oracle::CountLimits(const Event& event, Tally& tally) {
 void Oracle::CheckLimit(const RunReported& reported, const Tally& tally) {
   const auto* ended = std::get_if<RunEnded>(&reported.report.fact);
   const auto own = tally.limits.find(reported.report.job);
+  // Of what began before the journal was put in place, a limit may have been lost with the rest.
   if (ended != nullptr && ended->cause == EndCause::kTimeLimit && own != tally.limits.end() &&
+      own->second.started >= restored_ &&
       ended->time - own->second.started + skew_ < own->second.least) {
     Broken(absl::StrCat("job ", ToString(reported.report.job), " was ended by its time limit ",
                         (ended->time - own->second.started).count(),

@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "scheduler/model/change/event.h"
@@ -44,6 +45,10 @@ class Oracle {
 
   // A client got the answer that its submission is that job. Broken: it got another one before.
   void Acknowledged(const std::string& token, JobId job);
+
+  // An operator put that older journal in place: what was acknowledged since is lost, and what
+  // ended may run again, but not beside what runs. `next` is the next number of a job since.
+  void Restored(const std::vector<JournalEntry>& journal, JobId next, Time now);
 
   // Compares the journal with the answers that clients got. Broken: an acknowledged submission is
   // not in it; a token made two; a job ended twice, or without having been submitted; a step began
@@ -87,6 +92,8 @@ class Oracle {
   std::vector<Key> running_;
   std::set<Key> frozen_;  // of those
   std::map<std::string, JobId> told_;
+  std::vector<std::pair<JobId, JobId>> lost_;  // from, to: such numbers were lost with a journal
+  Time restored_ = kNoTime;                    // the last time
   std::size_t queued_steps_ = 0;
   Duration skew_{0};
   std::optional<std::string> broken_;

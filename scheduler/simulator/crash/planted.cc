@@ -51,6 +51,20 @@ std::vector<Report> ImaginedEnds(LifeDefect defect, const core::ClusterState& st
   return ends;
 }
 
+void Plant(LifeDefect defect, std::vector<Event>* events) {
+  if (defect == LifeDefect::kRestoredUnheld) {
+    std::erase_if(*events, [](const Event& event) {
+      return std::holds_alternative<JobHeld>(event) || std::holds_alternative<NodeDrained>(event);
+    });
+  }
+  for (Event& event : *events) {
+    auto* const began = std::get_if<EpochBegan>(&event);
+    if (began != nullptr && defect == LifeDefect::kNumbersAgain) {
+      began->next_job = JobId();
+    }
+  }
+}
+
 void Plant(LifeDefect defect, std::vector<Effect>* effects) {
   std::erase_if(*effects, [defect](const Effect& effect) {
     return (defect == LifeDefect::kOrderUnrepeated && std::holds_alternative<Launch>(effect)) ||

@@ -14,6 +14,7 @@
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/model/change/command.h"
 #include "scheduler/model/change/effect.h"
+#include "scheduler/model/change/event.h"
 #include "scheduler/model/job/report.h"
 #include "scheduler/model/machine/node.h"
 
@@ -39,6 +40,8 @@ enum class LifeDefect : std::uint8_t {
   kLossTakenForEnd,    // what runs on a node that is silent counts as ended
   kOrderUnrepeated,    // an agent that is back is not given the orders again that it may lack
   kEndUnrepeated,      // nor is it told again what is to end
+  kRestoredUnheld,     // a controller with an old copy of its state lets jobs start at once
+  kNumbersAgain,       // and gives out numbers of jobs again
 };
 
 struct LifeDefectRow {
@@ -47,7 +50,7 @@ struct LifeDefectRow {
   std::string_view scenario;  // that finds it
 };
 
-inline constexpr std::array<LifeDefectRow, 18> kLifeDefects = {{
+inline constexpr std::array<LifeDefectRow, 20> kLifeDefects = {{
     {LifeDefect::kBootForgotten, "boot_forgotten", "everything"},
     {LifeDefect::kInstanceForgotten, "instance_forgotten", "agents_die"},
     {LifeDefect::kEndByNumber, "end_by_number", "agents_die"},
@@ -66,6 +69,8 @@ inline constexpr std::array<LifeDefectRow, 18> kLifeDefects = {{
     {LifeDefect::kLossTakenForEnd, "loss_taken_for_end", "everything"},
     {LifeDefect::kOrderUnrepeated, "order_unrepeated", "everything"},
     {LifeDefect::kEndUnrepeated, "end_unrepeated", "everything"},
+    {LifeDefect::kRestoredUnheld, "restored_unheld", "restored"},
+    {LifeDefect::kNumbersAgain, "numbers_again", "restored"},
 }};
 
 constexpr std::optional<LifeDefect> LifeDefectOf(std::string_view name) {
@@ -83,6 +88,8 @@ void Plant(LifeDefect defect, const core::ClusterState& state, bool restarted, C
 std::vector<Report> ImaginedEnds(LifeDefect defect, const core::ClusterState& state, NodeId node,
                                  Time now);
 void Plant(LifeDefect defect, const core::ClusterState& state, Registration* registration);
+// Of what follows from an epoch that begins.
+void Plant(LifeDefect defect, std::vector<Event>* events);
 // And of what follows from a registration.
 void Plant(LifeDefect defect, std::vector<Effect>* effects);
 // False: it acknowledges the report, and does nothing else.

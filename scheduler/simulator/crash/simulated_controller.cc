@@ -1,5 +1,6 @@
 #include "scheduler/simulator/crash/simulated_controller.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -21,6 +22,10 @@ void SimulatedController::Start() {
   if (world_.defect == LifeDefect::kTailLost && !disk_.commits.empty()) {
     disk_.LoseLast();
   }
+  const bool restored = std::exchange(restores_, false) && !disk_.commits.empty();
+  if (restored) {
+    Restore();
+  }
   for (const JournalEntry& entry : disk_.entries) {
     state_.Apply(entry.event);
   }
@@ -30,7 +35,11 @@ void SimulatedController::Start() {
     world_.oracle.Broken("promise 6: the restarted controller has another state");
   }
   // The epoch is durable before anybody is listened to.
-  BeginTerm();
+  BeginTerm(restored);
+  if (restored) {
+    TakeOver();
+  }
+  highest_.epoch = state_.epoch();
   if (!objects_.empty()) {
     const auto configured = Judge(ConfigurePolicy{objects_, User{0, 0, "root"}, "scenario"});
     if (!configured->status.ok()) {
@@ -46,6 +55,26 @@ void SimulatedController::Start() {
   WriteSoon();
   MaybePlan();
   WatchElastic();
+  if (restored) {
+    restored_();
+  }
+}
+
+void SimulatedController::Restore() {
+  ++world_.faults.counts().states_restored;
+  const std::uint64_t lost = 1 + world_.faults.Below(disk_.commits.size());
+  for (std::uint64_t i = 0; i < lost; ++i) {
+    disk_.LoseLast();
+  }
+}
+
+// Agents refuse it while they have seen more, of another copy: who puts it in place does it again.
+void SimulatedController::TakeOver() {
+  const bool again = world_.defect == LifeDefect::kNumbersAgain;
+  while (state_.epoch() <= highest_.epoch || (state_.next_job() < highest_.next_job && !again)) {
+    BeginTerm(true);
+  }
+  world_.oracle.Restored(disk_.entries, state_.next_job(), world_.clock.now());
 }
 
 void SimulatedController::Die() {
@@ -55,6 +84,9 @@ void SimulatedController::Die() {
   ++world_.faults.counts().controllers_died;
   alive_ = false;
   ++life_;
+  const std::uint32_t restored = world_.faults.rates().state_restored;
+  restores_ = restores_ || (restored > 0 && world_.faults.Fault(restored));
+  highest_.next_job = std::max(highest_.next_job, state_.next_job());
   if (writing_.has_value() && world_.faults.Chance(500)) {
     Keep(*writing_);
   }

@@ -8,6 +8,7 @@
 // be in or not; (3) a replay of the journal must give the state that was committed, fingerprint for
 // fingerprint.
 
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -29,6 +30,9 @@ class SimulatedController final : public ControllerLoop {
   // Dies, and comes back in its own time.
   void Die();
 
+  // Has its operator look after it each time that an old copy of its state was put in place.
+  void OnRestored(std::function<void()> look) { restored_ = std::move(look); }
+
   // True when nothing waits to be written or planned, and no job is live.
   [[nodiscard]] bool idle() const {
     return alive() && !writing_.has_value() && rests() && state().jobs().empty();
@@ -44,7 +48,17 @@ class SimulatedController final : public ControllerLoop {
   void Durable();
   void Keep(Group& group);
 
+  // Puts an old copy of the journal in place, and takes it over.
+  void Restore();
+  void TakeOver();
+
   const std::vector<PolicyObject> objects_;
+  std::function<void()> restored_ = [] {};
+  bool restores_ = false;
+  struct {
+    Epoch epoch;
+    JobId next_job;
+  } highest_;  // that any of its lives had
   KeptJournal disk_;
   std::optional<Group> writing_;
   bool write_asked_ = false;

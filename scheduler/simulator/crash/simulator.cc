@@ -1,6 +1,8 @@
 #include "scheduler/simulator/crash/simulator.h"
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -23,6 +25,9 @@ namespace {
 constexpr Time kBeginning{Duration(1'767'225'600'000)};
 // After faults stop, everything must be over within this time.
 constexpr Duration kPatience = std::chrono::hours(1);
+// How often the operator looks after a restored controller, and for how long without doing more.
+constexpr Duration kLookEvery = std::chrono::seconds(5);
+constexpr Duration kLookPatience = std::chrono::minutes(5);
 
 // Simulated jobs run for seconds: what changes their size is in a hurry, too.
 SchedulerConfig PolicyFor(const Scenario& scenario) {
@@ -118,6 +123,7 @@ class Simulation {
   }
 
   SimulationResult Run() {
+    controller_.OnRestored([this] { LookAfter(clock_.now(), false); });
     controller_.Start();
     for (const auto& agent : agents_) {
       agent->Start();
@@ -173,6 +179,83 @@ class Simulation {
   }
 
   void KillController() { controller_.Die(); }
+
+  // An operator's work after an old copy of the state was put in place: once every node is back,
+  // and has said all, the nodes and the held jobs may go. What such a copy does not know may never
+  // end by itself: its node is restarted after a while.
+  void LookAfter(Time restored, bool were_back) {
+    const bool back = controller_.alive() && AllConnected();
+    if (back && were_back) {
+      LetGo();
+    }
+    const bool patient = clock_.now() - restored <= kLookPatience;
+    if (!patient) {
+      RestartNodes();
+      LetAllRun();
+    }
+    if (patient || !back || !Held().empty() || HasUnknown()) {
+      clock_.After(kLookEvery, [this, back, since = patient ? restored : clock_.now()] {
+        LookAfter(since, back);
+      });
+    }
+  }
+
+  // What is held, or drained, since such a copy was put in place.
+  void LetGo() {
+    for (const auto& agent : agents_) {
+      controller_.Take(DrainNode{agent->name(), false, ""}, [](const core::Transition&) {});
+    }
+    for (const JobId job : Held()) {
+      controller_.Take(HoldJob{job, std::nullopt, false, User{0, 0, "root"}},
+                       [](const core::Transition&) {});
+    }
+  }
+
+  [[nodiscard]] std::vector<JobId> Held() const {
+    std::vector<JobId> held;
+    for (const auto& [id, job] : controller_.state().jobs()) {
+      if (job.held && job.held_by == HoldBy::kRestored) {
+        held.push_back(id);
+      }
+    }
+    return held;
+  }
+
+  // Whoever held or suspended them may have let them go since the copy was made.
+  void LetAllRun() {
+    std::vector<JobId> jobs;
+    for (const auto& [id, job] : controller_.state().jobs()) {
+      jobs.push_back(id);
+    }
+    const User root{0, 0, "root"};
+    for (const JobId job : jobs) {
+      controller_.Take(SuspendJob{job, std::nullopt, false, root}, [](const core::Transition&) {});
+      controller_.Take(HoldJob{job, std::nullopt, false, root}, [](const core::Transition&) {});
+    }
+  }
+
+  [[nodiscard]] bool AllConnected() const {
+    return std::all_of(agents_.begin(), agents_.end(), [this](const auto& agent) {
+      const Node* node = controller_.state().FindNode(agent->name());
+      return node != nullptr && node->connected;
+    });
+  }
+
+  [[nodiscard]] bool HasUnknown() const {
+    const auto& nodes = controller_.state().nodes();
+    return std::any_of(nodes.begin(), nodes.end(),
+                       [](const auto& node) { return !node.second.quarantined.empty(); });
+  }
+
+  // Those on which something runs that the state does not know.
+  void RestartNodes() {
+    for (const auto& agent : agents_) {
+      const Node* node = controller_.state().FindNode(agent->name());
+      if (node != nullptr && !node->quarantined.empty()) {
+        agent->Die(AgentDeath::kReboot);
+      }
+    }
+  }
 
   [[nodiscard]] bool Settled() const {
     if (!faults_.stopped() || clients_.unanswered() > 0 || !controller_.idle()) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "proto/convert/order.h"
+#include "scheduler/model/machine/node.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/process.h"
 #include "tests/unit/agent/agent_process.h"
@@ -117,6 +118,25 @@ TEST_F(AgentTest, TheNewestEpochIsRememberedAndAnOlderControllerIsNotTaken) {
   EXPECT_EQ(controller_->AwaitRegistration(4).epoch_seen(), 5U);
   EXPECT_EQ(controller_->AwaitRegistration(6).epoch_seen(), 5U) << "it comes back, not attached";
   EXPECT_TRUE(Eventually([this] { return ReadFile(state() + "/epoch").value_or("") == "6\n"; }));
+}
+
+TEST_F(AgentTest, AControllerWhoseStateWasRestoredHearsAllAgainAndMayStartAgainWhatEnded) {
+  StartAgent();
+  controller_->AwaitRegistration(5);
+  LaunchOrder order = Order(1, "short");
+  order.epoch = Epoch(5);
+  controller_->Launch(order);
+  Report end = controller_->AwaitReport();
+  while (!std::holds_alternative<RunEnded>(end.fact)) {
+    end = controller_->AwaitReport();
+  }
+  controller_->Acknowledge(end);
+  EXPECT_TRUE(Eventually([this] { return !std::filesystem::exists(attempt("1.1")); }));
+  controller_->Drop();
+  controller_->AwaitRegistration(5 + kEpochsSkipped);
+  order.epoch = Epoch(5 + kEpochsSkipped);
+  controller_->Launch(order);
+  EXPECT_EQ(controller_->AwaitEnd().cause, EndCause::kExited);
 }
 
 TEST_F(AgentTest, TerminateBeforeLaunchLeavesATombstoneThatRefusesTheLateLaunch) {

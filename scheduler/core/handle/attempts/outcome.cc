@@ -119,6 +119,9 @@ std::optional<Outcome> WorstFailureOf(const JobSpec& spec, const Attempt& attemp
 Outcome OutcomeOf(const JobSpec& spec, const Attempt& attempt) {
   MUSTER_CHECK(!attempt.runs.empty());
   if (std::optional<Outcome> worst = WorstFailureOf(spec, attempt)) {
+    if (attempt.ending == EndCause::kNodeLostRecord && !attempt.ending_text.empty()) {
+      worst->text = attempt.ending_text;
+    }
     return *std::move(worst);
   }
   const std::size_t deciding = Deciding(spec, attempt);

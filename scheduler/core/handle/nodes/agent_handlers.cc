@@ -14,6 +14,7 @@
 #include "scheduler/core/place/nodes/feature_match.h"
 #include "scheduler/core/state/actions.h"
 #include "scheduler/core/state/tables/attempt.h"
+#include "scheduler/model/change/command.h"
 #include "scheduler/model/machine/machine_check.h"
 
 namespace muster::core {
@@ -41,11 +42,13 @@ const KnownAttempt* FindAttempt(const std::vector<KnownAttempt>& attempts, JobId
 // An attempt that should be on the node and that the agent does not have: either the order never
 // reached it, or the record of it is gone. Records are not synced: of another boot the agent cannot
 // say that it had none, and the order may have been obeyed.
-std::optional<EndCause> WhyLost(const NodeRun& run, const Node* before,
+std::optional<EndCause> WhyLost(const ClusterState& state, const NodeRun& run, const Node* before,
                                 const Registration& registration) {
   const bool same_boot = before == nullptr || before->boot_id == registration.boot_id;
   const bool same_record = before != nullptr && before->instance == registration.instance;
-  if (run.phase == RunPhase::kOrdered && same_record && same_boot) {
+  // Of an attempt that a copy of the state has, all may be over.
+  const bool restored = WasRestored(registration.epoch_seen, state.epoch());
+  if (run.phase == RunPhase::kOrdered && same_record && same_boot && !restored) {
     return std::nullopt;
   }
   return same_boot ? EndCause::kNodeLostRecord : EndCause::kNodeRebooted;
@@ -62,7 +65,8 @@ void Reconcile(const ClusterState& state, NodeId node, const Node* before,
       continue;
     }
     const bool known = FindAttempt(registration.attempts, id, job.attempt->number) != nullptr;
-    const std::optional<EndCause> lost = known ? std::nullopt : WhyLost(run, before, registration);
+    const std::optional<EndCause> lost =
+        known ? std::nullopt : WhyLost(state, run, before, registration);
     if (lost.has_value()) {
       RunEnded ended;
       ended.time = now;
@@ -123,6 +127,12 @@ NodeAllocation Bounded(NodeId node, const Registration& registration, NodeAlloca
   return allocation;
 }
 
+// Its number was given out, whatever the state knows.
+bool IsNews(const ClusterState& state, const KnownAttempt& known) {
+  const Job* job = state.FindJob(known.job);
+  return job != nullptr && known.attempt > job->last_attempt;
+}
+
 // Attempts that the state does not know are kept and counted; those that are gone are let go.
 void Quarantine(const ClusterState& state, NodeId node, const Node* before,
                 const Registration& registration, Time now, Transition& transition) {
@@ -139,13 +149,17 @@ void Quarantine(const ClusterState& state, NodeId node, const Node* before,
     const bool already =
         !seen.emplace(known.job, known.attempt).second ||
         (before != nullptr && FindQuarantined(*before, known.job, known.attempt) != nullptr);
-    if (already || known.ended || RunsHere(state, known, node)) {
+    if (already || RunsHere(state, known, node) || (known.ended && !IsNews(state, known))) {
       continue;
     }
-    transition.events.emplace_back(AttemptQuarantined{
-        node,
-        QuarantinedAttempt{known.job, known.attempt, Bounded(node, registration, known.allocation)},
-        false, now});
+    // What has ended holds nothing.
+    const QuarantinedAttempt unknown{
+        known.job, known.attempt,
+        Bounded(node, registration, known.ended ? NodeAllocation() : known.allocation)};
+    transition.events.emplace_back(AttemptQuarantined{node, unknown, false, now});
+    if (known.ended) {
+      transition.events.emplace_back(AttemptQuarantined{node, unknown, true, now});
+    }
   }
 }
 
@@ -178,6 +192,23 @@ Transition ReportOfUnknown(const Node& node, const TakeReport& command, Time now
   }
   transition.effects.emplace_back(Acknowledge{node.id, report.job, report.attempt, report.index});
   return transition;
+}
+
+// The numbers of unknown attempts are used up, so none may be beyond what a cluster gives out.
+absl::Status CheckUnknown(const ClusterState& state, const Registration& registration) {
+  constexpr std::uint32_t kAttemptMost = 1'000'000;
+  const std::uint64_t beyond = state.next_job().value() + kJobsSkipped;
+  for (const KnownAttempt& known : registration.attempts) {
+    const Job* job = state.FindJob(known.job);
+    const bool ours = job != nullptr && known.attempt <= job->last_attempt;
+    if (!ours && (known.job.value() >= beyond || known.attempt.value() > kAttemptMost)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("node ", registration.name, ": its agent has attempt ",
+                       ToString(known.attempt), " of job ", ToString(known.job),
+                       ", which this cluster cannot have; give the agent a new --state"));
+    }
+  }
+  return absl::OkStatus();
 }
 
 constexpr std::size_t kNodeNameBytesMax = 255;
@@ -215,6 +246,7 @@ Transition On(const ClusterState& state, const RegisterAgent& command, Time now,
   const Registration& registration = command.registration;
   Transition transition;
   transition.status = CheckRegistration(registration);
+  transition.status.Update(CheckUnknown(state, registration));
   if (!transition.status.ok()) {
     return transition;
   }
@@ -226,10 +258,11 @@ Transition On(const ClusterState& state, const RegisterAgent& command, Time now,
     return transition;
   }
   if (registration.epoch_seen > state.epoch()) {
-    transition.status = absl::FailedPreconditionError(
-        absl::StrCat("node ", registration.name, ": its agent has seen epoch ",
-                     ToString(registration.epoch_seen), ", this controller is at ",
-                     ToString(state.epoch()), ": the state directory is older than the cluster"));
+    transition.status = absl::FailedPreconditionError(absl::StrCat(
+        "node ", registration.name, ": its agent has seen epoch ",
+        ToString(registration.epoch_seen), ", this controller is at ", ToString(state.epoch()),
+        ": the state directory is older than the cluster; if it was restored from a copy, ",
+        "stop musterd and run it once with --restored"));
     return transition;
   }
   transition.node = before != nullptr ? before->id : state.next_node();
@@ -296,6 +329,17 @@ Transition On(const ClusterState& state, const TakeReport& command, Time now,
     Report taken = report;
     taken.index = run.reported + 1;
     TransitionJobs(state).TakeFact(job->id, node->id, taken, now, transition);
+    if (const auto* suspended = std::get_if<RunSuspended>(&report.fact);
+        suspended != nullptr && suspended->suspension > job->attempt->suspension &&
+        job->attempt->ending == EndCause::kNone) {
+      // Its cores may be another's that the state does not know, or the other way round.
+      EndAttempt(*job,
+                 {EndCause::kNodeLostRecord,
+                  "it was suspended or resumed since the copy of "
+                  "the controller's state was made"},
+                 now, transition);
+      transition.effects.emplace_back(Replan{});
+    }
     HoldWhatRunsTooOften(state, config, transition);
     DrainFaulty(*node, report, now, transition);
   }

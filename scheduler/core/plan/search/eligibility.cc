@@ -38,6 +38,11 @@ Reason WhyHeld(const WaitingJob& job, const SchedulerConfig& config) {
       reason.name = "the order to start it could not be delivered to its nodes; see muster show";
       return reason;
     }
+    case HoldBy::kRestored: {
+      Reason reason = Of(ReasonKind::kJobHeldAdmin);
+      reason.name = "the controller's state was restored from a copy, and it may have run since";
+      return reason;
+    }
     case HoldBy::kUser:
       break;
   }

@@ -1,5 +1,6 @@
 #include "scheduler/core/state/apply/node_events.h"
 
+#include <algorithm>
 #include <string>
 
 #include "scheduler/base/status.h"
@@ -9,6 +10,7 @@ namespace muster::core {
 void ApplyTo(StateParts& state, const EpochBegan& event) {
   MUSTER_CHECK(event.epoch > state.epoch);
   state.epoch = event.epoch;
+  state.next_job = std::max(state.next_job, event.next_job);
   state.usage.SetHalfLife(event.half_life, event.time);
   state.nodes.DisconnectAll(event.time);
 }

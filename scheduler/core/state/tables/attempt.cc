@@ -32,7 +32,18 @@ void TakeIn(NodeRun& run, const RunEnded& fact) {
   run.text = fact.text;
 }
 
-void TakeIn(NodeRun& run, const RunSuspended& fact) {
+// A node may know of suspensions and resumptions that a state does not which was restored from a
+// copy. They are counted by the next number that is for what the state says: suspensions have odd
+// numbers.
+void TakeIn(Attempt& attempt, NodeRun& run, const RunSuspended& fact) {
+  constexpr std::uint32_t kUnknownMost = 1000;  // more, no node has carried out
+  if (fact.suspension > attempt.suspension) {
+    const std::uint32_t unknown = fact.suspension - attempt.suspension;
+    if (unknown > kUnknownMost) {
+      return;
+    }
+    attempt.suspension += unknown + unknown % 2;
+  }
   run.suspension = std::max(run.suspension, fact.suspension);
 }
 
@@ -74,6 +85,8 @@ void TakeInReport(Attempt& attempt, NodeId node, const Report& report) {
       [&](const auto& fact) {
         if constexpr (std::is_same_v<std::decay_t<decltype(fact)>, StepEnded>) {
           TakeIn(attempt, node, fact);
+        } else if constexpr (std::is_same_v<std::decay_t<decltype(fact)>, RunSuspended>) {
+          TakeIn(attempt, run, fact);
         } else {
           TakeIn(run, fact);
         }

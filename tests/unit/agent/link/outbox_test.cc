@@ -79,6 +79,19 @@ TEST_F(OutboxTest, AfterARewindOnlyWhatWasNotAcknowledgedGoesAgain) {
   EXPECT_THAT(sent_, ElementsAre(1, 2, 2));
 }
 
+TEST_F(OutboxTest, AfterARestartEverythingGoesAgain) {
+  Append(RunStarted());
+  Append(BindingRead());
+  outbox_.Pump(kKey);
+  outbox_.Acknowledge(kKey, 2);
+  outbox_.Restart(kKey);
+  Append(RunEnded());
+  outbox_.Pump(kKey);
+  EXPECT_THAT(sent_, ElementsAre(1, 2, 1, 2, 3));
+  EXPECT_FALSE(outbox_.Acknowledge(kKey, 2));
+  EXPECT_TRUE(outbox_.Acknowledge(kKey, 3));
+}
+
 TEST_F(OutboxTest, TheAcknowledgedNumberSurvivesTheAgent) {
   Append(RunStarted());
   Append(BindingRead());

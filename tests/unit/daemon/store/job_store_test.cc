@@ -252,6 +252,14 @@ TEST_F(JobStoreTest, TheIdOfAnUnknownAttemptIsNotGivenOutAfterItIsOver) {
   EXPECT_EQ(Load().next_job, JobId(91));
 }
 
+TEST_F(JobStoreTest, NumbersThatARestorationLeftOutStayLeftOut) {
+  Commit(make_.Of({EpochBegan{.epoch = Epoch(9), .time = At(1), .next_job = JobId(1'000'007)}}));
+  Open();
+  EXPECT_EQ(Load().next_job, JobId(1'000'007));
+  Commit(make_.Of({EpochBegan{Epoch(10), At(2)}}));
+  EXPECT_EQ(Load().next_job, JobId(1'000'007));
+}
+
 TEST_F(JobStoreTest, AnArrayOfTenThousandIsOneRowAndOneRun) {
   Commit(make_.Of({SubmittedArray(1, {{0, 9999, 1}}, 10000)}));
   EXPECT_EQ(Count("SELECT count(*) FROM submissions"), 1);

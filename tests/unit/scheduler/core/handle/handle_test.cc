@@ -34,6 +34,39 @@ TEST(Step, EachControllerBeginsTheNextEpochAndNoAgentIsConnectedYet) {
   EXPECT_FALSE(world.state.FindNode("n1")->connected);
 }
 
+TEST(Step, AfterARestorationNothingIsGivenOutTwiceAndEveryJobIsHeld) {
+  World world;
+  const NodeId node = world.AddNode("n1");
+  const JobId runs = world.Submit(Tasks(1));
+  world.Schedule();
+  world.TellStarted(node, runs);
+  const JobId array = world.Submit(Array(world, 1));
+  const JobId kept = world.Submit(Tasks(1));
+  const User root{0, 0, "root"};
+  world.Take(HoldJob{kept, std::nullopt, true, root});
+
+  EXPECT_TRUE(world.Take(BeginEpoch{.restored = true}).status.ok());
+  EXPECT_TRUE(WasRestored(Epoch(1), world.state.epoch()));
+  EXPECT_FALSE(WasRestored(world.state.epoch(), world.state.epoch().Next()));
+  EXPECT_EQ(world.Submit(Tasks(1)), JobId(kept.Next().value() + kJobsSkipped));
+  for (const JobId job : {runs, array, array.Next()}) {
+    EXPECT_TRUE(world.state.FindJob(job)->held) << ToString(job);
+    EXPECT_EQ(world.state.FindJob(job)->held_by, HoldBy::kRestored) << ToString(job);
+  }
+  EXPECT_EQ(world.state.FindJob(kept)->held_by, HoldBy::kAdmin) << "that it was held stays known";
+  EXPECT_TRUE(world.state.FindNode(node)->drained);
+  EXPECT_EQ(world.ReasonFor(array).kind, ReasonKind::kJobHeldAdmin);
+  EXPECT_THAT(ToSentence(world.ReasonFor(array)), ::testing::HasSubstr("restored from a copy"));
+
+  EXPECT_EQ(world.Take(HoldJob{array, std::nullopt, false, world.ada}).status.code(),
+            absl::StatusCode::kPermissionDenied);
+  world.config.operator_uid = world.bob.uid;
+  for (const JobId job : {runs, array}) {
+    EXPECT_TRUE(world.Take(HoldJob{job, std::nullopt, false, world.bob}).status.ok());
+    EXPECT_FALSE(world.state.FindJob(job)->held) << "also of one that runs on";
+  }
+}
+
 TEST(Step, ASubmissionBecomesAWaitingJobWithTheNextId) {
   World world;
   EXPECT_EQ(world.Submit(Tasks(1)), JobId(1));

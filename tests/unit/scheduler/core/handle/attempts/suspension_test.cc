@@ -255,6 +255,25 @@ TEST_F(SuspensionTest, ASuspendedJobCanBeCancelledAndRequeued) {
   EXPECT_FALSE(world_.state.FindJob(again)->attempt.has_value());
 }
 
+TEST_F(SuspensionTest, AJobWhoseNodeKnowsOfASuspensionThatTheStateDoesNotIsEnded) {
+  const JobId runs = Run(1);
+  const Transition frozen = Tell(runs, RunSuspended{world_.now, 1, false});
+  EXPECT_EQ(Only<Terminate>(frozen).size(), 1U);
+  EXPECT_THAT(Only<muster::Resume>(frozen), IsEmpty()) << "another may have its cores";
+  EXPECT_EQ(Its(runs).suspension, 2U);
+  EXPECT_EQ(StateOf(runs), JobState::kCompleting);
+  RunEnded ended;
+  ended.cause = EndCause::kNodeLostRecord;
+  Tell(runs, ended);
+  EXPECT_EQ(world_.EndOf(runs)->state, JobState::kNodeFail);
+  EXPECT_THAT(world_.EndOf(runs)->text, HasSubstr("suspended or resumed since"));
+
+  const JobId suspended = RunSuspendedJob(1);
+  EXPECT_EQ(Only<Terminate>(Tell(suspended, RunSuspended{world_.now, 2, true})).size(), 1U);
+  Tell(suspended, RunSuspended{world_.now, UINT32_MAX, true});
+  EXPECT_EQ(Its(suspended).suspension, 3U) << "no node has carried out so many";
+}
+
 TEST_F(SuspensionTest, OnlyOperatorsSuspendAndOnlyWhatRuns) {
   const JobId job = Run(2);
   const auto refusal = [&](JobId which, bool suspended, const User& by) {

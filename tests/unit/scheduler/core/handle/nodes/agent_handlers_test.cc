@@ -243,6 +243,46 @@ TEST(Registration, AQuarantinedAttemptIsLetGoWhenTheAgentComesBackWithoutIt) {
   EXPECT_TRUE(world.state.FindNode(node)->quarantined.empty()) << "what has ended holds nothing";
 }
 
+TEST(Registration, TheNumberOfAnEndedAttemptThatTheStateDoesNotKnowIsUsedUp) {
+  World world;
+  const NodeId node = world.AddNode("n1");
+  const JobId job = world.Submit(Tasks(1));
+  world.Take(RegisterAgent{Back({Known(job, "0-1", true)})});
+  EXPECT_TRUE(world.state.FindNode(node)->quarantined.empty());
+  world.Schedule();
+  EXPECT_EQ(world.state.FindJob(job)->attempt->number, AttemptNumber(2));
+  EXPECT_EQ(world.Take(RegisterAgent{Back({Known(job, "0-1", true)})}).events.size(), 1U)
+      << "once is enough";
+}
+
+TEST(Registration, NumbersThatNoClusterGivesOutAreRefused) {
+  World world;
+  world.AddNode("n1");
+  const JobId job = world.Submit(Tasks(1));
+  KnownAttempt far = Known(job, "0");
+  far.attempt = AttemptNumber(UINT32_MAX);
+  for (const KnownAttempt& known :
+       {Known(JobId(UINT64_MAX), "0"), Known(JobId(1'000'002), "0"), far}) {
+    const Transition transition = world.Take(RegisterAgent{Back({known})});
+    EXPECT_EQ(transition.status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(transition.status.message()), HasSubstr("cannot have"));
+  }
+  EXPECT_EQ(world.Submit(Tasks(1)), JobId(2)) << "one node's word uses up nobody's numbers";
+}
+
+TEST(Registration, WhatARestoredStateWouldOrderAgainIsLost) {
+  OneJob one;
+  World& world = one.world;
+  ASSERT_EQ(world.StateOf(one.job), JobState::kConfiguring);
+  const Epoch seen = world.state.epoch();
+  world.Take(BeginEpoch{.restored = true});
+  Registration registration = Back();
+  registration.epoch_seen = seen;
+  const Transition back = world.Take(RegisterAgent{registration});
+  EXPECT_TRUE(Only<Launch>(back).empty()) << "it may have run, and another may have its threads";
+  EXPECT_EQ(world.EndOf(one.job)->state, JobState::kNodeFail);
+}
+
 TEST(Registration, UnknownAttemptsMayOverlapWhatIsTakenAndNothingIsFreedTooEarly) {
   OneJob one;
   World& world = one.world;
