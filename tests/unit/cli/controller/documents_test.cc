@@ -69,6 +69,8 @@ const std::vector<std::string> kJobKeys = {"id",
                                            "memory_per_cpu",
                                            "array_throttle",
                                            "warnings",
+                                           "cost",
+                                           "currency",
                                            "ettr"};
 
 TEST(Documents, AJobsKeysAreStable) {
