@@ -1,6 +1,5 @@
 // The questions about jobs that have ended, and what jobs held and used (client_methods.h).
 #include <algorithm>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <set>
@@ -53,8 +52,12 @@ absl::Status AddEnded(const Backend& backend, Time now, std::vector<JobView>& jo
     for (const AttemptView& attempt : ended[job.id]) {
       attempts.push_back(UseOf(attempt));
     }
-    attempts.insert(attempts.end(), std::make_move_iterator(job.attempts.begin()),
-                    std::make_move_iterator(job.attempts.end()));
+    // One that ended between the two readings is among the ended ones.
+    for (AttemptUse& live : job.attempts) {
+      if (attempts.empty() || attempts.back().start_time < live.start_time) {
+        attempts.push_back(std::move(live));
+      }
+    }
     AddCost(*prices, now, attempts, job);
     job.attempts = std::move(attempts);
   }
