@@ -94,7 +94,7 @@ void StartHttp() {
 absl::Status Post(const HttpPost& post, std::chrono::seconds time) {
   const Handle handle(curl_easy_init(), curl_easy_cleanup);
   if (handle == nullptr) {
-    return absl::ResourceExhaustedError("no memory for a request");
+    return absl::ResourceExhaustedError("no memory for a request, or no libcurl on this machine");
   }
   Headers headers(nullptr, curl_slist_free_all);
   const auto add = [&headers](const std::string& line) {
@@ -108,7 +108,9 @@ absl::Status Post(const HttpPost& post, std::chrono::seconds time) {
   bool refused = false;
   CURL* const curl = handle.get();
   curl_easy_setopt(curl, CURLOPT_URL, post.url.c_str());
-  curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+  if (curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https") != CURLE_OK) {
+    return absl::FailedPreconditionError("this machine's libcurl is older than 7.85");
+  }
   curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
   curl_easy_setopt(curl, CURLOPT_PROXY, "");
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);

@@ -5,6 +5,9 @@ set(CMAKE_FIND_LIBRARY_SUFFIXES .a .so)
 add_link_options(-static-libstdc++ -static-libgcc -Wl,-u,arc4random -Wl,-u,arc4random_buf)
 add_library(muster_portable STATIC ${CMAKE_SOURCE_DIR}/packaging/archive/portable.c)
 link_libraries(muster_portable)
+add_library(muster_libpq STATIC ${CMAKE_SOURCE_DIR}/packaging/archive/libpq.c)
+target_include_directories(muster_libpq SYSTEM PUBLIC ${PostgreSQL_INCLUDE_DIRS})
+set(MUSTER_LIBPQ muster_libpq)
 
 # muster_archive_of(FILE RESULT): /usr/lib/libx.so.1, -lx, or a plain x, is /usr/lib/libx.a here; what is of glibc, or
 # no shared library, stays.
