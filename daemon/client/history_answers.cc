@@ -53,9 +53,9 @@ absl::Status AddEnded(const Backend& backend, Time now, std::vector<JobView>& jo
       attempts.push_back(UseOf(attempt));
     }
     // One that ended between the two readings is among the ended ones.
-    for (AttemptUse& live : job.attempts) {
+    for (const AttemptUse& live : job.attempts) {
       if (attempts.empty() || attempts.back().start_time < live.start_time) {
-        attempts.push_back(std::move(live));
+        attempts.push_back(live);
       }
     }
     AddCost(*prices, now, attempts, job);

@@ -24,6 +24,12 @@ void Oracle::Broken(std::string what) {
 
 void Oracle::Began(const Execution& execution) {
   const Key key{execution.node, execution.job, execution.attempt};
+  // What began before an older journal was put in place, and ended since, that one may not know.
+  const auto earlier = executions_.find(key);
+  if (earlier != executions_.end() && earlier->second.end.has_value() &&
+      earlier->second.begin < restored_) {
+    executions_.erase(earlier);
+  }
   if (!executions_.emplace(key, execution).second) {
     Broken(absl::StrCat("promise 3: ", Label(execution), " was started twice"));
     return;
