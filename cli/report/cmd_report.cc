@@ -104,15 +104,12 @@ absl::StatusOr<ReportRequest> ReadRequest(Invocation invocation, Time now) {
   return request;
 }
 
-// What runs has not used what is still to come: it counts as far as `now`.
 absl::StatusOr<std::vector<JobView>> FetchJobs(Connection& connection, const ReportRequest& request,
                                                Time now) {
   const ListUse question{request.query.filter, request.window.start, kReportedJobsMost};
   ASSIGN_OR_RETURN(std::vector<JobView> jobs, connection.Call(question));
   for (JobView& job : jobs) {
-    for (AttemptUse& attempt : job.attempts) {
-      attempt.end_time = attempt.end_time == kNoTime ? now : attempt.end_time;
-    }
+    CountUpTo(now, job);
   }
   return Chosen(request.query, jobs);
 }

@@ -183,7 +183,7 @@ std::vector<UsageRow> TallyUsage(const std::vector<JobView>& jobs, const ReportK
         std::upper_bound(parts.begin(), parts.end(), attempts.front().start_time,
                          [](Time start, const UsageWindow& each) { return start < each.end; });
     for (; part != parts.end(); ++part) {
-      if (RanIn(job, *part)) {
+      if (RanIn(attempts, *part)) {
         Count(job, attempts, *part, groups[NamesOf(job, keys, part->start)]);
       }
     }
@@ -234,14 +234,15 @@ std::vector<SizeRow> TallySizes(const std::vector<JobView>& jobs, const UsageWin
   };
   std::map<std::pair<bool, std::uint32_t>, Size> sizes;
   for (const JobView& job : jobs) {
-    if (!RanIn(job, window)) {
+    const std::vector<AttemptUse> attempts = AttemptsOf(job);
+    if (!RanIn(attempts, window)) {
       continue;
     }
     const bool gpus = job.gpus > 0;
     const std::uint32_t most = std::bit_ceil(std::max(gpus ? job.gpus : job.cpus, 1U));
     Size& size = sizes[{gpus, most}];
     Duration held{0};
-    for (const AttemptUse& attempt : AttemptsOf(job)) {
+    for (const AttemptUse& attempt : attempts) {
       if (RanIn(attempt, window)) {
         const Duration time = HeldTime(attempt, window);
         held += time;

@@ -32,13 +32,18 @@ std::vector<AttemptUse> AttemptsOf(const JobView& job) {
   return {use};
 }
 
+void CountUpTo(Time now, JobView& job) {
+  for (AttemptUse& attempt : job.attempts) {
+    attempt.end_time = attempt.end_time == kNoTime ? now : attempt.end_time;
+  }
+}
+
 bool RanIn(const AttemptUse& attempt, const UsageWindow& window) {
   return attempt.start_time != kNoTime && attempt.start_time < window.end &&
          (attempt.end_time == kNoTime || attempt.end_time > window.start);
 }
 
-bool RanIn(const JobView& job, const UsageWindow& window) {
-  const std::vector<AttemptUse> attempts = AttemptsOf(job);
+bool RanIn(const std::vector<AttemptUse>& attempts, const UsageWindow& window) {
   return std::any_of(attempts.begin(), attempts.end(),
                      [&window](const AttemptUse& attempt) { return RanIn(attempt, window); });
 }

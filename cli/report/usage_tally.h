@@ -23,9 +23,12 @@ struct UsageWindow {
 // The job's attempts; of one that comes without, what the job itself says.
 std::vector<AttemptUse> AttemptsOf(const JobView& job);
 
-// Whether it ran at any moment of the window.
+// What runs has not used what is still to come: it counts as far as `now`.
+void CountUpTo(Time now, JobView& job);
+
+// Whether it, or one of them, ran at any moment of the window.
 bool RanIn(const AttemptUse& attempt, const UsageWindow& window);
-bool RanIn(const JobView& job, const UsageWindow& window);
+bool RanIn(const std::vector<AttemptUse>& attempts, const UsageWindow& window);
 // How long it did.
 Duration HeldTime(const AttemptUse& attempt, const UsageWindow& window);
 // Seconds of the amount that the job has of "cpu", "mem" (MiB), "node" or "gres/gpu".

@@ -15,6 +15,18 @@
 namespace muster::daemon {
 namespace {
 
+// Of either question about jobs that have ended.
+template <class Question>
+HistoryFilter FilterOf(const Question& asked) {
+  HistoryFilter filter;
+  filter.user = asked.user;
+  filter.states = asked.states;
+  filter.since = asked.since;
+  filter.limit = asked.limit == 0 ? filter.limit : asked.limit;
+  filter.jobs = asked.jobs;
+  return filter;
+}
+
 // Those that run or have run, with the attempt under way.
 std::vector<JobView> LiveUse(const Backend& backend, const StateView& state_view,
                              const ListUse& asked) {
@@ -67,9 +79,7 @@ absl::Status AddEnded(const Backend& backend, Time now, std::vector<JobView>& jo
 // A job that ended between the two readings is among the ended ones.
 absl::StatusOr<std::vector<JobView>> AllUse(const Backend& backend, const ListUse& asked, Time now,
                                             const std::vector<JobView>& live) {
-  HistoryFilter filter{asked.user, asked.states, asked.since, HistoryFilter().limit, asked.jobs};
-  filter.limit = asked.limit == 0 ? filter.limit : asked.limit;
-  ASSIGN_OR_RETURN(std::vector<JobView> jobs, backend.accounting.List(filter));
+  ASSIGN_OR_RETURN(std::vector<JobView> jobs, backend.accounting.List(FilterOf(asked)));
   std::set<JobId> seen;
   for (const JobView& job : jobs) {
     seen.insert(job.id);
@@ -125,13 +135,7 @@ absl::Status TakeComments(JobStore& store, std::vector<JobView>& jobs) {
 
 void AnswerListHistory(const Backend& backend, const Call<ListHistory>& call,
                        const ListHistory& asked) {
-  HistoryFilter filter;
-  filter.user = asked.user;
-  filter.states = asked.states;
-  filter.since = asked.since;
-  filter.limit = asked.limit == 0 ? filter.limit : asked.limit;
-  filter.jobs = asked.jobs;
-  call.Aside(backend.reader, [backend, call, filter] {
+  call.Aside(backend.reader, [backend, call, filter = FilterOf(asked)] {
     absl::StatusOr<std::vector<JobView>> views = backend.accounting.List(filter);
     absl::Status read = views.ok() ? TakeComments(backend.store, *views) : views.status();
     read = read.ok() ? PriceAll(backend, kNoTime, *views) : read;

@@ -21,21 +21,20 @@ static void* find(const char* name) {
   return function;
 }
 
-#define GIVES(type, name, parameters, arguments)               \
-  type name parameters {                                       \
-    static __typeof__(&name) function;                         \
-    if (function == NULL) {                                    \
-      function = (__typeof__(&name))(size_t)find(#name);       \
-    }                                                          \
-    return function arguments;                                 \
+#define FOUND(name)                                    \
+  static __typeof__(&name) function;                   \
+  if (function == NULL) {                              \
+    function = (__typeof__(&name))(size_t)find(#name); \
   }
-#define DOES(name, parameters, arguments)                      \
-  void name parameters {                                       \
-    static __typeof__(&name) function;                         \
-    if (function == NULL) {                                    \
-      function = (__typeof__(&name))(size_t)find(#name);       \
-    }                                                          \
-    function arguments;                                        \
+#define GIVES(type, name, parameters, arguments) \
+  type name parameters {                         \
+    FOUND(name)                                  \
+    return function arguments;                   \
+  }
+#define DOES(name, parameters, arguments) \
+  void name parameters {                  \
+    FOUND(name)                           \
+    function arguments;                   \
   }
 
 DOES(PQclear, (PGresult* result), (result))

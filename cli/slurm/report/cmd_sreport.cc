@@ -24,11 +24,8 @@ absl::StatusOr<ReportScene> FetchReport(Connection& connection, const ReportRequ
   ASSIGN_OR_RETURN(std::vector<JobView> jobs,
                    connection.Call(ListUse{{}, request.start, kReportedMost}));
   for (JobView& job : jobs) {
-    if (RanIn(job, {request.start, request.end})) {
-      // What runs has not used what is still to come.
-      for (AttemptUse& attempt : job.attempts) {
-        attempt.end_time = attempt.end_time == kNoTime ? now : attempt.end_time;
-      }
+    if (RanIn(AttemptsOf(job), {request.start, request.end})) {
+      CountUpTo(now, job);
       scene.jobs.push_back(std::move(job));
     }
   }
