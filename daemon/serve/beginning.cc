@@ -60,6 +60,10 @@ absl::Status Begin(const DaemonConfig& config, JobStore& store, Controller& cont
 
 absl::Status BeginRestored(const DaemonConfig& config, const Logger& log, const Clock& clock) {
   const std::string state = absl::StrCat(config.state_dir, "/controller");
+  if (access(state.c_str(), F_OK) != 0) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "--restored: there is no ", state, ": put the copy in place first, or name its --state"));
+  }
   ASSIGN_OR_RETURN(
       const std::unique_ptr<JobStore> store,
       JobStore::Open(StorePlace{state, config.store, config.cluster, config.scripts()}));

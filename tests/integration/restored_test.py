@@ -40,8 +40,8 @@ class RestoredTest(ClusterTest):
         return self.read(name).split() if os.path.exists(path) else []
 
     def take_over(self, *arguments):
-        return subprocess.run([program("musterd"), "--state", self.cluster.state, "--restored", *arguments],
-                              capture_output=True, text=True, timeout=60)
+        where = arguments or ("--state", self.cluster.state)
+        return subprocess.run([program("musterd"), *where, "--restored"], capture_output=True, text=True, timeout=60)
 
     def put_in_place(self):
         """What an operator does; the controller has been stopped."""
@@ -128,10 +128,14 @@ class RestoredTest(ClusterTest):
         self.assertGreater(job, FAR)
         cluster.wait_ended(job)
 
-    def test_a_state_that_a_controller_has_is_not_taken_over(self):
+    def test_a_state_that_a_controller_has_or_that_is_not_there_is_not_taken_over(self):
         done = self.take_over()
         self.assertNotEqual(done.returncode, 0)
         self.assert_one_line(done.stderr)
+        done = self.take_over("--state", self.copy)
+        self.assertNotEqual(done.returncode, 0)
+        self.assert_one_line(done.stderr)
+        self.assertFalse(os.path.exists(self.copy), "a mistyped directory became a state")
 
 
 if __name__ == "__main__":
