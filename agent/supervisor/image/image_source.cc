@@ -21,6 +21,7 @@
 #include "agent/supervisor/user_space/remove_tree.h"
 #include "nlohmann/json.hpp"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/digest.h"
 #include "scheduler/base/text/words.h"
 #include "scheduler/model/job/container.h"
 #include "scheduler/runtime/file.h"

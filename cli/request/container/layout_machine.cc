@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
+#include "scheduler/base/text/digest.h"
 #include "scheduler/runtime/file.h"
 
 namespace muster::cli {
@@ -12,8 +13,6 @@ namespace {
 using LayoutJson = nlohmann::json;
 
 constexpr std::size_t kDocumentBytesMax = std::size_t{4} << 20;
-constexpr std::size_t kDigestHex = 64;
-constexpr const char* kScheme = "sha256:";
 constexpr const char* kNameAnnotation = "org.opencontainers.image.ref.name";
 
 LayoutJson ReadLayoutDocument(const std::string& path) {
@@ -24,13 +23,9 @@ LayoutJson ReadLayoutDocument(const std::string& path) {
 // Throws when the description names none.
 LayoutJson ReadBlob(const std::string& directory, const LayoutJson& description) {
   const std::string digest = description.at("digest").get<std::string>();
-  const std::string scheme = kScheme;
-  const std::string hex =
-      digest.substr(0, scheme.size()) == scheme ? digest.substr(scheme.size()) : "";
-  if (hex.size() != kDigestHex || hex.find_first_not_of("0123456789abcdef") != std::string::npos) {
-    return LayoutJson();
-  }
-  return ReadLayoutDocument(absl::StrCat(directory, "/blobs/sha256/", hex));
+  const std::string digits(DigestDigits(digest));
+  return digits.empty() ? LayoutJson()
+                        : ReadLayoutDocument(absl::StrCat(directory, "/blobs/sha256/", digits));
 }
 
 std::string NameOf(const LayoutJson& entry) {

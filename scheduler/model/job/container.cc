@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/digest.h"
 #include "scheduler/base/text/words.h"
 #include "scheduler/model/value/fingerprint.h"
 #include "scheduler/model/value/job_text.h"
@@ -70,12 +71,8 @@ bool IsNamePart(const std::string& text) {
 // [HOST[:PORT]/]NAME[:TAG][@sha256:…], as registries have it.
 bool IsReference(std::string text) {
   constexpr std::size_t kTagBytesMax = 128;
-  const std::string kDigest = "sha256:";
-  constexpr std::size_t kDigestDigits = 64;
   if (const std::size_t at = text.find('@'); at != std::string::npos) {
-    const std::string digest = text.substr(at + 1);
-    if (!absl::StartsWith(digest, kDigest) || digest.size() != kDigest.size() + kDigestDigits ||
-        digest.find_first_not_of("0123456789abcdef", kDigest.size()) != std::string::npos) {
+    if (!IsDigest(text.substr(at + 1))) {
       return false;
     }
     text.resize(at);

@@ -19,6 +19,7 @@
 #include "agent/supervisor/image/layout/oci_layout.h"
 #include "agent/supervisor/image/layout/shared_layout.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/digest.h"
 
 namespace muster::agent {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "nlohmann/json.hpp"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/digest.h"
 #include "scheduler/base/text/words.h"
 #include "scheduler/runtime/file.h"
 
@@ -15,7 +15,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t kDocumentBytesMax = std::size_t{4} << 20;
-constexpr std::size_t kDigestHex = 64;
 constexpr const char* kNameAnnotation = "org.opencontainers.image.ref.name";
 
 absl::StatusOr<Json> ReadDocument(const std::string& path) {
@@ -74,18 +73,10 @@ absl::StatusOr<Json> ReadBlob(const std::string& directory, const std::string& d
     return absl::InvalidArgumentError(
         absl::StrCat(directory, ": ", Quote(digest), " is no sha256 digest"));
   }
-  return ReadDocument(
-      absl::StrCat(directory, "/blobs/sha256/", digest.substr(std::string("sha256:").size())));
+  return ReadDocument(absl::StrCat(directory, "/blobs/sha256/", std::string(DigestDigits(digest))));
 }
 
 }  // namespace
-
-bool IsDigest(const std::string& text) {
-  constexpr std::size_t kHead = 7;
-  return text.size() == kHead + kDigestHex && absl::StartsWith(text, "sha256:") &&
-         std::all_of(text.begin() + kHead, text.end(),
-                     [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
-}
 
 absl::StatusOr<std::string> NameInLayout(const std::string& directory, const std::string& tag) {
   ASSIGN_OR_RETURN(const Json entry, FindEntry(directory, tag));

@@ -24,7 +24,4 @@ absl::StatusOr<std::string> NameInLayout(const std::string& directory, const std
 // InvalidArgument when the image is for another.
 absl::Status CheckArchitecture(const ImageFacts& facts);
 
-// "sha256:" and 64 lower-case hex digits.
-bool IsDigest(const std::string& text);
-
 }  // namespace muster::agent

@@ -15,6 +15,7 @@
 #include "agent/supervisor/image/layout/oci_layout.h"
 #include "nlohmann/json.hpp"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/digest.h"
 #include "scheduler/base/text/words.h"
 #include "scheduler/runtime/file.h"
 

@@ -61,8 +61,6 @@ TEST_F(OciLayoutTest, WhatIsNotThereIsNamed) {
 TEST_F(OciLayoutTest, ADigestThatIsAPathIsNoDigest) {
   Index(R"({"digest":"sha256:../../../../etc/passwd"})");
   EXPECT_THAT(Refused(), HasSubstr("is no sha256 digest"));
-  EXPECT_TRUE(IsDigest(Digest('0')));
-  EXPECT_FALSE(IsDigest(Digest('G')));
 }
 
 TEST_F(OciLayoutTest, AnIndexOfSeveralMachinesIsNoImage) {
