@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/contains.h"
+#include "scheduler/base/text/digest.h"
 #include "scheduler/core/handle/submit/required_feature.h"
 #include "scheduler/model/job/container.h"
 
@@ -18,7 +19,6 @@ constexpr int kAddressesMax = 64;
 constexpr std::size_t kAddressBytesMax = 100;
 constexpr std::size_t kTokenBytesMax = 128;
 constexpr std::size_t kNameBytesMax = 4096;
-constexpr std::size_t kDigestBytes = 71;  // "sha256:" and 64 digits
 
 bool CanGive(const Node* node) {
   return node != nullptr && node->connected && Contains(node->features, core::kContainerFeature);
@@ -58,7 +58,7 @@ bool AnotherHasContainers(const core::ClusterState& state, NodeId asker) {
 
 absl::Status CheckWanted(const wire::ImageWanted& wanted) {
   const bool good =
-      wanted.digest().size() == kDigestBytes && !wanted.token().empty() &&
+      IsDigest(wanted.digest()) && !wanted.token().empty() &&
       wanted.token().size() <= kTokenBytesMax && wanted.image().size() <= kNameBytesMax &&
       !wanted.addresses().empty() && wanted.addresses_size() <= kAddressesMax &&
       std::all_of(wanted.addresses().begin(), wanted.addresses().end(),
@@ -100,11 +100,16 @@ std::optional<ImageShares::Answer> ImageShares::Choose(const StateView& view, co
   const auto now = std::chrono::steady_clock::now();
   const MutexLock lock(&mutex_);
   if (!book_.Knows(image, now)) {
-    const std::uint64_t mark = MarkOfImage(wish.user.uid, wish.wanted.image());
-    book_.Begin(image, mark == 0 ? std::vector<NodeId>() : KeepersOf(state, mark, asker->id), now);
+    book_.Begin(image, now);
   }
-  const std::optional<ImageSource> source = book_.SourceFor(
-      image, asker->id, now, [&state](NodeId node) { return CanGive(state.FindNode(node)); });
+  const auto is_there = [&state](NodeId node) { return CanGive(state.FindNode(node)); };
+  std::optional<ImageSource> source = book_.SourceFor(image, asker->id, now, is_there);
+  const std::uint64_t mark = MarkOfImage(wish.user.uid, wish.wanted.image());
+  // A node that keeps it may have come since it was first asked for.
+  if (!source.has_value() && mark != 0 &&
+      book_.AddKeepers(image, KeepersOf(state, mark, asker->id))) {
+    source = book_.SourceFor(image, asker->id, now, is_there);
+  }
   if (source.has_value() && wish.tries < kTriesMax) {
     answer = {wire::IMAGE_VERDICT_GIVE, source->node, state.FindNode(source->node)->name,
               source->keeps};

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "scheduler/base/contains.h"
+
 namespace muster::daemon {
 
 bool ShareBook::Knows(const SharedImage& image, SteadyTime now) {
@@ -14,14 +16,32 @@ bool ShareBook::Knows(const SharedImage& image, SteadyTime now) {
   return found != images_.end();
 }
 
-void ShareBook::Begin(const SharedImage& image, std::vector<NodeId> keepers, SteadyTime now) {
+void ShareBook::Begin(const SharedImage& image, SteadyTime now) {
   if (images_.size() >= kImagesMax) {
     images_.erase(std::min_element(
         images_.begin(), images_.end(),
         [](const auto& a, const auto& b) { return a.second.used < b.second.used; }));
   }
-  const std::size_t count = keepers.size();
-  images_[image] = Nodes{std::move(keepers), count, now};
+  Nodes nodes;
+  nodes.used = now;
+  images_[image] = std::move(nodes);
+}
+
+bool ShareBook::AddKeepers(const SharedImage& image, const std::vector<NodeId>& keepers) {
+  Nodes& nodes = images_.at(image);
+  const std::size_t before = nodes.keepers;
+  for (const NodeId keeper : keepers) {
+    const auto listed = std::find(nodes.list.begin(), nodes.list.end(), keeper);
+    const bool is_keeper = listed - nodes.list.begin() < static_cast<std::ptrdiff_t>(nodes.keepers);
+    if (is_keeper || Contains(nodes.dropped, keeper)) {
+      continue;
+    }
+    if (listed != nodes.list.end()) {
+      nodes.list.erase(listed);
+    }
+    nodes.list.insert(nodes.list.begin() + static_cast<std::ptrdiff_t>(nodes.keepers++), keeper);
+  }
+  return nodes.keepers > before;
 }
 
 std::optional<ImageSource> ShareBook::SourceFor(const SharedImage& image, NodeId asker,
@@ -32,9 +52,11 @@ std::optional<ImageSource> ShareBook::SourceFor(const SharedImage& image, NodeId
   std::vector<NodeId>& list = nodes.list;
   auto own = std::find(list.begin(), list.end(), asker);
   if (own - list.begin() < static_cast<std::ptrdiff_t>(nodes.keepers)) {
-    Drop(image, asker);  // it kept the image, and does not any more
+    list.erase(own);  // it kept the image, and does not any more
+    --nodes.keepers;
     own = list.end();
   }
+  std::erase(nodes.dropped, asker);
   if (own == list.end()) {
     if (list.size() >= kNodesMax) {
       return std::nullopt;
@@ -69,6 +91,7 @@ void ShareBook::Drop(const SharedImage& image, NodeId node) {
     nodes.keepers -=
         listed - nodes.list.begin() < static_cast<std::ptrdiff_t>(nodes.keepers) ? 1 : 0;
     nodes.list.erase(listed);
+    nodes.dropped.push_back(node);
   }
 }
 

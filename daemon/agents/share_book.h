@@ -3,7 +3,7 @@
 // Which nodes have an image of a user's, or are about to have it, so that a registry is asked for
 // it once.
 //
-// For each user and digest a list of nodes: those that were known to keep the image, then those
+// For each user and digest a list of nodes: those that are known to keep the image, then those
 // that asked for it, in that order. Who asks takes it from one that stands before them, four from
 // each, so that nobody waits in a circle and a thousand nodes have it after five rounds. Pure.
 // Thread promise: one owner. Invariants: (1) at most kImagesMax images, of each kNodesMax nodes;
@@ -42,8 +42,11 @@ class ShareBook {
   static constexpr std::chrono::hours kForgetAfter{2};
 
   [[nodiscard]] bool Knows(const SharedImage& image, SteadyTime now);
-  // The nodes that keep it, before anybody asks.
-  void Begin(const SharedImage& image, std::vector<NodeId> keepers, SteadyTime now);
+  // Before anybody asks.
+  void Begin(const SharedImage& image, SteadyTime now);
+  // Nodes that are known to have it, but those that were dropped and have not asked since. Whether
+  // one of them was not known before. REQUIRES: the image is known.
+  bool AddKeepers(const SharedImage& image, const std::vector<NodeId>& keepers);
   // From which node `asker` takes it; nothing: it is to fetch it. `is_there`: whether a node can
   // give anything now. REQUIRES: the image is known.
   std::optional<ImageSource> SourceFor(const SharedImage& image, NodeId asker, SteadyTime now,
@@ -54,7 +57,8 @@ class ShareBook {
  private:
   struct Nodes {
     std::vector<NodeId> list;
-    std::size_t keepers = 0;  // the first of them
+    std::size_t keepers = 0;      // the first of them
+    std::vector<NodeId> dropped;  // without those that asked since
     SteadyTime used;
   };
 

@@ -19,10 +19,13 @@ class ShareBookTest : public ::testing::Test {
   // 0: it is to fetch the image.
   std::uint32_t Ask(std::uint32_t node) {
     if (!book_.Knows(image_, now_)) {
-      book_.Begin(image_, keepers_, now_);
+      book_.Begin(image_, now_);
     }
-    const std::optional<ImageSource> source = book_.SourceFor(
-        image_, NodeId(node), now_, [this](NodeId id) { return !gone_.contains(id.value()); });
+    const auto is_there = [this](NodeId id) { return !gone_.contains(id.value()); };
+    std::optional<ImageSource> source = book_.SourceFor(image_, NodeId(node), now_, is_there);
+    if (!source.has_value() && book_.AddKeepers(image_, keepers_)) {
+      source = book_.SourceFor(image_, NodeId(node), now_, is_there);
+    }
     keeps_ = source.has_value() && source->keeps;
     return source.has_value() ? source->node.value() : 0;
   }
@@ -60,6 +63,32 @@ TEST_F(ShareBookTest, WhoHasLostItsCopyTakesItFromAnother) {
   EXPECT_EQ(Ask(7), 8U);
 }
 
+TEST_F(ShareBookTest, ANodeThatComesLaterAndKeepsItGives) {
+  EXPECT_EQ(Ask(1), 0U);
+  keepers_ = {NodeId(7)};
+  EXPECT_EQ(Ask(1), 7U);
+  EXPECT_TRUE(keeps_);
+}
+
+TEST_F(ShareBookTest, WhoAskedLaterAndHasItNowGivesToTheFirst) {
+  EXPECT_EQ(Ask(1), 0U);
+  EXPECT_EQ(Ask(2), 1U);
+  EXPECT_EQ(Ask(3), 1U);
+  keepers_ = {NodeId(3)};
+  EXPECT_EQ(Ask(1), 3U);
+  EXPECT_EQ(Ask(2), 3U);
+}
+
+TEST_F(ShareBookTest, AKeeperThatDoesNotHaveItIsNotNamedAgainUntilItAsks) {
+  keepers_ = {NodeId(7)};
+  EXPECT_EQ(Ask(1), 7U);
+  book_.Drop(image_, NodeId(7));
+  EXPECT_EQ(Ask(1), 0U);
+  EXPECT_EQ(Ask(7), 1U);
+  book_.Drop(image_, NodeId(1));
+  EXPECT_EQ(Ask(1), 7U);
+}
+
 TEST_F(ShareBookTest, ANodeThatIsGoneGivesNothing) {
   EXPECT_EQ(Ask(1), 0U);
   gone_ = {1};
@@ -90,7 +119,7 @@ TEST_F(ShareBookTest, OfTooManyImagesTheOneThatWasNotAskedForForTheLongestGoes) 
   EXPECT_EQ(Ask(1), 0U);
   for (std::size_t i = 0; i < ShareBook::kImagesMax; ++i) {
     now_ += std::chrono::seconds(1);
-    book_.Begin({2000, std::to_string(i)}, {}, now_);
+    book_.Begin({2000, std::to_string(i)}, now_);
   }
   EXPECT_FALSE(book_.Knows(image_, now_));
   EXPECT_TRUE(book_.Knows({2000, "0"}, now_));
@@ -106,7 +135,8 @@ RC_GTEST_PROP(ShareBookProperty, NobodyWaitsInACircle, ()) {
   for (int i = 0; i < keepers; ++i) {
     first.emplace_back(100 + i);
   }
-  book.Begin(image, first, now);
+  book.Begin(image, now);
+  book.AddKeepers(image, first);
   std::map<std::uint32_t, std::uint32_t> from;  // who takes it from whom, as was said last
   for (const int number : *rc::gen::container<std::vector<int>>(rc::gen::inRange(1, 30))) {
     const auto node = static_cast<std::uint32_t>(number);
