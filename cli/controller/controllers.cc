@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kAlone{30'000};
+constexpr milliseconds kAlone{45'000};        // more than a disk that hangs for half a minute
 constexpr milliseconds kOneOfSeveral{6'000};  // one that does not answer may lead no more
 constexpr milliseconds kSeekPause{50};
 

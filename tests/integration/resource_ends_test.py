@@ -55,10 +55,18 @@ def limited(pid, kind, soft):
         set_limit(pid, kind, before)
 
 
-def without_descriptors(pid):
-    """No further one: each is the lowest number that is free."""
+def lowest_free(pid):
+    """The number that its next descriptor has."""
     taken = {int(name) for name in os.listdir(f"/proc/{pid}/fd")}
-    return limited(pid, resource.RLIMIT_NOFILE, next(n for n in range(len(taken) + 1) if n not in taken))
+    return next(number for number in range(len(taken) + 1) if number not in taken)
+
+
+def without_descriptors(pid):
+    """No further one, once what it has for a moment only is closed: a client's connection may still be there."""
+    numbers = []
+    wait_until(lambda: numbers.append(lowest_free(pid)) or len(set(numbers[-10:])) == 1 and len(numbers) > 9,
+               "its descriptors come and go", pause=0.1)
+    return limited(pid, resource.RLIMIT_NOFILE, numbers[-1])
 
 
 def without_processes(pid):
