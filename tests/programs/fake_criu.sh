@@ -27,6 +27,10 @@ if [ -e "$here/$verb.fails" ]; then
   echo "(00.01) Error (criu/fake.c:1): no luck" >"$images/$log"
   exit 1
 fi
+if [ "$verb" = dump ] && [ -e "$here/dump.stays" ]; then
+  echo $$ >"$here/stays"
+  while :; do echo pages >"$images/core-$tree-$((i += 1)).img"; done 2>/dev/null
+fi
 if [ "$verb" = dump ]; then
   echo pages >"$images/core-$tree.img"
   [ -z "$stop" ] || kill -STOP "$tree"

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -248,13 +249,26 @@ void CriuCheckpoints::FinishDump(const absl::Status& status) {
   said_ = text;
   // From the loop: who began it may still be at it.
   place_.loop.Post([this, alive = std::weak_ptr<const bool>(alive_), status] {
-    if (!alive.expired()) {
+    if (!alive.expired() && done_ != nullptr) {
       std::exchange(done_, nullptr)(status);
     }
   });
 }
 
+// CRIU itself ends with the process that runs it.
+void CriuCheckpoints::StopDump() {
+  if (pid_ > 0) {
+    kill(pid_, SIGKILL);
+    while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+    }
+    pid_ = -1;
+    output_.reset();
+    done_ = nullptr;
+  }
+}
+
 void CriuCheckpoints::Forget() {
+  StopDump();  // it would write on into what is removed
   // The job's own directory was made for it; one that was named stays.
   const std::string above = path_.substr(0, path_.rfind('/'));
   const bool made = absl::EndsWith(

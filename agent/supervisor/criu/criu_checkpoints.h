@@ -76,7 +76,7 @@ class CriuCheckpoints {
   // Of the dump's own process.
   [[nodiscard]] bool Owns(pid_t pid) const { return pid_ > 0 && pid == pid_; }
   void Reaped(int wait_status);
-  // The script has ended by itself: nothing is to be restored.
+  // The script has ended by itself: nothing is to be restored, and a dump under way ends.
   void Forget();
 
   // What there is to tell of them, as a program would.
@@ -89,6 +89,7 @@ class CriuCheckpoints {
   absl::StatusOr<Brought> WithImages(const Work& work) const;
   absl::Status StartDump(pid_t leader, AfterDump after);
   absl::Status TakeDump(int wait_status);
+  void StopDump();
   void FinishDump(const absl::Status& status);
   [[nodiscard]] std::uint64_t NowMs() const;
 

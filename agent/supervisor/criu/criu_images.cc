@@ -28,6 +28,7 @@ constexpr const char* kLatest = "latest";
 constexpr const char* kFailed = ".failed";
 constexpr const char* kFailedLog = "failed.log";
 constexpr std::size_t kKept = 2;
+constexpr int kRemovals = 100;
 constexpr mode_t kOthersMayWrite = 022;
 constexpr std::size_t kLogBytes = std::size_t{1} << 18;
 constexpr std::size_t kReasonBytesMax = 240;
@@ -299,8 +300,11 @@ void CriuImages::RemoveGenerations() const {
   unlinkat(directory_.get(), kLatest, 0);
 }
 
+// What was killed while it wrote may write a moment longer.
 void CriuImages::Remove() const {
-  RemoveTree(path_);
+  for (int tries = 0; tries < kRemovals && std::filesystem::exists(path_); ++tries) {
+    RemoveTree(path_);
+  }
 }
 
 }  // namespace muster::agent

@@ -99,6 +99,20 @@ TEST_F(CriuAttempt, WhatItSavesIsReportedAndGoesWithTheScriptsOwnEnd) {
   EXPECT_FALSE(std::filesystem::exists(work_ / "muster-7.checkpoint"));
 }
 
+TEST_F(CriuAttempt, AScriptThatEndsWhileItIsSavedLeavesNothing) {
+  BatchThatStays();
+  Every("1");
+  Say("dump.stays");
+  Start();
+  ASSERT_TRUE(Eventually([&] { return !Slurp(tools_ / "stays").empty() && Has(".1"); }));
+  Done();
+  ASSERT_EQ(Wait(), 0);
+  EXPECT_TRUE(Facts<RunEnded>().back().status.success());
+  const pid_t dump = std::stoi(Slurp(tools_ / "stays"));
+  EXPECT_TRUE(Eventually([dump] { return kill(dump, 0) != 0; })) << "it is saved on";
+  EXPECT_FALSE(std::filesystem::exists(work_ / "muster-7.checkpoint"));
+}
+
 TEST_F(CriuAttempt, ADumpThatFailsLeavesTheOneBeforeAndTheScriptRunning) {
   BatchThatStays();
   Every("1");
