@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/access/access.h"
+#include "daemon/access/rights/access_rules.h"
 #include "daemon/access/token_store.h"
 #include "daemon/agents/agent_sessions.h"
 #include "daemon/agents/live_usage.h"
@@ -57,8 +58,9 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   const auto munge = MungeAuthenticator::Open(config.munge_socket, config.tls.certificate, log,
                                               &handshakes, tokens.get());
   UserBudget budget(config.budget, config.policy.operator_uid, clock);
+  AccessRules access(clock, config.access);
   const Gate gate(log, config.tls.revoked, munge.get(), config.least_uid(), &acceptor, &budget,
-                  tokens.get());
+                  tokens.get(), &access);
   AgentSessions sessions(log);
   Controller controller(*store, sessions, clock, log,
                         {config.policy, config.cluster, std::move(secrets)});
@@ -80,7 +82,7 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   const auto idle = WatchIdle(config, controller, usage, log);
   const auto alerts = WatchAlerts(config, controller, usage, clients.warnings(), log);
   const ImagePrefetch images(controller, *store, agents.images(), log);
-  const TakeSettings take = TakeInto(*tokens, *idle, *alerts, clients.prices(), clock, log);
+  const TakeSettings take = TakeInto(*tokens, *idle, *alerts, clients.prices(), access, clock, log);
   const auto loop = Compete(config, {*store, controller, *tokens, leadership}, *server, log, take);
   const auto housekeeping = KeepHouse(config, *store, controller, clock, log);
   const absl::Status ended =

@@ -52,6 +52,7 @@ Roles RolesOf(wire::Callers callers) {
 struct Row {
   Roles roles = 0;
   bool operators_only = false;
+  bool coordinators = false;  // and those
 };
 
 std::vector<const ServiceDescriptor*> Services() {
@@ -68,8 +69,10 @@ const std::map<std::string, Row, std::less<>>& Table() {
       for (int i = 0; i < service->method_count(); ++i) {
         const MethodDescriptor& method = *service->method(i);
         const wire::Access& access = method.options().GetExtension(wire::access);
-        rows[MethodPath(method)] =
-            Row{RolesOf(access.callers()), access.rule() == wire::ACCESS_RULE_OPERATOR};
+        rows[MethodPath(method)] = Row{RolesOf(access.callers()),
+                                       access.rule() == wire::ACCESS_RULE_OPERATOR ||
+                                           access.rule() == wire::ACCESS_RULE_COORDINATOR,
+                                       access.rule() == wire::ACCESS_RULE_COORDINATOR};
       }
     }
     return rows;
@@ -185,11 +188,27 @@ absl::StatusOr<Caller> Identify(const Transport& transport, std::string_view rev
 }
 
 bool IsOperator(const Caller& caller) {
-  return caller.user.uid == 0 || caller.user.uid == geteuid();
+  return caller.powers.operates || caller.user.uid == 0 || caller.user.uid == geteuid();
+}
+
+Actor ActorOf(const Caller& caller) {
+  Actor actor(caller.user, caller.powers.operates, caller.powers.coordinates);
+  actor.told_owners = !Hides(caller, Private::kJobs);
+  return actor;
+}
+
+bool Hides(const Caller& caller, Private what) {
+  return !IsOperator(caller) && (caller.powers.hidden & static_cast<std::uint8_t>(what)) != 0;
 }
 
 bool MaySee(const Caller& caller, const std::string& owner) {
   return IsOperator(caller) || caller.user.name == owner;
+}
+
+absl::Status NotTheirs(const Caller& caller, std::string_view job, const std::string& owner) {
+  return absl::PermissionDeniedError(
+      absl::StrCat("job ", std::string(job), ": ",
+                   Hides(caller, Private::kJobs) ? "is not yours" : "belongs to " + owner));
 }
 
 absl::Status MayCall(const Caller& caller, std::string_view method) {
@@ -202,10 +221,12 @@ absl::Status MayCall(const Caller& caller, std::string_view method) {
     return absl::PermissionDeniedError(
         absl::StrCat(name, ": ", who, " may not call this as ", Name(caller.role)));
   }
-  if (row->operators_only && !IsOperator(caller)) {
+  const bool coordinates = row->coordinators && !caller.powers.coordinates.empty();
+  if (row->operators_only && !coordinates && !IsOperator(caller)) {
     return absl::PermissionDeniedError(
-        absl::StrCat(name, ": ", who, " may not: this is for root and ", UserOf(geteuid()).name,
-                     ", who runs the controller"));
+        absl::StrCat(name, ": ", who, " may not: this is for root, ", UserOf(geteuid()).name,
+                     ", who runs the controller, and operators",
+                     row->coordinators ? " and coordinators" : "", " that [access] names"));
   }
   return absl::OkStatus();
 }

@@ -19,8 +19,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "daemon/access/local_accounts.h"
+#include "daemon/access/rights/access_rules.h"
+#include "daemon/access/rights/local_accounts.h"
 #include "daemon/access/token_store.h"
+#include "scheduler/model/change/actor.h"
 #include "scheduler/model/job/job_spec.h"
 
 namespace muster::daemon {
@@ -45,7 +47,11 @@ struct Caller {
   std::string proof =
       {};  // what says so: "certificate 4a0b…", "MUNGE", "token x7…"; empty: the kernel
   std::string peer = {};  // gRPC's words for the other end
+  Powers powers = {};     // what the site lets the user do and see
 };
+
+// Who gives the caller's commands.
+Actor ActorOf(const Caller& caller);
 
 // "user ada (uid 1001) by MUNGE from ipv4:192.0.2.7:40000", for the log.
 std::string ToText(const Caller& caller);
@@ -73,11 +79,17 @@ absl::StatusOr<Caller> Identify(const Transport& transport, std::string_view rev
 // ("/muster.wire.Controller/Submit").
 absl::Status MayCall(const Caller& caller, std::string_view method);
 
-// Root and the user who runs the controller.
+// Root, the user who runs the controller, and the operators of the site's settings.
 bool IsOperator(const Caller& caller);
+
+// Whether something of others of that kind is hidden from the caller.
+bool Hides(const Caller& caller, Private what);
 
 // Whether the caller is shown what is a job owner's business.
 bool MaySee(const Caller& caller, const std::string& owner);
+
+// Refuses a caller a job of another's, of whom it says nothing where jobs are private.
+absl::Status NotTheirs(const Caller& caller, std::string_view job, const std::string& owner);
 
 // Every method of our services, as gRPC calls it, in the order of their files.
 std::vector<std::string> AllMethods();

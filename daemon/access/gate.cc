@@ -103,6 +103,15 @@ absl::StatusOr<Caller> Gate::Admit(const grpc::CallbackServerContext& context,
     acceptor_->Know(transport.peer);
   }
   Remember(transport, *caller);
+  caller->powers = PowersOf(*caller);
+  if (caller->powers.operates && transport.token.has_value() && !transport.token->may_operate) {
+    const absl::Status refused = absl::PermissionDeniedError(
+        absl::StrCat(caller->user.name, " is an operator, for whom ",
+                     "[oidc] lets no token of this site's issuer speak; "
+                     "make one: muster token"));
+    Note(*caller, method, refused);
+    return refused;
+  }
   if (const absl::Status may = MayCall(*caller, method); !may.ok()) {
     Note(*caller, method, may);
     return may;
@@ -127,7 +136,16 @@ absl::Status Gate::Spend(const Caller& caller, std::size_t bytes) const {
   return budget_ == nullptr ? absl::OkStatus() : budget_->TakeBytes(caller.user, bytes);
 }
 
+Powers Gate::PowersOf(const Caller& caller) const {
+  const bool of_nobody = caller.role == Role::kAgent || caller.role == Role::kController;
+  return rules_ == nullptr || of_nobody ? Powers() : rules_->Of(caller.user);
+}
+
 absl::Status Gate::StillGood(const Caller& caller) const {
+  if (PowersOf(caller) != caller.powers) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("what ", caller.user.name, " may do and see was changed; call again"));
+  }
   constexpr std::string_view kToken = "token ";
   if (tokens_ != nullptr && caller.proof.compare(0, kToken.size(), kToken) == 0) {
     return tokens_->StillGood(caller.proof.substr(kToken.size()));

@@ -14,6 +14,7 @@
 #include "daemon/access/access.h"
 #include "daemon/access/munge_authenticator.h"
 #include "daemon/access/revocation_list.h"
+#include "daemon/access/rights/access_rules.h"
 #include "daemon/access/token_store.h"
 #include "daemon/access/user_budget.h"
 #include "daemon/door/acceptor.h"
@@ -30,18 +31,19 @@ class Gate {
  public:
   // `revoked` is the file of revoked certificates; empty: there is none. `munge` may be null, and
   // outlives the gate. Jobs of users below `min_uid` are not taken; 0: any user's. `acceptor` hears
-  // of each caller that was identified, `budget` of each call, `tokens` judges tokens; they may be
-  // null, and outlive the gate.
+  // of each caller that was identified, `budget` of each call, `tokens` judges tokens, `rules`
+  // say what of others' a caller may do and see; they may be null, and outlive the gate.
   Gate(const Logger& log, std::string revoked, MungeAuthenticator* munge, uid_t min_uid,
        Acceptor* acceptor = nullptr, UserBudget* budget = nullptr,
-       const TokenStore* tokens = nullptr)
+       const TokenStore* tokens = nullptr, const AccessRules* rules = nullptr)
       : log_(log),
         revoked_(std::move(revoked)),
         munge_(munge),
         min_uid_(min_uid),
         acceptor_(acceptor),
         budget_(budget),
-        tokens_(tokens) {}
+        tokens_(tokens),
+        rules_(rules) {}
 
   // Who calls, when the table lets them call `method` ("/muster.wire.Controller/Submit") and their
   // budget has a call left.
@@ -54,7 +56,8 @@ class Gate {
   // Takes a submission of that many bytes from the caller's budget; Unavailable when it is spent.
   [[nodiscard]] absl::Status Spend(const Caller& caller, std::size_t bytes) const;
 
-  // Not OK once the certificate or the token of an admitted caller has been revoked.
+  // Not OK once the certificate or the token of an admitted caller has been revoked, or what the
+  // site lets the caller do and see has changed.
   [[nodiscard]] absl::Status StillGood(const Caller& caller) const;
 
   // The certificates of callers that were admitted or refused by the table.
@@ -65,6 +68,7 @@ class Gate {
 
  private:
   void JudgeToken(const grpc::CallbackServerContext& context, Transport& transport) const;
+  [[nodiscard]] Powers PowersOf(const Caller& caller) const;
   void Remember(const Transport& transport, const Caller& caller) const;
   [[nodiscard]] Transport TransportOf(const grpc::CallbackServerContext& context) const;
   const Logger& log_;
@@ -74,6 +78,7 @@ class Gate {
   Acceptor* const acceptor_;
   UserBudget* const budget_;
   const TokenStore* const tokens_;
+  const AccessRules* const rules_;
   mutable CertificateBook certificates_;
 };
 

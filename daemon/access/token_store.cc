@@ -10,7 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "daemon/access/local_accounts.h"
+#include "daemon/access/rights/local_accounts.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/identity/compact_signature.h"
@@ -252,6 +252,7 @@ absl::StatusOr<TokenGrant> TokenStore::JudgeSite(const SiteTokens& site, std::st
   grant.id = absl::StrCat(kSiteMark, said.expires.time_since_epoch().count(), ":", user->name);
   grant.user = *user;
   grant.expires = said.expires;
+  grant.may_operate = site.operators();
   return grant;
 }
 

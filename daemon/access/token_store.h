@@ -43,6 +43,7 @@ struct TokenGrant {
   Time issued = Time();
   Time expires = Time();
   bool read_only = false;
+  bool may_operate = true;  // it may speak for an operator
 };
 
 // What the key is made of, and where controllers that share a store keep its text.

@@ -151,7 +151,7 @@ struct Plain {
   static void Serve(Methods& methods, const Backend& backend) {
     methods.Serve<Request>([backend](const Call<Request>& call, Request command) {
       if constexpr (requires { command.by; }) {
-        command.by = call.caller.user;
+        command.by = ActorOf(call.caller);
       }
       TakeOne(backend, call, std::move(command));
     });
@@ -165,7 +165,7 @@ struct Plain<ForJobs<Each>> {
     methods.Serve<Request>([backend](const Call<Request>& call, Request request) {
       absl::StatusOr<std::vector<SelectedJob>> jobs = Flatten(request.jobs);
       Each command(std::move(request));
-      command.by = call.caller.user;
+      command.by = ActorOf(call.caller);
       TakeEach(backend.controller, call, std::move(jobs),
                [backend, command](const SelectedJob& job, Controller::Done done) {
                  Each one = command;
@@ -186,23 +186,23 @@ void ServeSubmit(const Backend& backend, const Call<SubmitJob>& call, SubmitJob 
     call.Refuse(may);
     return;
   }
-  ClaimSubmission(call.caller.user, command);
+  ClaimSubmission(ActorOf(call.caller), command);
   TakeOne(backend, call, std::move(command));
 }
 
 void CancelSelected(const Backend& backend, const Call<CancelJobs>& call, bool all,
                     absl::StatusOr<std::vector<SelectedJob>> jobs) {
-  TakeEach(backend.controller, call, std::move(jobs),
-           [backend, all, by = call.caller.user](const SelectedJob& job, Controller::Done done) {
-             backend.controller.Take(
-                 CancelJob{job.job, job.element, by},
-                 [done = std::move(done), all](const core::Transition& transition,
-                                               const absl::Status& status) {
-                   // What has ended meanwhile was not asked for by name.
-                   const bool gone = all && absl::IsNotFound(status);
-                   done(transition, gone ? absl::OkStatus() : status);
-                 });
-           });
+  TakeEach(
+      backend.controller, call, std::move(jobs),
+      [backend, all, by = ActorOf(call.caller)](const SelectedJob& job, Controller::Done done) {
+        backend.controller.Take(CancelJob{job.job, job.element, by},
+                                [done = std::move(done), all](const core::Transition& transition,
+                                                              const absl::Status& status) {
+                                  // What has ended meanwhile was not asked for by name.
+                                  const bool gone = all && absl::IsNotFound(status);
+                                  done(transition, gone ? absl::OkStatus() : status);
+                                });
+      });
 }
 
 void ServeCancel(const Backend& backend, const Call<CancelJobs>& call, const CancelJobs& request) {

@@ -64,7 +64,9 @@ void TellUser(const User& user, wire::User* told);
 
 // client_commands.cc: what changes the state, by the list in scheduler/model/change/command.h.
 void ServeCommands(Methods& methods, const Backend& backend);
-// job_answers.cc: jobs shown, noted, explained, and forecast.
+// forecast_answers.cc: what would become of a job.
+void ServeForecasts(Methods& methods, const Backend& backend);
+// job_answers.cc: jobs shown, noted and explained.
 void ServeJobQuestions(Methods& methods, const Backend& backend);
 // history_answers.cc: jobs that have ended, and what jobs held and used.
 void ServeHistory(Methods& methods, const Backend& backend);

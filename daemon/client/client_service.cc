@@ -28,6 +28,7 @@ ClientService::ClientService(Controller& controller, Accounting& accounting, Job
                         &prices_};
   ServeCommands(methods_, backend);
   ServeJobQuestions(methods_, backend);
+  ServeForecasts(methods_, backend);
   ServeLiveQuestions(methods_, backend);
   ServeImages(methods_, backend);
   ServeSubmissions(methods_, backend);

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "daemon/client/client_methods.h"
+#include "daemon/client/views/sight.h"
 #include "scheduler/core/handle/nodes/health_handlers.h"
 
 namespace muster::daemon {
@@ -61,6 +62,12 @@ void FinishListHealth(const Backend& backend, const Call<ListHealth>& call, std:
 
 void AnswerListHealth(const Backend& backend, const Call<ListHealth>& call,
                       const ListHealth& asked) {
+  if (const absl::Status shown =
+          CheckShown(call.caller, {Private::kNodes}, "the health of nodes is");
+      !shown.ok()) {
+    call.Refuse(shown);
+    return;
+  }
   backend.controller.Look([backend, call, asked](const StateView& snapshot) -> Controller::Reply {
     auto views = std::make_shared<std::vector<HealthView>>();
     const absl::Status found = LookAtHealth(snapshot, asked.names, *views);
@@ -77,8 +84,9 @@ void AnswerListHealth(const Backend& backend, const Call<ListHealth>& call,
 void AnswerListAlerts(const Backend& backend, const Call<ListAlerts>& call, const ListAlerts&) {
   backend.controller.Look([call](const StateView& snapshot) -> Controller::Reply {
     std::vector<Alert> alerts;
+    const bool hides_nodes = Hides(call.caller, Private::kNodes);
     for (const auto& [name, alert] : snapshot.state().alerts().all()) {
-      if (!alert.job.valid() || MaySee(call.caller, alert.user)) {
+      if (alert.job.valid() ? MaySee(call.caller, alert.user) : !hides_nodes) {
         alerts.push_back(alert);
       }
     }

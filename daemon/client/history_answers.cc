@@ -9,6 +9,7 @@
 #include "daemon/client/client_methods.h"
 #include "daemon/client/job_list.h"
 #include "daemon/client/views/job_costs.h"
+#include "daemon/client/views/sight.h"
 #include "daemon/controller/views.h"
 #include "scheduler/base/status.h"
 
@@ -17,8 +18,11 @@ namespace {
 
 // Of either question about jobs that have ended.
 template <class Question>
-HistoryFilter FilterOf(const Question& asked) {
+HistoryFilter FilterOf(const Question& asked, const Sight& sight, Private what) {
   HistoryFilter filter;
+  if (sight.Hides(what)) {
+    filter.shown = HistoryFilter::Shown{sight.user(), sight.accounts()};
+  }
   filter.user = asked.user;
   filter.states = asked.states;
   filter.since = asked.since;
@@ -29,14 +33,15 @@ HistoryFilter FilterOf(const Question& asked) {
 
 // Those that run or have run, with the attempt under way.
 std::vector<JobView> LiveUse(const Backend& backend, const StateView& state_view,
-                             const ListUse& asked) {
+                             const Sight& sight, const ListUse& asked) {
   ListJobs live;
   const JobFilter& which = asked;
   static_cast<JobFilter&>(live) = which;
   std::vector<JobView> jobs;
   for (ListedJobs& each : ListOf(state_view, WantedJobs(live))) {
     const Job* const job = state_view.state().FindJob(each.view.id);
-    if (job == nullptr || (!job->attempt.has_value() && each.view.restarts == 0)) {
+    if (job == nullptr || (!job->attempt.has_value() && each.view.restarts == 0) ||
+        !sight.Shows(Private::kUsage, job->spec->user.name, job->spec->account)) {
       continue;
     }
     if (job->attempt.has_value()) {
@@ -77,9 +82,9 @@ absl::Status AddEnded(const Backend& backend, Time now, std::vector<JobView>& jo
 }
 
 // A job that ended between the two readings is among the ended ones.
-absl::StatusOr<std::vector<JobView>> AllUse(const Backend& backend, const ListUse& asked, Time now,
-                                            const std::vector<JobView>& live) {
-  ASSIGN_OR_RETURN(std::vector<JobView> jobs, backend.accounting.List(FilterOf(asked)));
+absl::StatusOr<std::vector<JobView>> AllUse(const Backend& backend, const HistoryFilter& filter,
+                                            Time now, const std::vector<JobView>& live) {
+  ASSIGN_OR_RETURN(std::vector<JobView> jobs, backend.accounting.List(filter));
   std::set<JobId> seen;
   for (const JobView& job : jobs) {
     seen.insert(job.id);
@@ -95,11 +100,13 @@ absl::StatusOr<std::vector<JobView>> AllUse(const Backend& backend, const ListUs
 
 void AnswerListUse(const Backend& backend, const Call<ListUse>& call, const ListUse& asked) {
   backend.controller.Look([backend, call, asked](const StateView& state_view) -> Controller::Reply {
+    const Sight sight(call.caller, state_view.state());
     const auto live =
-        std::make_shared<const std::vector<JobView>>(LiveUse(backend, state_view, asked));
-    return [backend, call, asked, live, now = state_view.now()](const absl::Status&) {
-      call.Aside(backend.reader, [backend, call, asked, live, now] {
-        const absl::StatusOr<std::vector<JobView>> jobs = AllUse(backend, asked, now, *live);
+        std::make_shared<const std::vector<JobView>>(LiveUse(backend, state_view, sight, asked));
+    const HistoryFilter ended = FilterOf(asked, sight, Private::kUsage);
+    return [backend, call, ended, live, now = state_view.now()](const absl::Status&) {
+      call.Aside(backend.reader, [backend, call, ended, live, now] {
+        const absl::StatusOr<std::vector<JobView>> jobs = AllUse(backend, ended, now, *live);
         call.Finish(jobs.status(), jobs.ok() ? *jobs : std::vector<JobView>());
       });
     };
@@ -135,11 +142,23 @@ absl::Status TakeComments(JobStore& store, std::vector<JobView>& jobs) {
 
 void AnswerListHistory(const Backend& backend, const Call<ListHistory>& call,
                        const ListHistory& asked) {
-  call.Aside(backend.reader, [backend, call, filter = FilterOf(asked)] {
-    absl::StatusOr<std::vector<JobView>> views = backend.accounting.List(filter);
-    absl::Status read = views.ok() ? TakeComments(backend.store, *views) : views.status();
-    read = read.ok() ? PriceAll(backend, kNoTime, *views) : read;
-    call.Finish(read, read.ok() ? *views : std::vector<JobView>());
+  const auto answer = [backend, call](const HistoryFilter& filter) {
+    call.Aside(backend.reader, [backend, call, filter] {
+      absl::StatusOr<std::vector<JobView>> views = backend.accounting.List(filter);
+      absl::Status read = views.ok() ? TakeComments(backend.store, *views) : views.status();
+      read = read.ok() ? PriceAll(backend, kNoTime, *views) : read;
+      call.Finish(read, read.ok() ? *views : std::vector<JobView>());
+    });
+  };
+  if (call.caller.powers.hidden == 0) {
+    answer(FilterOf(asked, Sight(), Private::kHistory));  // what is in the state says nothing of it
+    return;
+  }
+  backend.controller.Look([answer, call, asked](const StateView& state_view) -> Controller::Reply {
+    const Sight sight(call.caller, state_view.state());
+    return [answer, filter = FilterOf(asked, sight, Private::kHistory)](const absl::Status&) {
+      answer(filter);
+    };
   });
 }
 

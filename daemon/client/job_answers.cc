@@ -1,4 +1,4 @@
-// The questions about jobs (client_methods.h): shown, noted, explained and forecast.
+// The questions about jobs (client_methods.h): shown, noted and explained.
 #include <malloc.h>
 
 #include <algorithm>
@@ -10,7 +10,6 @@
 #include <set>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "absl/strings/match.h"
@@ -18,19 +17,16 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/client/client_methods.h"
 #include "daemon/client/job_list.h"
-#include "daemon/client/submission.h"
 #include "daemon/client/views/checkpoint_views.h"
 #include "daemon/client/views/detail_views.h"
+#include "daemon/client/views/sight.h"
 #include "daemon/controller/views.h"
 #include "scheduler/base/status.h"
 #include "scheduler/core/explain/counterfactual.h"
 #include "scheduler/core/explain/elastic_text.h"
 #include "scheduler/core/explain/explain.h"
-#include "scheduler/core/handle/handle.h"
 #include "scheduler/core/place/worth/placement_quality.h"
-#include "scheduler/core/plan/queue/waiting_jobs.h"
 #include "scheduler/core/plan/snapshot_builder.h"
-#include "scheduler/model/job/array.h"
 #include "scheduler/model/value/job_text.h"
 #include "scheduler/model/value/output_pattern.h"
 
@@ -185,51 +181,6 @@ void AddExplanation(Explanation explanation, JobExplanation& answer) {
   answer.priority = std::move(explanation.priority);
 }
 
-void InsertJob(Snapshot& snapshot, const JobSubmitted& submitted, JobId id, const JobSpec& spec) {
-  WaitingJob job;
-  job.id = id;
-  job.submission = submitted.first;
-  job.spec = std::make_shared<const JobSpec>(spec);
-  job.submitted = submitted.time;
-  job.held = submitted.spec.held;
-  job.het_size = submitted.components.empty()
-                     ? 0
-                     : static_cast<std::uint32_t>(submitted.components.size()) + 1;
-  if (spec.array.has_value()) {
-    job.array_index = ElementIndexAt(*spec.array, 0);
-  }
-  snapshot.waiting.insert(
-      std::upper_bound(snapshot.waiting.begin(), snapshot.waiting.end(), job, core::GoesBefore),
-      std::move(job));
-}
-
-// The snapshot with the submission's first job, or all of its components, in its queue.
-Snapshot WithJob(Snapshot snapshot, const JobSubmitted& submitted) {
-  JobId id = submitted.first;
-  InsertJob(snapshot, submitted, id, submitted.spec);
-  for (const Component& component : submitted.components) {
-    id = id.Next();
-    InsertJob(snapshot, submitted, id, component.spec);
-  }
-  return snapshot;
-}
-
-StartForecast ForecastIn(const Snapshot& snapshot, const core::Forecast& forecast) {
-  StartForecast answer;
-  answer.start = forecast.start;
-  for (const NodeSnapshot& node : snapshot.nodes) {
-    if (std::find(forecast.nodes.begin(), forecast.nodes.end(), node.id) != forecast.nodes.end()) {
-      answer.nodes.push_back(node.name);
-    }
-  }
-  if (forecast.reason.kind != ReasonKind::kNone) {
-    answer.reason =
-        absl::StrCat(muster::Name(forecast.reason.kind), ": ", ToSentence(forecast.reason));
-    answer.never = forecast.reason.verdict == ReasonClass::kNever;
-  }
-  return answer;
-}
-
 std::string Label(const JobSelector& selector) {
   return selector.elements.empty() ? absl::StrCat(selector.job.value())
                                    : absl::StrCat(selector.job.value(), "_", selector.elements[0]);
@@ -254,8 +205,8 @@ void AddWarnings(const Backend& backend, const Caller& caller, const StateView& 
 }
 
 void AnswerListJobs(const Backend& backend, const Call<ListJobs>& call, const ListJobs& asked) {
-  backend.controller.Look([backend, call, wanted = WantedJobs(asked)](
-                              const StateView& state_view) -> Controller::Reply {
+  backend.controller.Look([backend, call, asked](const StateView& state_view) -> Controller::Reply {
+    const WantedJobs wanted(asked, Sight(call.caller, state_view.state()));
     auto listed = std::make_shared<std::vector<ListedJobs>>(ListOf(state_view, wanted));
     AddWarnings(backend, call.caller, state_view, *listed);
     std::shared_ptr<const std::vector<ListedJobs>> jobs = std::move(listed);
@@ -333,9 +284,21 @@ void Complete(const Backend& backend, const Call<ShowJob>& call, const ShowJob& 
   detail.record.clear();
 }
 
+// Without what a caller is not shown of jobs that have ended.
+void KeepShown(const Sight& sight, std::vector<JobDetail>& ended) {
+  std::erase_if(ended, [&sight](const JobDetail& detail) {
+    return !sight.Shows(Private::kHistory, detail.job.user, detail.job.account);
+  });
+}
+
+// Whether the caller is shown that the job is there.
+bool IsShown(const Sight& sight, const Job& job) {
+  return sight.Shows(Private::kJobs, job.spec->user.name, job.spec->account);
+}
+
 // Live and ended jobs; one that ended between the two readings is among the ended ones.
 void FinishShowJob(const Backend& backend, const Call<ShowJob>& call, const ShowJob& asked,
-                   Time now, std::vector<JobDetail>& live) {
+                   const Sight& sight, Time now, std::vector<JobDetail>& live) {
   const JobSelector& selector = asked.job;
   absl::StatusOr<std::vector<JobDetail>> ended =
       backend.accounting.Show(selector.job, selector.elements);
@@ -343,6 +306,7 @@ void FinishShowJob(const Backend& backend, const Call<ShowJob>& call, const Show
     call.Refuse(ended.status());
     return;
   }
+  KeepShown(sight, *ended);
   std::set<JobId> seen;
   std::vector<JobDetail> shown;
   for (std::vector<JobDetail>* source : {&*ended, &live}) {
@@ -369,16 +333,20 @@ void AnswerShowJob(const Backend& backend, const Call<ShowJob>& call, const Show
                          " elements; name some of them, as in ", selector.job.value(), "_[0-99]")));
       };
     }
+    const Sight sight(call.caller, state_view.state());
     for (const Job* job : Selected(state_view.state(), selector)) {
+      if (!IsShown(sight, *job)) {
+        continue;
+      }
       details->push_back(LiveDetail(state_view, *job, backend.controller.policy()->network.get()));
       details->back().live_usage = backend.usage.Of(*job, state_view.state());
       if (MaySee(call.caller, job->spec->user.name)) {
         details->back().job.warnings = WarningsOf(backend.usage, *job, state_view.now());
       }
     }
-    return [backend, call, asked, details, now = state_view.now()](const absl::Status&) {
-      call.Aside(backend.reader, [backend, call, asked, details, now] {
-        FinishShowJob(backend, call, asked, now, *details);
+    return [backend, call, asked, sight, details, now = state_view.now()](const absl::Status&) {
+      call.Aside(backend.reader, [backend, call, asked, sight, details, now] {
+        FinishShowJob(backend, call, asked, sight, now, *details);
       });
     };
   });
@@ -427,8 +395,7 @@ void KeepNotes(const Backend& backend, const Call<NoteJob>& call, const NoteJob&
   }
   for (const auto& [job, owner] : owners) {
     if (!MaySee(call.caller, owner)) {
-      call.Refuse(
-          absl::PermissionDeniedError(absl::StrCat("job ", job.value(), ": belongs to ", owner)));
+      call.Refuse(NotTheirs(call.caller, absl::StrCat(job.value()), owner));
       return;
     }
   }
@@ -464,10 +431,13 @@ void AnswerNoteJob(const Backend& backend, const Call<NoteJob>& call, const Note
 }
 
 // How a job ended, out of the accounting.
-void ExplainEnded(const Backend& backend, const Call<ExplainJob>& call,
+void ExplainEnded(const Backend& backend, const Call<ExplainJob>& call, const Sight& sight,
                   const JobSelector& selector) {
-  const absl::StatusOr<std::vector<JobDetail>> ended =
+  absl::StatusOr<std::vector<JobDetail>> ended =
       backend.accounting.Show(selector.job, selector.elements);
+  if (ended.ok()) {
+    KeepShown(sight, *ended);
+  }
   if (!ended.ok() || ended->empty()) {
     call.Refuse(ended.ok() ? NoSuchJob(selector) : ended.status());
     return;
@@ -511,56 +481,40 @@ Controller::Reply ExplainWait(const Backend& backend, const Call<ExplainJob>& ca
       state_view.plan() != nullptr ? state_view.plan() : std::make_shared<const Plan>();
   const auto snapshot = core::BuildSnapshot(state_view.state(), state_view.now(), plan.get(),
                                             backend.controller.policy()->network);
-  return [backend, call, answer, snapshot, plan, reason, id = job.id](const absl::Status& status) {
-    call.Aside(backend.reader, [backend, call, answer, snapshot, plan, reason, id, status] {
-      const std::shared_ptr<const SchedulerConfig> policy = backend.controller.policy();
-      AddExplanation(core::ExplainWaiting(*snapshot, id, *plan, *policy), *answer);
-      if (reason.kind == ReasonKind::kJobHeldUser) {
-        answer->summary = ToSentence(reason);  // no cycle has looked at it, and none needs to
-      }
-      answer->suggestions = core::SuggestChanges(*snapshot, id, *policy);
-      call.Finish(status, *answer);
-    });
+  const bool hides_nodes = Hides(call.caller, Private::kNodes);
+  return [backend, call, answer, snapshot, plan, reason, hides_nodes,
+          id = job.id](const absl::Status& status) {
+    call.Aside(
+        backend.reader, [backend, call, answer, snapshot, plan, reason, hides_nodes, id, status] {
+          const std::shared_ptr<const SchedulerConfig> policy = backend.controller.policy();
+          AddExplanation(core::ExplainWaiting(*snapshot, id, *plan, *policy), *answer);
+          if (reason.kind == ReasonKind::kJobHeldUser) {
+            answer->summary = ToSentence(reason);  // no cycle has looked at it, and none needs to
+          }
+          answer->suggestions = core::SuggestChanges(*snapshot, id, *policy);
+          if (hides_nodes) {
+            answer->nodes.clear();
+          }
+          call.Finish(status, *answer);
+        });
   };
 }
 
 void AnswerExplain(const Backend& backend, const Call<ExplainJob>& call, const ExplainJob& asked) {
   backend.controller.Look(
       [backend, call, selector = asked.job](const StateView& state_view) -> Controller::Reply {
+        const Sight sight(call.caller, state_view.state());
         const Job* const job = FirstSelected(state_view.state(), selector);
-        if (job == nullptr) {
-          return [backend, call, selector](const absl::Status&) {
-            call.Aside(backend.reader,
-                       [backend, call, selector] { ExplainEnded(backend, call, selector); });
+        if (job == nullptr || !IsShown(sight, *job)) {
+          return [backend, call, sight, selector](const absl::Status&) {
+            call.Aside(backend.reader, [backend, call, sight, selector] {
+              ExplainEnded(backend, call, sight, selector);
+            });
           };
         }
         return job->attempt.has_value() ? ExplainPlaced(backend, call, state_view, *job)
                                         : ExplainWait(backend, call, state_view, *job);
       });
-}
-
-void AnswerTestSubmit(const Backend& backend, const Call<TestSubmit>& call, TestSubmit asked) {
-  ClaimSubmission(call.caller.user, asked);
-  const SubmitJob submission = std::move(asked);
-  backend.controller.Look([backend, call,
-                           submission](const StateView& state_view) -> Controller::Reply {
-    const core::Transition transition = core::Handle(
-        state_view.state(), submission, state_view.now(), *backend.controller.policy());
-    if (!transition.status.ok() || transition.events.empty()) {
-      // Without an event its token was that of a job that is there.
-      return [call, refused = transition.status](const absl::Status&) { call.Finish(refused, {}); };
-    }
-    const auto snapshot = std::make_shared<const Snapshot>(
-        WithJob(*core::BuildSnapshot(state_view.state(), state_view.now(), state_view.plan().get(),
-                                     backend.controller.policy()->network),
-                std::get<JobSubmitted>(transition.events.front())));
-    return [backend, call, snapshot, job = transition.job](const absl::Status& done) {
-      call.Aside(backend.reader, [backend, call, snapshot, job, done] {
-        call.Finish(done, ForecastIn(*snapshot, core::ForecastOf(*snapshot, job,
-                                                                 *backend.controller.policy())));
-      });
-    };
-  });
 }
 
 }  // namespace
@@ -570,7 +524,6 @@ void ServeJobQuestions(Methods& methods, const Backend& backend) {
   AnswerInTurn<ShowJob>(methods, backend, AnswerShowJob);
   AnswerInTurn<NoteJob>(methods, backend, AnswerNoteJob);
   AnswerInTurn<ExplainJob>(methods, backend, AnswerExplain);
-  AnswerInTurn<TestSubmit>(methods, backend, AnswerTestSubmit);
 }
 
 }  // namespace muster::daemon

@@ -63,12 +63,13 @@ void AppendView(const JobView& view, std::string* bytes) {
 
 }  // namespace
 
-WantedJobs::WantedJobs(const ListJobs& asked)
+WantedJobs::WantedJobs(const ListJobs& asked, Sight shown)
     : states(asked.states.begin(), asked.states.end()),
       user(asked.user),
       jobs(asked.jobs.begin(), asked.jobs.end()),
       fold(asked.fold),
-      limit(asked.limit == 0 ? SIZE_MAX : asked.limit) {}
+      limit(asked.limit == 0 ? SIZE_MAX : asked.limit),
+      sight(std::move(shown)) {}
 
 bool WantedJobs::OnlyWaiting() const {
   return !states.empty() && std::all_of(states.begin(), states.end(),
@@ -78,7 +79,8 @@ bool WantedJobs::OnlyWaiting() const {
 bool WantedJobs::Wants(const Job& job) const {
   return (states.empty() || states.contains(Name(job.state))) &&
          (user.empty() || user == job.spec->user.name) &&
-         (jobs.empty() || jobs.contains(job.id) || jobs.contains(job.submission));
+         (jobs.empty() || jobs.contains(job.id) || jobs.contains(job.submission)) &&
+         sight.Shows(Private::kJobs, job.spec->user.name, job.spec->account);
 }
 
 JobView ViewIn(const StateView& state_view, const Job& job) {

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "daemon/client/views/sight.h"
 #include "daemon/controller/controller.h"
 #include "scheduler/model/job/job.h"
 #include "scheduler/model/plan/reason.h"
@@ -30,8 +31,9 @@ struct WantedJobs {
   std::set<JobId> jobs;
   bool fold = false;
   std::size_t limit;  // of views
+  Sight sight;
 
-  explicit WantedJobs(const ListJobs& asked);
+  explicit WantedJobs(const ListJobs& asked, Sight shown = {});
   [[nodiscard]] bool Wants(const Job& job) const;
   // Whether none that runs is wanted.
   [[nodiscard]] bool OnlyWaiting() const;

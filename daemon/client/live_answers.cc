@@ -40,10 +40,6 @@ absl::Status NameElement(JobId array) {
       "job ", array.value(), ": is an array; name an element, like ", array.value(), "_0"));
 }
 
-absl::Status NotTheirs(const JobView& job) {
-  return absl::PermissionDeniedError(absl::StrCat("job ", job.label, ": belongs to ", job.user));
-}
-
 // The one live job that is meant; null: there is none.
 absl::StatusOr<const Job*> FindLive(const core::ClusterState& state, JobId id,
                                     const std::optional<std::uint32_t>& index) {
@@ -176,7 +172,7 @@ class OutputAnswer : public std::enable_shared_from_this<OutputAnswer> {
     const absl::Status complete = Complete();
     const JobView& view = job_.detail.job;
     if (!complete.ok() || !MaySee(call_.caller, view.user)) {
-      call_.Refuse(complete.ok() ? NotTheirs(view) : complete);
+      call_.Refuse(complete.ok() ? NotTheirs(call_.caller, view.label, view.user) : complete);
       return;
     }
     piece_.state = job_.state;
@@ -347,7 +343,7 @@ absl::StatusOr<RankPlan> PlanOf(const StateView& view, const Caller& caller,
     return core::NoSuchJob(asked.job, asked.array_index);
   }
   if (!MaySee(caller, job->spec->user.name)) {
-    return NotTheirs(ViewIn(view, *job));
+    return NotTheirs(caller, ViewIn(view, *job).label, job->spec->user.name);
   }
   if (!job->attempt.has_value()) {
     return absl::FailedPreconditionError(absl::StrCat("job ", ToString(job->id), ": is ",

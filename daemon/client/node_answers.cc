@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/client/client_methods.h"
 #include "daemon/client/views/node_places.h"
+#include "daemon/client/views/sight.h"
 #include "daemon/controller/views.h"
 #include "scheduler/core/place/worth/largest_gpu_job.h"
 
@@ -59,17 +60,31 @@ void AnswerPing(const Backend& backend, const Call<Ping>& call, const Ping& /*as
   });
 }
 
+// A node without the holders that the caller is not shown.
+NodeView ViewFor(const Sight& sight, const core::ClusterState& state, const Node& node,
+                 bool with_machine) {
+  NodeView view = muster::daemon::ViewOf(state, node, with_machine);
+  if (sight.Hides(Private::kJobs)) {
+    std::erase_if(view.holders, [&](const HolderView& holder) {
+      const Job* const job = state.FindJob(holder.job);
+      return job == nullptr ||
+             !sight.Shows(Private::kJobs, job->spec->user.name, job->spec->account);
+    });
+  }
+  return view;
+}
+
 // The named nodes, one after the other.
 absl::StatusOr<NodeList> NamedNodes(const Backend& backend, const StateView& snapshot,
-                                    const ListNodes& asked) {
+                                    const Sight& sight, const ListNodes& asked) {
   const core::ClusterState& state = snapshot.state();
   NodeList list;
   for (const std::string& name : asked.names) {
     const Node* node = state.FindNode(name);
-    if (node == nullptr) {
+    if (node == nullptr || !sight.ShowsNode(state, node->id)) {
       return absl::NotFoundError(absl::StrCat("node ", name, ": no such node; see muster nodes"));
     }
-    list.nodes.push_back(muster::daemon::ViewOf(state, *node, asked.with_machine));
+    list.nodes.push_back(ViewFor(sight, state, *node, asked.with_machine));
     list.nodes.back().warnings = backend.usage.WarningsOf(node->id, snapshot.now());
   }
   return list;
@@ -80,8 +95,12 @@ Controller::Reply AnswerAllNodes(const Backend& backend, const Call<ListNodes>& 
   const core::ClusterState& state = snapshot.state();
   auto list = std::make_shared<NodeList>();
   auto snapshots = std::make_shared<std::vector<NodeSnapshot>>();
+  const Sight sight(call.caller, state);
   for (const auto& [id, node] : state.nodes()) {
-    list->nodes.push_back(muster::daemon::ViewOf(state, node, with_machine));
+    if (!sight.ShowsNode(state, id)) {
+      continue;
+    }
+    list->nodes.push_back(ViewFor(sight, state, node, with_machine));
     list->nodes.back().warnings = backend.usage.WarningsOf(id, snapshot.now());
     if (!node.machine->gpus.empty()) {
       snapshots->push_back(
@@ -103,7 +122,8 @@ void AnswerListNodes(const Backend& backend, const Call<ListNodes>& call, const 
     if (asked.names.empty()) {
       return AnswerAllNodes(backend, call, snapshot, asked.with_machine);
     }
-    auto list = std::make_shared<absl::StatusOr<NodeList>>(NamedNodes(backend, snapshot, asked));
+    auto list = std::make_shared<absl::StatusOr<NodeList>>(
+        NamedNodes(backend, snapshot, Sight(call.caller, snapshot.state()), asked));
     return [backend, call, list,
             network = backend.controller.policy()->network](const absl::Status& status) {
       if (!list->ok()) {

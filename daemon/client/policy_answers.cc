@@ -5,8 +5,10 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "daemon/client/client_methods.h"
 #include "daemon/client/views/policy_views.h"
+#include "daemon/client/views/sight.h"
 #include "scheduler/core/plan/snapshot_builder.h"
 #include "scheduler/core/share/live_shares.h"
 
@@ -54,13 +56,42 @@ Shares SharesIn(const Snapshot& snapshot, const PriorityConfig& config) {
   return shares;
 }
 
+// What a user has in an account, without what is used of it where that is private.
+void HideUse(const Sight& sight, PolicyView& view) {
+  const std::size_t slash = view.name.find('/');
+  if (!sight.Shows(Private::kUsage, view.name.substr(slash + 1), view.name.substr(0, slash))) {
+    view.jobs_submitted = 0;
+    view.jobs_running = 0;
+    view.held.clear();
+    view.spent.clear();
+  }
+}
+
+// Shares without the names of users of whom the caller is not shown what they used: the factors of
+// all others follow from their numbers.
+void HideUsers(const Sight& sight, bool own_runs, Shares& shares) {
+  std::size_t others = 0;
+  for (Association& each : shares.associations) {
+    if (!sight.Shows(Private::kUsage, each.user, each.account)) {
+      each.user = absl::StrCat("(private ", ++others, ")");
+    }
+  }
+  std::erase_if(shares.runs, [&](const UserRuns& runs) {
+    return !own_runs && !sight.accounts().contains(runs.account);
+  });
+}
+
 void AnswerListPolicy(const Backend& backend, const Call<ListPolicy>& call,
                       const ListPolicy& asked) {
   backend.controller.Look(
       [call, kinds = Wanted(asked.kinds)](const StateView& state_view) -> Controller::Reply {
         const auto views = std::make_shared<std::vector<PolicyView>>();
+        const Sight sight(call.caller, state_view.state());
         for (const PolicyKind kind : kinds) {
           for (PolicyView& view : PolicyViewsOf(state_view.state(), kind, state_view.now())) {
+            if (kind == PolicyKind::kAssociation) {
+              HideUse(sight, view);
+            }
             views->push_back(std::move(view));
           }
         }
@@ -92,7 +123,7 @@ void AnswerPolicyHistory(const Backend& backend, const Call<PolicyHistory>& call
 }
 
 void FinishListShares(const Backend& backend, const Call<ListShares>& call, const std::string& user,
-                      const Snapshot& snapshot) {
+                      const Sight& sight, const Snapshot& snapshot) {
   Shares shares = SharesIn(snapshot, backend.controller.policy()->priority);
   if (!user.empty()) {
     absl::StatusOr<Runs> runs =
@@ -106,6 +137,9 @@ void FinishListShares(const Backend& backend, const Call<ListShares>& call, cons
       shares.runs.push_back(UserRuns{account, std::move(of_account)});
     }
   }
+  if (sight.Hides(Private::kUsage)) {
+    HideUsers(sight, user == sight.user(), shares);
+  }
   call.Finish(absl::OkStatus(), shares);
 }
 
@@ -114,14 +148,15 @@ void AnswerListShares(const Backend& backend, const Call<ListShares>& call,
   backend.controller.Look(
       [backend, call, user = asked.explain_user](const StateView& state_view) -> Controller::Reply {
         const auto snapshot = core::BuildSnapshot(state_view.state(), state_view.now());
+        const Sight sight(call.caller, state_view.state());
         // What has ended by now is durable once this answer leaves.
-        return [backend, call, snapshot, user](const absl::Status& status) {
+        return [backend, call, snapshot, sight, user](const absl::Status& status) {
           if (!status.ok()) {
             call.Refuse(status);
             return;
           }
-          call.Aside(backend.reader, [backend, call, snapshot, user] {
-            FinishListShares(backend, call, user, *snapshot);
+          call.Aside(backend.reader, [backend, call, snapshot, sight, user] {
+            FinishListShares(backend, call, user, sight, *snapshot);
           });
         };
       });

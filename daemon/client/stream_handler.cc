@@ -89,7 +89,7 @@ class SubmitStream final : public grpc::ServerBidiReactor<wire::SubmitRequest, w
     good = good.ok() ? gate_.Spend(caller_, request_.ByteSizeLong()) : good;
     SubmitJob input;
     good = good.ok() ? ReadRequest(request_.SerializePartialAsString(), &input) : good;
-    ClaimSubmission(caller_.user, input);
+    ClaimSubmission(ActorOf(caller_), input);
     request_.Clear();
     {
       const MutexLock lock(&mutex_);
@@ -243,8 +243,7 @@ class WatchStream final : public grpc::ServerWriteReactor<wire::WatchJobReply>,
       return;
     }
     if (!MaySee(caller_, view.user)) {
-      const absl::Status refused =
-          absl::PermissionDeniedError(absl::StrCat("job ", view.label, ": belongs to ", view.user));
+      const absl::Status refused = NotTheirs(caller_, view.label, view.user);
       gate_->Note(caller_, "WatchJob", refused);
       End(refused);
       return;

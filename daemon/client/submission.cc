@@ -87,7 +87,9 @@ class Attempted final : public std::enable_shared_from_this<Attempted> {
 
 }  // namespace
 
-void ClaimSubmission(const User& user, SubmitJob& command) {
+void ClaimSubmission(const Actor& actor, SubmitJob& command) {
+  const User& user = actor;
+  command.by_operator = actor.operates;
   command.spec.user = user;
   for (Component& component : command.components) {
     component.spec.user = user;

@@ -14,8 +14,8 @@
 
 namespace muster::daemon {
 
-// Makes what is submitted the user's.
-void ClaimSubmission(const User& user, SubmitJob& command);
+// Makes what is submitted the actor's.
+void ClaimSubmission(const Actor& actor, SubmitJob& command);
 
 // As Controller::Take; a SubmitJob or an UpdateJob that names jobs takes what is known of them
 // along. REQUIRES: all three outlive the answer.

@@ -17,8 +17,7 @@ absl::StatusOr<Submission> Find(JobStore& store, const Caller& caller, JobId job
   }
   RETURN_IF_ERROR(found.status());
   if (!MaySee(caller, found->spec.user.name)) {
-    return absl::PermissionDeniedError(
-        absl::StrCat("job ", job.value(), ": belongs to ", found->spec.user.name));
+    return NotTheirs(caller, absl::StrCat(job.value()), found->spec.user.name);
   }
   Submission submission{found->first, std::move(found->spec), std::move(found->program),
                         std::move(found->components)};

@@ -110,8 +110,9 @@ std::unique_ptr<LeaderLoop> Compete(const DaemonConfig& config, const LeadParts&
 }
 
 TakeSettings TakeInto(TokenStore& tokens, IdleWatch& idle, AlertWatch& alerts, PriceBook& prices,
-                      const Clock& clock, const Logger& log) {
-  return [&tokens, &idle, &alerts, &prices, &clock, &log](const DaemonConfig& read) {
+                      AccessRules& access, const Clock& clock, const Logger& log) {
+  return [&tokens, &idle, &alerts, &prices, &access, &clock, &log](const DaemonConfig& read) {
+    access.Use(read.access);
     idle.Use(read.idle);
     alerts.Use(read.alerts);
     prices.Use(read.prices);

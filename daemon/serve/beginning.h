@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "daemon/access/rights/access_rules.h"
 #include "daemon/access/token_store.h"
 #include "daemon/agents/live_usage.h"
 #include "daemon/alerts/alert_watch.h"
@@ -65,7 +66,7 @@ std::unique_ptr<LeaderLoop> Compete(const DaemonConfig& config, const LeadParts&
 // Puts in force what of a configuration that was read again has no part in its policy. All that is
 // referred to outlives it.
 TakeSettings TakeInto(TokenStore& tokens, IdleWatch& idle, AlertWatch& alerts, PriceBook& prices,
-                      const Clock& clock, const Logger& log);
+                      AccessRules& access, const Clock& clock, const Logger& log);
 
 // Has the store keep no more than the configuration says; null: it keeps all. All that is referred
 // to outlives it.

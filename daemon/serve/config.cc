@@ -294,6 +294,7 @@ absl::Status ReadConfigFile(const std::string& path, DaemonConfig& config) {
   RETURN_IF_ERROR(ReadIdleRules(file, config.idle));
   RETURN_IF_ERROR(ReadAlertSettings(file, &config.alerts));
   RETURN_IF_ERROR(ReadPrices(file, config.prices));
+  RETURN_IF_ERROR(ReadAccess(file, config.access));
   RETURN_IF_ERROR(ReadSiteIssuer(file, config.site));
   RETURN_IF_ERROR(ReadNetworkKey(path, file, config));
   RETURN_IF_ERROR(ReadSettings(file, config.policy));

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "daemon/access/rights/access_rules.h"
 #include "daemon/access/site/site_tokens.h"
 #include "daemon/access/user_budget.h"
 #include "daemon/serve/housekeeping.h"
@@ -40,6 +41,7 @@ struct DaemonConfig {
   IdleRules idle;
   AlertSettings alerts = DefaultAlertSettings();
   Prices prices;
+  AccessSettings access;
   SiteIssuer site;      // of tokens
   std::string network;  // --network: goes before the one that the file names
   SchedulerConfig policy;

@@ -77,11 +77,12 @@ void ReloadPolicy(const std::string& path, const std::string& network, Controlle
       path.empty() ? ReloadNetwork(network, controller)
                    : ApplyPolicyFile(path, controller, UserOf(geteuid()), network, take);
   if (status.ok()) {
-    log.Info("musterd",
-             path.empty()
-                 ? absl::StrCat("SIGHUP: ", network, " is in force")
-                 : absl::StrCat("SIGHUP: the policy, [idle], [alert] and [oidc] of ", path,
-                                " are in force; what else it says is read at the next ", "start"));
+    log.Info(
+        "musterd",
+        path.empty()
+            ? absl::StrCat("SIGHUP: ", network, " is in force")
+            : absl::StrCat("SIGHUP: the policy, [access], [idle], [alert], [price] and [oidc] of ",
+                           path, " are in force; what else it says is read at the next ", "start"));
   } else {
     log.Error("musterd", absl::StrCat("SIGHUP: ", std::string(status.message()),
                                       "; the old configuration stays in force"));

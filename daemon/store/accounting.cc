@@ -23,6 +23,11 @@ std::string JsonIds(const std::vector<JobId>& ids) {
   return NumberList(numbers);
 }
 
+// "?, ?" for that many values; of none what no value is.
+std::string Marks(std::size_t count) {
+  return count == 0 ? "NULL" : absl::StrJoin(std::vector<const char*>(count, "?"), ", ");
+}
+
 // The query of a filter: fixed pieces, with a parameter for every value. An operation on a column
 // keeps SQLite from walking its index where the ids are the shorter way.
 std::string ListQuery(const Database& database, const HistoryFilter& filter) {
@@ -33,8 +38,11 @@ std::string ListQuery(const Database& database, const HistoryFilter& filter) {
     absl::StrAppend(&sql, " AND ", by_id ? R"("user" || '' = ?)" : R"("user" = ?)");
   }
   if (!filter.states.empty()) {
-    const std::vector<const char*> marks(filter.states.size(), "?");
-    absl::StrAppend(&sql, " AND state IN (", absl::StrJoin(marks, ", "), ")");
+    absl::StrAppend(&sql, " AND state IN (", Marks(filter.states.size()), ")");
+  }
+  if (filter.shown.has_value()) {
+    absl::StrAppend(&sql, R"( AND ("user" || '' = ? OR account IN ()",
+                    Marks(filter.shown->accounts.size()), "))");
   }
   if (!filter.jobs.empty()) {
     absl::StrAppend(&sql, " AND id IN (", database.numbers(),
@@ -52,6 +60,12 @@ void BindFilter(const HistoryFilter& filter, Statement* statement) {
   }
   for (const std::string& state : filter.states) {
     statement->Bind(++index, state);
+  }
+  if (filter.shown.has_value()) {
+    statement->Bind(++index, filter.shown->user);
+    for (const std::string& account : filter.shown->accounts) {
+      statement->Bind(++index, account);
+    }
   }
   if (!filter.jobs.empty()) {
     const std::string ids = JsonIds(filter.jobs);

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +35,11 @@ struct HistoryFilter {
   Time since = kNoTime;             // ended then or later
   std::uint32_t limit = 100;        // 0: no limit
   std::vector<JobId> jobs;          // an array's id names all its elements
+  struct Shown {
+    std::string user;
+    std::set<std::string> accounts;
+  };
+  std::optional<Shown> shown = {};  // jobs of that user and in those accounts alone
 };
 
 class Accounting {

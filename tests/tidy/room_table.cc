@@ -61,15 +61,16 @@ constexpr RoomRow kRows[] = {
     {"topology", "bind", "gpu"},
     {"topology", "captured", "hwloc"},
     {"topology", "gpu", "hwloc"},
-    {"daemon", ".", "access agents client controller door leading serve store"},
-    {"daemon", "access", "access/site controller door"},
+    {"daemon", ".", "access access/rights agents client controller door leading serve store"},
+    {"daemon", "access", "access/rights access/site controller door"},
     {"daemon", "agents", "access controller"},
     {"daemon", "alerts", "agents controller leading"},
     {"daemon", "client",
      "access agents alerts client/events client/outside client/views controller door store "
      "store/archive"},
     {"daemon", "client/events", "access controller events store"},
-    {"daemon", "client/outside", "access agents controller"},
+    {"daemon", "client/outside", "access agents client/views controller"},
+    {"daemon", "client/views", "access access/rights"},
     {"daemon", "controller", "controller/cycle events power store"},
     {"daemon", "gateway",
      "gateway/http gateway/link gateway/page gateway/rest gateway/slurm gateway/stream"},
@@ -80,7 +81,8 @@ constexpr RoomRow kRows[] = {
     {"daemon", "leading", "access controller store store/database store/rows"},
     {"daemon", "replay", "controller store/archive"},
     {"daemon", "serve",
-     "access access/site agents alerts client/views controller door leading power store "
+     "access access/rights access/site agents alerts client/views controller door leading power "
+     "store "
      "store/archive store/rows"},
     {"daemon", "store", "store/database store/postgres store/rows store/sqlite"},
     {"daemon", "store/archive", "store store/database store/postgres store/rows store/sqlite"},

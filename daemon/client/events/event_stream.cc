@@ -213,7 +213,9 @@ void EventStream::EndLocked(const absl::Status& status) {
 }
 
 bool EventStream::Wants(const CloudEvent& event) const {
-  return (event.user.empty() || MaySee(caller_, event.user)) &&
+  const bool shown =
+      event.user.empty() ? !Hides(caller_, Private::kNodes) : MaySee(caller_, event.user);
+  return shown &&
          (!query_.job.valid() || event.job == query_.job || event.submission == query_.job) &&
          (query_.user.empty() || event.user == query_.user);
 }

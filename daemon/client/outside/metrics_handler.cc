@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/client/outside/cluster_metrics.h"
 #include "daemon/client/outside/slurm_metrics.h"
+#include "daemon/client/views/sight.h"
 
 namespace muster::daemon {
 
@@ -20,6 +21,13 @@ void MetricsHandler::ReadMetrics(const AnyCall& call, std::string_view request) 
   wire::ReadMetricsRequest asked;
   if (!asked.ParseFromArray(request.data(), static_cast<int>(request.size()))) {
     call.Refuse(absl::InvalidArgumentError("the request cannot be read"));
+    return;
+  }
+  if (const absl::Status shown =
+          CheckShown(call.caller, {Private::kJobs, Private::kUsage, Private::kNodes},
+                     "metrics tell of all users and nodes, and are");
+      !shown.ok()) {
+    call.Refuse(shown);
     return;
   }
   if (!asked.page().empty() && !HasSlurmPage(asked.page())) {

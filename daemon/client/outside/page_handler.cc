@@ -5,15 +5,16 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/client/views/sight.h"
 #include "daemon/controller/views.h"
 
 namespace muster::daemon {
 namespace {
 
 void AddReservation(const PlannedReservation& promise, const StateView& snapshot,
-                    PlannedStarts& planned) {
+                    const Sight& sight, PlannedStarts& planned) {
   const Job* const job = snapshot.state().FindJob(promise.job);
-  if (job == nullptr) {
+  if (job == nullptr || !sight.Shows(Private::kJobs, job->spec->user.name, job->spec->account)) {
     return;
   }
   JobView view = ViewOf(*job, nullptr);
@@ -59,10 +60,11 @@ void AnswerShowCurve(const LiveUsage& usage, const Call<ShowCurve>& call, const 
 void AnswerShowPlan(Controller& controller, const Call<ShowPlan>& call) {
   controller.Look([call](const StateView& snapshot) -> Controller::Reply {
     auto planned = std::make_shared<PlannedStarts>();
+    const Sight sight(call.caller, snapshot.state());
     planned->time = snapshot.now();
     if (snapshot.plan() != nullptr) {
       for (const PlannedReservation& promise : snapshot.plan()->reservations) {
-        AddReservation(promise, snapshot, *planned);
+        AddReservation(promise, snapshot, sight, *planned);
       }
     }
     return [call, planned](const absl::Status& status) { call.Finish(status, *planned); };

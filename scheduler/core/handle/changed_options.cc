@@ -163,9 +163,21 @@ absl::Status UndoChoices(JobSpec& spec) {
   return absl::OkStatus();
 }
 
+// Where a job writes is no operator's to say: its files are made as its owner.
+absl::Status CheckMayTake(const std::string& name, const Actor& by, const SchedulerConfig& config,
+                          const JobSpec& spec) {
+  if (name == "priority" && !IsOperator(by, config)) {
+    return absl::PermissionDeniedError("--priority: only operators fix a priority");
+  }
+  if (name == "paths" && by.uid != spec.user.uid && !IsAdministrator(by, config)) {
+    return absl::PermissionDeniedError("a job's files are its owner's to name");
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
-absl::Status TakeOptions(const JobUpdate& changes, const User& by, const SchedulerConfig& config,
+absl::Status TakeOptions(const JobUpdate& changes, const Actor& by, const SchedulerConfig& config,
                          JobSpec& spec) {
   if (changes.options.empty()) {
     return absl::OkStatus();
@@ -188,9 +200,7 @@ absl::Status TakeOptions(const JobUpdate& changes, const User& by, const Schedul
     RETURN_IF_ERROR(UndoChoices(spec));
   }
   for (const std::string& name : changes.options) {
-    if (name == "priority" && !IsOperator(by, config)) {
-      return absl::PermissionDeniedError("--priority: only operators fix a priority");
-    }
+    RETURN_IF_ERROR(CheckMayTake(name, by, config, spec));
     FindOption(name)->take(asked, spec);
   }
   return request ? AddChoices(config, spec) : absl::OkStatus();

@@ -17,7 +17,7 @@
 namespace muster::core {
 
 // Takes the options that `changes` names from what it asks into the spec.
-absl::Status TakeOptions(const JobUpdate& changes, const User& by, const SchedulerConfig& config,
+absl::Status TakeOptions(const JobUpdate& changes, const Actor& by, const SchedulerConfig& config,
                          JobSpec& spec);
 
 // Whether one of the options says where the job is counted: its partition, account, QOS or

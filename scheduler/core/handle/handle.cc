@@ -145,7 +145,8 @@ Transition On(const ClusterState& state, const SubmitJob& command, Time now,
     return TakeGroup(state, command, now, config);
   }
   JobSpec asked = command.spec;
-  if (absl::Status begun = BeginNew(config, asked); !begun.ok()) {
+  if (absl::Status begun = BeginNew({asked.user, command.by_operator, {}}, config, asked);
+      !begun.ok()) {
     return Refused(std::move(begun));
   }
   if (absl::Status choices = AddChoices(config, asked); !choices.ok()) {
@@ -230,8 +231,8 @@ Transition On(const ClusterState& state, const CancelJob& command, Time now,
   Transition transition;
   absl::Status may;
   const auto cancel = [&](const Job& job, std::uint32_t count) {
-    if (!MayChange(job, command.by, config)) {
-      may.Update(NotYours(job));
+    if (!MayChange(job, command.by, config, state.policy().site())) {
+      may.Update(NotYours(job, command.by));
     } else {
       Cancel(job, count, command.by, now, transition);
     }
@@ -259,6 +260,13 @@ bool GoesBack(const Job& job) {
   return ending == EndCause::kRequeued || ending == EndCause::kPreemptedToRequeue;
 }
 
+// What an operator or a coordinator has held is not its owner's to release; what was held because
+// of a restoration, an operator's alone.
+bool MayRelease(const Job& job, const Actor& by, const SchedulerConfig& config) {
+  const bool others = job.held_by == HoldBy::kAdmin && by.uid != job.spec->user.uid;
+  return IsOperator(by, config) || !IsOfOperators(job.held_by) || others;
+}
+
 Transition On(const ClusterState& state, const HoldJob& command, Time now,
               const SchedulerConfig& config) {
   const auto jobs = FindWhole(state, command.job, command.array_index);
@@ -267,12 +275,12 @@ Transition On(const ClusterState& state, const HoldJob& command, Time now,
   }
   Transition transition;
   for (const Job* job : *jobs) {
-    if (!MayChange(*job, command.by, config)) {
-      return Refused(NotYours(*job));
+    if (!MayChange(*job, command.by, config, state.policy().site())) {
+      return Refused(NotYours(*job, command.by));
     }
     const bool released = job->held && !command.held;  // what runs may be held since a restoration
     if (IsWaiting(job->state) || GoesBack(*job) || released) {
-      if (released && IsOfOperators(job->held_by) && !IsOperator(command.by, config)) {
+      if (released && !MayRelease(*job, command.by, config)) {
         return Refused(absl::PermissionDeniedError(absl::StrCat(
             "job ", ToString(job->id), ": held by the operator, who alone can release it")));
       }

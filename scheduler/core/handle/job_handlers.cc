@@ -159,8 +159,8 @@ Transition On(const ClusterState& state, const RequeueJob& command, Time now,
   Transition transition;
   absl::Status last;
   for (const Job* job : *jobs) {
-    if (!MayChange(*job, command.by, config)) {
-      return Refused(NotYours(*job));
+    if (!MayChange(*job, command.by, config, state.policy().site())) {
+      return Refused(NotYours(*job, command.by));
     }
     const absl::Status may = CheckRequeue(*job);
     if (may.ok()) {
@@ -186,8 +186,8 @@ Transition On(const ClusterState& state, const UpdateJob& command, Time now,
   }
   Transition transition;
   for (const Job* job : *jobs) {
-    if (!MayChange(*job, command.by, config)) {
-      return Refused(NotYours(*job));
+    if (!MayChange(*job, command.by, config, state.policy().site())) {
+      return Refused(NotYours(*job, command.by));
     }
     absl::StatusOr<JobSpec> spec = Changed(state, *job, command, now, config);
     if (!spec.ok()) {

@@ -8,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/host_list.h"
+#include "scheduler/core/policy/job_access.h"
 #include "scheduler/core/policy/policy_check.h"
 #include "scheduler/core/state/tables/charge.h"
 #include "scheduler/model/policy/policy_text.h"
@@ -16,6 +17,7 @@ namespace muster::core {
 namespace {
 
 constexpr std::size_t kObjectsMax = 100'000;
+constexpr const char* kRawUsage = "RawUsage";
 
 std::string Label(PolicyKind kind, const std::string& name) {
   return absl::StrCat(Name(kind), " ", name);
@@ -57,10 +59,34 @@ PolicyChanged Deleted(PolicyObject object, const User& by, Time now) {
   return event;
 }
 
+// Operators change everything; a coordinator who belongs to the accounts coordinated, and with
+// which shares and limits. Which QOS their jobs may name and what was used is the site's to say.
+absl::Status CheckMay(const SitePolicy& site, const ChangePolicy& command,
+                      const SchedulerConfig& config) {
+  if (IsOperator(command.by, config)) {
+    return absl::OkStatus();
+  }
+  const std::string account = command.name.substr(0, command.name.find('/'));
+  if (command.kind != PolicyKind::kAssociation || !IsBelow(site, account, command.by.coordinates)) {
+    return absl::PermissionDeniedError(
+        absl::StrCat(Label(command.kind, command.name), ": is for operators",
+                     command.kind == PolicyKind::kAssociation
+                         ? absl::StrCat(", and for coordinators of account ", account)
+                         : std::string()));
+  }
+  for (const Assignment& assignment : command.assignments) {
+    if (assignment.key == kRawUsage || PolicyKey(command.kind, assignment.key) == "QOS") {
+      return absl::PermissionDeniedError(absl::StrCat(Label(command.kind, command.name), ": ",
+                                                      assignment.key, " is for operators to set"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 // "RawUsage=0" forgets what was spent; it is no property of the object.
 bool TakeSpentReset(std::vector<Assignment>& assignments) {
   const auto kept = std::remove_if(assignments.begin(), assignments.end(), [](const auto& said) {
-    return said.key == "RawUsage" && said.value == "0";
+    return said.key == kRawUsage && said.value == "0";
   });
   const bool reset = kept != assignments.end();
   assignments.erase(kept, assignments.end());
@@ -255,8 +281,11 @@ absl::Status ChooseNodes(const ClusterState& state, Time now, Reservation* reser
 }
 
 Transition On(const ClusterState& state, const ChangePolicy& command, Time now,
-              const SchedulerConfig&) {
+              const SchedulerConfig& config) {
   const SitePolicy& site = state.policy().site();
+  if (absl::Status may = CheckMay(site, command, config); !may.ok()) {
+    return Refused(std::move(may));
+  }
   if (absl::Status name = CheckNames(command.kind, command.name); !name.ok()) {
     return Refused(std::move(name));
   }

@@ -6,13 +6,15 @@
 // changes nothing (a retry, a stale report, a refused request) makes no event. A command that
 // clients give is written once, here: `kMethod` is its method in proto/controller.proto, `Reply`
 // the answer, and Fields() are those of the request; who may give it stands there beside the
-// method. Invariant: the user who asks (`by`, `user`) is no field: the transport says who that is.
+// method. Invariant: the user who asks (`by`, `user`) is no field: the transport says who that is,
+// and the site's settings what they may.
 
 #include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "scheduler/model/change/actor.h"
 #include "scheduler/model/change/alert.h"
 #include "scheduler/model/change/reply.h"
 #include "scheduler/model/job/job_selector.h"
@@ -45,6 +47,7 @@ struct SubmitJob {
   std::vector<TargetHistory> history = {};
   std::vector<Component> components = {};  // of a heterogeneous job: those after the first
   bool refuse_misfit = false;  // what the known nodes can never hold is refused, not kept waiting
+  bool by_operator = false;    // the user is one by the site's settings
 
   static constexpr const char* kMethod = "Submit";
   using Reply = Submitted;
@@ -70,7 +73,7 @@ struct ForJobs : Each {
 struct CancelJob {
   JobId job;
   std::optional<std::uint32_t> array_index;
-  User by;
+  Actor by;
 };
 struct CancelJobs {
   std::vector<JobSelector> jobs;
@@ -87,7 +90,7 @@ struct HoldJob {
   JobId job = {};
   std::optional<std::uint32_t> array_index = {};
   bool held = true;
-  User by = {};
+  Actor by = {};
 
   static constexpr const char* kMethod = "Hold";
   using Reply = ChangeOutcome;
@@ -99,7 +102,7 @@ struct StartStep {
   JobId job;
   StepSpec spec;
   Program program;
-  User by = {};
+  Actor by = {};
 
   static constexpr const char* kMethod = "StartStep";
   using Reply = StartedStep;
@@ -157,7 +160,7 @@ struct TakePlan {
 struct RequeueJob {
   JobId job = {};
   std::optional<std::uint32_t> array_index = {};
-  User by = {};
+  Actor by = {};
 
   static constexpr const char* kMethod = "Requeue";
   using Reply = ChangeOutcome;
@@ -169,7 +172,7 @@ struct SuspendJob {
   JobId job = {};
   std::optional<std::uint32_t> array_index = {};
   bool suspended = true;  // false resumes
-  User by = {};
+  Actor by = {};
 
   static constexpr const char* kMethod = "Suspend";
   using Reply = ChangeOutcome;
@@ -183,7 +186,7 @@ struct UpdateJob {
   std::optional<std::uint32_t> array_index = {};
   JobUpdate changes;
   std::vector<TargetHistory> history = {};  // as in SubmitJob
-  User by = {};
+  Actor by = {};
   bool force = false;  // an operator's: past the rule of CheckpointPolicy::extension
 
   static constexpr const char* kMethod = "Update";
@@ -205,7 +208,7 @@ struct ChangePolicy {
   PolicyKind kind = PolicyKind::kPartition;
   std::string name;  // of an association: "ACCOUNT/USER"
   std::vector<Assignment> assignments;
-  User by = {};
+  Actor by = {};
 
   static constexpr const char* kMethod = "ChangePolicy";
   using Reply = Nothing;
@@ -271,7 +274,7 @@ struct SignalJob {
   std::optional<StepId> step = {};  // of one job
   std::uint32_t signal = 0;         // 0: end the step, by SIGTERM and then SIGKILL
   SignalScope scope = SignalScope::kSteps;
-  User by = {};
+  Actor by = {};
 
   static constexpr const char* kMethod = "Signal";
   static constexpr bool kNow = true;  // not worth waiting for a controller that restarts
@@ -289,7 +292,7 @@ struct AttachStep {
   std::optional<StepId> step;  // unset: the one that runs
   StepIo io;                   // what the step's supervisors call
   bool input = false;          // what is typed goes to its terminal
-  User by = {};
+  Actor by = {};
 
   static constexpr const char* kMethod = "Attach";
   static constexpr bool kNow = true;

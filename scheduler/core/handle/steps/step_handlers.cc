@@ -101,8 +101,8 @@ absl::StatusOr<const Job*> FindJobForStep(const ClusterState& state, const Start
   if (job == nullptr) {
     return NoSuchJob(command.job, std::nullopt);
   }
-  if (!MayChange(*job, command.by, config)) {
-    return NotYours(*job);
+  if (!MayEnter(*job, command.by, config)) {
+    return NotYours(*job, command.by);
   }
   RETURN_IF_ERROR(CheckRunning(*job, "a step needs it running"));
   RETURN_IF_ERROR(CheckStep(command.spec, config));
@@ -292,8 +292,8 @@ Transition On(const ClusterState& state, const SignalJob& command, Time now,
   Transition transition;
   absl::Status last;
   for (const Job* job : jobs) {
-    if (!MayChange(*job, command.by, config)) {
-      return Refused(NotYours(*job));
+    if (!MayChange(*job, command.by, config, state.policy().site())) {
+      return Refused(NotYours(*job, command.by));
     }
     absl::Status may = job->attempt.has_value()
                            ? absl::OkStatus()
@@ -320,7 +320,7 @@ Transition On(const ClusterState& state, const AttachStep& command, Time, const 
   }
   const Job& job = *jobs.front();
   if (command.by.uid != job.spec->user.uid) {
-    return Refused(NotYours(job));
+    return Refused(NotYours(job, command.by));
   }
   if (absl::Status io = CheckStepIo(command.io); !io.ok()) {
     return Refused(std::move(io));

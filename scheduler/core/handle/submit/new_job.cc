@@ -38,15 +38,15 @@ std::vector<Duration> LimitsBetween(Duration least, Duration most) {
 
 }  // namespace
 
-absl::Status BeginNew(const SchedulerConfig& config, JobSpec& spec) {
-  if (spec.nice < 0 && !IsOperator(spec.user, config)) {
+absl::Status BeginNew(const Actor& by, const SchedulerConfig& config, JobSpec& spec) {
+  if (spec.nice < 0 && !IsOperator(by, config)) {
     return absl::InvalidArgumentError("--nice: only operators raise a priority; use 0 or more");
   }
   spec.request.own_gpus = spec.request.gpus_per_task.count > 0;
   for (Alternative& alternative : spec.alternatives) {
     alternative.request.own_gpus = alternative.request.gpus_per_task.count > 0;
   }
-  if (spec.priority > 0 && !IsOperator(spec.user, config)) {
+  if (spec.priority > 0 && !IsOperator(by, config)) {
     spec.recorded.push_back(absl::StrCat("priority=", spec.priority));
     spec.priority = 0;
   }

@@ -8,6 +8,7 @@
 // nice value.
 
 #include "absl/status/status.h"
+#include "scheduler/model/change/actor.h"
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/settings/scheduler_config.h"
 
@@ -15,7 +16,7 @@ namespace muster::core {
 
 // For any new job, and each component of one: whose GPUs its tasks see, and its fixed priority.
 // Errors: INVALID_ARGUMENT for a negative nice value of a user who is no operator.
-absl::Status BeginNew(const SchedulerConfig& config, JobSpec& spec);
+absl::Status BeginNew(const Actor& by, const SchedulerConfig& config, JobSpec& spec);
 
 // For components of a heterogeneous job, which start together or not at all: --prefer and
 // --time-min are recorded as options without effect.

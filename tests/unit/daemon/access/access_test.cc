@@ -72,6 +72,10 @@ struct Kind {
   std::string name;
   Caller caller;
 };
+Caller Powerful(Caller caller, Powers powers) {
+  caller.powers = std::move(powers);
+  return caller;
+}
 std::vector<Kind> Kinds() {
   const User self = UserOf(geteuid());
   const User other{geteuid() + 4242, 4242, "mallory"};
@@ -85,7 +89,11 @@ std::vector<Kind> Kinds() {
           {"controller", {Role::kController, nobody}},
           {"token", {Role::kToken, other}},
           {"operator's-token", {Role::kToken, self}},
-          {"reader", {Role::kReader, self}}};
+          {"reader", {Role::kReader, self}},
+          {"site's-operator", Powerful({Role::kUser, other}, {true, 0, {}})},
+          {"site's-operator's-token", Powerful({Role::kToken, other}, {true, 0, {}})},
+          {"coordinator", Powerful({Role::kUser, other}, {false, 0, {"physics"}})},
+          {"viewer", Powerful({Role::kUser, other}, {false, 0, {}})}};
 }
 
 // Every method and who may call it, as the file beside this one has it.

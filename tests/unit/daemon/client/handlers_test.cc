@@ -39,6 +39,7 @@ class HandlersTest : public testing::ControllerTest {
                           *reader_,     "here",       &questions_, &prices_};
     ServeCommands(*methods_, backend);
     ServeJobQuestions(*methods_, backend);
+    ServeForecasts(*methods_, backend);
     ServeHistory(*methods_, backend);
     ServeNodeQuestions(*methods_, backend);
     ServeImages(*methods_, backend);
@@ -57,8 +58,7 @@ class HandlersTest : public testing::ControllerTest {
     grpc::CallbackServerContext context;
     const grpc::testing::DefaultReactorTestPeer peer(&context);
     grpc::ByteBuffer bytes;
-    methods_->ServeAdmitted(AnyCall{gate_, Caller{Role::kOwner, User{1000, 1000, "someone"}},
-                                    ClientMethod(method), peer.reactor(), &bytes},
+    methods_->ServeAdmitted(AnyCall{gate_, caller_, ClientMethod(method), peer.reactor(), &bytes},
                             request);
     const auto deadline = std::chrono::steady_clock::now() + testing::kPatience;
     while (!peer.test_status_set() && std::chrono::steady_clock::now() < deadline) {
@@ -119,6 +119,7 @@ class HandlersTest : public testing::ControllerTest {
     return true;
   }
 
+  Caller caller_{Role::kOwner, User{1000, 1000, "someone"}};
   Mutex asked_mutex_;
   std::map<NodeId, wire::ImageQuestion> asked_ ABSL_GUARDED_BY(asked_mutex_);
   NodeId silent_;
@@ -208,6 +209,67 @@ TEST_F(HandlersTest, AJobIsShownLiveAndListed) {
   EXPECT_THAT(shown[0].command, ElementsAre("mine"));
   EXPECT_THAT(Ask(ListJobs{}).value(), SizeIs(1));
   EXPECT_THAT(Ask(ListJobs{{.states = {"RUNNING"}}}).value(), SizeIs(0));
+}
+
+constexpr std::uint8_t kAllPrivate = 15;
+
+TEST_F(HandlersTest, WhatIsPrivateIsNotShownToOthers) {
+  RegisterNode("n1", "fast");
+  const JobId live = Submit("a");
+  const JobId ended = Submit("b");
+  EXPECT_THAT(Ask(CancelJobs{.jobs = {{ended}}}).value().errors, SizeIs(0));
+  const Caller owner = caller_;
+  caller_ = Caller{Role::kOwner, User{1001, 1001, "other"}};
+  EXPECT_THAT(Ask(ListJobs{}).value(), SizeIs(1));
+  EXPECT_THAT(Ask(ListHistory{}).value(), SizeIs(1));
+  EXPECT_THAT(Ask(ListNodes{}).value().nodes, SizeIs(1));
+  EXPECT_TRUE(Ask(ListHealth{}).ok());
+
+  caller_.powers.hidden = kAllPrivate;
+  EXPECT_THAT(Ask(ListJobs{}).value(), SizeIs(0));
+  EXPECT_THAT(Ask(ListHistory{}).value(), SizeIs(0));
+  EXPECT_THAT(Ask(ListUse{}).value(), SizeIs(0));
+  for (const JobId job : {live, ended}) {
+    EXPECT_TRUE(absl::IsNotFound(Ask(ShowJob{{job}}).status())) << ToString(job);
+    EXPECT_TRUE(absl::IsNotFound(Ask(ExplainJob{{job}}).status())) << ToString(job);
+  }
+  EXPECT_TRUE(absl::IsPermissionDenied(Ask(ListHealth{}).status()));
+
+  caller_ = owner;
+  caller_.powers.hidden = kAllPrivate;
+  EXPECT_THAT(Ask(ListJobs{}).value(), SizeIs(1)) << "one's own is never hidden";
+  EXPECT_THAT(Ask(ListHistory{}).value(), SizeIs(1));
+  EXPECT_TRUE(Ask(ShowJob{{ended}}).ok());
+}
+
+TEST_F(HandlersTest, WhereNodesArePrivateThoseAreShownOnWhichTheCallerRuns) {
+  const NodeId node = Register();
+  door_.AwaitLaunch(Submit("a"));
+  caller_.powers.hidden = kAllPrivate;
+  EXPECT_THAT(Ask(ListNodes{}).value().nodes, SizeIs(1));
+  EXPECT_TRUE(node.valid());
+  caller_ = Caller{Role::kOwner, User{1001, 1001, "other"}};
+  ASSERT_THAT(Ask(ListNodes{}).value().nodes, SizeIs(1));
+  EXPECT_THAT(Ask(ListNodes{}).value().nodes[0].holders, SizeIs(1));
+  caller_.powers.hidden = static_cast<std::uint8_t>(Private::kJobs);
+  ASSERT_THAT(Ask(ListNodes{}).value().nodes, SizeIs(1));
+  EXPECT_THAT(Ask(ListNodes{}).value().nodes[0].holders, SizeIs(0));
+  caller_.powers.hidden = kAllPrivate;
+  EXPECT_THAT(Ask(ListNodes{}).value().nodes, SizeIs(0));
+  EXPECT_TRUE(absl::IsNotFound(Ask(ListNodes{.names = {"n1"}}).status()));
+}
+
+TEST_F(HandlersTest, WhereUseIsPrivateSharesHaveNoOthersNames) {
+  Submit("a");
+  const Shares all = Ask(ListShares{}).value();
+  ASSERT_THAT(all.associations, SizeIs(1));
+  caller_ = Caller{Role::kOwner, User{1001, 1001, "other"}};
+  caller_.powers.hidden = static_cast<std::uint8_t>(Private::kUsage);
+  const Shares shown = Ask(ListShares{.explain_user = all.associations[0].user}).value();
+  ASSERT_THAT(shown.associations, SizeIs(1));
+  EXPECT_EQ(shown.associations[0].user, "(private 1)");
+  EXPECT_EQ(shown.associations[0].shares, all.associations[0].shares);
+  EXPECT_THAT(shown.runs, SizeIs(0));
 }
 
 TEST_F(HandlersTest, ANoteIsKeptOfALiveJobAndOfOneThatHasEnded) {
@@ -303,6 +365,7 @@ TEST_F(HandlersTest, AlertsAreThoseThatLast) {
 }
 
 TEST_F(HandlersTest, AChangeOfPolicyIsListedAndInItsHistory) {
+  caller_.powers.operates = true;
   const auto changed = Ask(ChangePolicy{PolicyVerb::kAdd, PolicyKind::kAccount, "physics", {}});
   EXPECT_TRUE(changed.ok()) << changed.status();
   EXPECT_THAT(Ask(ListPolicy{{PolicyKind::kAccount}}).value(), SizeIs(1));

@@ -23,6 +23,7 @@ class AccountingTest : public testing::Test {
         make_.Of({Submitted(1, ""), Submitted(2, ""), SubmittedArray(10, {{5, 9, 2}}, 3)});
     batch.ended = {Ended(1, 1, "ann", "COMPLETED", 100), Ended(2, 2, "bob", "FAILED", 300),
                    Ended(10, 10, "ann", "FAILED", 200), Ended(11, 10, "ann", "COMPLETED", 400)};
+    batch.ended[1].detail.job.account = "physics";
     batch.ended[2].detail.job.array_task_id = "5";
     batch.ended[3].detail.job.array_task_id = "7";
     batch.attempts = {AttemptOf(1, 2), AttemptOf(1, 1), AttemptOf(12, 1)};
@@ -102,6 +103,24 @@ TEST_F(AccountingTest, AnArraysIdNamesItsElements) {
   EXPECT_THAT(Ids(filter), ElementsAre(11, 2, 10));
   filter.jobs = {JobId(11)};
   EXPECT_THAT(Ids(filter), ElementsAre(11));
+}
+
+TEST_F(AccountingTest, WhoIsShownPartSeesTheirOwnAndThatOfTheirAccounts) {
+  HistoryFilter filter;
+  filter.shown = HistoryFilter::Shown{"ann", {}};
+  EXPECT_THAT(Ids(filter), ElementsAre(11, 10, 1));
+  filter.shown = HistoryFilter::Shown{"eve", {}};
+  EXPECT_THAT(Ids(filter), IsEmpty());
+  filter.shown->accounts = {"chemistry", "physics"};
+  EXPECT_THAT(Ids(filter), ElementsAre(2));
+  filter.jobs = {JobId(2), JobId(10)};
+  EXPECT_THAT(Ids(filter), ElementsAre(2));
+  filter.shown->user = "ann";
+  filter.limit = 2;
+  EXPECT_THAT(Ids(filter), ElementsAre(11, 2));
+  filter.jobs.clear();
+  filter.user = "bob";
+  EXPECT_THAT(Ids(filter), ElementsAre(2));
 }
 
 TEST_F(AccountingTest, AFilterValueIsNeverReadAsSql) {

@@ -15,7 +15,7 @@ void PolicyWorld::Delete(PolicyKind kind, const std::string& name) {
 }
 
 std::string PolicyWorld::DeleteRefused(PolicyKind kind, const std::string& name) {
-  const Transition transition = Take(ChangePolicy{PolicyVerb::kDelete, kind, name, {}, ada});
+  const Transition transition = Take(ChangePolicy{PolicyVerb::kDelete, kind, name, {}, root});
   EXPECT_FALSE(transition.status.ok());
   return std::string(transition.status.message());
 }
@@ -67,7 +67,7 @@ void PolicyWorld::End(JobId job) {
 
 void PolicyWorld::Must(PolicyVerb verb, PolicyKind kind, const std::string& name,
                        std::vector<Assignment> said) {
-  const Transition transition = Take(ChangePolicy{verb, kind, name, std::move(said), ada});
+  const Transition transition = Take(ChangePolicy{verb, kind, name, std::move(said), root});
   EXPECT_TRUE(transition.status.ok()) << transition.status;
 }
 

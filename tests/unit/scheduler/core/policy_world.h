@@ -16,6 +16,8 @@ namespace muster::core::testing {
 
 class PolicyWorld : public World {
  public:
+  const User root{0, 0, "root"};
+
   void Add(PolicyKind kind, const std::string& name, std::vector<Assignment> said = {});
   void Set(PolicyKind kind, const std::string& name, std::vector<Assignment> said);
   void Delete(PolicyKind kind, const std::string& name);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "scheduler/model/change/actor.h"
 #include "tests/unit/scheduler/core/builders.h"
 
 namespace muster::core {
@@ -236,6 +237,73 @@ TEST_F(JobHandlersTest, OnlyTheOperatorReleasesWhatTheOperatorHolds) {
   world.config.operator_uid = world.bob.uid;
   EXPECT_TRUE(world.Take(HoldJob{job, std::nullopt, false, world.bob}).status.ok());
   EXPECT_EQ(world.ReasonFor(job).kind, ReasonKind::kNone);
+}
+
+TEST_F(JobHandlersTest, AnOperatorOfTheSiteChangesAnyJobAndActsInNone) {
+  const Actor operates(world.bob, true, {});
+  const JobId job = world.Submit(Tasks(1));
+  EXPECT_EQ(world.Take(HoldJob{job, std::nullopt, true, world.bob}).status.code(),
+            absl::StatusCode::kPermissionDenied);
+  ASSERT_TRUE(world.Take(HoldJob{job, std::nullopt, true, operates}).status.ok());
+  EXPECT_EQ(world.ReasonFor(job).kind, ReasonKind::kJobHeldAdmin);
+  ASSERT_TRUE(world.Take(HoldJob{job, std::nullopt, false, operates}).status.ok());
+  JobUpdate urgent;
+  urgent.nice = -5;
+  EXPECT_TRUE(world.Take(UpdateJob{job, std::nullopt, urgent, {}, operates}).status.ok());
+  JobUpdate elsewhere;
+  elsewhere.options = {"paths"};
+  elsewhere.asked = JobSpec();
+  EXPECT_EQ(world.Take(UpdateJob{job, std::nullopt, elsewhere, {}, operates}).status.code(),
+            absl::StatusCode::kPermissionDenied)
+      << "its files are made as its owner";
+  world.Schedule();
+  world.TellStarted(node, job);
+  StartStep step;
+  step.token = "step";
+  step.job = job;
+  step.program = testing::Script();
+  step.by = operates;
+  EXPECT_EQ(world.Take(step).status.code(), absl::StatusCode::kPermissionDenied)
+      << "a program in it runs as its owner";
+  EXPECT_TRUE(world.Take(CancelJob{job, std::nullopt, operates}).status.ok());
+}
+
+TEST_F(JobHandlersTest, ACoordinatorChangesTheJobsOfAnAccountAndOfThoseBelowIt) {
+  const User root{0, 0, "root"};
+  for (const auto& [name, parent] : {std::pair("physics", "root"), std::pair("theory", "physics"),
+                                     std::pair("chemistry", "root")}) {
+    ASSERT_TRUE(world
+                    .Take(ChangePolicy{
+                        PolicyVerb::kAdd, PolicyKind::kAccount, name, {{"Parent", parent}}, root})
+                    .status.ok());
+    ASSERT_TRUE(
+        world
+            .Take(ChangePolicy{
+                PolicyVerb::kAdd, PolicyKind::kAssociation, absl::StrCat(name, "/ada"), {}, root})
+            .status.ok());
+  }
+  const auto submit = [&](const std::string& account) {
+    JobSpec spec = world.Spec(Tasks(1));
+    spec.account = account;
+    return world.Submit(spec);
+  };
+  const JobId theory = submit("theory");
+  const JobId chemistry = submit("chemistry");
+  const Actor leads(world.bob, false, {"physics"});
+  EXPECT_EQ(world.Take(HoldJob{chemistry, std::nullopt, true, leads}).status.code(),
+            absl::StatusCode::kPermissionDenied);
+  ASSERT_TRUE(world.Take(HoldJob{theory, std::nullopt, true, leads}).status.ok());
+  EXPECT_EQ(world.Take(HoldJob{theory, std::nullopt, false, world.ada}).status.code(),
+            absl::StatusCode::kPermissionDenied)
+      << "it is not its owner's to release";
+  ASSERT_TRUE(world.Take(HoldJob{theory, std::nullopt, false, leads}).status.ok());
+  JobUpdate urgent;
+  urgent.nice = -5;
+  EXPECT_EQ(world.Take(UpdateJob{theory, std::nullopt, urgent, {}, leads}).status.code(),
+            absl::StatusCode::kPermissionDenied);
+  EXPECT_EQ(world.Take(CancelJob{chemistry, std::nullopt, leads}).status.code(),
+            absl::StatusCode::kPermissionDenied);
+  EXPECT_TRUE(world.Take(CancelJob{theory, std::nullopt, leads}).status.ok());
 }
 
 TEST_F(JobHandlersTest, ADeadlineThatCannotBeMetEndsTheJobUnstarted) {

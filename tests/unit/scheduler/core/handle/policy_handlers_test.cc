@@ -23,6 +23,44 @@ TEST(PolicyHandlers, AnObjectIsAddedChangedAndDeletedWithItsHistory) {
             "added Priority=100; Priority=50 (was 100), MaxTRESPerUser=cpu=64; deleted");
 }
 
+TEST(PolicyHandlers, ACoordinatorChangesWhoBelongsToTheAccountsAndWithWhichLimits) {
+  PolicyWorld world;
+  world.Add(PolicyKind::kAccount, "physics", {});
+  world.Add(PolicyKind::kAccount, "theory", {{"Parent", "physics"}});
+  world.Add(PolicyKind::kAccount, "chemistry", {});
+  world.Add(PolicyKind::kQos, "high", {});
+  const Actor leads(world.ada, false, {"physics"});
+  const auto code = [&](PolicyVerb verb, PolicyKind kind, const std::string& name,
+                        std::vector<Assignment> said = {}) {
+    return world.Take(ChangePolicy{verb, kind, name, std::move(said), leads}).status.code();
+  };
+  using Kind = PolicyKind;
+  EXPECT_EQ(code(PolicyVerb::kAdd, Kind::kAssociation, "theory/bob", {{"MaxJobs", "4"}}),
+            absl::StatusCode::kOk);
+  EXPECT_EQ(code(PolicyVerb::kSet, Kind::kAssociation, "theory/bob", {{"Fairshare", "7"}}),
+            absl::StatusCode::kOk);
+  EXPECT_EQ(FindAssociation(world.state.policy().site(), "theory", "bob")->shares, 7U);
+  constexpr absl::StatusCode kDenied = absl::StatusCode::kPermissionDenied;
+  EXPECT_EQ(code(PolicyVerb::kAdd, Kind::kAssociation, "chemistry/bob"), kDenied);
+  EXPECT_EQ(code(PolicyVerb::kSet, Kind::kAccount, "physics", {{"GrpJobs", "9"}}), kDenied);
+  EXPECT_EQ(code(PolicyVerb::kSet, Kind::kQos, "high", {{"Priority", "9"}}), kDenied);
+  EXPECT_EQ(code(PolicyVerb::kSet, Kind::kAssociation, "theory/bob", {{"q_o_s", "high"}}), kDenied);
+  EXPECT_EQ(code(PolicyVerb::kSet, Kind::kAssociation, "theory/bob", {{"RawUsage", "0"}}), kDenied);
+  EXPECT_EQ(code(PolicyVerb::kDelete, Kind::kAssociation, "theory/bob"), absl::StatusCode::kOk);
+  EXPECT_EQ(
+      world.Take(ChangePolicy{PolicyVerb::kAdd, Kind::kAssociation, "theory/eve", {}, world.bob})
+          .status.code(),
+      kDenied);
+  EXPECT_EQ(world
+                .Take(ChangePolicy{PolicyVerb::kSet,
+                                   Kind::kQos,
+                                   "high",
+                                   {{"Priority", "9"}},
+                                   Actor(world.bob, true, {})})
+                .status.code(),
+            absl::StatusCode::kOk);
+}
+
 TEST(PolicyHandlers, WhatChangesNothingMakesNoEvent) {
   PolicyWorld world;
   world.Add(PolicyKind::kQos, "high", {{"Priority", "100"}});
@@ -42,7 +80,7 @@ TEST(PolicyHandlers, NonsenseIsRefusedInOneLineThatSaysWhere) {
     const SitePolicy before = world.state.policy().site();
     const PolicyVerb verb = Has(before, kind, name) ? PolicyVerb::kSet : PolicyVerb::kAdd;
     const Transition transition =
-        world.Take(ChangePolicy{verb, kind, name, std::move(said), world.ada});
+        world.Take(ChangePolicy{verb, kind, name, std::move(said), world.root});
     EXPECT_FALSE(transition.status.ok());
     EXPECT_EQ(world.state.policy().site(), before);
     return std::string(transition.status.message());
@@ -145,7 +183,7 @@ TEST(PolicyHandlers, AReservationByCountGetsNodesThatAreFreeOfJobsAndReservation
         {"StartTime", "2030-01-01T00:00Z"}, {"Duration", "60"}, {"Users", "ada"}};
     said.insert(said.end(), more.begin(), more.end());
     return world.Take(
-        ChangePolicy{PolicyVerb::kAdd, PolicyKind::kReservation, name, said, world.ada});
+        ChangePolicy{PolicyVerb::kAdd, PolicyKind::kReservation, name, said, world.root});
   };
   ASSERT_TRUE(reserve("one", {{"NodeCnt", "1"}}).status.ok());
   EXPECT_EQ(FindReservation(world.state.policy().site(), "one")->nodes, "n2");

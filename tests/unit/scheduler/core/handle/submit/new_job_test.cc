@@ -37,12 +37,12 @@ std::vector<Duration> LimitsOf(const JobSpec& spec) {
 TEST(NewJob, ATaskThatAskedForItsOwnGpusSeesThoseAndOneOfAJobsGpusDoesNot) {
   JobSpec spec;
   spec.request.gpus_per_task.count = 2;
-  ASSERT_TRUE(BeginNew(SchedulerConfig(), spec).ok());
+  ASSERT_TRUE(BeginNew(spec.user, SchedulerConfig(), spec).ok());
   EXPECT_TRUE(spec.request.own_gpus);
   JobSpec whole;
   whole.request.gpus.count = 2;
   whole.request.own_gpus = true;  // what a client says of it counts nothing
-  ASSERT_TRUE(BeginNew(SchedulerConfig(), whole).ok());
+  ASSERT_TRUE(BeginNew(whole.user, SchedulerConfig(), whole).ok());
   EXPECT_FALSE(whole.request.own_gpus);
 }
 
@@ -53,15 +53,15 @@ TEST(NewJob, OnlyOperatorsRaiseAPriority) {
   spec.user = User{1000, 1000, "ada"};
   spec.nice = -5;
   spec.priority = 9;
-  EXPECT_TRUE(absl::IsInvalidArgument(BeginNew(config, spec)));
+  EXPECT_TRUE(absl::IsInvalidArgument(BeginNew(spec.user, config, spec)));
   spec.nice = 5;
-  ASSERT_TRUE(BeginNew(config, spec).ok());
+  ASSERT_TRUE(BeginNew(spec.user, config, spec).ok());
   EXPECT_EQ(spec.priority, 0U);
   EXPECT_THAT(spec.recorded, ElementsAre("priority=9"));
   JobSpec of_operator;
   of_operator.user = User{7, 7, "op"};
   of_operator.nice = -5;
-  ASSERT_TRUE(BeginNew(config, of_operator).ok());
+  ASSERT_TRUE(BeginNew(of_operator.user, config, of_operator).ok());
   EXPECT_EQ(of_operator.nice, -5);
   EXPECT_THAT(of_operator.recorded, IsEmpty());
 }

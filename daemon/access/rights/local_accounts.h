@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include <set>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -18,5 +19,8 @@ absl::StatusOr<User> UserNamed(const std::string& name);
 
 // The account of a numeric user id; the number as a name when there is none.
 User UserOf(uid_t uid);
+
+// The names of the groups that a user is in, those by the number of its own among them.
+std::set<std::string> GroupNamesOf(const User& user);
 
 }  // namespace muster::daemon

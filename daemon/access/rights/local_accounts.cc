@@ -1,7 +1,9 @@
-#include "daemon/access/local_accounts.h"
+#include "daemon/access/rights/local_accounts.h"
 
+#include <grp.h>
 #include <pwd.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -30,6 +32,28 @@ absl::StatusOr<User> UserNamed(const std::string& name) {
     return absl::NotFoundError("a user whom the controller's machine does not know");
   }
   return User{found->pw_uid, found->pw_gid, found->pw_name};
+}
+
+std::set<std::string> GroupNamesOf(const User& user) {
+  int count = 64;
+  std::vector<gid_t> ids(static_cast<std::size_t>(count));
+  if (getgrouplist(user.name.c_str(), user.gid, ids.data(), &count) < 0) {
+    ids.resize(static_cast<std::size_t>(count));
+    if (getgrouplist(user.name.c_str(), user.gid, ids.data(), &count) < 0) {
+      return {};
+    }
+  }
+  ids.resize(static_cast<std::size_t>(count));
+  std::set<std::string> names;
+  std::vector<char> buffer(std::size_t{1} << 20);  // a group's members are read with it
+  for (const gid_t id : ids) {
+    group entry{};
+    group* found = nullptr;
+    if (getgrgid_r(id, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr) {
+      names.insert(found->gr_name);
+    }
+  }
+  return names;
 }
 
 }  // namespace muster::daemon

@@ -1,4 +1,4 @@
-#include "daemon/access/local_accounts.h"
+#include "daemon/access/rights/local_accounts.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
