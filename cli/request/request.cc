@@ -323,8 +323,7 @@ absl::Status CompleteRequest(const Context& context, JobRequest* request) {
   }
   program.umask = CurrentUmask();
   if (context.new_job) {
-    request->spec.record =
-        RunRecord(program.environment, context.environment.entries(), program.work_dir);
+    request->spec.record = RunRecord(program, context.environment.entries());
   }
   return absl::OkStatus();
 }

@@ -25,10 +25,13 @@
 #include "scheduler/core/explain/counterfactual.h"
 #include "scheduler/core/explain/elastic_text.h"
 #include "scheduler/core/explain/explain.h"
+#include "scheduler/core/explain/slower_runs.h"
 #include "scheduler/core/place/worth/placement_quality.h"
 #include "scheduler/core/plan/snapshot_builder.h"
+#include "scheduler/model/job/job_state.h"
 #include "scheduler/model/value/job_text.h"
 #include "scheduler/model/value/output_pattern.h"
+#include "scheduler/model/value/program_record.h"
 
 namespace muster::daemon {
 namespace {
@@ -258,6 +261,29 @@ void KeepNewestAttempts(JobDetail& live) {
                       live.attempts.end() - std::min(kMost, std::ssize(live.attempts)));
 }
 
+// Says of a run that has ended that it and those before it were slower than earlier runs of the
+// same program at the same size. Elements and components are parts of something: they are not
+// judged.
+void AddSlowerRuns(Accounting& accounting, JobDetail& detail) {
+  const JobView& job = detail.job;
+  if (job.state != Name(JobState::kCompleted) || job.restarts > 0 || !job.array_task_id.empty() ||
+      job.het_size > 0 || ProgramLineOf(detail.record).empty()) {
+    return;
+  }
+  const absl::StatusOr<std::vector<JobDetail>> runs = accounting.RunsLike(detail);
+  if (!runs.ok()) {
+    return;
+  }
+  std::vector<core::FinishedRun> finished;
+  for (const JobDetail& run : *runs) {
+    finished.push_back({run.job.id, run.job.end_time - run.job.start_time - run.job.suspended,
+                        run.record, run.job.nodes});
+  }
+  if (const std::optional<core::SlowerRuns> slower = core::FindSlowerRuns(finished)) {
+    detail.job.warnings.push_back({"Slower", core::ToSentence(*slower), job.end_time});
+  }
+}
+
 // What the accounting and the programs add to a job of the state, or of the accounting.
 void Complete(const Backend& backend, const Call<ShowJob>& call, const ShowJob& asked, Time now,
               bool lives, JobDetail& detail) {
@@ -275,6 +301,9 @@ void Complete(const Backend& backend, const Call<ShowJob>& call, const ShowJob& 
   AddDigest(detail);
   TakePage(asked, detail);
   if (MaySee(call.caller, detail.job.user)) {
+    if (!lives) {
+      AddSlowerRuns(backend.accounting, detail);
+    }
     AddProgram(backend.store, asked.with_script, detail);
     return;
   }

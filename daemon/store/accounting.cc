@@ -10,6 +10,8 @@
 #include "daemon/store/job_store.h"
 #include "daemon/store/target_history.h"
 #include "scheduler/base/status.h"
+#include "scheduler/model/job/job_state.h"
+#include "scheduler/model/value/program_record.h"
 
 namespace muster::daemon {
 namespace {
@@ -144,6 +146,30 @@ absl::StatusOr<std::vector<JobDetail>> Accounting::Show(
     ASSIGN_OR_RETURN(detail.attempts, ReadAttempts(detail.job.id));
   }
   return details;
+}
+
+absl::StatusOr<std::vector<JobDetail>> Accounting::RunsLike(const JobDetail& job) {
+  const std::string program = ProgramLineOf(job.record);
+  const MutexLock hold(&mutex_);
+  Statement rows(*database_, R"(SELECT id, detail FROM history WHERE "user" = ? AND name = ? AND )"
+                             "state = ? AND ended <= ? AND array_index IS NULL "
+                             "ORDER BY ended DESC, id DESC LIMIT ?");
+  rows.Start(job.job.user, job.job.name, std::string(Name(JobState::kCompleted)),
+             std::int64_t{job.job.end_time.time_since_epoch().count()}, std::int64_t{kRunsMost});
+  ASSIGN_OR_RETURN(std::vector<JobDetail> runs, ReadDetails(*database_, &rows));
+  std::erase_if(runs, [&](const JobDetail& run) {
+    return run.job.restarts > 0 || run.job.het_size > 0 || run.job.tasks != job.job.tasks ||
+           run.job.cpus != job.job.cpus || run.job.gpus != job.job.gpus ||
+           run.job.node_count != job.job.node_count || ProgramLineOf(run.record) != program;
+  });
+  std::reverse(runs.begin(), runs.end());
+  // Of those that ended at the same moment it is the last.
+  const auto own = std::find_if(runs.begin(), runs.end(),
+                                [&job](const JobDetail& run) { return run.job.id == job.job.id; });
+  if (own != runs.end()) {
+    runs.erase(own + 1, runs.end());
+  }
+  return runs;
 }
 
 absl::StatusOr<std::vector<TargetHistory>> Accounting::Targets(

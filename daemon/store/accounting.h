@@ -54,6 +54,12 @@ class Accounting {
   // ids, or those whose array index is in `elements`. Empty when none has ended.
   absl::StatusOr<std::vector<JobDetail>> Show(JobId id, const std::vector<std::uint32_t>& elements);
 
+  // Runs of the job's user and name that completed at once, are made of the same program and had as
+  // many tasks, CPUs, GPUs and nodes: the newest kRunsMost that ended no later, in that order, and
+  // the job's own last.
+  static constexpr std::size_t kRunsMost = 64;
+  absl::StatusOr<std::vector<JobDetail>> RunsLike(const JobDetail& job);
+
   // What has ended of the jobs that these terms name.
   absl::StatusOr<std::vector<TargetHistory>> Targets(const std::vector<DependencyTerm>& terms);
 

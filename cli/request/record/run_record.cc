@@ -15,6 +15,7 @@
 #include "scheduler/base/text/words.h"
 #include "scheduler/base/utf8.h"
 #include "scheduler/model/value/fingerprint.h"
+#include "scheduler/model/value/program_record.h"
 
 namespace muster::cli {
 namespace {
@@ -68,14 +69,12 @@ const std::optional<GitState>& KnownState(const std::string& directory,
 
 }  // namespace
 
-std::vector<std::string> RunRecord(const std::vector<std::string>& environment,
-                                   const std::vector<std::string>& own,
-                                   const std::string& directory) {
+std::vector<std::string> RunRecord(const Program& program, const std::vector<std::string>& own) {
   if (std::find(own.begin(), own.end(), absl::StrCat(kNoRecord, "=0")) != own.end()) {
     return {};
   }
   std::map<std::string, std::string> variables;
-  for (const std::string& variable : environment) {
+  for (const std::string& variable : program.environment) {
     const std::pair<std::string, std::string> parts =
         absl::StrSplit(variable, absl::MaxSplits('=', 1));
     variables.insert(parts);
@@ -98,7 +97,9 @@ std::vector<std::string> RunRecord(const std::vector<std::string>& environment,
     }
   }
   record["environment"] = HashText(Fingerprint().Add(kept).value());
-  if (const std::optional<GitState>& git = KnownState(directory, own)) {
+  record[std::string(kProgramRecord)] =
+      HashText(Fingerprint().Add(program.script).Add(program.argv).value());
+  if (const std::optional<GitState>& git = KnownState(program.work_dir, own)) {
     record["git.commit"] = git->commit;
     record["git.changed"] = WordOf(git->changed);
   }

@@ -11,16 +11,15 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "scheduler/model/job/job_spec.h"
 
 namespace muster::cli {
 
 inline constexpr const char* kNoRecord = "MUSTER_RECORD";  // of which "0" turns it off
 
-// `environment` is the job's, `own` that of this process, which says whether a record is wanted:
-// "conda=base", "environment=9f86d081884c7d65", "git.changed=no", "git.commit=…", "modules=…",
-// "seed.PYTHONHASHSEED=0", "virtualenv=…".
-std::vector<std::string> RunRecord(const std::vector<std::string>& environment,
-                                   const std::vector<std::string>& own,
-                                   const std::string& directory);
+// `own` is the environment of this process, which says whether a record is wanted: "conda=base",
+// "environment=9f86d081884c7d65", "git.changed=no", "git.commit=…", "modules=…", "program=…" (a
+// hash of the script and the command), "seed.PYTHONHASHSEED=0", "virtualenv=…".
+std::vector<std::string> RunRecord(const Program& program, const std::vector<std::string>& own);
 
 }  // namespace muster::cli

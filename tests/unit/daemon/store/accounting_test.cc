@@ -123,6 +123,31 @@ TEST_F(AccountingTest, WhoIsShownPartSeesTheirOwnAndThatOfTheirAccounts) {
   EXPECT_THAT(Ids(filter), ElementsAre(2));
 }
 
+TEST_F(AccountingTest, RunsAreAlikeOfOneProgramAtOneSize) {
+  Batch batch = make_.Of({Submitted(20, ""), Submitted(21, ""), Submitted(22, ""),
+                          Submitted(23, ""), Submitted(24, ""), Submitted(25, "")});
+  for (std::uint64_t id = 20; id <= 25; ++id) {
+    batch.ended.push_back(Ended(id, id, "ann", "COMPLETED", 1000 + id));
+    batch.ended.back().detail.record = {"environment=1", "program=a"};
+  }
+  batch.ended[1].detail.record = {"program=b"};
+  batch.ended[2].detail.job.cpus += 1;
+  batch.ended[3].detail.job.restarts = 1;
+  ASSERT_TRUE(store_->Commit({&batch, 1}).ok());
+  const auto like = [&](std::uint64_t id) {
+    const auto runs = accounting_->RunsLike(accounting_->Show(JobId(id), {})->front());
+    EXPECT_TRUE(runs.ok()) << runs.status();
+    std::vector<std::uint64_t> ids;
+    for (const JobDetail& run : *runs) {
+      ids.push_back(run.job.id.value());
+    }
+    return ids;
+  };
+  EXPECT_THAT(like(25), ElementsAre(20, 24, 25));
+  EXPECT_THAT(like(24), ElementsAre(20, 24)) << "those that ended later are not there yet";
+  EXPECT_THAT(like(21), ElementsAre(21));
+}
+
 TEST_F(AccountingTest, AFilterValueIsNeverReadAsSql) {
   HistoryFilter filter;
   filter.user = "x' OR '1'='1";

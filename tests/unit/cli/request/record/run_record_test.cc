@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "scheduler/model/value/program_record.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
 namespace muster::cli {
@@ -21,7 +22,11 @@ using Variables = std::vector<std::string>;
 class RunRecordTest : public ::testing::Test {
  protected:
   [[nodiscard]] Variables Of(const Variables& environment) const {
-    return RunRecord(environment, {}, directory_.path());
+    Program program;
+    program.environment = environment;
+    program.script = "#!/bin/sh\n";
+    program.work_dir = directory_.path();
+    return RunRecord(program, {});
   }
   [[nodiscard]] std::string HashOf(const Variables& environment) const {
     const Variables record = Of(environment);
@@ -34,10 +39,11 @@ class RunRecordTest : public ::testing::Test {
 };
 
 TEST_F(RunRecordTest, NamesWhatARunIsMadeOfInOrder) {
-  EXPECT_THAT(Of({"LOADEDMODULES=gcc/12:openmpi/4", "VIRTUAL_ENV=/v", "PYTHONHASHSEED=0",
-                  "CONDA_DEFAULT_ENV=base", "SEED=7"}),
-              ElementsAre("conda=base", StartsWith("environment="), "modules=gcc/12:openmpi/4",
-                          "seed.PYTHONHASHSEED=0", "seed.SEED=7", "virtualenv=/v"));
+  EXPECT_THAT(
+      Of({"LOADEDMODULES=gcc/12:openmpi/4", "VIRTUAL_ENV=/v", "PYTHONHASHSEED=0",
+          "CONDA_DEFAULT_ENV=base", "SEED=7"}),
+      ElementsAre("conda=base", StartsWith("environment="), "modules=gcc/12:openmpi/4",
+                  StartsWith("program="), "seed.PYTHONHASHSEED=0", "seed.SEED=7", "virtualenv=/v"));
 }
 
 TEST_F(RunRecordTest, TheHashIsThatOfAllVariablesButTheShellsOwn) {
@@ -45,6 +51,23 @@ TEST_F(RunRecordTest, TheHashIsThatOfAllVariablesButTheShellsOwn) {
   EXPECT_EQ(HashOf(one), HashOf({"B=2", "A=1", "PWD=/x", "SHLVL=4", "XDG_SESSION_ID=9"}));
   EXPECT_NE(HashOf(one), HashOf({"A=1", "B=3"}));
   EXPECT_NE(HashOf(one), HashOf({"A=1"}));
+}
+
+TEST_F(RunRecordTest, TheProgramIsKnownByItsScriptAndItsCommand) {
+  Program program;
+  program.work_dir = directory_.path();
+  program.script = "#!/bin/sh\n";
+  program.argv = {"train.sh", "--epochs", "7"};
+  const std::string one = ProgramLineOf(RunRecord(program, {}));
+  EXPECT_EQ(one, ProgramLineOf(RunRecord(program, {})));
+  program.environment = {"A=1"};
+  EXPECT_EQ(one, ProgramLineOf(RunRecord(program, {})));
+  program.argv.back() = "8";
+  EXPECT_NE(one, ProgramLineOf(RunRecord(program, {})));
+  program.argv.back() = "7";
+  program.script += "exit 0\n";
+  EXPECT_NE(one, ProgramLineOf(RunRecord(program, {})));
+  EXPECT_EQ(ProgramLineOf({"programs=1", "program"}), "");
 }
 
 TEST_F(RunRecordTest, NoValueThatMayBeASecretIsInIt) {
@@ -60,7 +83,10 @@ TEST_F(RunRecordTest, AValueThatCannotBeSentOrIsLongIsItsHash) {
 }
 
 TEST_F(RunRecordTest, WhoWantsNoneHasNone) {
-  EXPECT_THAT(RunRecord({"SEED=7"}, {"MUSTER_RECORD=0"}, directory_.path()), IsEmpty());
+  Program program;
+  program.environment = {"SEED=7"};
+  program.work_dir = directory_.path();
+  EXPECT_THAT(RunRecord(program, {"MUSTER_RECORD=0"}), IsEmpty());
 }
 
 }  // namespace
