@@ -273,6 +273,9 @@ std::vector<Option> EstimateOptions() {
              "GPUs to fit into, by size (80G) or type and size (h100:80G,a100:40G); usual types "
              "otherwise"),
       option("cluster", "", "Fit into the GPU types of the live cluster"),
+      option("submit", "",
+             "Submit the script with one task a GPU, the memory that the estimate says and a tenth "
+             "more, and --parallel"),
       option("bandwidth", "RATE", "Of a GPU to others: 50e9, 50GB/s, 400Gb/s"),
       option("gpus-per-node", "N", "With --node-bandwidth: how many GPUs share a node"),
       option("node-bandwidth", "RATE",

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/place/estimate_submission.h"
 #include "tests/unit/cli/program.h"
 
 namespace muster::cli {
@@ -164,6 +165,35 @@ TEST(Estimate, BadUsageIsOneLine) {
               HasSubstr("more than 64 bits"));
   EXPECT_EQ(refused({"--params", "7B", "extra"}),
             "muster estimate: too many arguments: see muster estimate --help\n");
+}
+
+TEST(Estimate, SaysHowToSubmitATaskForEachGpuWithItsMemoryAndATenthMore) {
+  // 14 GB: 15.4 with a tenth more, which are 14.3 GiB.
+  const Json submit = SevenBillion("zero3")["submit"];
+  EXPECT_EQ(submit["ntasks"], "8");
+  EXPECT_EQ(submit["gpus-per-task"], "1");
+  EXPECT_EQ(submit["gpu-memory"], "15G");
+  EXPECT_EQ(submit["parallel"], "tp=1,pp=1,dp=8");
+  EXPECT_FALSE(EstimateDocument({"--params", "1e9"})["submit"].contains("parallel"));
+  EXPECT_THAT(Estimate({"--params", "1e9"}).out,
+              HasSubstr("muster submit --gpu-memory=17G --gpus-per-task=1 --ntasks=1 SCRIPT"));
+}
+
+TEST(Estimate, MemoryIsAskedInWholeGiBWithATenthMore) {
+  EXPECT_EQ(MemoryToAsk(Bytes(10 << 20)), Bytes(1ULL << 30));
+  EXPECT_EQ(MemoryToAsk(Bytes(10ULL << 30)), Bytes(11ULL << 30));
+  EXPECT_EQ(MemoryToAsk(Bytes((10ULL << 30) + 1)), Bytes(12ULL << 30)) << "never less";
+}
+
+TEST(Estimate, ScriptsGoWithSubmitAndWhatFitsNowhereIsNotSubmitted) {
+  EXPECT_THAT(Estimate({"--params", "1e9", "train.sh"}).err,
+              HasSubstr("a script goes with --submit"));
+  EXPECT_THAT(Estimate({"--params", "1e9", "--submit"}).err,
+              HasSubstr("--submit: name the script"));
+  const ProgramEnd large = Estimate({"--params", "70e9", "--submit", "train.sh"});
+  EXPECT_EQ(large.code, 1);
+  EXPECT_THAT(large.err, HasSubstr("no type of GPU has the "));
+  EXPECT_EQ(large.err.find('\n'), large.err.size() - 1);
 }
 
 }  // namespace
