@@ -127,11 +127,14 @@ class DumpReader {
       if (absl::EqualsIgnoreCase(word.key, "DefaultAccount")) {
         user.chosen = word.value;
       } else if (absl::EqualsIgnoreCase(word.key, "AdminLevel")) {
-        settings_.Remark(place, absl::StrCat(line.name, ": AdminLevel=", word.value),
-                         "operators are root and the user who runs musterd");
+        if (!absl::EqualsIgnoreCase(word.value, "None")) {
+          settings_.AddName("access", "operators", line.name);
+        }
       } else if (absl::EqualsIgnoreCase(word.key, "Coordinator")) {
-        settings_.Remark(place, absl::StrCat(line.name, ": Coordinator=", word.value),
-                         "there are no coordinators of accounts");
+        for (const std::string& account :
+             std::vector<std::string>(absl::StrSplit(word.value, ',', absl::SkipEmpty()))) {
+          settings_.AddName("access.coordinators", account, line.name);
+        }
       } else {
         TakeRule(line.name, word, first, place, &user);
       }

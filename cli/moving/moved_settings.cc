@@ -70,6 +70,17 @@ void MovedSettings::SetNumber(const std::string& section, const std::string& key
   Section(section)[key] = absl::StrCat(number);
 }
 
+void MovedSettings::AddName(const std::string& section, const std::string& key,
+                            const std::string& name) {
+  std::string& list = Section(section)[key];
+  const std::string text = TomlText(name);
+  if (list.empty()) {
+    list = absl::StrCat("[", text, "]");
+  } else if (list.find(text) == std::string::npos) {
+    list.insert(list.size() - 1, absl::StrCat(", ", text));
+  }
+}
+
 bool MovedSettings::Has(const std::string& section, const std::string& key) const {
   const auto found = sections_.find(section);
   return found != sections_.end() && found->second.count(key) != 0;

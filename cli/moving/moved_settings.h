@@ -20,6 +20,8 @@ class MovedSettings {
   // KEY = "text" or KEY = number of a section; "" is the head of the file.
   void SetText(const std::string& section, const std::string& key, const std::string& text);
   void SetNumber(const std::string& section, const std::string& key, std::int64_t number);
+  // One more name in the list KEY of a section, where it is not in it.
+  void AddName(const std::string& section, const std::string& key, const std::string& name);
   // True when there is one already.
   [[nodiscard]] bool Has(const std::string& section, const std::string& key) const;
 

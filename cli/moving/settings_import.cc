@@ -210,6 +210,27 @@ class SettingsImport {
     }
   }
 
+  // What users are not shown of one another.
+  void Private(const std::string& place, const ConfWord& word) {
+    const std::map<std::string, std::vector<const char*>> words = {
+        {"jobs", {"jobs", "history"}},
+        {"usage", {"usage"}},
+        {"nodes", {"nodes"}},
+        {"all", {"jobs", "history", "usage", "nodes"}}};
+    for (const std::string& each :
+         std::vector<std::string>(absl::StrSplit(word.value, ',', absl::SkipEmpty()))) {
+      const auto known = words.find(Lower(each));
+      if (known == words.end()) {
+        settings_.Remark(place, absl::StrCat(word.key, "=", each),
+                         "only jobs, usage and nodes can be private: `[access]`");
+        continue;
+      }
+      for (const char* name : known->second) {
+        settings_.AddName("access", "private", name);
+      }
+    }
+  }
+
   // A script of the agents'.
   void Script(const char* section, const std::string& place, const ConfWord& word) {
     if (word.value.find_first_of("*?[") != std::string::npos) {
@@ -248,6 +269,7 @@ class SettingsImport {
         {"prioritymaxage", period("priority", "max_age")},
         {"priorityweighttres", &SettingsImport::Weights},
         {"licenses", &SettingsImport::Licenses},
+        {"privatedata", &SettingsImport::Private},
         {"prolog", script("prolog")},
         {"epilog", script("epilog")},
     };

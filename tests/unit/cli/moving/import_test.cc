@@ -143,7 +143,7 @@ TEST(Import, ADumpBecomesAccountsAndUsers) {
                           HasSubstr("accounts = \"physics,optics\"\n"),
                           HasSubstr("default_account = \"physics\"\n"), HasSubstr("[qos.high]\n")));
   EXPECT_THAT(settings.remarks(), Contains(HasSubstr("dump.cfg:11: ada in optics: Fairshare=9")));
-  EXPECT_THAT(settings.remarks(), Contains(HasSubstr("bob: AdminLevel=Operator")));
+  EXPECT_THAT(settings.Write(), HasSubstr("[access]\noperators = [\"bob\"]\n"));
   EXPECT_THAT(settings.remarks(), Not(Contains(HasSubstr("MaxJobs"))));
   EXPECT_TRUE(Accepted(text).ok()) << Accepted(text) << "\n" << text;
 }
@@ -162,6 +162,21 @@ TEST(Import, ValuesBreakNeitherTheFileNorItsComments) {
   EXPECT_THAT(text, HasSubstr("cluster = \"a\\\"b\\\\c\\u000ad\"\n"));
   EXPECT_THAT(text, HasSubstr("#   x:1: what ever: why\n"));
   EXPECT_TRUE(ConfigFile::Parse(text, "x").ok());
+}
+
+TEST(Import, OperatorsCoordinatorsAndWhatIsPrivateMoveIn) {
+  const MovedSettings settings = Moved(
+      "ClusterName=c\nPrivateData=jobs,accounts,nodes\n",
+      "Cluster - 'c':Fairshare=1\nParent - 'root'\nAccount - 'a':Fairshare=1\n"
+      "Account - 'b':Fairshare=1\nParent - 'a'\n"
+      "User - 'ada':Coordinator='a,b':Fairshare=1\n"
+      "User - 'bob':Coordinator='a':AdminLevel='Administrator'\nUser - 'eve':AdminLevel='None'\n"
+      "Parent - 'b'\nUser - 'bob':AdminLevel='Administrator'\n");
+  const std::string text = settings.Write();
+  EXPECT_THAT(text, HasSubstr("operators = [\"bob\"]\n"
+                              "private = [\"jobs\", \"history\", \"nodes\"]\n"));
+  EXPECT_THAT(text, HasSubstr("[access.coordinators]\na = [\"ada\", \"bob\"]\nb = [\"ada\"]\n"));
+  EXPECT_THAT(settings.remarks(), Contains(HasSubstr("PrivateData=accounts: only jobs, usage")));
 }
 
 }  // namespace
