@@ -1,17 +1,22 @@
 #include "cli/place/estimate_submission.h"
 
+#include <algorithm>
+#include <cstdint>
+
 #include "absl/strings/str_cat.h"
 
 namespace muster::cli {
 namespace {
 
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
+constexpr std::uint64_t kMemoryMost = std::uint64_t{1} << 62;  // more than any GPU has
 constexpr std::uint64_t kUncountedPart = 10;  // a tenth: the framework's own, fragmentation
 
 }  // namespace
 
 Bytes MemoryToAsk(Bytes estimated) {
-  const std::uint64_t whole = estimated.value() + estimated.value() / kUncountedPart;
+  const std::uint64_t bytes = std::min(estimated.value(), kMemoryMost);
+  const std::uint64_t whole = bytes + bytes / kUncountedPart;
   return Bytes((whole + kGiB - 1) / kGiB * kGiB);
 }
 

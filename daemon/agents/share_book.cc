@@ -33,7 +33,8 @@ bool ShareBook::AddKeepers(const SharedImage& image, const std::vector<NodeId>& 
   for (const NodeId keeper : keepers) {
     const auto listed = std::find(nodes.list.begin(), nodes.list.end(), keeper);
     const bool is_keeper = listed - nodes.list.begin() < static_cast<std::ptrdiff_t>(nodes.keepers);
-    if (is_keeper || Contains(nodes.dropped, keeper)) {
+    const bool fits = listed != nodes.list.end() || nodes.list.size() < kNodesMax;
+    if (is_keeper || !fits || Contains(nodes.dropped, keeper)) {
       continue;
     }
     if (listed != nodes.list.end()) {
