@@ -189,7 +189,9 @@ absl::StatusOr<int> EstimateTraining(const Invocation& invocation) {
             ? std::string("--submit: name the script to submit after the options")
             : absl::StrCat(Quote(invocation.arguments.front()), ": a script goes with --submit"));
   }
-  ASSIGN_OR_RETURN(const EstimateRequest request, ReadEstimateRequest(invocation));
+  // What follows --submit names no nodes to fit into.
+  const Invocation asked{invocation.environment, invocation.verbs, invocation.values, {}};
+  ASSIGN_OR_RETURN(const EstimateRequest request, ReadEstimateRequest(asked));
   const Estimate estimate = MakeEstimate(request);
   if (invocation.Has("submit")) {
     return Submit(invocation, request, estimate);

@@ -200,6 +200,20 @@ class GpuTest(ClusterTest):
         self.assertEqual(ranks[0]["CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"], "25")
         self.assertEqual(len(ranks[0]["CUDA_VISIBLE_DEVICES"].split(",")), 1)
 
+    def test_an_estimate_submits_what_it_says_for_the_gpus_of_the_cluster(self):
+        script = self.cluster.script("finish 0")
+        words = ["--params", "7e9", "--gpus", "2", "--cluster", "--strategy", "zero3", "--submit", script]
+        done = self.cluster.muster("estimate", *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(done.stderr, "muster submit --gpu-memory=58G --gpus-per-task=1 --ntasks=2 "
+                                      "--parallel=tp=1,pp=1,dp=2 SCRIPT\n")
+        job = int(done.stdout.split()[-1])
+        (end,) = self.cluster.wait_ended(job)
+        self.assertEqual((end["state"], end["gpus"]), ("COMPLETED", 2))
+        done = self.cluster.muster("estimate", "--params", "70e9", "--gpus", "2", "--cluster", "--submit", script)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("no type of GPU has the", done.stderr)
+
     def test_too_large_a_part_waits_with_numbers(self):
         for _ in range(4):
             self.hold("--gpu-share=0.7")
