@@ -1,5 +1,7 @@
 """[access] of the configuration: what users are not shown of one another, and who may do more than others."""
 
+import contextlib
+import http.client
 import json
 import os
 import signal
@@ -7,7 +9,7 @@ import subprocess
 import unittest
 
 from cluster import ClusterTest, read_file, wait_until
-from secured import SecuredCluster, why_not
+from secured import SecuredCluster, free_port, why_not
 
 ACCESS = """[access]
 private = ["jobs", "history", "usage", "nodes"]
@@ -43,6 +45,8 @@ class AccessTest(ClusterTest):
         if reason:
             raise unittest.SkipTest("SKIPPED: " + reason)
         cluster = SecuredCluster()
+        cls.door = f"unix:{cluster.root}/gateway.sock"
+        cluster.controller.arguments += ["--gateway-socket", cls.door]
         cluster.configure(ACCESS.format(operators=""))
         cluster.start()
         return cluster
@@ -96,6 +100,27 @@ class AccessTest(ClusterTest):
         self.assertEqual([job["id"] for job in self.listed("alice", "history")], [self.ended])
         self.assertEqual(len(self.listed("alice", "nodes", key="nodes")), 1)
         self.assertEqual(len(json.loads(self.cluster.must("nodes", "--json"))["nodes"]), 2)
+
+    def test_metrics_of_all_are_not_for_everybody(self):
+        port = free_port()
+        gateway = self.cluster._daemon("muster-gateway", ["--controller", self.door, "--listen", f"127.0.0.1:{port}"],
+                                       "muster-gateway")
+        gateway.start()
+        self.addCleanup(gateway.stop)
+
+        def status(token):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+            with contextlib.closing(connection):
+                connection.request("GET", "/metrics", headers={"Authorization": "Bearer " + token.strip()})
+                answer = connection.getresponse()
+                return answer.status, answer.read().decode()
+
+        code, text = status(self.said("alice", "token", "--read-only"))
+        self.assertEqual(code, 403, text)
+        self.assertIn("for operators and viewers alone", text)
+        code, text = status(self.cluster.must("token", "--read-only"))
+        self.assertEqual(code, 200, text)
+        self.assertIn("muster_jobs", text)
 
     def test_a_coordinator_has_the_account_and_those_below_it(self):
         self.assertEqual([job["id"] for job in self.listed("al", "queue")], [self.running])
