@@ -125,7 +125,9 @@ TEST(Estimate, ThePageIsForPeople) {
             "h100  80 GiB  yes            2\n"
             "\n"
             "all-reduce  24.5 GB per GPU, 0.49 s (ring)\n"
-            "each step   24.5 GB per GPU, 0.49 s (ring)\n");
+            "each step   24.5 GB per GPU, 0.49 s (ring)\n"
+            "to submit   muster submit --gpu-memory=27G --gpus-per-task=1 --ntasks=8 "
+            "--parallel=tp=1,pp=1,dp=8 SCRIPT\n");
 }
 
 TEST(Estimate, BadUsageIsOneLine) {
@@ -164,7 +166,7 @@ TEST(Estimate, BadUsageIsOneLine) {
                        "1000000", "--layers", "1000000"}),
               HasSubstr("more than 64 bits"));
   EXPECT_EQ(refused({"--params", "7B", "extra"}),
-            "muster estimate: too many arguments: see muster estimate --help\n");
+            "muster estimate: \"extra\": a script goes with --submit\n");
 }
 
 TEST(Estimate, SaysHowToSubmitATaskForEachGpuWithItsMemoryAndATenthMore) {
