@@ -26,10 +26,10 @@ class SlowerTest(ClusterTest):
         for _ in range(2):
             self.run_once(0.2, "gcc/12")
         before = self.run_once(0.2, "gcc/12")
-        first = self.run_once(2, "gcc/13")
-        second = self.run_once(2, "gcc/13")
+        first = self.run_once(4, "gcc/13")
+        second = self.run_once(4, "gcc/13")
         self.assertEqual(self.warnings(second), [])
-        third = self.run_once(2, "gcc/13")
+        third = self.run_once(4, "gcc/13")
         ((rule, text),) = self.warnings(third)
         self.assertEqual(rule, "Slower")
         self.assertRegex(text, r"\Ahas a rate \d\d % below that of its earlier runs \(.*\), 3 times in a row since job "
