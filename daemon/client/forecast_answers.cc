@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "daemon/client/client_methods.h"
 #include "daemon/client/submission.h"
-#include "scheduler/core/explain/explain.h"
+#include "scheduler/core/explain/counterfactual.h"
 #include "scheduler/core/handle/handle.h"
 #include "scheduler/core/plan/queue/waiting_jobs.h"
 #include "scheduler/core/plan/snapshot_builder.h"

@@ -127,7 +127,7 @@ Powers AccessRules::Of(const User& user) const {
     settings = settings_;
     version = version_;
   }
-  const Powers powers =
+  Powers powers =
       Judge(settings, user, NamesGroup(settings) ? groups_(user) : std::set<std::string>());
   const MutexLock lock(&mutex_);
   if (version == version_) {
