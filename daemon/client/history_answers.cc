@@ -150,7 +150,7 @@ void AnswerListHistory(const Backend& backend, const Call<ListHistory>& call,
       call.Finish(read, read.ok() ? *views : std::vector<JobView>());
     });
   };
-  if (call.caller.powers.hidden == 0) {
+  if (!Hides(call.caller, Private::kHistory)) {
     answer(FilterOf(asked, Sight(), Private::kHistory));  // what is in the state says nothing of it
     return;
   }

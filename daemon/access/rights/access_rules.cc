@@ -105,19 +105,17 @@ absl::Status ReadAccess(ConfigFile& file, AccessSettings& settings) {
 AccessRules::AccessRules(const Clock& clock, AccessSettings settings, GroupsOf groups)
     : clock_(clock),
       groups_(groups != nullptr ? std::move(groups) : GroupsOf(GroupNamesOf)),
-      settings_(std::move(settings)) {}
+      settings_(std::make_shared<const AccessSettings>(std::move(settings))) {}
 
 void AccessRules::Use(AccessSettings settings) {
   const MutexLock lock(&mutex_);
-  settings_ = std::move(settings);
-  ++version_;
+  settings_ = std::make_shared<const AccessSettings>(std::move(settings));
   known_.clear();
 }
 
 Powers AccessRules::Of(const User& user) const {
   const SteadyTime now = clock_.SteadyNow();
-  AccessSettings settings;
-  std::uint64_t version = 0;
+  std::shared_ptr<const AccessSettings> settings;
   {
     const MutexLock lock(&mutex_);
     const auto known = known_.find(user.uid);
@@ -125,12 +123,11 @@ Powers AccessRules::Of(const User& user) const {
       return known->second.powers;
     }
     settings = settings_;
-    version = version_;
   }
   Powers powers =
-      Judge(settings, user, NamesGroup(settings) ? groups_(user) : std::set<std::string>());
+      Judge(*settings, user, NamesGroup(*settings) ? groups_(user) : std::set<std::string>());
   const MutexLock lock(&mutex_);
-  if (version == version_) {
+  if (settings == settings_) {
     if (known_.size() >= kUsersKnownMax) {
       known_.clear();
     }

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -76,8 +77,7 @@ class AccessRules {
   const Clock& clock_;
   const GroupsOf groups_;
   mutable Mutex mutex_;
-  AccessSettings settings_ ABSL_GUARDED_BY(mutex_);
-  std::uint64_t version_ ABSL_GUARDED_BY(mutex_) = 0;  // of the settings
+  std::shared_ptr<const AccessSettings> settings_ ABSL_GUARDED_BY(mutex_);
   mutable std::map<std::uint32_t, Known> known_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -3,7 +3,6 @@
 #include <grp.h>
 #include <pwd.h>
 
-#include <algorithm>
 #include <vector>
 
 #include "absl/status/status.h"
