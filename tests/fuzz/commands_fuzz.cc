@@ -2,16 +2,20 @@
 // it is, it is refused or leaves a state whose invariants hold, of which a plan can be made, and
 // which converts back. Returns 1 when that does not hold.
 //
-// The input is a list of records: a kind, a length (2 bytes, little-endian), and a message.
+// The input is a list of records: a kind, a length (2 bytes, little-endian), and a message. From
+// kRequests on, kinds are those of the client service's requests, in the order of their lists.
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
+#include "proto/convert/methods.h"
 #include "proto/convert/through_bytes.h"
 #include "proto/health.pb.h"
 #include "proto/job.pb.h"
@@ -26,18 +30,35 @@
 #include "scheduler/model/job/report.h"
 #include "scheduler/model/machine/health.h"
 #include "scheduler/model/machine/node.h"
+#include "scheduler/model/request/cluster_questions.h"
+#include "scheduler/model/request/job_questions.h"
 
 namespace muster::fuzz {
 namespace {
 
 constexpr std::size_t kHeadBytes = 3;
 constexpr std::size_t kRecordsMax = 24;
+constexpr std::uint8_t kRequests = 128;
 
 class FuzzedCluster {
+  using TakeMessage = void (FuzzedCluster::*)(std::string_view message);
+  static constexpr auto Requests() {
+#define MUSTER_TAKE(REQUEST) &FuzzedCluster::TakeRequest<REQUEST>,
+    return std::to_array<TakeMessage>({MUSTER_CLIENT_COMMANDS(MUSTER_TAKE) MUSTER_JOB_QUESTIONS(
+        MUSTER_TAKE) MUSTER_CLUSTER_QUESTIONS(MUSTER_TAKE)});
+#undef MUSTER_TAKE
+  }
+
  public:
-  FuzzedCluster() { Take(BeginEpoch{}); }
+  FuzzedCluster() {
+    Take(BeginEpoch{});
+  }
 
   void TakeRecord(std::uint8_t kind, std::string_view message) {
+    if (kind >= kRequests) {
+      static constexpr auto kAll = Requests();
+      return (this->*kAll[(kind - kRequests) % kAll.size()])(message);
+    }
     switch (kind % 8) {
       case 0:
         return As<wire::Registration, Registration>(
@@ -91,10 +112,55 @@ class FuzzedCluster {
         return RunCycle();
     }
   }
-  [[nodiscard]] bool holds() const { return holds_; }
+  [[nodiscard]] bool holds() const {
+    return holds_;
+  }
 
  private:
   inline static const User kUser{.uid = 1000, .gid = 1000, .name = "user"};
+  inline static const User kRoot{.uid = 0, .gid = 0, .name = "root"};
+
+  // What is read of a request is written and read again the same; a command is taken, as the user's
+  // for jobs, or else as root's.
+  template <class Request>
+  void TakeRequest(std::string_view message) {
+    Request request;
+    if (!ReadRequest(message, &request).ok()) {
+      return;
+    }
+    std::string once;
+    std::string twice;
+    Request same;
+    AppendRequest(request, &once);
+    if (!ReadRequest(once, &same).ok()) {
+      return Broken("a request that was read cannot be written and read again");
+    }
+    AppendRequest(same, &twice);
+    if (once != twice) {
+      Broken("a request that was read is written in two ways");
+    }
+    TakeGiven(std::move(request));
+  }
+  template <class Each>
+  void TakeGiven(ForJobs<Each> request) {
+    Each command(std::move(request));
+    command.job = JobId(1);
+    command.by = kUser;
+    Take(std::move(command));
+  }
+  template <class Request>
+  void TakeGiven(Request request) {
+    if constexpr (std::is_same_v<Request, SubmitJob>) {
+      request.spec.user = kUser;
+      request.token = "token-" + std::to_string(++tokens_);
+    }
+    if constexpr (std::is_constructible_v<Command, Request>) {
+      if constexpr (requires { request.by; }) {
+        request.by = kRoot;
+      }
+      Take(std::move(request));
+    }
+  }
 
   template <class Wire, class Model, class MakeInput>
   void As(std::string_view bytes, const MakeInput& make) {

@@ -20,6 +20,7 @@ namespace muster::cli {
 namespace {
 
 constexpr std::int64_t kSecondsOfDay = 86'400;
+constexpr std::int64_t kYearEnd = 3000;
 
 struct TimeUnit {
   const char* name;
@@ -80,7 +81,8 @@ absl::StatusOr<absl::Time> ParseMoment(const std::string& text, absl::Time now,
   }
   absl::CivilSecond second;
   const bool dated = std::count(text.begin(), text.end(), '-') == 2;
-  if (dated && absl::ParseLenientCivilTime(text, &second)) {
+  // Whoever reckons with a moment needs room behind it.
+  if (dated && absl::ParseLenientCivilTime(text, &second) && second.year() < kYearEnd) {
     return absl::FromCivil(second, zone);
   }
   if (text.find(':') == std::string::npos) {
