@@ -63,6 +63,10 @@ class Round {
       if (!found.has_value() || found->het_size > 0) {
         continue;  // suspended, or it starts with others or not at all
       }
+      if (config_.priority.order == QueueRule::kPrompt &&
+          left.reason.kind == ReasonKind::kPriority) {
+        continue;  // it would take the time that others were promised, on nodes that no plan names
+      }
       const WaitingJob& job = *found;
       const bool endless = PlannedDuration(job.spec->time_limit).count() <= 0;
       if (endless && unknown_ahead) {
@@ -272,7 +276,11 @@ class Round {
 
 std::vector<OverlookedJob> FindOverlooked(const Snapshot& snapshot, const Plan& plan,
                                           const SchedulerConfig& config) {
-  return plan.waiting.empty() ? std::vector<OverlookedJob>() : Round(snapshot, plan, config).Run();
+  // A job that is about to grow has room kept on nodes that no plan names.
+  const bool growing = std::any_of(snapshot.running.begin(), snapshot.running.end(),
+                                   [](const RunningJob& job) { return job.resizing; });
+  return plan.waiting.empty() || growing ? std::vector<OverlookedJob>()
+                                         : Round(snapshot, plan, config).Run();
 }
 
 std::vector<OverlookedJob> Watchdog::ReportOverlooked(

@@ -49,6 +49,7 @@ void ControllerLoop::Forget() {
   last_plan_ = nullptr;
   planner_memory_.Forget();
   snapshots_.Forget();
+  plan_check_ = PlanCheck();
   node_of_.clear();
   owner_.clear();
   welcomed_.clear();
@@ -263,6 +264,9 @@ void ControllerLoop::MaybePlan() {
   // The cycle looks at the snapshot of now; its plan comes back later, stale or not.
   const auto snapshot = snapshots_.Build(state_, Now(), last_plan_.get(), policy_->network);
   auto plan = std::make_shared<const Plan>(core::MakePlan(snapshot, *policy_, planner_memory_));
+  if (const std::optional<std::string> wrong = plan_check_.Look(*snapshot, *plan, *policy_)) {
+    world_.oracle.Broken(*wrong);
+  }
   const CycleRecord cycle{plan->version, snapshot->now, plan->hash, last_plan_ != nullptr, policy_};
   Later(world_.faults.Between(Duration(0), kPlanMax), [this, plan, cycle, plans = plans_] {
     if (plans == plans_) {

@@ -25,6 +25,7 @@
 #include "scheduler/simulator/crash/faults.h"
 #include "scheduler/simulator/crash/network.h"
 #include "scheduler/simulator/crash/oracle.h"
+#include "scheduler/simulator/crash/plan_check.h"
 #include "scheduler/simulator/crash/planted.h"
 #include "scheduler/simulator/crash/virtual_clock.h"
 
@@ -114,6 +115,7 @@ class ControllerLoop {
   std::shared_ptr<const Plan> last_plan_;
   core::SnapshotBuilder snapshots_;
   core::PlannerMemory planner_memory_;
+  PlanCheck plan_check_;
   std::map<Session, NodeId> node_of_;
   std::map<NodeId, Session> owner_;     // the stream that registered last
   std::map<NodeId, Session> welcomed_;  // the stream that orders go to

@@ -67,6 +67,32 @@ TEST(Watchdog, LeavesTheNodesOfAReservationAlone) {
   EXPECT_EQ(overlooked[0].nodes, std::vector{second});
 }
 
+TEST(Watchdog, SaysNothingWhileAnElasticJobIsAboutToGrow) {
+  PolicyWorld world;
+  world.AddNode("n1");
+  world.AddNode("n2");
+  world.Submit(Tasks(1, 4));
+  world.Schedule();
+  const JobId forgotten = world.Submit(Tasks(1, 3));
+  const Plan plan = Forgetting(world.MakePlanNow(), forgotten);
+  Snapshot snapshot = *BuildSnapshot(world.state, world.now);
+  ASSERT_EQ(snapshot.running.size(), 1U);
+  EXPECT_EQ(FindOverlooked(snapshot, plan, world.config).size(), 1U);
+  snapshot.running[0].resizing = true;
+  EXPECT_TRUE(FindOverlooked(snapshot, plan, world.config).empty());
+}
+
+TEST(Watchdog, LeavesOutWhoWaitsForWhatOthersWerePromised) {
+  PolicyWorld world;
+  world.AddNode("n1");
+  const JobId forgotten = world.Submit(Tasks(1, 3));
+  Plan plan = Forgetting(world.MakePlanNow(), forgotten);
+  world.config.priority.order = QueueRule::kPrompt;
+  EXPECT_TRUE(Overlooked(world, plan).empty());
+  plan.waiting.back().reason.kind = ReasonKind::kResources;
+  EXPECT_EQ(Overlooked(world, plan).size(), 1U);
+}
+
 TEST(Watchdog, KnowsOfHoldsBeginTimesAndLimits) {
   PolicyWorld world;
   world.AddNode("n1");
