@@ -105,7 +105,7 @@ std::optional<absl::CivilDay> ParseDay(std::string_view text) {
   const int day = DigitsAt(text, 8, 2);
   const absl::CivilDay civil(year, month, day);
   // A CivilDay takes the 31st of February for the 3rd of March.
-  if (year < 1970 || year >= 3000 || civil.month() != month || civil.day() != day) {
+  if (year < 1970 || year >= kYearEnd || civil.month() != month || civil.day() != day) {
     return std::nullopt;
   }
   return civil;

@@ -3,7 +3,7 @@
 // When a job may begin: now, now+1hour, 16:30, 2026-03-14T09:26, tomorrow.
 //
 // Pure: the caller says what time it is and where. Errors as in number.h. Invariants: an accepted
-// time lies before the year 3000.
+// time lies before the year kYearEnd.
 
 #include <string_view>
 
@@ -12,6 +12,9 @@
 #include "scheduler/model/value/time.h"
 
 namespace muster::cli {
+
+// Whoever reckons with a moment needs room behind it.
+inline constexpr int kYearEnd = 3000;
 
 // `now[+N[seconds|minutes|hours|days|weeks]]` (plain N: seconds), `HH:MM[:SS]` (the next such
 // moment), `YYYY-MM-DD[THH:MM[:SS]]`, `today`, `tomorrow`, `midnight`, `noon`; local to `zone`.

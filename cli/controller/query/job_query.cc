@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "cli/controller/query/newest_job.h"
+#include "cli/parse/begin_time.h"
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/host_list.h"
@@ -20,7 +21,6 @@ namespace muster::cli {
 namespace {
 
 constexpr std::int64_t kSecondsOfDay = 86'400;
-constexpr std::int64_t kYearEnd = 3000;
 
 struct TimeUnit {
   const char* name;
@@ -81,7 +81,6 @@ absl::StatusOr<absl::Time> ParseMoment(const std::string& text, absl::Time now,
   }
   absl::CivilSecond second;
   const bool dated = std::count(text.begin(), text.end(), '-') == 2;
-  // Whoever reckons with a moment needs room behind it.
   if (dated && absl::ParseLenientCivilTime(text, &second) && second.year() < kYearEnd) {
     return absl::FromCivil(second, zone);
   }

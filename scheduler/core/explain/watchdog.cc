@@ -88,9 +88,7 @@ class Round {
  private:
   inline static const PolicySnapshot kNoPolicy;
 
-  [[nodiscard]] bool HasRules() const {
-    return snapshot_.policy != nullptr && !snapshot_.policy->site->empty();
-  }
+  [[nodiscard]] bool HasRules() const { return core::HasRules(snapshot_); }
 
   // The job of that id, also where it is an element of an entry.
   [[nodiscard]] std::optional<WaitingJob> Find(JobId id) const {

@@ -190,7 +190,7 @@ std::optional<ReservedFrom> ReservationInTheWay(const PolicySnapshot& policy, No
 
 bool NodeMayByPolicy(const Snapshot& snapshot, const NodeSnapshot& node, const WaitingJob& job,
                      Time start, Time end) {
-  if (snapshot.policy == nullptr || snapshot.policy->site->empty()) {
+  if (!HasRules(snapshot)) {
     return true;
   }
   const std::vector<JobPartition> partitions = PartitionsOf(*snapshot.policy, *job.spec);
@@ -215,7 +215,7 @@ bool MayStart(const PolicySnapshot& policy, const JobSpec& spec, const JobPartit
 
 void AddPolicyBlockers(const Snapshot& snapshot, const WaitingJob& job, CycleUsage& usage,
                        std::vector<Reason>& reasons) {
-  if (snapshot.policy == nullptr || snapshot.policy->site->empty()) {
+  if (!HasRules(snapshot)) {
     return;
   }
   const PolicySnapshot& policy = *snapshot.policy;

@@ -18,6 +18,11 @@
 
 namespace muster::core {
 
+// Whether the site has any policy to judge by.
+inline bool HasRules(const Snapshot& snapshot) {
+  return snapshot.policy != nullptr && !snapshot.policy->site->empty();
+}
+
 // What the partition has against any job of the spec starting: its state, its limits, who may use
 // it. Nothing when it has nothing.
 std::optional<Reason> PartitionBlocker(const PolicySnapshot& policy, const JobSpec& spec,

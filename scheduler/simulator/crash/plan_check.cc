@@ -5,6 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/explain/counterfactual.h"
 #include "scheduler/core/explain/explain.h"
+#include "scheduler/core/policy/policy_filter.h"
 
 namespace muster::sim {
 namespace {
@@ -40,9 +41,8 @@ std::optional<std::string> PlanCheck::Look(const Snapshot& snapshot, const Plan&
   ++looks_;
   // The watchdog knows too little of what keeps a job back in the order called prompt, and of
   // reservations.
-  const bool ruled = snapshot.policy != nullptr && !snapshot.policy->site->empty();
   const std::vector<OverlookedJob> overlooked =
-      ruled || config.priority.order == QueueRule::kPrompt
+      core::HasRules(snapshot) || config.priority.order == QueueRule::kPrompt
           ? std::vector<OverlookedJob>()
           : watchdog_.ReportOverlooked(core::FindOverlooked(snapshot, plan, config));
   if (!overlooked.empty()) {

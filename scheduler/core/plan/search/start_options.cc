@@ -36,8 +36,7 @@ void Bind(StartOption& option) {
 }  // namespace
 
 StartOptions::StartOptions(const Snapshot& snapshot)
-    : snapshot_(&snapshot),
-      has_rules_(snapshot.policy != nullptr && !snapshot.policy->site->empty()) {}
+    : snapshot_(&snapshot), has_rules_(HasRules(snapshot)) {}
 
 bool StartOptions::MoveTo(const Snapshot& next) {
   snapshot_ = &next;
