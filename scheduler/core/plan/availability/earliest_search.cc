@@ -71,7 +71,8 @@ void EarliestSearch::FindParts(const NodeQuery& query) {
   std::uint32_t most = 0;
   std::uint32_t least = UINT32_MAX;
   for (std::uint32_t node = 0; node < room.size(); ++node) {
-    const bool ever = query.IsOpen(node) && query.OpenFrom(node, inventory.now()) < kFarFuture;
+    const bool ever =
+        query.IsOpenToShape(node) && query.OpenFrom(node, inventory.now()) < kFarFuture;
     room[node] = ever ? query.Room(node, inventory.capacity(node).all) : 0;
     most = std::max(most, room[node]);
     least = room[node] > 0 ? std::min(least, room[node]) : least;
@@ -95,7 +96,7 @@ void EarliestSearch::FindParts(const NodeQuery& query) {
 void EarliestSearch::AddBound(const NodeQuery& query, const Part& part, std::uint32_t node,
                               std::vector<EarliestQueue::Entry>& bounds) {
   const NodeInventory& inventory = query.nodes().inventory();
-  if (query.IsOpen(node) && query.Room(node, inventory.capacity(node).all) >= part.tasks) {
+  if (query.IsOpenToShape(node) && query.Room(node, inventory.capacity(node).all) >= part.tasks) {
     bounds.emplace_back(
         query.EarliestOn(query.nodes().Untaken(node), node, part.tasks, inventory.now()), node);
   }

@@ -2,7 +2,7 @@
 
 // What is looked for in the nodes' timelines, and what is found.
 //
-// Invariant: needs of one shape are equal but for the job.
+// Invariant: needs of one shape are equal but for the job and the nodes that are barred.
 
 #include <cstdint>
 #include <vector>
@@ -26,7 +26,9 @@ struct Need {
   const ReservedNodes* reserved = nullptr;     // null: none
   std::uint64_t image = 0;                     // the mark of the job's; 0: none that nodes keep
   std::uint32_t user = kAnyUser;               // the job's, where some want nodes to themselves
-  const std::vector<bool>* barred = nullptr;  // by position: where it was tried in vain; null: none
+  // By position: where it was tried in vain, or must not be; null: none. A start at once heeds it,
+  // a later one does not.
+  const std::vector<bool>* barred = nullptr;
 };
 
 // The need for a start at some later time: how the shares of GPUs lie then is not known, so that

@@ -55,7 +55,7 @@ std::uint32_t NodeQuery::Room(std::uint32_t node, const FreeAmounts& free) const
 }
 
 std::uint32_t NodeQuery::UntakenRoom(std::uint32_t node) const {
-  return IsOpen(node) ? Room(node, nodes_.Untaken(node).now()) : 0;
+  return IsOpenToShape(node) ? Room(node, nodes_.Untaken(node).now()) : 0;
 }
 
 Time NodeQuery::EarliestOn(const NodeTimeline& timeline, std::uint32_t node, std::uint32_t tasks,

@@ -32,8 +32,11 @@ class NodeQuery {
 
   // True when the node is up, not drained and open to the job.
   [[nodiscard]] bool IsOpen(std::uint32_t node) const {
-    return nodes_.inventory().usable(node) &&
-           (need_.allowed == nullptr || (*need_.allowed)[node]) && !IsBarred(node);
+    return IsOpenToShape(node) && !IsBarred(node);
+  }
+  // The same for all needs of the shape: what is remembered of a shape leaves no barred node out.
+  [[nodiscard]] bool IsOpenToShape(std::uint32_t node) const {
+    return nodes_.inventory().usable(node) && (need_.allowed == nullptr || (*need_.allowed)[node]);
   }
   // The same at that time, reservations considered.
   [[nodiscard]] bool IsOpenAt(std::uint32_t node, Time start) const {
@@ -49,7 +52,7 @@ class NodeQuery {
   [[nodiscard]] NodeDemand DemandOn(std::uint32_t node, std::uint32_t tasks) const;
   // How many tasks the node takes of these amounts.
   [[nodiscard]] std::uint32_t Room(std::uint32_t node, const FreeAmounts& free) const;
-  // The same when nothing is taken now; 0 where the node is not open.
+  // The same when nothing is taken now; 0 where the node is not open to the shape.
   [[nodiscard]] std::uint32_t UntakenRoom(std::uint32_t node) const;
   // The first time from `from` on at which the node, with this timeline, takes that many tasks for
   // the job's whole time.

@@ -50,6 +50,38 @@ TEST_F(AvailabilityTest, ACycleFindsNothingTakenByTheOneBefore) {
   EXPECT_TRUE(availability.FindNow(need_).has_value());
 }
 
+TEST_F(AvailabilityTest, ANodeThatOneQuestionBarsIsOpenToTheNextOfTheSameShape) {
+  request_ = testing::Asks(Tasks(4));
+  Availability availability(snapshot_);
+  const std::vector<bool> first_barred = {true, false};
+  Need elsewhere = need_;
+  elsewhere.barred = &first_barred;
+  const std::optional<Opening> second = availability.FindNow(elsewhere);
+  ASSERT_TRUE(second.has_value());
+  EXPECT_EQ(second->shares.front().node, 1U);
+  availability.Take(elsewhere, *second);
+  EXPECT_TRUE(availability.FindNow(need_).has_value());
+}
+
+TEST_F(AvailabilityTest, ANodeThatIsBarredWhenItChangesIsOpenToTheNextOfTheSameShape) {
+  request_ = testing::Asks(Tasks(4));
+  const std::vector<bool> first_barred = {true, false};
+  snapshot_.nodes[0].taken.cpus = testing::Cpus("0");
+  Availability availability(snapshot_);
+  EXPECT_EQ(availability.FindNow(need_)->shares.front().node, 1U);
+  EXPECT_TRUE(availability.FindEarliest(need_, At(0)).has_value());
+  Snapshot later = snapshot_;
+  later.nodes[0].taken.cpus = {};
+  ASSERT_TRUE(availability.MoveTo(later));
+  Need elsewhere = need_;
+  elsewhere.barred = &first_barred;
+  const std::optional<Opening> second = availability.FindNow(elsewhere);
+  ASSERT_TRUE(second.has_value());
+  availability.Take(elsewhere, *second);
+  EXPECT_TRUE(availability.FindNow(need_).has_value());
+  EXPECT_EQ(availability.FindEarliest(need_, At(0))->start, At(0));
+}
+
 TEST_F(AvailabilityTest, AJobLargerThanTheNodesNeverFits) {
   request_ = testing::Asks(Tasks(9));
   Availability availability(snapshot_);
