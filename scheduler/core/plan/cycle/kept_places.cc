@@ -134,6 +134,9 @@ std::optional<KeptPlaces::Place> KeptPlaces::AimFor(const std::vector<const Wait
   constexpr std::size_t kLooksMost = 16;
   std::size_t looks = 0;
   for (std::size_t i = 0; i < entries.size() && looks < kLooksMost; ++i) {
+    if (entries[i]->resizing && !IsBlocked(*entries[i])) {
+      return std::nullopt;  // it comes before them: no place that moves forward may be in its way
+    }
     if (entries[i]->promised == kNoTime || !MayHavePlace(*entries[i])) {
       continue;
     }

@@ -63,6 +63,9 @@ class Playing {
     record.limit = std::chrono::seconds(seconds);
   }
 
+  // As it was submitted last, it ran before, and goes on at once with another number of nodes.
+  void ComesBackResized() { snapshot_.waiting.back().resizing = true; }
+
   // One cycle, carried out.
   void RunCycle() {
     plan_ = MakePlan(snapshot_, config);

@@ -98,6 +98,20 @@ TEST(KeptPlaces, AJobStartsEarlyInItsOwnPlaceOnNodesThatOnlyItKeeps) {
   EXPECT_EQ(run.Of(2).started, After(100)) << "its place, from 1050 on, is its own";
 }
 
+TEST(KeptPlaces, APlaceThatMovesForwardIsNotInTheWayOfAJobThatChangesItsSize) {
+  Playing run = Prompt({{.cores = 4}, {.cores = 4}});
+  run.config.prompt.slack = std::chrono::seconds(3000);
+  run.Submit(Nodes(1), 100);
+  run.Submit(Nodes(2), 1000);
+  run.RunCycle();
+  run.Submit(Nodes(1), 500);
+  run.ComesBackResized();
+  run.RunCycle();
+  run.Advance();
+  run.RunCycle();
+  EXPECT_EQ(run.Of(3).started, After(1)) << "once the place of the second has been put off";
+}
+
 TEST(KeptPlaces, OthersPlacesMakeWayForTheFirstAsFarAsTheirPromisesAllow) {
   Playing run = Prompt({{.cores = 4}, {.cores = 4}, {.cores = 4}});
   run.config.prompt.slack = std::chrono::seconds(3000);
