@@ -72,9 +72,7 @@ class Round {
       if (endless && unknown_ahead) {
         continue;  // nodes are kept for those without a known start, which no plan names
       }
-      unknown_ahead = unknown_ahead || (left.reason.until == kNoTime &&
-                                        (left.reason.kind == ReasonKind::kResources ||
-                                         left.reason.kind == ReasonKind::kPriority));
+      unknown_ahead = unknown_ahead || HasNoKnownStart(left);
       if (std::optional<std::vector<NodeId>> nodes = NodesFor(job)) {
         overlooked.push_back(OverlookedJob{job.id, *std::move(nodes), snapshot_.now});
       }
@@ -101,6 +99,23 @@ class Round {
     return offset < entry.count
                ? std::optional(ElementsOf(entry, static_cast<std::uint32_t>(offset)))
                : std::nullopt;
+  }
+
+  // It waits for room, and the plan has no time at which it starts: nodes are kept for it from when
+  // all else on them is over.
+  [[nodiscard]] bool HasNoKnownStart(const LeftWaiting& left) const {
+    switch (left.reason.kind) {
+      case ReasonKind::kResources:
+      case ReasonKind::kPriority:
+        return left.reason.until == kNoTime;
+      case ReasonKind::kReservation:
+      case ReasonKind::kSwitches: {  // `until` is when these end
+        const auto reserved = reserved_.lower_bound(left.job);
+        return reserved == reserved_.end() || !left.Has(*reserved);
+      }
+      default:
+        return false;
+    }
   }
 
   void Count(const PlannedStart& start) {
@@ -138,6 +153,7 @@ class Round {
     }
     promised_from_.assign(nodes_.size(), kFarFuture);
     for (const PlannedReservation& reservation : plan_.reservations) {
+      reserved_.insert(reservation.job);
       for (const ReservedNode& node : reservation.nodes) {
         Time& from = promised_from_[positions_.at(node.node)];
         from = std::min(from, reservation.start);
@@ -266,6 +282,7 @@ class Round {
   std::vector<FreeAmounts> free_;
   std::vector<bool> idle_;
   std::vector<Time> promised_from_;
+  std::set<JobId> reserved_;              // those with a planned start
   std::set<std::uint64_t> fits_nowhere_;  // shapes
   std::size_t looks_ = 0;
 };

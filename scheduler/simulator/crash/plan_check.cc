@@ -5,7 +5,6 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/explain/counterfactual.h"
 #include "scheduler/core/explain/explain.h"
-#include "scheduler/core/policy/policy_filter.h"
 
 namespace muster::sim {
 namespace {
@@ -39,12 +38,8 @@ std::optional<std::string> WrongAnswer(const Snapshot& snapshot, JobId job, cons
 std::optional<std::string> PlanCheck::Look(const Snapshot& snapshot, const Plan& plan,
                                            const SchedulerConfig& config) {
   ++looks_;
-  // The watchdog knows too little of what keeps a job back in the order called prompt, and of
-  // reservations.
   const std::vector<OverlookedJob> overlooked =
-      core::HasRules(snapshot) || config.priority.order == QueueRule::kPrompt
-          ? std::vector<OverlookedJob>()
-          : watchdog_.ReportOverlooked(core::FindOverlooked(snapshot, plan, config));
+      watchdog_.ReportOverlooked(core::FindOverlooked(snapshot, plan, config));
   if (!overlooked.empty()) {
     return absl::StrCat(
         "promise 8: job ", ToString(overlooked.front().job),

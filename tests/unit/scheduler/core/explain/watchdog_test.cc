@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "scheduler/base/text/time_text.h"
 #include "tests/unit/scheduler/core/policy_world.h"
 
 namespace muster::core {
@@ -65,6 +66,29 @@ TEST(Watchdog, LeavesTheNodesOfAReservationAlone) {
   ASSERT_EQ(overlooked.size(), 1U);
   EXPECT_EQ(overlooked[0].job, fits_before);
   EXPECT_EQ(overlooked[0].nodes, std::vector{second});
+}
+
+TEST(Watchdog, LeavesWhatIsKeptForAJobWhoseStartNoPlanKnowsAndThatAReservationHoldsUp) {
+  PolicyWorld world;
+  world.AddNode("n1");
+  world.AddNode("n2");
+  world.Submit(Tasks(1, 4));
+  world.Schedule();
+  world.Add(PolicyKind::kReservation, "mine",
+            {{"StartTime", MomentText(world.now)},
+             {"Duration", "60"},
+             {"Nodes", "n2"},
+             {"Users", "root"}});
+  world.AddNode("n3");
+  ResourceRequest all = Tasks(3, 4);
+  all.min_nodes = all.max_nodes = 3;
+  world.Submit(all);
+  const JobId behind = world.Submit(Tasks(1, 3));
+  const Plan plan = world.MakePlanNow();
+  ASSERT_EQ(plan.waiting.size(), 2U);
+  EXPECT_EQ(plan.waiting[0].reason.kind, ReasonKind::kReservation);
+  EXPECT_TRUE(plan.reservations.empty());
+  EXPECT_TRUE(Overlooked(world, plan).empty()) << "job " << ToString(behind);
 }
 
 TEST(Watchdog, SaysNothingWhileAnElasticJobIsAboutToGrow) {
