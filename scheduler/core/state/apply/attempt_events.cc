@@ -52,6 +52,7 @@ void ApplyTo(StateParts& state, const AttemptStarted& event) {
     attempt.last_step = StepId(1);
   }
   if (HasChoice(*job.spec)) {
+    state.dependencies.Separate(job);
     SetSpec(job, AsChosen(*job.spec, event.alternative, event.tasks));
   }
   state.Take(job);

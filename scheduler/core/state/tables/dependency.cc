@@ -239,6 +239,17 @@ void DependencyTable::Change(const Job& job, const JobSpec& spec,
   }
 }
 
+void DependencyTable::Separate(const Job& job) {
+  const auto shared = records_.find(Waiter{job.submission, false});
+  if (job.changed_spec != nullptr || shared == records_.end()) {
+    return;
+  }
+  Wait(Waiter{job.id, true}, shared->second.dependency, shared->second.progress, 1);
+  if (--shared->second.jobs == 0) {
+    Forget(shared->first);
+  }
+}
+
 std::vector<TermProgress> DependencyTable::ProgressOf(const Job& job) const {
   const auto found = records_.find(WaiterOf(job));
   return found == records_.end() ? std::vector<TermProgress>() : found->second.progress;

@@ -55,6 +55,9 @@ class DependencyTable {
             std::uint32_t count);
   // A job asks something else from now on. REQUIRES: `job` has its old spec.
   void Change(const Job& job, const JobSpec& spec, std::vector<TermProgress> progress);
+  // A job has a spec of its own from now on, with the same dependency. REQUIRES: `job` has its old
+  // spec.
+  void Separate(const Job& job);
   // How far the terms of the job have come.
   [[nodiscard]] std::vector<TermProgress> ProgressOf(const Job& job) const;
   void Started(const Job& job, Time time);

@@ -77,6 +77,26 @@ TEST_F(DependencyTest, AfterOkIsMetByCompletionOnly) {
   EXPECT_EQ(world.ReasonFor(third).kind, ReasonKind::kDependencyNeverSatisfied);
 }
 
+TEST_F(DependencyTest, AJobThatChoseItsSizeAtItsStartRunsAgainWithItsDependencyMet) {
+  const JobId first = world.Submit(Tasks(1));
+  JobSpec spec = Spec({On(kAfterAny, first)});
+  spec.request = testing::Tasks(0);
+  spec.request.min_nodes = 1;
+  spec.request.max_nodes = 2;
+  const JobId wide = world.Submit(spec);
+  Start();
+  End(first);
+  Start();
+  ASSERT_EQ(world.StateOf(wide), JobState::kConfiguring);
+  world.Take(RequeueJob{wide, std::nullopt, world.ada});
+  world.TellStarted(node, wide);
+  world.TellEnded(node, wide, 2, EndCause::kRequeued, kOk);
+  ASSERT_EQ(world.StateOf(wide), JobState::kPending);
+  EXPECT_EQ(Open(wide), "-");
+  Start();
+  EXPECT_EQ(world.StateOf(wide), JobState::kConfiguring);
+}
+
 TEST_F(DependencyTest, AfterNotOkIsMetByFailureAndByCancellation) {
   const JobId first = world.Submit(Tasks(1));
   const JobId other = world.Submit(Tasks(1));
