@@ -40,6 +40,12 @@ class Round {
     for (std::uint32_t i = 0; i < nodes_.size(); ++i) {
       positions_[nodes_[i].id] = i;
     }
+    users_.resize(nodes_.size());
+    for (const RunningJob& job : snapshot.running) {
+      for (const NodeId node : job.nodes) {
+        NoteUser(node, *job.spec);
+      }
+    }
     for (const PlannedStart& start : plan.starts) {
       Count(start);
     }
@@ -54,27 +60,12 @@ class Round {
 
   std::vector<OverlookedJob> Run() {
     std::vector<OverlookedJob> overlooked;
-    bool unknown_ahead = false;
     for (const LeftWaiting& left : plan_.waiting) {
       if (looks_ > kLooksMax || (config_.backfill == Backfill::kNone && !overlooked.empty())) {
         break;
       }
-      const std::optional<WaitingJob> found = Find(left.job);
-      if (!found.has_value() || found->het_size > 0) {
-        continue;  // suspended, or it starts with others or not at all
-      }
-      if (config_.priority.order == QueueRule::kPrompt &&
-          left.reason.kind == ReasonKind::kPriority) {
-        continue;  // it would take the time that others were promised, on nodes that no plan names
-      }
-      const WaitingJob& job = *found;
-      const bool endless = PlannedDuration(job.spec->time_limit).count() <= 0;
-      if (endless && unknown_ahead) {
-        continue;  // nodes are kept for those without a known start, which no plan names
-      }
-      unknown_ahead = unknown_ahead || HasNoKnownStart(left);
-      if (std::optional<std::vector<NodeId>> nodes = NodesFor(job)) {
-        overlooked.push_back(OverlookedJob{job.id, *std::move(nodes), snapshot_.now});
+      if (std::optional<OverlookedJob> job = LookAt(left)) {
+        overlooked.push_back(*std::move(job));
       }
       if (config_.backfill == Backfill::kNone && left.reason.kind == ReasonKind::kResources) {
         break;  // those behind it wait for it
@@ -87,6 +78,27 @@ class Round {
   inline static const PolicySnapshot kNoPolicy;
 
   [[nodiscard]] bool HasRules() const { return core::HasRules(snapshot_); }
+
+  // The job, where the plan leaves it though it fits.
+  std::optional<OverlookedJob> LookAt(const LeftWaiting& left) {
+    const std::optional<WaitingJob> found = Find(left.job);
+    if (!found.has_value() || found->het_size > 0) {
+      return std::nullopt;  // suspended, or it starts with others or not at all
+    }
+    if (config_.priority.order == QueueRule::kPrompt && left.reason.kind == ReasonKind::kPriority) {
+      return std::nullopt;  // it would take the time that others were promised
+    }
+    const WaitingJob& job = *found;
+    const bool endless = PlannedDuration(job.spec->time_limit).count() <= 0;
+    if (endless && unknown_ahead_) {
+      return std::nullopt;  // nodes are kept for those without a known start, which no plan names
+    }
+    unknown_ahead_ = unknown_ahead_ || HasNoKnownStart(left);
+    std::optional<std::vector<NodeId>> nodes = NodesFor(job);
+    return nodes.has_value()
+               ? std::optional(OverlookedJob{job.id, *std::move(nodes), snapshot_.now})
+               : std::nullopt;
+  }
 
   // The job of that id, also where it is an element of an entry.
   [[nodiscard]] std::optional<WaitingJob> Find(JobId id) const {
@@ -123,6 +135,7 @@ class Round {
     for (const NodeAllocation& part : start.allocation.nodes) {
       NodeSnapshot& node = nodes_[positions_.at(part.node)];
       AddUse(node.taken, *node.machine, part);
+      NoteUser(part.node, *job.spec);
     }
     CountStart(job, counts_);
     if (snapshot_.policy != nullptr) {
@@ -130,6 +143,17 @@ class Round {
       usage_.Start(spec, ChargeOf(job.id, spec, start.partition, snapshot_.now, start.allocation,
                                   [this](NodeId id) -> const Machine& { return MachineOf(id); }));
     }
+  }
+
+  void NoteUser(NodeId node, const JobSpec& spec) {
+    users_[positions_.at(node)].emplace_back(spec.user.uid, spec.request.exclusive_user);
+  }
+
+  // No job of another user is there that wants to be among its own, nor any other where this does.
+  [[nodiscard]] bool MayBeBeside(std::uint32_t node, const JobSpec& spec) const {
+    return std::all_of(users_[node].begin(), users_[node].end(), [&](const auto& user) {
+      return user.first == spec.user.uid || (!user.second && !spec.request.exclusive_user);
+    });
   }
 
   const Machine& MachineOf(NodeId id) const { return *nodes_[positions_.at(id)].machine; }
@@ -206,6 +230,7 @@ class Round {
     }
     const std::uint64_t shape = Fingerprint()
                                     .Add(request)
+                                    .Add(spec.user.uid)
                                     .Add(spec.time_limit)
                                     .Add(partition.name)
                                     .Add(spec.reservation)
@@ -253,7 +278,7 @@ class Round {
       }
       const std::uint32_t tasks = RoomFor(free_[i], capacities_[capacity_of_[i]],
                                           scales[capacity_of_[i]], MostTasksOnNode(request));
-      if (tasks > 0 && NodeMay(nodes_[i], request) &&
+      if (tasks > 0 && NodeMay(nodes_[i], request) && MayBeBeside(i, spec) &&
           (!HasRules() || NodeMayByPolicy(*snapshot_.policy, nodes_[i].id, spec, partition,
                                           snapshot_.now, EndBy(spec, snapshot_.now)))) {
         room += tasks;
@@ -277,6 +302,7 @@ class Round {
   std::vector<NodeSnapshot> nodes_;             // with the plan's starts on them
   std::map<JobId, const WaitingJob*> waiting_;  // by an entry's first id
   std::map<NodeId, std::uint32_t> positions_;
+  std::vector<std::vector<std::pair<std::uint32_t, bool>>> users_;  // who is there; alone?
   std::vector<NodeCapacity> capacities_;
   std::vector<std::uint32_t> capacity_of_;  // by node, as are those that follow
   std::vector<FreeAmounts> free_;
@@ -285,6 +311,7 @@ class Round {
   std::set<JobId> reserved_;              // those with a planned start
   std::set<std::uint64_t> fits_nowhere_;  // shapes
   std::size_t looks_ = 0;
+  bool unknown_ahead_ = false;  // some job that was looked at has no known start
 };
 
 }  // namespace

@@ -91,6 +91,26 @@ TEST(Watchdog, LeavesWhatIsKeptForAJobWhoseStartNoPlanKnowsAndThatAReservationHo
   EXPECT_TRUE(Overlooked(world, plan).empty()) << "job " << ToString(behind);
 }
 
+TEST(Watchdog, LeavesNodesOfAnotherUserAloneForWhoWantsNodesOfHisOwn) {
+  PolicyWorld world;
+  world.AddNode("n1");
+  world.Submit(Tasks(1));
+  world.Schedule();
+  JobSpec apart = world.Spec(Tasks(1));
+  apart.user = User{2000, 2000, "bob"};
+  apart.request.exclusive_user = true;
+  const JobId job = world.Submit(apart);
+  const Plan plan = world.MakePlanNow();
+  ASSERT_TRUE(plan.starts.empty());
+  EXPECT_TRUE(Overlooked(world, plan).empty());
+  apart.user = world.ada;
+  apart.time_limit = std::chrono::minutes(10);
+  const JobId own = world.Submit(apart);
+  const auto overlooked = Overlooked(world, Forgetting(world.MakePlanNow(), own));
+  ASSERT_EQ(overlooked.size(), 1U) << "job " << ToString(job) << " is not among them";
+  EXPECT_EQ(overlooked[0].job, own);
+}
+
 TEST(Watchdog, SaysNothingWhileAnElasticJobIsAboutToGrow) {
   PolicyWorld world;
   world.AddNode("n1");
