@@ -64,8 +64,9 @@ std::string ScenarioText(const Scenario& scenario) {
   AddNumber("elastic", scenario.elastic, &text);
   AddNumber("urgent", scenario.urgent, &text);
   AddNumber("reservations", scenario.reservations, &text);
-  absl::StrAppend(&text, scenario.prompt ? "prompt = true\n" : "",
-                  scenario.drawn ? "drawn = true\n" : "");
+  AddNumber("changes", scenario.changes, &text);
+  absl::StrAppend(&text, scenario.wishes ? "wishes = true\n" : "",
+                  scenario.prompt ? "prompt = true\n" : "", scenario.drawn ? "drawn = true\n" : "");
   AddTime("active", scenario.active, &text);
   const FaultRates& rates = scenario.faults;
   text += "\n[faults]\n";
@@ -100,6 +101,8 @@ absl::StatusOr<Scenario> ReadScenario(const std::string& name) {
   RETURN_IF_ERROR(ReadNumber(file, "elastic", {0, 1000}, &scenario.elastic));
   RETURN_IF_ERROR(ReadNumber(file, "urgent", {0, 333}, &scenario.urgent));
   RETURN_IF_ERROR(ReadNumber(file, "reservations", {0, 1000}, &scenario.reservations));
+  RETURN_IF_ERROR(ReadNumber(file, "changes", {0, 1000}, &scenario.changes));
+  RETURN_IF_ERROR(file.ReadBool("wishes", &scenario.wishes));
   RETURN_IF_ERROR(file.ReadBool("prompt", &scenario.prompt));
   RETURN_IF_ERROR(file.ReadBool("drawn", &scenario.drawn));
   RETURN_IF_ERROR(file.ReadDuration("active", &scenario.active));

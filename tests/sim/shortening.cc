@@ -28,6 +28,8 @@ std::vector<Step> Steps() {
       [](Scenario& s) { s.gpus_per_node = s.gpus_per_node / 2; },
       [](Scenario& s) { s.urgent = 0; },
       [](Scenario& s) { s.reservations = s.reservations / 2; },
+      [](Scenario& s) { s.changes = s.changes / 2; },
+      [](Scenario& s) { s.changes = 0; },
   };
   for (auto rate : {&FaultRates::connection_lost_every, &FaultRates::agent_dies_every,
                     &FaultRates::controller_dies_every}) {

@@ -42,6 +42,8 @@ struct SizeCounts {
   std::uint64_t shrunk = 0;
   std::uint64_t preempted = 0;
   std::uint64_t reserved = 0;
+  std::uint64_t changed = 0;
+  std::uint64_t refused = 0;
 };
 
 // Runs the scenario over the seeds; what went wrong in all of them together.
@@ -69,6 +71,8 @@ FaultCounts RunSeeds(const std::string& name, SizeCounts* sizes = nullptr) {
       sizes->shrunk += result.shrunk;
       sizes->preempted += result.preempted;
       sizes->reserved += result.reserved;
+      sizes->changed += result.changed;
+      sizes->refused += result.refused;
     }
   }
   EXPECT_TRUE(only != 0 || queued_steps > 0) << name << ": no step ever waited for another";
@@ -137,6 +141,13 @@ TEST(Sim, LostGpusPreemptionAndReservationsBreakNoPromise) {
   EXPECT_GT(happened.reserved, kSeeds);
   EXPECT_GT(counts.gpus_lost, kSeeds);
   EXPECT_GT(counts.controllers_died, 0U);
+}
+
+TEST(Sim, ASiteThatChangesItsPolicyAndUsersWhoAskForEverythingBreakNoPromise) {
+  SizeCounts happened;
+  RunSeeds("site", &happened);
+  EXPECT_GT(happened.changed, kSeeds * 10);
+  EXPECT_GT(happened.refused, 0U);
 }
 
 TEST(Sim, AStateRestoredFromAnOldCopyStartsNothingBesideWhatRuns) {

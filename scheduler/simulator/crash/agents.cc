@@ -438,7 +438,14 @@ void SimulatedAgent::Run(const Key& key) {
   attempt.phase = Phase::kRunning;
   const Time now = world_.clock.now();
   world_.oracle.Began(
-      Execution{name_, key.first, key.second, attempt.part.cpus, now, {}, GpusOf(attempt.part)});
+      Execution{name_,
+                key.first,
+                key.second,
+                attempt.part.cpus,
+                now,
+                {},
+                GpusOf(attempt.part),
+                attempt.part.gpus.empty() ? kWholeGpu : attempt.part.gpus.front().share});
   RunStarted started;
   started.time = now;
   Write(attempt, started, key);

@@ -1,18 +1,22 @@
 #include "scheduler/simulator/crash/clients.h"
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/text/time_text.h"
+#include "scheduler/simulator/workload/site_changes.h"
 
 namespace muster::sim {
 namespace {
 
 constexpr Duration kAskAgain{3'000};
 constexpr Duration kSuspended{20'000};  // at most
+constexpr Duration kSettled{30'000};    // once faults have stopped
+constexpr Duration kTired = std::chrono::minutes(40);
 constexpr Duration kLimitMax{60'000};
 constexpr Duration kEndless = std::chrono::hours(24 * 36525);
 constexpr std::uint32_t kUid = 1000;
@@ -28,7 +32,26 @@ User Operator() {
 
 }  // namespace
 
+Clients::Clients(VirtualClock& clock, Faults& faults, Oracle& oracle, Bring bring, ClientPlan plan)
+    : clock_(clock),
+      faults_(faults),
+      oracle_(oracle),
+      bring_(std::move(bring)),
+      plan_(plan),
+      random_(plan.seed) {
+  wishes_.nodes = plan.nodes;
+  wishes_.cpus_per_node = plan.cpus_per_node;
+  wishes_.gpus_per_node = plan.gpus_per_node;
+  wishes_.memory_per_node = kGibibyte * 16;
+  if (plan.wishes) {
+    NameSite(&wishes_);
+  }
+}
+
 void Clients::Start() {
+  if (plan_.wishes) {
+    StartSite();
+  }
   for (std::uint32_t number = 1; number <= plan_.submissions; ++number) {
     ++unanswered_;  // what is still to be submitted counts too
     clock_.After(faults_.Between(Duration(0), plan_.active), [this, number] {
@@ -44,6 +67,54 @@ void Clients::Start() {
       Reserve(number);
     });
   }
+}
+
+// Changes come while jobs do; in the end nothing limits them, and what was requeued too often and
+// held is released.
+void Clients::StartSite() {
+  for (ChangePolicy& change : SiteAtFirst(plan_.nodes)) {
+    Change(std::move(change));
+  }
+  for (std::uint32_t number = 0; number < plan_.changes; ++number) {
+    ++unanswered_;
+    clock_.After(faults_.Between(Duration(0), plan_.active), [this] {
+      --unanswered_;
+      Change(DrawChange(plan_.nodes, random_));
+    });
+  }
+  // Twice: a change that was asked for twice may come once more after the first.
+  for (const Duration after : {kSettled, kSettled * 4}) {
+    ++unanswered_;
+    clock_.After(plan_.active + after, [this] {
+      --unanswered_;
+      LiftAll();
+    });
+  }
+  ++unanswered_;
+  clock_.After(plan_.active + kTired, [this] {
+    --unanswered_;
+    CancelAll();
+  });
+}
+
+// What can run has run by now.
+void Clients::CancelAll() {
+  for (const JobId job : known_) {
+    Request(CancelJob{job, std::nullopt, Operator()}, [](const core::Transition&) {});
+  }
+}
+
+void Clients::LiftAll() {
+  for (ChangePolicy& change : sim::LiftAll()) {
+    Change(std::move(change));
+  }
+  for (const JobId job : known_) {
+    Request(HoldJob{job, std::nullopt, false, Operator()}, [](const core::Transition&) {});
+  }
+}
+
+void Clients::Change(ChangePolicy change) {
+  Request(std::move(change), [](const core::Transition&) {});
 }
 
 // A minute of one node, for somebody else; it may be refused.
@@ -136,6 +207,13 @@ SubmitJob Clients::Make(std::uint32_t number) {
                : drawn < 3 * urgent ? "mild"
                                     : "";
   }
+  if (plan_.wishes) {
+    AddWishes(wishes_, clock_.now(), random_, &spec);
+    if (!known_.empty() && random_.Below(10) == 0) {
+      spec.dependency = DrawDependency(known_, random_);
+      spec.kill_on_invalid_dep = Choice::kYes;
+    }
+  }
   submit.program.argv = {"/bin/true"};
   if (spec.kind == JobKind::kBatch) {
     submit.program.script = "#!/bin/sh\ntrue\n";
@@ -150,6 +228,10 @@ void Clients::Submit(std::uint32_t number) {
   const bool batch = submit.spec.kind == JobKind::kBatch;
   auto first = std::make_shared<bool>(true);
   Request(std::move(submit), [this, token, batch, first](const core::Transition& transition) {
+    if (!transition.status.ok() && plan_.wishes) {
+      ++refused_;
+      return;
+    }
     if (!transition.status.ok()) {
       oracle_.Broken(
           absl::StrCat(token, " was refused: ", std::string(transition.status.message())));
@@ -157,6 +239,7 @@ void Clients::Submit(std::uint32_t number) {
     }
     oracle_.Acknowledged(token, transition.job);
     if (std::exchange(*first, false)) {
+      known_.push_back(transition.job);
       Afterwards(transition.job, batch);
     }
   });
@@ -169,7 +252,9 @@ void Clients::Afterwards(JobId job, bool batch) {
   ++unanswered_;
   clock_.After(when, [this, job, batch, what] {
     --unanswered_;
-    if (what < 2) {
+    if (plan_.wishes && random_.Below(4) == 0) {
+      UpdateRequest(job);
+    } else if (what < 2) {
       Request(CancelJob{job, std::nullopt, Somebody()}, [](const core::Transition&) {});
     } else if (what < 4) {
       HoldAndRelease(job);
@@ -217,6 +302,29 @@ void Clients::ChangeLimit(JobId job) {
   UpdateJob update{job, std::nullopt, JobUpdate(), {}, Operator()};
   update.changes.time_limit =
       faults_.Chance(200) ? kEndless : faults_.Between(Duration(1'000), kLimitMax);
+  Request(std::move(update), [](const core::Transition&) {});
+}
+
+// The job is to be as another would be, or runs again. Much of it is refused.
+void Clients::UpdateRequest(JobId job) {
+  if (random_.Below(5) == 0) {
+    return Request(RequeueJob{job, std::nullopt, Operator()}, [](const core::Transition&) {});
+  }
+  constexpr const char* kOptions[] = {"account", "cpus-per-task", "exclude",   "exclusive",
+                                      "gpus",    "licenses",      "mem",       "nodelist",
+                                      "nodes",   "ntasks",        "partition", "priority",
+                                      "qos",     "requeue",       "time-min",  "overcommit"};
+  JobSpec asked;
+  asked.request.min_nodes = asked.request.max_nodes = 1;
+  asked.request.tasks = asked.request.tasks_per_node = 1;
+  AddWishes(wishes_, clock_.now(), random_, &asked);
+  asked.priority = static_cast<std::uint32_t>(random_.Below(2) * random_.Below(10'000));
+  UpdateJob update{job, std::nullopt, JobUpdate(), {}, Operator()};
+  update.changes.options = {kOptions[random_.Below(std::size(kOptions))]};
+  if (random_.Below(3) == 0) {
+    update.changes.nice = static_cast<std::int32_t>(random_.Below(100));
+  }
+  update.changes.asked = std::move(asked);
   Request(std::move(update), [](const core::Transition&) {});
 }
 

@@ -22,6 +22,23 @@ void Oracle::Broken(std::string what) {
   }
 }
 
+// What is frozen keeps its memory on GPUs.
+void Oracle::CheckGpus(const Execution& execution) {
+  std::map<std::uint32_t, GpuShare> taken;
+  for (const Key& key : running_) {
+    const Execution& other = executions_.at(key);
+    for (const std::uint32_t gpu : (other.gpus & execution.gpus).Members()) {
+      taken[gpu] += other.node == execution.node ? other.gpu_share : GpuShare();
+    }
+  }
+  for (const auto& [gpu, share] : taken) {
+    if (share + execution.gpu_share > kWholeGpu) {
+      Broken(absl::StrCat("promise 2: ", Label(execution), " and others have ",
+                          (share + execution.gpu_share).value(), " thousandths of GPU ", gpu));
+    }
+  }
+}
+
 void Oracle::Began(const Execution& execution) {
   const Key key{execution.node, execution.job, execution.attempt};
   // What began before an older journal was put in place, and ended since, that one may not know.
@@ -41,19 +58,15 @@ void Oracle::Began(const Execution& execution) {
     }
   }
   CheckThreads(key);
+  CheckGpus(execution);
   running_.push_back(key);
 }
 
-// Of those that are not frozen no two on a node have a thread in common, and none at all a GPU:
-// what is frozen keeps its memory.
+// Of those that are not frozen no two on a node have a thread in common.
 void Oracle::CheckThreads(const Key& key) {
   const Execution& execution = executions_.at(key);
   for (const Key& other_key : running_) {
     const Execution& other = executions_.at(other_key);
-    if (other_key != key && other.node == execution.node && other.gpus.Meets(execution.gpus)) {
-      Broken(absl::StrCat("promise 2: ", Label(execution), " and ", Label(other), " share GPUs ",
-                          (other.gpus & execution.gpus).ToList()));
-    }
     if (other_key != key && !frozen_.contains(other_key) && other.node == execution.node &&
         other.cpus.Meets(execution.cpus)) {
       Broken(absl::StrCat("promise 2: ", Label(execution), " and ", Label(other), " share threads ",
@@ -152,10 +165,19 @@ void Oracle::Count(const StepStarted& started, Tally& tally) {
   }
 }
 
+void Oracle::TakeLimits(const JobSpec& spec, LimitTally& tally) {
+  tally.limit = spec.time_limit;
+  tally.deadline = spec.deadline;
+  tally.others.clear();
+  for (const Alternative& alternative : spec.alternatives) {
+    tally.others.push_back(alternative.time_limit);
+  }
+}
+
 void Oracle::CountLimits(const Event& event, Tally& tally) {
   if (const auto* submitted = std::get_if<JobSubmitted>(&event)) {
     for (std::uint32_t i = 0; i < submitted->count && !submitted->spec.elastic; ++i) {
-      tally.limits[JobId(submitted->first.value() + i)].limit = submitted->spec.time_limit;
+      TakeLimits(submitted->spec, tally.limits[JobId(submitted->first.value() + i)]);
     }
     return;
   }
@@ -171,11 +193,12 @@ void Oracle::CountLimits(const Event& event, Tally& tally) {
   if (const auto* started = std::get_if<AttemptStarted>(&event);
       started != nullptr && find(started->job)) {
     own->started = started->time;
+    own->limit = own->others.empty() ? own->limit : own->others[started->alternative];
     own->least = Duration::max();
     shorten();
   } else if (const auto* updated = std::get_if<JobUpdated>(&event);
              updated != nullptr && find(updated->job)) {
-    own->limit = updated->spec.time_limit;
+    TakeLimits(updated->spec, *own);
     shorten();
   }
 }
@@ -186,6 +209,7 @@ void Oracle::CheckLimit(const RunReported& reported, const Tally& tally) {
   // Of what began before the journal was put in place, a limit may have been lost with the rest.
   if (ended != nullptr && ended->cause == EndCause::kTimeLimit && own != tally.limits.end() &&
       own->second.started >= restored_ &&
+      (own->second.deadline == kNoTime || ended->time + skew_ < own->second.deadline) &&
       ended->time - own->second.started + skew_ < own->second.least) {
     Broken(absl::StrCat("job ", ToString(reported.report.job), " was ended by its time limit ",
                         (ended->time - own->second.started).count(),

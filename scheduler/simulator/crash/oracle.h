@@ -19,6 +19,7 @@
 #include "scheduler/model/machine/allocation.h"
 #include "scheduler/model/value/ids.h"
 #include "scheduler/model/value/time.h"
+#include "scheduler/model/value/units.h"
 
 namespace muster::sim {
 
@@ -30,13 +31,14 @@ struct Execution {
   CpuSet cpus;
   Time begin = kNoTime;
   std::optional<Time> end;
-  CpuSet gpus = {};  // their positions on the node
+  CpuSet gpus = {};                // their positions on the node
+  GpuShare gpu_share = kWholeGpu;  // of each of them
 };
 
 class Oracle {
  public:
   // A part began on a node, or ended there. Broken: it ran there before; another attempt of the job
-  // is running anywhere; its threads or GPUs are another job's.
+  // is running anywhere; its threads, or more of a GPU than is left of it, are another job's.
   void Began(const Execution& execution);
   void Ended(const std::string& node, JobId job, AttemptNumber attempt, Time now);
   // It is frozen, and runs again. Broken: it was not there; its threads are another job's by now.
@@ -70,6 +72,8 @@ class Oracle {
   // The time limits of a job.
   struct LimitTally {
     Duration limit{0};                 // 0: none
+    std::vector<Duration> others;      // of its alternatives
+    Time deadline = kNoTime;           // ends it, too, whatever its limit
     Duration least = Duration::max();  // that its attempt has had
     Time started = kNoTime;
   };
@@ -81,9 +85,11 @@ class Oracle {
     std::map<JobId, LimitTally> limits;                        // of what is not elastic
   };
   void CheckThreads(const Key& key);
+  void CheckGpus(const Execution& execution);
   void Count(const JobSubmitted& submitted, Tally& tally);
   void Count(const JobEnded& ended, Tally& tally);
   void Count(const StepStarted& started, Tally& tally);
+  static void TakeLimits(const JobSpec& spec, LimitTally& tally);
   // Of limits that change: no part ends by one that its attempt never had.
   void CountLimits(const Event& event, Tally& tally);
   void CheckLimit(const RunReported& reported, const Tally& tally);

@@ -9,6 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
+#include "scheduler/core/plan/planner.h"
+#include "scheduler/core/plan/snapshot_builder.h"
 #include "scheduler/model/value/fingerprint.h"
 #include "scheduler/simulator/cluster/cluster_simulation.h"
 #include "scheduler/simulator/crash/agents.h"
@@ -17,6 +19,8 @@
 #include "scheduler/simulator/crash/oracle.h"
 #include "scheduler/simulator/crash/simulated_controller.h"
 #include "scheduler/simulator/crash/virtual_clock.h"
+#include "scheduler/simulator/random_sequence.h"
+#include "scheduler/simulator/workload/site_changes.h"
 
 namespace muster::sim {
 namespace {
@@ -30,8 +34,12 @@ constexpr Duration kLookEvery = std::chrono::seconds(5);
 constexpr Duration kLookPatience = std::chrono::minutes(5);
 
 // Simulated jobs run for seconds: what changes their size is in a hurry, too.
-SchedulerConfig PolicyFor(const Scenario& scenario) {
+SchedulerConfig PolicyFor(const Scenario& scenario, std::uint64_t seed) {
   SchedulerConfig policy;
+  if (scenario.wishes) {
+    RandomSequence random(seed);
+    DrawSettings(random, &policy);
+  }
   if (scenario.elastic > 0) {
     policy.elastic.restart_cost = std::chrono::seconds(1);
     policy.elastic.last_call = std::chrono::seconds(2);
@@ -73,9 +81,9 @@ void CountChanges(const std::vector<JournalEntry>& journal, SimulationResult* re
     if (ending != nullptr && ending->cause == EndCause::kPreemptedToRequeue) {
       ++result->preempted;
     }
-    if (const auto* changed = std::get_if<PolicyChanged>(&entry.event);
-        changed != nullptr && KindOf(changed->object) == PolicyKind::kReservation) {
-      ++result->reserved;
+    if (const auto* changed = std::get_if<PolicyChanged>(&entry.event); changed != nullptr) {
+      const bool reservation = KindOf(changed->object) == PolicyKind::kReservation;
+      ++(reservation ? result->reserved : result->changed);
     }
     if (const auto* again = std::get_if<JobRequeued>(&entry.event);
         again != nullptr && again->resized) {
@@ -88,11 +96,13 @@ class Simulation {
  public:
   Simulation(const Scenario& scenario, std::uint64_t seed)
       : scenario_(scenario),
+        seed_(seed),
         clock_(kBeginning),
         faults_(seed, scenario.faults),
         network_(clock_, faults_),
         controller_(ControllerContext{clock_, network_, faults_, oracle_, scenario.defect},
-                    PolicyFor(scenario), scenario.urgent > 0 ? Preemption() : SitePolicyObjects()),
+                    PolicyFor(scenario, seed),
+                    scenario.urgent > 0 ? Preemption() : SitePolicyObjects()),
         clients_(
             clock_, faults_, oracle_,
             [this](const Command& command, ControllerLoop::Done done) {
@@ -100,7 +110,8 @@ class Simulation {
             },
             ClientPlan{scenario.submissions, scenario.active, scenario.nodes,
                        scenario.cores_per_node, scenario.gpus_per_node, scenario.elastic,
-                       scenario.urgent, scenario.reservations}) {
+                       scenario.urgent, scenario.reservations, scenario.wishes, scenario.changes,
+                       seed}) {
     MUSTER_CHECK(scenario.nodes > 0 && scenario.cores_per_node > 0);
     const Machine machine = PlainMachine(scenario.cores_per_node, scenario.gpus_per_node,
                                          "Simulated GPU", kGibibyte * 16);
@@ -275,6 +286,13 @@ class Simulation {
     for (const auto& [id, job] : controller_.state().jobs()) {
       absl::StrAppend(&text, "; job ", ToString(id), " ", Name(job.state), job.held ? " held" : "");
     }
+    const SchedulerConfig config = PolicyFor(scenario_, seed_);
+    const Plan plan =
+        core::MakePlan(*core::BuildSnapshot(controller_.state(), clock_.now()), config);
+    for (const LeftWaiting& left : plan.waiting) {
+      absl::StrAppend(&text, "; ", ToString(left.job), " waits: ", Name(left.reason.kind), ": ",
+                      ToSentence(left.reason));
+    }
     for (const auto& agent : agents_) {
       absl::StrAppend(&text, "; ", agent->Describe());
     }
@@ -293,12 +311,14 @@ class Simulation {
     result.executions = oracle_.executions();
     result.queued_steps = oracle_.queued_steps();
     CountChanges(controller_.journal(), &result);
+    result.refused = clients_.refused();
     result.took = clock_.now() - kBeginning;
     result.faults = faults_.counts();
     return result;
   }
 
   const Scenario& scenario_;
+  const std::uint64_t seed_;
   VirtualClock clock_;
   Faults faults_;
   Oracle oracle_;

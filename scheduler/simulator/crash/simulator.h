@@ -26,7 +26,10 @@ struct Scenario {
   std::uint32_t urgent = 0;        // thousandths of the jobs; as many others they may preempt
   std::uint32_t reservations = 0;  // of nodes, for nobody's jobs
   bool prompt = false;             // jobs go in the order called prompt
-  Duration active{120'000};        // how long users submit and faults happen
+  // Users ask for all that there is to ask for, of a site of several accounts, partitions and QOS.
+  bool wishes = false;
+  std::uint32_t changes = 0;  // that the site's operators make
+  Duration active{120'000};   // how long users submit and faults happen
   FaultRates faults;
   bool drawn = false;                     // each life has rates of its own, around those
   LifeDefect defect = LifeDefect::kNone;  // to plant
@@ -43,6 +46,8 @@ struct SimulationResult {
   std::uint64_t shrunk = 0;        // and that went on without a node that was lost
   std::uint64_t preempted = 0;     // attempts that were ended for an urgent job
   std::uint64_t reserved = 0;      // reservations that were made
+  std::uint64_t changed = 0;       // other changes of policy
+  std::uint64_t refused = 0;       // submissions
   Duration took{0};                // in the simulation's time
   FaultCounts faults;
 };
