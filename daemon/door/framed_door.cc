@@ -175,7 +175,7 @@ void FramedDoor::OnEvent(std::uint64_t id, std::uint32_t events) {
     }
     return;
   }
-  if ((events & EPOLLOUT) != 0) {
+  if ((events & EPOLLOUT) != 0 && (events & (EPOLLHUP | EPOLLERR)) == 0) {
     const MutexLock lock(&connection->mutex);
     connection->Send();
     return;

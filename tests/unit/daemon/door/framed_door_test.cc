@@ -67,6 +67,13 @@ class FramedDoorTest : public ::testing::Test {
       }};
 };
 
+// CPU time of this process.
+std::chrono::nanoseconds Worked() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
 TEST_F(FramedDoorTest, ACallIsAnsweredAndSoIsTheNextOnTheSameConnection) {
   const UniqueFd client = Connect();
   Send(client, "MUSTER1\n" + Frame("Echo", "one"));
@@ -107,16 +114,11 @@ TEST_F(FramedDoorTest, WhatBeginsLikeFramesAndGoesOnOtherwiseIsClosed) {
 }
 
 TEST_F(FramedDoorTest, FirstBytesThatComeSlowlyCostNoWork) {
-  const auto worked = [] {
-    timespec time{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-  };
   const UniqueFd client = Connect();
   Send(client, "MUSTER");
-  const auto before = worked();
+  const auto before = Worked();
   std::this_thread::sleep_for(milliseconds(500));
-  EXPECT_LT(worked() - before, milliseconds(100));
+  EXPECT_LT(Worked() - before, milliseconds(100));
   Send(client, "1\n" + Frame("Echo", "one"));
   EXPECT_EQ(Receive(client, 28), "MUSTER1\n" + Number(16) + Number(0) + Number(0) + "Echo:one");
 }
@@ -130,6 +132,16 @@ TEST_F(FramedDoorTest, ALengthThatCannotBeEndsTheConnection) {
   const UniqueFd client = Connect();
   Send(client, "MUSTER1\n" + Number(8) + Number(5) + "Echo");
   EXPECT_EQ(Receive(client, 1), "");
+}
+
+TEST_F(FramedDoorTest, AClientThatGoesBeforeItHasTakenItsAnswerCostsNoWork) {
+  UniqueFd client = Connect();
+  Send(client, "MUSTER1\n" + Frame("Echo", std::string(std::size_t{8} << 20U, 'x')));
+  EXPECT_EQ(Receive(client, 8), "MUSTER1\n");
+  const auto before = Worked();
+  client.reset();
+  std::this_thread::sleep_for(milliseconds(500));
+  EXPECT_LT(Worked() - before, milliseconds(100));
 }
 
 TEST_F(FramedDoorTest, AfterStopEveryConnectionHasEnded) {
