@@ -71,7 +71,7 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
       controller, *accounting, *store,
       {config.cluster, gate, usage, tokens.get(), &sessions.questions(), config.tls.certificate,
        config.retention.DirectoryOf(*store), config.prices});
-  FramedDoor frames(FramesFor(clients));
+  FramedDoor frames(FramesFor(clients), StreamsFor(clients));
   RETURN_IF_ERROR(frames.Start());
   LeadershipService leadership(controller, gate, config.name);
   const std::vector<grpc::Service*> services = {&agents, &clients, &leadership};

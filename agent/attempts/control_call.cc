@@ -87,6 +87,10 @@ void ControlCall::TakeAnswer() {
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
     return;
   }
+  if (orders_.empty()) {
+    Disconnect();  // it has ended, or says what was not asked for
+    return;
+  }
   CancelTimer();
   if (got <= 0) {
     Disconnect();
@@ -119,7 +123,7 @@ void ControlCall::Finish(const absl::Status& status) {
   const Order order = std::move(orders_.front());
   orders_.pop_front();
   // An answer that comes after its time must not be taken for the next order's.
-  if (orders_.empty() || absl::IsDeadlineExceeded(status)) {
+  if (absl::IsDeadlineExceeded(status)) {
     Disconnect();
   }
   if (!orders_.empty()) {

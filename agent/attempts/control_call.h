@@ -2,9 +2,10 @@
 
 // Orders to one supervisor, one after the other, over its control socket.
 //
-// Each order is a packet and has an answer; nothing here waits. A supervisor that is still starting
-// has no socket yet, and one that dies closes it: the order is then sent again until its time is
-// up, which is safe because orders may come twice. Thread promise: the owner of the loop.
+// Each order is a packet and has an answer; nothing here waits. The connection stays between
+// orders: where one step was started, others follow. A supervisor that is still starting has no
+// socket yet, and one that dies closes it: the order is then sent again until its time is up, which
+// is safe because orders may come twice. Thread promise: the owner of the loop.
 // Invariant: an order's callback runs once, or never if this object goes first.
 
 #include <chrono>

@@ -120,7 +120,9 @@ void AttemptWork::BeginBatch() {
 
 void AttemptWork::BeginRun() {
   main_step_ = kRunStep;
-  LaunchAfterProlog(WholePlan(kRunStep));
+  StepPlan plan = WholePlan(kRunStep);
+  plan.ends_attempt = true;
+  LaunchAfterProlog(std::move(plan));
 }
 
 void AttemptWork::LaunchAfterProlog(StepPlan plan) {

@@ -83,6 +83,15 @@ absl::StatusOr<std::string> CallChannel::Call(const char* method, const std::str
   return reply;
 }
 
+absl::StatusOr<std::unique_ptr<FramedStream>> CallChannel::OpenStream(const char* method,
+                                                                      const std::string& request) {
+  std::unique_ptr<FramedStream> stream = in_frames_ ? frames_.Open(method, request) : nullptr;
+  if (in_frames_ && stream == nullptr) {
+    return Nobody(address_);
+  }
+  return stream;
+}
+
 std::optional<grpc::Status> CallChannel::CallInFrames(const char* method,
                                                       const std::string& request,
                                                       std::string* reply) {

@@ -20,6 +20,7 @@
 #include "absl/status/statusor.h"
 #include "cli/controller/address.h"
 #include "cli/controller/framed_channel.h"
+#include "cli/controller/framed_stream.h"
 #include "proto/controller.grpc.pb.h"
 #include "scheduler/base/status.h"
 
@@ -40,6 +41,11 @@ class CallChannel {
   void Connect() const;
   // Whether there is a socket to wait for: anything over TCP is.
   [[nodiscard]] bool MayConnect() const;
+
+  // Makes a call that gives many messages in frames. Null: those at the other end take none, and
+  // gRPC has to do. Unavailable: none is there now.
+  absl::StatusOr<std::unique_ptr<FramedStream>> OpenStream(const char* method,
+                                                           const std::string& request);
 
   // Makes one unary call ("Submit") while `patience` lasts: the bytes of its request, those of its
   // reply.

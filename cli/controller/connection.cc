@@ -25,7 +25,49 @@ absl::Status BadReply(const std::string& why) {
   return absl::InternalError(absl::StrCat("bad reply: ", why, ": update muster"));
 }
 
+absl::Status ReadNews(const wire::WatchJobReply& reply, JobNews* news) {
+  absl::Status read = FromWire(reply.job(), &news->job);
+  read.Update(FromWire(reply.allocation(), &news->allocation));
+  return read.ok() ? read : BadReply(std::string(read.message()));
+}
+
 }  // namespace
+
+absl::StatusOr<bool> JobStream::Read(const std::function<void(const JobNews&)>& tell) {
+  absl::Status bad = absl::OkStatus();
+  const FramedStream::State state = frames_->Read([&](std::string_view message) {
+    wire::WatchJobReply reply;
+    JobNews news;
+    bad.Update(reply.ParseFromArray(message.data(), static_cast<int>(message.size()))
+                   ? ReadNews(reply, &news)
+                   : BadReply("not a message"));
+    if (bad.ok()) {
+      tell(news);
+    }
+  });
+  RETURN_IF_ERROR(bad);
+  switch (state) {
+    case FramedStream::State::kMore:
+      return true;
+    case FramedStream::State::kForeign:
+      return absl::UnimplementedError("");
+    case FramedStream::State::kBroken:
+      return Nobody(address_);
+    case FramedStream::State::kEnded:
+      break;
+  }
+  const auto code = static_cast<grpc::StatusCode>(frames_->code());
+  switch (code) {
+    case grpc::StatusCode::OK:
+      return false;
+    case grpc::StatusCode::UNAVAILABLE:
+      return Nobody(address_);
+    case grpc::StatusCode::UNIMPLEMENTED:
+      return absl::UnimplementedError(frames_->text());
+    default:
+      return Refusal(grpc::Status(code, frames_->text()));
+  }
+}
 
 struct Connection::Channel {
   explicit Channel(const Address& address) : controllers(address) {}
@@ -113,8 +155,7 @@ absl::Status Connection::WatchJob(JobId job, const std::function<bool(const JobN
   absl::Status bad = absl::OkStatus();
   while (!enough && bad.ok() && reader->Read(&reply)) {
     JobNews news;
-    bad = FromWire(reply.job(), &news.job);
-    bad.Update(FromWire(reply.allocation(), &news.allocation));
+    bad = ReadNews(reply, &news);
     enough = bad.ok() && !tell(news);
   }
   if (enough || !bad.ok()) {
@@ -123,13 +164,23 @@ absl::Status Connection::WatchJob(JobId job, const std::function<bool(const JobN
   const grpc::Status status = reader->Finish();
   const std::lock_guard<std::mutex> lock(channel_->mutex);
   channel_->watching.erase(&context);
-  if (!bad.ok()) {
-    return absl::InternalError(absl::StrCat("bad reply: ", std::string(bad.message())));
-  }
+  RETURN_IF_ERROR(bad);
   if (enough || channel_->stopped || status.ok()) {
     return absl::OkStatus();
   }
   return status.error_code() == grpc::StatusCode::UNAVAILABLE ? Nobody(address_) : Refusal(status);
+}
+
+absl::StatusOr<std::unique_ptr<JobStream>> Connection::StreamJob(JobId job) {
+  CallChannel* const only = channel_->controllers.Only();
+  if (only == nullptr) {
+    return nullptr;
+  }
+  wire::WatchJobRequest request;
+  request.set_job(job.value());
+  ASSIGN_OR_RETURN(std::unique_ptr<FramedStream> frames,
+                   only->OpenStream("WatchJob", request.SerializeAsString()));
+  return frames == nullptr ? nullptr : std::make_unique<JobStream>(std::move(frames), address_);
 }
 
 void Connection::StopWatching() {

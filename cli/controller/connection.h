@@ -17,6 +17,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cli/controller/address.h"
+#include "cli/controller/framed_stream.h"
 #include "scheduler/model/change/command.h"
 #include "scheduler/model/machine/allocation.h"
 #include "scheduler/model/request/cluster_questions.h"
@@ -42,6 +43,24 @@ template <ClientRequest Request>
 using Answered = std::conditional_t<std::is_same_v<typename Request::Reply, Nothing>, absl::Status,
                                     absl::StatusOr<typename Request::Reply>>;
 
+// A job's news that come over a descriptor. For one owner.
+class JobStream {
+ public:
+  JobStream(std::unique_ptr<FramedStream> frames, Address address)
+      : frames_(std::move(frames)), address_(std::move(address)) {}
+
+  // Readable when there is something to Read().
+  [[nodiscard]] int fd() const { return frames_->fd(); }
+  // Calls `tell` with the news that have come, without waiting. Whether more may come; if not, the
+  // controller has told the last. Unavailable: it went away; Unimplemented: it tells no news this
+  // way.
+  absl::StatusOr<bool> Read(const std::function<void(const JobNews&)>& tell);
+
+ private:
+  const std::unique_ptr<FramedStream> frames_;
+  const Address address_;
+};
+
 class Connection {
  public:
   // Connects lazily; fails only on an address that gRPC cannot take.
@@ -59,6 +78,9 @@ class Connection {
   // Calls `tell` with the job's news until the stream ends or `tell` says false. OK means the job
   // is in a terminal state or `tell` had enough; Unavailable that the controller went away.
   absl::Status WatchJob(JobId job, const std::function<bool(const JobNews&)>& tell);
+  // The same without a thread that waits: the news come over a descriptor. Null: not from this
+  // controller; Unavailable: none is there now.
+  absl::StatusOr<std::unique_ptr<JobStream>> StreamJob(JobId job);
   // Ends every WatchJob that other threads wait in, and every later one. Safe from any thread.
   void StopWatching();
   // Waits until that was called, for so long at most; whether it was. Safe from any thread.

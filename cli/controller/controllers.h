@@ -33,6 +33,8 @@ class Controllers {
                                    std::chrono::milliseconds patience);
   // The one to open a stream to.
   CallChannel& Leader();
+  // The only one; null: there are several, of which one has to be sought.
+  CallChannel* Only() { return all_.size() == 1 ? all_.front().get() : nullptr; }
 
  private:
   void Seek();

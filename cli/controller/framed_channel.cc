@@ -17,9 +17,6 @@ namespace {
 // What daemon/door/framed_door takes, less room for its numbers.
 constexpr std::size_t kRequestBytesMax = (std::size_t{16} << 20U) - 64;
 
-constexpr std::string_view kMagic = "MUSTER1\n";
-constexpr std::size_t kAnswerBytesMax = std::size_t{256} << 20U;
-
 void LimitWaits(int fd, std::chrono::milliseconds timeout) {
   constexpr std::int64_t kMillis = 1000;
   timeval time{};
@@ -56,7 +53,36 @@ bool ReadTo(int fd, std::size_t size, std::string& bytes, int* error) {
   return true;
 }
 
+std::string FrameOf(std::string_view method, std::string_view request, bool greeted) {
+  std::string frame(greeted ? "" : kFramesMagic);
+  PutNumber(kNumberBytes + method.size() + request.size(), frame);
+  PutNumber(method.size(), frame);
+  frame.append(method);
+  frame.append(request);
+  return frame;
+}
+
 }  // namespace
+
+FramedChannel::Line FramedChannel::TakeIdle() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (idle_.empty()) {
+    return {};
+  }
+  Line line = std::move(idle_.back());
+  idle_.pop_back();
+  return line;
+}
+
+std::unique_ptr<FramedStream> FramedChannel::Open(std::string_view method,
+                                                  std::string_view request) {
+  Line line = Connect() == 0 ? TakeIdle() : Line();
+  const std::string frame = FrameOf(method, request, line.greeted);
+  if (!line.fd.valid() || SendAll(line.fd.get(), frame) != 0) {
+    return nullptr;
+  }
+  return std::make_unique<FramedStream>(std::move(line.fd), line.greeted);
+}
 
 int FramedChannel::Connect() {
   {
@@ -84,21 +110,12 @@ FramedChannel::Answer FramedChannel::Call(std::string_view method, std::string_v
   if (method.size() + request.size() > kRequestBytesMax) {
     return {.outcome = Outcome::kForeign, .code = 0, .text = "", .reply = ""};  // gRPC refuses it
   }
-  Line line;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (idle_.empty()) {
-      return {};
-    }
-    line = std::move(idle_.back());
-    idle_.pop_back();
+  Line line = TakeIdle();
+  if (!line.fd.valid()) {
+    return {};
   }
   LimitWaits(line.fd.get(), timeout);
-  std::string frame(line.greeted ? "" : kMagic);
-  PutNumber(kNumberBytes + method.size() + request.size(), frame);
-  PutNumber(method.size(), frame);
-  frame.append(method);
-  frame.append(request);
+  const std::string frame = FrameOf(method, request, line.greeted);
   Answer answer;
   const auto failed = [&answer](int error) {
     answer.outcome = error == EAGAIN || error == EWOULDBLOCK ? Outcome::kLate : Outcome::kBroken;
@@ -107,12 +124,12 @@ FramedChannel::Answer FramedChannel::Call(std::string_view method, std::string_v
   if (const int error = SendAll(line.fd.get(), frame); error != 0) {
     return failed(error);
   }
-  const std::size_t greeting = line.greeted ? 0 : kMagic.size();
+  const std::size_t greeting = line.greeted ? 0 : kFramesMagic.size();
   std::string bytes;
   int error = 0;
   const bool begun = ReadTo(line.fd.get(), greeting + kNumberBytes, bytes, &error);
   const std::size_t compared = std::min(greeting, bytes.size());
-  if (std::string_view(bytes).substr(0, compared) != kMagic.substr(0, compared)) {
+  if (std::string_view(bytes).substr(0, compared) != kFramesMagic.substr(0, compared)) {
     answer.outcome = Outcome::kForeign;
     return answer;
   }
@@ -121,7 +138,7 @@ FramedChannel::Answer FramedChannel::Call(std::string_view method, std::string_v
   }
   const std::size_t length = NumberAt(bytes, greeting);
   bytes.clear();
-  if (length < 2 * kNumberBytes || length > kAnswerBytesMax ||
+  if (length < 2 * kNumberBytes || length > kFramedAnswerBytesMax ||
       !ReadTo(line.fd.get(), length, bytes, &error)) {
     return failed(error);
   }

@@ -1,5 +1,7 @@
 #include "cli/controller/job_watch.h"
 
+#include <sys/epoll.h>
+
 #include <algorithm>
 #include <chrono>
 
@@ -50,28 +52,123 @@ JobWatch::JobWatch(Connection& connection, JobId job, EventLoop& loop,
       loop_(loop),
       tell_(std::move(tell)),
       failed_(std::move(failed)),
-      thread_([this] { Follow(); }) {}
+      pause_(kReopenPause) {
+  Open();
+}
 
 JobWatch::~JobWatch() {
-  stopped_ = true;
-  connection_.StopWatching();
-  thread_.join();
+  Close();
+  if (again_.has_value()) {
+    loop_.Cancel(*again_);
+  }
+  if (thread_.joinable()) {
+    if (!over_) {
+      stopped_ = true;
+      connection_.StopWatching();
+    }
+    thread_.join();
+  }
+}
+
+void JobWatch::Open() {
+  again_.reset();
+  absl::StatusOr<std::unique_ptr<JobStream>> stream = connection_.StreamJob(job_);
+  if (!stream.ok()) {
+    OpenAgain();
+    return;
+  }
+  stream_ = *std::move(stream);
+  if (stream_ == nullptr ||
+      !loop_.Watch(stream_->fd(), EPOLLIN, [this](std::uint32_t) { Read(); }).ok()) {
+    StartThread();
+  }
+}
+
+void JobWatch::Read() {
+  const absl::StatusOr<bool> more = stream_->Read([this](const JobNews& news) {
+    pause_ = kReopenPause;
+    Tell(news);
+  });
+  if (more.ok() && *more && !over_) {
+    return;
+  }
+  Close();
+  if (absl::IsUnimplemented(more.status())) {
+    StartThread();
+  } else if (more.ok() || absl::IsUnavailable(more.status())) {
+    OpenAgain();
+  } else {
+    Fail(more.status());
+  }
+}
+
+void JobWatch::Tell(const JobNews& news) {
+  if (!over_) {
+    over_ = IsTerminal(news.job.state);
+    tell_(news);
+  }
+}
+
+void JobWatch::Fail(const absl::Status& status) {
+  if (!std::exchange(over_, true)) {
+    failed_(status);
+  }
+}
+
+void JobWatch::OpenAgain() {
+  if (over_) {
+    return;
+  }
+  again_ = loop_.RunAfter(pause_, [this] { Open(); });
+  pause_ = std::min(pause_ * 2, kReopenPauseMax);
+}
+
+void JobWatch::Close() {
+  if (stream_ != nullptr) {
+    loop_.Unwatch(stream_->fd());
+    stream_.reset();
+  }
+}
+
+void JobWatch::StartThread() {
+  stream_.reset();
+  thread_ = std::thread([this] { Follow(); });
 }
 
 void JobWatch::Follow() {
   const absl::Status status = FollowUntilEnd(
-      connection_, job_,
-      [this](const JobNews& news) { loop_.Post([tell = tell_, news] { tell(news); }); },
+      connection_, job_, [this](const JobNews& news) { PostIfAlive([this, news] { Tell(news); }); },
       [this] { return stopped_.load(); });
   if (!status.ok()) {
-    loop_.Post([failed = failed_, status] { failed(status); });
+    PostIfAlive([this, status] { Fail(status); });
   }
 }
 
+// What is posted may run when this is gone.
+void JobWatch::PostIfAlive(EventLoop::Closure closure) {
+  loop_.Post([alive = std::weak_ptr<int>(alive_), closure = std::move(closure)] {
+    if (!alive.expired()) {
+      closure();
+    }
+  });
+}
+
 absl::StatusOr<JobView> WaitForEnd(Connection& connection, JobId job) {
-  JobView last;
-  RETURN_IF_ERROR(FollowUntilEnd(
-      connection, job, [&last](const JobNews& news) { last = news.job; }, [] { return false; }));
+  ASSIGN_OR_RETURN(const std::unique_ptr<EventLoop> loop, EventLoop::Create());
+  absl::StatusOr<JobView> last = JobView();
+  const JobWatch watch(
+      connection, job, *loop,
+      [&](const JobNews& news) {
+        last = news.job;
+        if (IsTerminal(news.job.state)) {
+          loop->Stop();
+        }
+      },
+      [&](const absl::Status& status) {
+        last = status;
+        loop->Stop();
+      });
+  RETURN_IF_ERROR(loop->Run());
   return last;
 }
 

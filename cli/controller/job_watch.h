@@ -1,13 +1,18 @@
 #pragma once
 
-// Follows one job from a thread of its own and posts its news to an EventLoop.
+// Follows one job and tells its news on an EventLoop.
 //
-// Survives restarts of the controller: the stream is opened again until the job has ended. Thread
-// promise: made and destroyed on the loop's thread; `tell` and `failed` run there. Invariants:
-// after the job's terminal news no more news comes; the destructor waits for the thread.
+// They come over a descriptor that the loop waits for, or else, over gRPC, from a thread of its
+// own. Survives restarts of the controller: the stream is opened again until the job has ended.
+// Thread promise: made and destroyed on the loop's thread; `tell` and `failed` run there, never
+// before the constructor has returned. Invariants: after the job's terminal news no more news
+// comes; the destructor waits for the thread.
 
 #include <atomic>
+#include <chrono>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <thread>
 
 #include "absl/status/status.h"
@@ -26,13 +31,26 @@ class JobWatch {
   ~JobWatch();
 
  private:
+  void Open();
+  void Read();
+  void OpenAgain();
+  void Tell(const JobNews& news);
+  void Fail(const absl::Status& status);
+  void Close();
+  void StartThread();
   void Follow();
+  void PostIfAlive(EventLoop::Closure closure);
 
   Connection& connection_;
   const JobId job_;
   EventLoop& loop_;
   const std::function<void(const JobNews&)> tell_;
   const std::function<void(absl::Status)> failed_;
+  const std::shared_ptr<int> alive_ = std::make_shared<int>();
+  std::unique_ptr<JobStream> stream_;
+  std::optional<EventLoop::TimerId> again_;
+  std::chrono::milliseconds pause_;
+  bool over_ = false;  // no more news comes
   std::atomic<bool> stopped_ = false;
   std::thread thread_;
 };

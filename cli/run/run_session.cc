@@ -19,6 +19,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kSecondInterrupt{1'000};
 constexpr milliseconds kWaitingPause{400};       // no word of a job that starts at once
+constexpr milliseconds kWatchPause{300};         // a step that is over by then tells all itself
 constexpr milliseconds kJobEndPatience{10'000};  // for the controller's word after the step's end
 constexpr milliseconds kOutputPatience{10'000};  // for the step's output after the job's end
 constexpr milliseconds kWordPatience{60'000};    // for the controller's word on ranks that are lost
@@ -98,11 +99,10 @@ absl::StatusOr<int> RunSession::Run() {
   } else if (!plan_.own_job) {
     ExpectStep();
   }
-  for (std::size_t i = 0; i < news_.size(); ++i) {
-    watches_.push_back(std::make_unique<JobWatch>(
-        connection_, JobId(plan_.job.value() + i), loop_,
-        [this, i](const JobNews& news) { OnNews(i, news); },
-        [this](const absl::Status& status) { OnRefusal(status); }));
+  if (plan_.own_job || plan_.looks_on) {
+    WatchJobs();
+  } else {
+    loop_.RunAfter(kWatchPause, [this] { WatchJobs(); });
   }
   const absl::Status ran = loop_.Run();
   terminal_.Leave();
@@ -111,6 +111,20 @@ absl::StatusOr<int> RunSession::Run() {
   RETURN_IF_ERROR(ran);
   step_.Flush();
   return unwritten_ ? std::max(exit_code_, 1) : exit_code_;
+}
+
+void RunSession::WatchJobs() {
+  for (std::size_t i = watches_.size(); i < news_.size(); ++i) {
+    watches_.push_back(std::make_unique<JobWatch>(
+        connection_, JobId(plan_.job.value() + i), loop_,
+        [this, i](const JobNews& news) { OnNews(i, news); },
+        [this](const absl::Status& refused) {
+          if (!step_.AnyConnected()) {
+            Tell(std::string(refused.message()));
+            Finish(1);
+          }
+        }));
+  }
 }
 
 void RunSession::ExpectStep() {
@@ -175,6 +189,7 @@ void RunSession::OnChange() {
     });
   }
   if (step_.Lost() && !std::exchange(loss_seen_, true)) {
+    WatchJobs();
     loop_.RunAfter(kLossPause, [this] { TellLoss(); });
   }
   if (step_.Done()) {
@@ -259,13 +274,6 @@ void RunSession::OnNews(std::size_t component, const JobNews& news) {
     loop_.RunAfter(kWaitingPause, [this] { TellWaiting(); });
   }
   OnChange();
-}
-
-void RunSession::OnRefusal(const absl::Status& status) {
-  if (!step_.AnyConnected()) {
-    Tell(std::string(status.message()));
-    Finish(1);
-  }
 }
 
 void RunSession::JobEnded() {

@@ -73,12 +73,12 @@ class RunSession {
   void OnNews(std::size_t component, const JobNews& news);
   [[nodiscard]] const JobNews& Telling() const;
   void ExpectNodes();
-  void OnRefusal(const absl::Status& status);
   void OnSignals();
   void OnInterrupt();
   void InterruptWaiting();
   void KillStep();
   void ExpectStep();
+  void WatchJobs();
   void AwaitTurn();
   void Resize();
   void Forward(int signal);

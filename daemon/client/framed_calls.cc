@@ -70,12 +70,69 @@ class FramedCall final : public grpc::ServerCallbackUnary {
   std::atomic<int> parts_ = 2;
 };
 
+// The same for a job's views, until their stream has ended.
+class FramedViews final : public grpc::ServerCallbackWriter<wire::WatchJobReply> {
+ public:
+  static void Begin(ClientService& service, const std::string& request,
+                    const std::shared_ptr<FramedDoor::Outlet>& outlet) {
+    auto* const call = new FramedViews(outlet);
+    wire::WatchJobRequest asked;
+    if (!asked.ParseFromString(request)) {
+      outlet->WhenGone([] {});
+      outlet->End(grpc::StatusCode::INVALID_ARGUMENT, "not a request of this method",
+                  [call] { delete call; });
+      return;
+    }
+    call->views_ = service.WatchJob(&call->context_, &asked);
+    // Both are called on one thread, the second after the first.
+    outlet->WhenGone([call] { call->views_->OnCancel(); });
+    call->BindReactor(call->views_);
+  }
+
+  void Write(const wire::WatchJobReply* message, grpc::WriteOptions /*options*/) override {
+    outlet_->Send(message->SerializeAsString(), [this](bool ok) { views_->OnWriteDone(ok); });
+  }
+  void WriteAndFinish(const wire::WatchJobReply* message, grpc::WriteOptions /*options*/,
+                      grpc::Status status) override {
+    outlet_->Send(message->SerializeAsString(), nullptr);
+    Finish(std::move(status));
+  }
+  void Finish(grpc::Status status) override {
+    outlet_->End(static_cast<std::uint32_t>(status.error_code()), status.error_message(), [this] {
+      views_->OnDone();
+      delete this;
+    });
+  }
+  void SendInitialMetadata() override {}
+
+ private:
+  explicit FramedViews(std::shared_ptr<FramedDoor::Outlet> outlet) : outlet_(std::move(outlet)) {}
+
+  grpc::internal::ServerReactor* reactor() override { return views_; }
+  void CallOnDone() override {}
+
+  const std::shared_ptr<FramedDoor::Outlet> outlet_;
+  LocalContext context_;
+  StreamHandler::Views* views_ = nullptr;
+};
+
 }  // namespace
 
 FramedDoor::Serve FramesFor(ClientService& service) {
+  return
+      [&service](const std::string& method, const std::string& request, FramedDoor::Answer answer) {
+        FramedCall::Begin(service, method, request, std::move(answer));
+      };
+}
+
+FramedDoor::ServeStream StreamsFor(ClientService& service) {
   return [&service](const std::string& method, const std::string& request,
-                    FramedDoor::Answer answer) {
-    FramedCall::Begin(service, method, request, std::move(answer));
+                    const std::shared_ptr<FramedDoor::Outlet>& outlet) {
+    if (method != "WatchJob") {
+      return false;
+    }
+    FramedViews::Begin(service, request, outlet);
+    return true;
   };
 }
 

@@ -13,5 +13,7 @@ namespace muster::daemon {
 // Serves calls of the service's unary methods ("Submit"); Unimplemented when there is none of that
 // name. `service` outlives the calls.
 FramedDoor::Serve FramesFor(ClientService& service);
+// Serves those that watch a job ("WatchJob"). `service` outlives the streams.
+FramedDoor::ServeStream StreamsFor(ClientService& service);
 
 }  // namespace muster::daemon

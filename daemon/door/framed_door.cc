@@ -20,7 +20,7 @@ constexpr std::uint64_t kOver = 0;  // the event's tag
 }  // namespace
 
 // One connection: the thread reads of it, whoever answers writes to it.
-struct FramedDoor::Connection {
+struct FramedDoor::Connection final : FramedDoor::Outlet {
   std::uint64_t id = 0;
   int epoll = -1;
   HandOver other;
@@ -32,6 +32,11 @@ struct FramedDoor::Connection {
   UniqueFd fd ABSL_GUARDED_BY(mutex);
   bool answered ABSL_GUARDED_BY(mutex) = false;  // the magic is sent
   std::string out ABSL_GUARDED_BY(mutex);        // what the client has not taken yet
+  // Of a call with many messages.
+  bool streams ABSL_GUARDED_BY(mutex) = false;
+  std::function<void(bool)> taken ABSL_GUARDED_BY(mutex);
+  std::function<void()> ended ABSL_GUARDED_BY(mutex);
+  std::function<void()> gone ABSL_GUARDED_BY(mutex);
 
   void Watch(std::uint32_t events) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     epoll_event event{};
@@ -40,8 +45,8 @@ struct FramedDoor::Connection {
     epoll_ctl(epoll, EPOLL_CTL_MOD, fd.get(), &event);
   }
 
-  // Sends what the client takes now, and waits for the next request when that is all.
-  void Send() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
+  // Sends what the client takes now.
+  void Push() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     std::size_t sent = 0;
     while (sent < out.size()) {
       const ssize_t some =
@@ -58,14 +63,10 @@ struct FramedDoor::Connection {
     if (out.empty()) {
       out.shrink_to_fit();
     }
-    Watch(out.empty() ? EPOLLIN : EPOLLOUT);
   }
 
-  void Answer(std::uint32_t code, std::string_view text, std::string_view reply) {
-    const MutexLock lock(&mutex);
-    if (!fd.valid()) {
-      return;
-    }
+  void Add(std::uint32_t code, std::string_view text, std::string_view reply)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex) {
     if (!std::exchange(answered, true)) {
       out = kMagic;
     }
@@ -74,11 +75,96 @@ struct FramedDoor::Connection {
     PutNumber(text.size(), out);
     out.append(text);
     out.append(reply);
-    Send();
+    Push();
+  }
+
+  // Waits for the next request when the client has taken all.
+  void Answer(std::uint32_t code, std::string_view text, std::string_view reply) {
+    const MutexLock lock(&mutex);
+    if (fd.valid()) {
+      Add(code, text, reply);
+      Watch(out.empty() ? EPOLLIN : EPOLLOUT);
+    }
+  }
+
+  // The thread hears that the socket takes more, and calls `taken` and `ended`.
+  void Send(const std::string& message, std::function<void(bool ok)> then) override {
+    const MutexLock lock(&mutex);
+    taken = std::move(then);
+    if (fd.valid()) {
+      Add(kMoreComes, "", message);
+      Watch(EPOLLOUT);
+    }
+  }
+  void End(std::uint32_t code, const std::string& text, std::function<void()> done) override {
+    const MutexLock lock(&mutex);
+    ended = std::move(done);
+    if (fd.valid()) {
+      Add(code, text, "");
+      Watch(EPOLLOUT);
+    }
+  }
+  void WhenGone(std::function<void()> then) override {
+    const MutexLock lock(&mutex);
+    streams = true;
+    gone = std::move(then);
+  }
+
+  // The socket takes more.
+  void GoOn() {
+    std::function<void(bool)> now_taken;
+    std::function<void()> now_ended;
+    {
+      const MutexLock lock(&mutex);
+      Push();
+      if (!out.empty()) {
+        return;
+      }
+      now_taken = std::exchange(taken, nullptr);
+      now_ended = std::exchange(ended, nullptr);
+      streams = streams && now_ended == nullptr;
+      if (!streams) {
+        gone = nullptr;
+      }
+      Watch(streams ? 0U : static_cast<std::uint32_t>(EPOLLIN));
+    }
+    Call(now_taken, true, now_ended);
+  }
+
+  // The client has gone, or is to go.
+  void Close() {
+    std::function<void()> now_gone;
+    {
+      const MutexLock lock(&mutex);
+      fd.reset();
+      now_gone = std::exchange(gone, nullptr);
+    }
+    if (now_gone) {
+      now_gone();
+    }
+    std::function<void(bool)> now_taken;
+    std::function<void()> now_ended;
+    {
+      const MutexLock lock(&mutex);
+      now_taken = std::exchange(taken, nullptr);
+      now_ended = std::exchange(ended, nullptr);
+    }
+    Call(now_taken, false, now_ended);
+  }
+
+  static void Call(const std::function<void(bool)>& taken, bool ok,
+                   const std::function<void()>& ended) {
+    if (taken) {
+      taken(ok);
+    }
+    if (ended) {
+      ended();
+    }
   }
 };
 
-FramedDoor::FramedDoor(Serve serve) : serve_(std::move(serve)) {}
+FramedDoor::FramedDoor(Serve serve, ServeStream stream)
+    : serve_(std::move(serve)), stream_(std::move(stream)) {}
 
 FramedDoor::~FramedDoor() {
   Stop();
@@ -115,8 +201,7 @@ void FramedDoor::Stop() {
     rest.swap(connections_);
   }
   for (const auto& [id, connection] : rest) {
-    const MutexLock lock(&connection->mutex);
-    connection->fd.reset();
+    connection->Close();
   }
 }
 
@@ -175,9 +260,8 @@ void FramedDoor::OnEvent(std::uint64_t id, std::uint32_t events) {
     }
     return;
   }
-  if ((events & EPOLLOUT) != 0) {
-    const MutexLock lock(&connection->mutex);
-    connection->Send();
+  if ((events & EPOLLOUT) != 0 && (events & (EPOLLHUP | EPOLLERR)) == 0) {
+    connection->GoOn();
     return;
   }
   Drop(id);
@@ -262,6 +346,9 @@ FramedDoor::Look FramedDoor::TakeFrame(const Shared& connection) {
   }
   std::string method = frame.substr(2 * kNumberBytes, name);
   frame.erase(0, 2 * kNumberBytes + name);
+  if (stream_ != nullptr && stream_(method, frame, connection)) {
+    return Look::kMore;
+  }
   serve_(std::move(method), std::move(frame),
          [connection](std::uint32_t code, const std::string& text, const std::string& reply) {
            connection->Answer(code, text, reply);
@@ -280,8 +367,7 @@ void FramedDoor::Drop(std::uint64_t id) {
     connection = found->second;
     connections_.erase(found);
   }
-  const MutexLock lock(&connection->mutex);
-  connection->fd.reset();
+  connection->Close();
 }
 
 }  // namespace muster::daemon

@@ -17,8 +17,9 @@ bool CanWait(const Fact& fact) {
 
 }  // namespace
 
-void Reporter::Report(Fact fact) {
-  waiting_.push_back(std::move(fact));
+void Reporter::Report(Fact fact, bool end_follows) {
+  const bool can_wait = end_follows || CanWait(fact);
+  waiting_.push_back({std::move(fact), can_wait});
   if (!retrying_) {
     Flush();
   }
@@ -35,7 +36,7 @@ void Reporter::Flush() {
   bool added = false;
   bool urgent = false;
   while (!waiting_.empty()) {
-    const absl::Status status = journal_.Append(waiting_.front());
+    const absl::Status status = journal_.Append(waiting_.front().fact);
     if (!status.ok()) {
       log_.Error("journal", absl::StrCat(status.ToString(), "; trying again each second"));
       retrying_ = true;
@@ -45,7 +46,7 @@ void Reporter::Flush() {
       });
       break;
     }
-    urgent = urgent || !CanWait(waiting_.front());
+    urgent = urgent || !waiting_.front().can_wait;
     waiting_.pop_front();
     added = true;
   }

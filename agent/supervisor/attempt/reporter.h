@@ -3,7 +3,8 @@
 // Writes facts into the attempt's journal, in order, and notifies the agent.
 //
 // A notification is about all facts since the last one. That a process runs, and where, waits a
-// moment for company: a job that is over at once costs one notification, and its agent one message.
+// moment for company, and so does what the attempt's end is about to follow: a job that is over at
+// once costs one notification, its agent one message, and its controller one commit.
 // A disk that is full delays facts, it does not lose them: they wait here and are tried again each
 // second while the job goes on. Thread promise: the loop's thread.
 
@@ -33,7 +34,8 @@ class Reporter {
   Reporter(const Reporter&) = delete;
   Reporter& operator=(const Reporter&) = delete;
 
-  void Report(Fact fact);
+  // `end_follows`: the attempt is about to end.
+  void Report(Fact fact, bool end_follows = false);
   // Calls `done` once everything reported so far is in the journal.
   void WhenWritten(std::function<void()> done);
 
@@ -47,7 +49,11 @@ class Reporter {
   const std::string agent_socket_;
   const std::string name_;
   bool notifies_later_ = false;
-  std::deque<Fact> waiting_;
+  struct Waiting {
+    Fact fact;
+    bool can_wait = false;
+  };
+  std::deque<Waiting> waiting_;
   bool retrying_ = false;
   std::function<void()> when_written_;
   OwnTimers timers_;

@@ -443,7 +443,7 @@ void Step::Finish() {
       }
     }
     report.usage = usage_;
-    host_.reporter.Report(std::move(report));
+    host_.reporter.Report(std::move(report), plan_.ends_attempt);
   }
   // From the loop: the owner may destroy this step.
   host_.loop.Post(handlers_.on_ended);

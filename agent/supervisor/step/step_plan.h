@@ -61,7 +61,8 @@ struct StepPlan {
   std::string script;            // path of the batch script; empty: program.argv is the command
   std::optional<StepRestore> restore = {};  // of a batch script
   std::shared_ptr<const RankBeside> beside = {};
-  ContainerSpec container = {};             // that it runs in; not given: in none
+  ContainerSpec container = {};  // that it runs in; not given: in none
+  bool ends_attempt = false;     // its end is the attempt's
 
   // What the step has of this node.
   [[nodiscard]] const NodeAllocation& node() const { return placement.nodes[node_index]; }

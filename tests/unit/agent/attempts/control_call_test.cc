@@ -41,6 +41,7 @@ class ControlCallTest : public testing::Test {
     ASSERT_TRUE(loop_->Watch(listener_.get(), EPOLLIN, [this](std::uint32_t) { Accept(); }).ok());
   }
   void Accept() {
+    ++accepted_;
     loop_->Unwatch(connection_.get());
     connection_.reset(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
     ASSERT_TRUE(loop_->Watch(connection_.get(), EPOLLIN, [this](std::uint32_t) { Answer(); }).ok());
@@ -72,6 +73,7 @@ class ControlCallTest : public testing::Test {
   std::function<std::string(const std::string&)> answer_;
   UniqueFd listener_;
   UniqueFd connection_;
+  int accepted_ = 0;
   std::size_t wanted_ = 1;
   std::vector<absl::Status> results_;
 };
@@ -111,6 +113,35 @@ TEST_F(ControlCallTest, ABrokenConnectionIsTriedAgain) {
   ASSERT_TRUE(loop_->Run().ok());
   EXPECT_TRUE(results_[0].ok());
   EXPECT_EQ(times, 3);
+}
+
+TEST_F(ControlCallTest, AnOrderThatComesLaterUsesTheSameConnection) {
+  Listen([](const std::string&) { return "ok"; });
+  wanted_ = 2;
+  ControlCall call(*loop_, path_, milliseconds(2000));
+  call.Send("a", Keep());
+  loop_->RunAfter(milliseconds(50), [&] {
+    EXPECT_EQ(results_.size(), 1U);
+    call.Send("b", Keep());
+  });
+  ASSERT_TRUE(loop_->Run().ok());
+  EXPECT_TRUE(results_[1].ok()) << results_[1];
+  EXPECT_EQ(accepted_, 1);
+}
+
+TEST_F(ControlCallTest, AConnectionThatEndedBetweenTwoOrdersIsMadeAgain) {
+  Listen([](const std::string&) { return "ok"; });
+  wanted_ = 2;
+  ControlCall call(*loop_, path_, milliseconds(2000));
+  call.Send("a", Keep());
+  loop_->RunAfter(milliseconds(50), [&] {
+    loop_->Unwatch(connection_.get());
+    connection_.reset();
+  });
+  loop_->RunAfter(milliseconds(100), [&] { call.Send("b", Keep()); });
+  ASSERT_TRUE(loop_->Run().ok());
+  EXPECT_TRUE(results_[1].ok()) << results_[1];
+  EXPECT_EQ(accepted_, 2);
 }
 
 TEST_F(ControlCallTest, NobodyThereIsGivenUpInTime) {

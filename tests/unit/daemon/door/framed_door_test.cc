@@ -9,6 +9,7 @@
 #include <array>
 #include <chrono>
 #include <future>
+#include <memory>
 #include <string>
 #include <thread>
 
@@ -56,6 +57,10 @@ class FramedDoorTest : public ::testing::Test {
   }
 
   std::promise<UniqueFd> handed_;
+  std::shared_ptr<FramedDoor::Outlet> outlet_;
+  std::promise<void> begun_;
+  std::promise<void> gone_;
+  std::promise<void> ended_;
   FramedDoor door_{
       [](const std::string& method, const std::string& request, const FramedDoor::Answer& answer) {
         if (method == "Refuse") {
@@ -64,8 +69,31 @@ class FramedDoorTest : public ::testing::Test {
           // As a controller does: from another thread.
           std::thread([=] { answer(0, "", method + ":" + request); }).detach();
         }
+      },
+      [this](const std::string& method, const std::string& /*request*/,
+             const std::shared_ptr<FramedDoor::Outlet>& outlet) {
+        if (method == "Watch") {
+          outlet_ = outlet;
+          outlet->WhenGone([this] {
+            gone_.set_value();
+            outlet_->End(1, "gone", [this] { ended_.set_value(); });
+          });
+          begun_.set_value();
+        }
+        return method == "Watch";
       }};
 };
+
+// CPU time of this process.
+std::chrono::nanoseconds Worked() {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+bool IsSet(std::promise<void>& promise) {
+  return promise.get_future().wait_for(kPatience) == std::future_status::ready;
+}
 
 TEST_F(FramedDoorTest, ACallIsAnsweredAndSoIsTheNextOnTheSameConnection) {
   const UniqueFd client = Connect();
@@ -107,16 +135,11 @@ TEST_F(FramedDoorTest, WhatBeginsLikeFramesAndGoesOnOtherwiseIsClosed) {
 }
 
 TEST_F(FramedDoorTest, FirstBytesThatComeSlowlyCostNoWork) {
-  const auto worked = [] {
-    timespec time{};
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-    return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
-  };
   const UniqueFd client = Connect();
   Send(client, "MUSTER");
-  const auto before = worked();
+  const auto before = Worked();
   std::this_thread::sleep_for(milliseconds(500));
-  EXPECT_LT(worked() - before, milliseconds(100));
+  EXPECT_LT(Worked() - before, milliseconds(100));
   Send(client, "1\n" + Frame("Echo", "one"));
   EXPECT_EQ(Receive(client, 28), "MUSTER1\n" + Number(16) + Number(0) + Number(0) + "Echo:one");
 }
@@ -130,6 +153,61 @@ TEST_F(FramedDoorTest, ALengthThatCannotBeEndsTheConnection) {
   const UniqueFd client = Connect();
   Send(client, "MUSTER1\n" + Number(8) + Number(5) + "Echo");
   EXPECT_EQ(Receive(client, 1), "");
+}
+
+TEST_F(FramedDoorTest, AStreamsMessagesComeOneAfterTheOtherAndThenItsEnd) {
+  const UniqueFd client = Connect();
+  Send(client, "MUSTER1\n" + Frame("Watch", ""));
+  ASSERT_TRUE(IsSet(begun_));
+  for (const std::string text : {"one", "two"}) {
+    std::promise<bool> taken;
+    outlet_->Send(text, [&taken](bool ok) { taken.set_value(ok); });
+    std::future<bool> future = taken.get_future();
+    ASSERT_EQ(future.wait_for(kPatience), std::future_status::ready);
+    EXPECT_TRUE(future.get());
+  }
+  outlet_->End(0, "", [this] { ended_.set_value(); });
+  ASSERT_TRUE(IsSet(ended_));
+  EXPECT_EQ(Receive(client, 8), "MUSTER1\n");
+  EXPECT_EQ(Receive(client, 15), Number(11) + Number(FramedDoor::kMoreComes) + Number(0) + "one");
+  EXPECT_EQ(Receive(client, 15), Number(11) + Number(FramedDoor::kMoreComes) + Number(0) + "two");
+  EXPECT_EQ(Receive(client, 12), Number(8) + Number(0) + Number(0));
+  Send(client, Frame("Echo", "on"));
+  EXPECT_EQ(Receive(client, 19), Number(15) + Number(0) + Number(0) + "Echo:on");
+}
+
+TEST_F(FramedDoorTest, AStreamHearsThatItsClientHasGone) {
+  UniqueFd client = Connect();
+  Send(client, "MUSTER1\n" + Frame("Watch", ""));
+  ASSERT_TRUE(IsSet(begun_));
+  client.reset();
+  EXPECT_TRUE(IsSet(gone_));
+  EXPECT_TRUE(IsSet(ended_));
+}
+
+TEST_F(FramedDoorTest, AMessageThatTheClientDoesNotTakeIsToldWhenItHasGone) {
+  UniqueFd client = Connect();
+  Send(client, "MUSTER1\n" + Frame("Watch", ""));
+  ASSERT_TRUE(IsSet(begun_));
+  std::promise<bool> taken;
+  outlet_->Send(std::string(std::size_t{8} << 20U, 'x'),
+                [&taken](bool ok) { taken.set_value(ok); });
+  std::future<bool> future = taken.get_future();
+  EXPECT_EQ(future.wait_for(milliseconds(50)), std::future_status::timeout);
+  client.reset();
+  ASSERT_EQ(future.wait_for(kPatience), std::future_status::ready);
+  EXPECT_FALSE(future.get());
+  EXPECT_TRUE(IsSet(ended_));
+}
+
+TEST_F(FramedDoorTest, AClientThatGoesBeforeItHasTakenItsAnswerCostsNoWork) {
+  UniqueFd client = Connect();
+  Send(client, "MUSTER1\n" + Frame("Echo", std::string(std::size_t{8} << 20U, 'x')));
+  EXPECT_EQ(Receive(client, 8), "MUSTER1\n");
+  const auto before = Worked();
+  client.reset();
+  std::this_thread::sleep_for(milliseconds(500));
+  EXPECT_LT(Worked() - before, milliseconds(100));
 }
 
 TEST_F(FramedDoorTest, AfterStopEveryConnectionHasEnded) {
