@@ -80,7 +80,7 @@ class StragglerTest(ClusterTest):
         self.assertRegex(sheet, r"warning +a rank is slower than the peers: rank \d on node1: GPU clock 1395 MHz, 29 %")
         self.assertRegex(sheet, r"slower +rank \d on node1: GPU clock 1395 MHz, 29 % below the median of 2 GPUs of its step, "
                                 r"1980 MHz; GPU-slow, which can do 1980 MHz, held down by: power limit; PCIe 5 x16, "
-                                r"2 NVLinks up; since ")
+                                r"2 NVLinks up(, NIC \S+)?; since ")
         self.assertRegex(sheet, r"peers +1 of 2 ranks slower over the last minute, by GPU clock")
         self.assertRegex(sheet, r"not by +progress: its programs report no steps")
         table = self.cluster.must("top", "--once", gpus)
