@@ -7,9 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "agent/node/discovered_features.h"
-#include "agent/node/gpu_sample.h"
 #include "agent/supervisor/attempt/container_order.h"
-#include "agent/supervisor/attempt/reported_values.h"
 #include "proto/convert/job.h"
 #include "proto/convert/node.h"
 #include "proto/convert/order.h"
@@ -46,6 +44,9 @@ void AddGpuUse(const Machine& machine, const NodeAllocation& part, topology::Gpu
       gpu.set_uuid(reading.uuid);
       gpu.set_busy(reading.busy_percent.has_value() ? static_cast<int>(*reading.busy_percent) : -1);
       gpu.set_memory(reading.memory_used.value_or(Bytes()).value());
+      if (reading.clock_mhz.has_value()) {
+        gpu.set_clock(*reading.clock_mhz);
+      }
     }
   }
 }
@@ -79,22 +80,6 @@ QuestionDesk::Sources QuestionSources(const Agent::Config& config, const Attempt
   return sources;
 }
 
-void AddReported(const ReportedValues& reported, wire::AttemptUsage& sample) {
-  for (const ReportedValue& value : reported.values) {
-    wire::ReportedValue& said = *sample.add_reported();
-    said.set_name(value.name);
-    said.set_last(value.last);
-    said.set_time(value.time.time_since_epoch().count());
-    said.set_count(value.count);
-  }
-  for (const ReportedFinding& finding : reported.findings) {
-    wire::ReportedFinding& found = *sample.add_findings();
-    found.set_rule(finding.rule);
-    found.set_text(finding.text);
-    found.set_since(finding.since.time_since_epoch().count());
-  }
-}
-
 }  // namespace
 
 Agent::Agent(EventLoop& loop, const Clock& clock, const Logger& log, StateDirectory& state,
@@ -109,7 +94,7 @@ Agent::Agent(EventLoop& loop, const Clock& clock, const Logger& log, StateDirect
       attempts_(loop, clock, log, state, config_.attempts,
                 [this](const AttemptKey& key) { News(key); }),
       desk_(loop, clock, QuestionSources(config_, attempts_, link_)),
-      sampler_(config_.machine, state, config_.sources),
+      samples_(config_.machine, state, clock, config_.sources),
       sample_timer_(loop, clock, UsageSampler::kLeast, [this] { Sample(); }),
       health_(loop, clock, log, config_.health,
               [this](const HealthReport&) {
@@ -157,7 +142,7 @@ void Agent::TellFault() {
 }
 
 void Agent::Sample() {
-  for (const std::string& gpu : sampler_.Sample(attempts_.Running(), clock_.SteadyNow())) {
+  for (const std::string& gpu : samples_.Take(attempts_.Running())) {
     fault_ =
         absl::StrCat("GPU ", gpu, " has fallen off the bus (",
                      std::string(topology::LibraryOfGpu(config_.machine, gpu)), ": GPU is lost)");
@@ -165,30 +150,15 @@ void Agent::Sample() {
     TellFault();
   }
   TellUsage();
-  sample_timer_.Next(sampler_.NextIn(config_.sample_every, clock_.SteadyNow()));
+  sample_timer_.Next(samples_.NextIn(config_.sample_every));
 }
 
 void Agent::TellUsage() {
-  const std::map<AttemptKey, Usage> used = sampler_.used();
-  const std::vector<topology::GpuReading> gpus = sampler_.gpus();
-  if (used.empty() && gpus.empty() && !std::exchange(usage_told_, false)) {
-    return;
+  if (std::optional<wire::UsageSamples> told = samples_.Tell()) {
+    wire::AgentMessage message;
+    *message.mutable_usage() = *std::move(told);
+    link_.Send(message);
   }
-  wire::AgentMessage message;
-  wire::UsageSamples& samples = *message.mutable_usage();
-  for (const auto& [key, usage] : used) {
-    wire::AttemptUsage& sample = *samples.add_attempts();
-    sample.set_job(key.job.value());
-    sample.set_attempt(key.attempt.value());
-    sample.set_time(clock_.Now().time_since_epoch().count());
-    ToWire(usage, sample.mutable_usage());
-    AddReported(ReadReported(state_.Attempt(key).Reported()), sample);
-  }
-  for (const topology::GpuReading& gpu : gpus) {
-    *samples.add_gpus() = SampleOf(gpu);
-  }
-  usage_told_ = usage_told_ || !used.empty();
-  link_.Send(message);
 }
 
 void Agent::Reconfigure(std::vector<std::string> features, std::uint32_t weight,

@@ -26,7 +26,7 @@
 #include "agent/link/outbox.h"
 #include "agent/node/health_check.h"
 #include "agent/node/sample_timer.h"
-#include "agent/node/usage_sampler.h"
+#include "agent/node_samples.h"
 #include "agent/questions/question_desk.h"
 #include "scheduler/model/job/order.h"
 #include "scheduler/model/machine/machine.h"
@@ -128,9 +128,8 @@ class Agent final : public ControllerLink::Owner {
   Outbox outbox_;
   Attempts attempts_;
   QuestionDesk desk_;
-  UsageSampler sampler_;
+  NodeSamples samples_;
   SampleTimer sample_timer_;
-  bool usage_told_ = false;  // was sent of some attempt: that it has ended must be sent, too
   SteadyTime lease_until_ = SteadyTime::min();  // up to when parts of elastic jobs may run
   std::string fault_;                           // what is wrong with the node; empty: nothing
   HealthCheck health_;

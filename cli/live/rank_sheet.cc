@@ -65,24 +65,34 @@ std::string PrintRanks(const std::vector<RankRow>& rows, const std::vector<std::
                {"CPUs", false, 6},
                {"Memory", true},
                {"GPU %", true},
-               {"GPU memory", true}});
+               {"GPU memory", true},
+               {"GPU MHz", true},
+               {"Slower"}});
   for (const RankRow& row : rows) {
     const RankUse& use = row.use;
     const bool metered = use.gpu_busy >= 0 || !use.gpu_memory.zero();
-    table.Add({{use.node},
-               {RankText(use)},
-               {absl::StrCat(use.pid)},
-               {OrDash(use.command)},
-               {StateText(use.state)},
-               {absl::StrCat(use.processes)},
-               {absl::StrCat(use.threads)},
-               {row.cpu_percent.has_value() ? absl::StrFormat("%.0f", *row.cpu_percent) : "-"},
-               {OrDash(use.cpus)},
-               {BytesText(use.memory.value())},
-               {use.gpu_busy >= 0 ? absl::StrCat(use.gpu_busy) : "-"},
-               {metered ? BytesText(use.gpu_memory.value()) : "-"}});
+    table.Add(
+        {{use.node},
+         {RankText(use)},
+         {absl::StrCat(use.pid)},
+         {OrDash(use.command)},
+         {StateText(use.state)},
+         {absl::StrCat(use.processes)},
+         {absl::StrCat(use.threads)},
+         {row.cpu_percent.has_value() ? absl::StrFormat("%.0f", *row.cpu_percent) : "-"},
+         {OrDash(use.cpus)},
+         {BytesText(use.memory.value())},
+         {use.gpu_busy >= 0 ? absl::StrCat(use.gpu_busy) : "-"},
+         {metered ? BytesText(use.gpu_memory.value()) : "-"},
+         {use.gpu_clock.has_value() ? absl::StrCat(*use.gpu_clock) : "-"},
+         {use.slower.empty() ? "" : "yes", use.slower.empty() ? Paint::kPlain : Paint::kRed}});
   }
   std::string page = rows.empty() ? "no process of it runs\n" : table.Print(style);
+  for (const RankRow& row : rows) {
+    if (!row.use.slower.empty()) {
+      absl::StrAppend(&page, Printable(row.use.slower), "\n");
+    }
+  }
   for (const std::string& node : silent) {
     absl::StrAppend(&page, Printable(node), "\n");
   }

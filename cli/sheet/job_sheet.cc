@@ -10,6 +10,7 @@
 #include "cli/page/bound.h"
 #include "cli/page/quantity.h"
 #include "cli/page/shell_words.h"
+#include "cli/page/straggler_text.h"
 #include "cli/page/table.h"
 #include "cli/page/text.h"
 #include "cli/sheet/checkpoint_table.h"
@@ -253,6 +254,16 @@ void AddLiveUsage(std::string& page, const JobDetail& detail, const AttemptView&
   }
 }
 
+void AddStragglers(std::string& page, const JobDetail& detail, const Style& style) {
+  if (detail.stragglers.has_value()) {
+    for (const std::string& line : StragglerLines(*detail.stragglers, style)) {
+      AddLine(page, "slower", line);
+    }
+    AddLine(page, "peers", PeersText(*detail.stragglers));
+    AddLine(page, "not by", UnjudgedText(*detail.stragglers));
+  }
+}
+
 // "12:00:00 to 12:05:00, for 5:00: suspended by ada"
 std::string SuspensionText(const Suspension& suspension, const Style& style) {
   const std::string why = suspension.text.empty() ? "" : ": " + suspension.text;
@@ -288,6 +299,7 @@ void AddAttempt(std::string& page, const JobDetail& detail, const AttemptView& a
     AddLine(page, "energy", EnergyLine(attempt.usage));
   } else if (!detail.live_usage.empty()) {
     AddLiveUsage(page, detail, attempt, style);
+    AddStragglers(page, detail, style);
   }
   AddLine(page, "saved", CheckpointText(attempt, style));
   AddLine(page, "limits", attempt.limits);

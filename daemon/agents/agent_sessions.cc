@@ -420,6 +420,7 @@ class AgentSession final
          gpus = ReadGpuSamples(message)](const StateView& snapshot) -> Controller::Reply {
           session->setting_.usage.Take(node, samples, snapshot.state());
           session->setting_.usage.TakeGpus(node, gpus, snapshot.now());
+          session->setting_.usage.LookForStragglers(node, snapshot.state(), snapshot.now());
           return [](const absl::Status&) {};
         });
   }

@@ -1,8 +1,10 @@
 #include "daemon/agents/live_usage.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
+#include "daemon/controller/views.h"
 #include "proto/convert/job.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/named_values.h"
@@ -27,6 +29,7 @@ bool RunsOn(const Job* job, AttemptNumber attempt, NodeId node) {
 // A node is believed no more than it may say.
 constexpr std::size_t kTextMax = 256;
 constexpr int kFindingsMax = 64;
+constexpr std::size_t kRanksMax = 4096;
 
 void ReadReported(const wire::AttemptUsage& attempt, UsageSample& sample) {
   for (const wire::ReportedValue& value : attempt.reported()) {
@@ -43,6 +46,17 @@ void ReadReported(const wire::AttemptUsage& attempt, UsageSample& sample) {
   }
 }
 
+// Since when the first of those that are not only suspected is slower.
+Time FirstSince(const StragglersView& stragglers) {
+  Time first = kNoTime;
+  for (const StragglerView& rank : stragglers.found) {
+    if (!rank.suspected) {
+      first = first == kNoTime ? rank.since : std::min(first, rank.since);
+    }
+  }
+  return first;
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<UsageSample>> ReadSamples(const wire::UsageSamples& message) {
@@ -54,6 +68,11 @@ absl::StatusOr<std::vector<UsageSample>> ReadSamples(const wire::UsageSamples& m
     sample.time = Time(Duration(attempt.time()));
     RETURN_IF_ERROR(FromWire(attempt.usage(), &sample.usage));
     ReadReported(attempt, sample);
+    for (const wire::RankPace& rank : attempt.ranks()) {
+      if (sample.ranks.size() < kRanksMax) {
+        RETURN_IF_ERROR(FromWire(rank, &sample.ranks.emplace_back()));
+      }
+    }
     samples.push_back(std::move(sample));
   }
   return samples;
@@ -90,6 +109,69 @@ void LiveUsage::TakeGpus(NodeId node, const std::vector<GpuSample>& gpus, Time n
   gpus_.Take(node, gpus, now);
 }
 
+std::vector<core::PacedRank> LiveUsage::PacesOf(const Job& job,
+                                                const core::ClusterState& state) const {
+  struct Told {
+    std::map<std::pair<StepId, std::uint32_t>, const RankPace*> ranks;
+    std::map<std::string, GpuPace> gpus;
+    std::map<std::string, std::string> models;
+  };
+  std::map<std::string, Told> nodes;
+  for (const NodeAllocation& part : job.attempt->allocation.nodes) {
+    Told& told = nodes[part.name];
+    const auto node = samples_.find(part.node);
+    if (node != samples_.end() && node->second.count(job.id) != 0) {
+      for (const RankPace& pace : node->second.at(job.id).ranks) {
+        told.ranks.emplace(std::pair(pace.step, pace.rank), &pace);
+      }
+    }
+    told.gpus = gpus_.PacesOf(part.node);
+    const Node* const known = state.FindNode(part.node);
+    for (const Gpu& gpu : known == nullptr ? std::vector<Gpu>() : known->machine->gpus) {
+      told.models.emplace(gpu.uuid, gpu.model + gpu.instance);
+    }
+  }
+  std::vector<core::PacedRank> ranks;
+  for (RankView& view : daemon::ViewOf(state, job, kNoTime).ranks) {
+    if (!view.step.valid()) {
+      continue;
+    }
+    const Told& told = nodes[view.node];
+    core::PacedRank& rank =
+        ranks.emplace_back(core::PacedRank{view.step, view.rank, view.node, view.nic, {}, {}});
+    if (const auto pace = told.ranks.find({view.step, view.rank}); pace != told.ranks.end()) {
+      rank.pace = *pace->second;
+    }
+    for (const std::string& uuid : view.gpus) {
+      const auto model = told.models.find(uuid);
+      const auto pace = told.gpus.find(uuid);
+      rank.gpus.push_back({uuid, model == told.models.end() ? "" : model->second,
+                           pace == told.gpus.end() ? std::nullopt : std::optional(pace->second)});
+    }
+  }
+  return ranks;
+}
+
+void LiveUsage::LookForStragglers(NodeId node, const core::ClusterState& state, Time now) {
+  const MutexLock lock(&mutex_);
+  const auto samples = samples_.find(node);
+  if (samples == samples_.end()) {
+    return;
+  }
+  for (const auto& [id, sample] : samples->second) {
+    const Job* const job = state.FindJob(id);
+    if (job != nullptr && !sample.ranks.empty() && RunsOn(job, sample.attempt, node) &&
+        stragglers_.IsDue(id, sample.attempt, now)) {
+      stragglers_.Take(id, sample.attempt, now, core::FindStragglers(PacesOf(*job, state)));
+    }
+  }
+}
+
+std::optional<StragglersView> LiveUsage::StragglersOf(const Job& job) const {
+  const MutexLock lock(&mutex_);
+  return stragglers_.Of(job);
+}
+
 void LiveUsage::TakeIdle(std::map<JobId, Warning> idle) {
   const MutexLock lock(&mutex_);
   idle_ = std::move(idle);
@@ -113,6 +195,11 @@ std::vector<Warning> LiveUsage::WarningsOf(const Job& job) const {
   }
   if (const auto idle = idle_.find(job.id); idle != idle_.end()) {
     warnings.push_back(idle->second);
+  }
+  if (const std::optional<StragglersView> found = stragglers_.Of(job)) {
+    if (std::string text = core::StragglerWarning(*found); !text.empty()) {
+      warnings.push_back({"Straggler", std::move(text), FirstSince(*found)});
+    }
   }
   return warnings;
 }

@@ -9,15 +9,19 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "daemon/agents/node_gpus.h"
 #include "daemon/agents/reported_curves.h"
+#include "daemon/agents/straggler_watch.h"
 #include "daemon/agents/usage_curves.h"
 #include "proto/agent.pb.h"
+#include "scheduler/core/explain/stragglers.h"
 #include "scheduler/core/state/cluster_state.h"
+#include "scheduler/model/view/rank_pace.h"
 #include "scheduler/model/value/ids.h"
 #include "scheduler/model/value/time.h"
 #include "scheduler/model/view/view.h"
@@ -33,6 +37,7 @@ struct UsageSample {
   Usage usage;
   std::vector<SaidValue> said = {};    // by its programs there
   std::vector<Warning> warnings = {};  // of what they said
+  std::vector<RankPace> ranks = {};    // of its steps there
 };
 
 absl::StatusOr<std::vector<UsageSample>> ReadSamples(const wire::UsageSamples& message);
@@ -43,6 +48,8 @@ class LiveUsage {
   void Take(NodeId node, const std::vector<UsageSample>& samples, const core::ClusterState& state);
   // The same of its GPUs; `now` is since when what is new is so.
   void TakeGpus(NodeId node, const std::vector<GpuSample>& gpus, Time now);
+  // Judges the jobs that run on the node, where it is time: after what the node has told.
+  void LookForStragglers(NodeId node, const core::ClusterState& state, Time now);
   void Forget(NodeId node);
   // The jobs whose GPUs are idle, and since when; replaces what was said before.
   void TakeIdle(std::map<JobId, Warning> idle);
@@ -51,6 +58,8 @@ class LiveUsage {
   [[nodiscard]] std::vector<JobCurve> Curves(
       JobId job, const std::vector<std::uint32_t>& elements,
       const std::function<bool(const std::string& user)>& may_see) const;
+  // Which of its ranks are slower than their peers; nothing: none has any, or it is not known yet.
+  [[nodiscard]] std::optional<StragglersView> StragglersOf(const Job& job) const;
   // What is wrong with the job as it runs, and with the node's GPUs.
   [[nodiscard]] std::vector<Warning> WarningsOf(const Job& job) const;
   [[nodiscard]] std::vector<Warning> WarningsOf(NodeId node, Time now) const;
@@ -61,12 +70,17 @@ class LiveUsage {
   [[nodiscard]] std::vector<NodeUsage> Of(const Job& job, const core::ClusterState& state) const;
 
  private:
+  [[nodiscard]] std::vector<core::PacedRank> PacesOf(const Job& job,
+                                                     const core::ClusterState& state) const
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
   mutable Mutex mutex_;
   std::map<NodeId, std::map<JobId, UsageSample>> samples_ ABSL_GUARDED_BY(mutex_);
   UsageCurves curves_ ABSL_GUARDED_BY(mutex_);
   ReportedCurves reported_ ABSL_GUARDED_BY(mutex_);
   NodeGpus gpus_ ABSL_GUARDED_BY(mutex_);
   std::map<JobId, Warning> idle_ ABSL_GUARDED_BY(mutex_);
+  StragglerWatch stragglers_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace muster::daemon

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "proto/convert/node.h"
 
 namespace muster::daemon {
 namespace {
@@ -33,6 +34,9 @@ GpuSample ReadGpuSample(const wire::GpuSample& gpu) {
   sample.celsius = told(gpu.has_temperature(), static_cast<int>(gpu.temperature()));
   sample.busy_percent = told(gpu.has_busy(), gpu.busy());
   sample.energy_mj = told(gpu.has_energy(), gpu.energy());
+  if (GpuPace pace; gpu.has_pace() && FromWire(gpu.pace(), &pace).ok()) {
+    sample.pace = pace;
+  }
   return sample;
 }
 
@@ -98,6 +102,18 @@ std::vector<Warning> NodeGpus::WarningsOf(NodeId node, Time now) const {
     }
   }
   return warnings;
+}
+
+std::map<std::string, GpuPace> NodeGpus::PacesOf(NodeId node) const {
+  std::map<std::string, GpuPace> paces;
+  if (const auto found = nodes_.find(node); found != nodes_.end()) {
+    for (const Told& gpu : found->second) {
+      if (gpu.sample.pace.has_value()) {
+        paces.emplace(gpu.sample.gpu, *gpu.sample.pace);
+      }
+    }
+  }
+  return paces;
 }
 
 std::map<NodeId, GpuSums> NodeGpus::Sums() const {

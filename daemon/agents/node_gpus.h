@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "proto/agent.pb.h"
+#include "scheduler/model/machine/gpu_pace.h"
 #include "scheduler/model/value/ids.h"
 #include "scheduler/model/value/time.h"
 #include "scheduler/model/value/units.h"
@@ -32,6 +33,7 @@ struct GpuSample {
   std::optional<int> celsius = {};
   std::optional<std::uint32_t> busy_percent = {};
   std::optional<std::uint64_t> energy_mj = {};  // since its driver was loaded
+  std::optional<GpuPace> pace = {};
 };
 std::vector<GpuSample> ReadGpuSamples(const wire::UsageSamples& message);
 
@@ -58,6 +60,8 @@ class NodeGpus {
   // What is wrong with the node's GPUs.
   [[nodiscard]] std::vector<Warning> WarningsOf(NodeId node, Time now) const;
   [[nodiscard]] std::map<NodeId, GpuSums> Sums() const;
+  // By UUID, of those that told it.
+  [[nodiscard]] std::map<std::string, GpuPace> PacesOf(NodeId node) const;
 
  private:
   struct Told {

@@ -371,6 +371,7 @@ void AnswerShowJob(const Backend& backend, const Call<ShowJob>& call, const Show
       details->back().live_usage = backend.usage.Of(*job, state_view.state());
       if (MaySee(call.caller, job->spec->user.name)) {
         details->back().job.warnings = WarningsOf(backend.usage, *job, state_view.now());
+        details->back().stragglers = backend.usage.StragglersOf(*job);
       }
     }
     return [backend, call, asked, sight, details, now = state_view.now()](const absl::Status&) {

@@ -251,13 +251,14 @@ void AnswerReadOutput(const Backend& backend, const Call<ReadOutput>& call, Read
   std::make_shared<OutputAnswer>(backend, call, std::move(asked))->Begin();
 }
 
-// A job's nodes, and which GPUs each of its ranks has.
+// A job's nodes, which GPUs each of its ranks has, and which ranks are slower than their peers.
 struct RankPlan {
   JobId job;
   User user;
   AttemptNumber attempt;
   std::vector<std::pair<NodeId, std::string>> nodes;
   std::vector<RankView> ranks;
+  std::optional<StragglersView> stragglers;
 };
 
 // Gathers what the nodes of a job say of its processes.
@@ -314,10 +315,25 @@ class RankAnswers {
         if (const auto gpu = gpus.find(uuid); gpu != gpus.end()) {
           use.gpu_busy = std::max(use.gpu_busy, gpu->second->busy());
           use.gpu_memory += Bytes(gpu->second->memory());
+          if (gpu->second->has_clock()) {
+            use.gpu_clock = std::min(use.gpu_clock.value_or(~0U), gpu->second->clock());
+          }
         }
       }
+      use.slower = SlowerText(use);
       table_.ranks.push_back(std::move(use));
     }
+  }
+
+  [[nodiscard]] std::string SlowerText(const RankUse& use) const {
+    if (plan_.stragglers.has_value()) {
+      for (const StragglerView& slow : plan_.stragglers->found) {
+        if (slow.step == use.step && slow.rank == use.rank && slow.node == use.node) {
+          return slow.text;
+        }
+      }
+    }
+    return "";
   }
 
   void Finish() {
@@ -336,7 +352,7 @@ class RankAnswers {
   RankTable table_ ABSL_GUARDED_BY(mutex_);
 };
 
-absl::StatusOr<RankPlan> PlanOf(const StateView& view, const Caller& caller,
+absl::StatusOr<RankPlan> PlanOf(const StateView& view, const LiveUsage& usage, const Caller& caller,
                                 const ListRanks& asked) {
   ASSIGN_OR_RETURN(const Job* const job, FindLive(view.state(), asked.job, asked.array_index));
   if (job == nullptr) {
@@ -360,6 +376,7 @@ absl::StatusOr<RankPlan> PlanOf(const StateView& view, const Caller& caller,
     }
   }
   plan.ranks = daemon::ViewOf(view.state(), *job, kNoTime).ranks;
+  plan.stragglers = usage.StragglersOf(*job);
   return plan;
 }
 
@@ -380,7 +397,8 @@ void AskRanks(const Backend& backend, const Call<ListRanks>& call, RankPlan plan
 
 void AnswerListRanks(const Backend& backend, const Call<ListRanks>& call, const ListRanks& asked) {
   backend.controller.Look([backend, call, asked](const StateView& view) -> Controller::Reply {
-    const auto plan = std::make_shared<absl::StatusOr<RankPlan>>(PlanOf(view, call.caller, asked));
+    const auto plan =
+        std::make_shared<absl::StatusOr<RankPlan>>(PlanOf(view, backend.usage, call.caller, asked));
     return [backend, call, plan](const absl::Status&) {
       if (plan->ok() && !(*plan)->nodes.empty()) {
         AskRanks(backend, call, *std::move(*plan));

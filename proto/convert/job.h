@@ -8,12 +8,14 @@
 #include "proto/convert/converted.h"
 #include "proto/job.pb.h"
 #include "scheduler/model/job/exit_status.h"
+#include "scheduler/model/view/rank_pace.h"
 #include "scheduler/model/job/report.h"
 #include "scheduler/model/machine/allocation.h"
 
 namespace muster {
 
 MUSTER_CONVERTED(Allocation)
+MUSTER_CONVERTED(RankPace)
 MUSTER_CONVERTED(Report)
 MUSTER_CONVERTED(Usage)
 

@@ -7,12 +7,15 @@
 #include "absl/status/status.h"
 #include "proto/convert/converted.h"
 #include "proto/health.pb.h"
+#include "proto/machine.pb.h"
 #include "proto/node.pb.h"
+#include "scheduler/model/machine/gpu_pace.h"
 #include "scheduler/model/machine/health.h"
 #include "scheduler/model/machine/node.h"
 
 namespace muster {
 
+MUSTER_CONVERTED(GpuPace)
 MUSTER_CONVERTED(HealthOrder)
 MUSTER_CONVERTED(HealthReport)
 MUSTER_CONVERTED(Registration)

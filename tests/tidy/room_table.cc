@@ -91,7 +91,7 @@ constexpr RoomRow kRows[] = {
     {"daemon", "store/rows", "store/database"},
     {"daemon", "store/sqlite", "store/database"},
     {"agent", ".",
-     "attempts attempts/place link node questions supervisor/attempt supervisor/criu "
+     "attempts attempts/place link node node/pace questions supervisor/attempt supervisor/criu "
      "supervisor/image/cache supervisor/launch supervisor/limits supervisor/user_space"},
     {"agent", "attempts",
      "attempts/place supervisor/attempt supervisor/scripts supervisor/user_space"},
@@ -104,6 +104,7 @@ constexpr RoomRow kRows[] = {
     {"agent", "kernels/mpi", "kernels/harness kernels/place"},
     {"agent", "link", "attempts/place supervisor/attempt"},
     {"agent", "node", "attempts attempts/place supervisor/attempt"},
+    {"agent", "node/pace", "attempts attempts/place node supervisor/attempt"},
     {"agent", "pam", "supervisor/sessions"},
     {"agent", "questions",
      "attempts/place supervisor/attempt supervisor/image/cache supervisor/user_space"},

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "scheduler/model/machine/gpu_pace.h"
 #include "scheduler/model/value/units.h"
 
 namespace muster::topology {
@@ -44,6 +45,10 @@ struct GpuReading {
   std::optional<std::uint64_t> power_mw = {};  // now, or of the last second
   std::optional<int> celsius = {};
   std::optional<std::uint64_t> corrected_ecc = {};  // since the driver was loaded
+  std::optional<std::uint32_t> clock_mhz = {};      // of the streaming multiprocessors, now
+  std::optional<std::uint32_t> clock_most_mhz = {};
+  std::optional<std::uint32_t> brakes = {};  // what holds the clock down now: kBrake…
+  GpuLink link = {};
 };
 
 class GpuMeter {

@@ -154,6 +154,34 @@ struct PowerCalls {
   Result (*temperature)(Device, int, unsigned int*) = nullptr;  // of a sensor, in degrees Celsius
 };
 
+// How fast a GPU's multiprocessors and links are; each may be absent.
+struct PaceCalls {
+  void FindIn(const LoadedLibrary& library) {
+    library.Find("nvmlDeviceGetClockInfo", clock);
+    library.Find("nvmlDeviceGetMaxClockInfo", most);
+    library.Find("nvmlDeviceGetCurrentClocksEventReasons", reasons);  // drivers from 535 on
+    if (reasons == nullptr) {
+      library.Find("nvmlDeviceGetCurrentClocksThrottleReasons", reasons);
+    }
+    library.Find("nvmlDeviceGetCurrPcieLinkGeneration", pcie_generation);
+    library.Find("nvmlDeviceGetCurrPcieLinkWidth", pcie_lanes);
+  }
+  Result (*clock)(Device, int, unsigned int*) = nullptr;     // MHz
+  Result (*most)(Device, int, unsigned int*) = nullptr;      // MHz
+  Result (*reasons)(Device, unsigned long long*) = nullptr;  // a set of kReason…
+  Result (*pcie_generation)(Device, unsigned int*) = nullptr;
+  Result (*pcie_lanes)(Device, unsigned int*) = nullptr;
+};
+inline constexpr int kClockSm = 1;             // NVML_CLOCK_SM
+inline constexpr unsigned int kLinksMax = 18;  // NVML_NVLINK_MAX_LINKS
+// nvmlClocksEventReason…
+inline constexpr unsigned long long kReasonSetting = 0x2 | 0x100;  // ApplicationsClocks, Display
+inline constexpr unsigned long long kReasonPowerCap = 0x4;
+inline constexpr unsigned long long kReasonHardware = 0x8;
+inline constexpr unsigned long long kReasonSyncBoost = 0x10;
+inline constexpr unsigned long long kReasonHeat = 0x20 | 0x40;  // by software, by hardware
+inline constexpr unsigned long long kReasonPowerBrake = 0x80;
+
 // One loaded NVML: its entry points, and its initialised state for as long as the object lives.
 class Nvml {
  public:
@@ -181,6 +209,7 @@ class Nvml {
     library_.Find("nvmlDeviceGetP2PStatus", p2p);
     library_.Find("nvmlDeviceGetUtilizationRates", utilization);
     power.FindIn(library_);
+    pace.FindIn(library_);
     errors.FindIn(library_);
     gpm.FindIn(library_);
   }
@@ -234,6 +263,7 @@ class Nvml {
   Result (*p2p)(Device, Device, int, int*) = nullptr;
   Result (*utilization)(Device, Utilization*) = nullptr;
   PowerCalls power;
+  PaceCalls pace;
   ErrorCalls errors;
   GpmCalls gpm;
 

@@ -20,6 +20,31 @@ constexpr int kVolatile = 0;     // NVML_VOLATILE_ECC: since the driver was load
 constexpr int kEventsAtOnce = 256;
 constexpr int kDieSensor = 0;  // NVML_TEMPERATURE_GPU
 
+std::uint32_t BrakesOf(unsigned long long reasons) {
+  struct Row {
+    unsigned long long reason;
+    std::uint32_t brake;
+  };
+  constexpr Row kRows[] = {
+      {nvml::kReasonPowerCap, kBrakePower},    {nvml::kReasonHeat, kBrakeHeat},
+      {nvml::kReasonHardware, kBrakeHardware}, {nvml::kReasonPowerBrake, kBrakeSupply},
+      {nvml::kReasonSetting, kBrakeSetting},   {nvml::kReasonSyncBoost, kBrakeGroup}};
+  std::uint32_t brakes = 0;
+  for (const Row& row : kRows) {
+    brakes |= (reasons & row.reason) != 0 ? row.brake : 0;
+  }
+  return brakes;
+}
+
+// What a call says that fills in one number, where there is such a call.
+template <class Call, class... Which>
+std::optional<std::uint32_t> Told(Call call, nvml::Device device, Which... which) {
+  unsigned int number = 0;
+  return call != nullptr && call(device, which..., &number) == nvml::kSuccess
+             ? std::optional<std::uint32_t>(number)
+             : std::nullopt;
+}
+
 class NvmlMeter final : public GpuMeter {
  public:
   explicit NvmlMeter(const std::string& library) : nvml_(library) {}
@@ -78,6 +103,7 @@ class NvmlMeter final : public GpuMeter {
         reading.energy_mj = energy;
       }
       AddPower(device, reading);
+      AddPace(device, reading);
       AddErrors(device, reading);
       readings.push_back(std::move(reading));
     }
@@ -129,15 +155,37 @@ class NvmlMeter final : public GpuMeter {
   }
 
   void AddPower(nvml::Device device, GpuReading& reading) const {
-    unsigned int milliwatts = 0;
-    unsigned int celsius = 0;
-    if (nvml_.power.now != nullptr && nvml_.power.now(device, &milliwatts) == nvml::kSuccess) {
-      reading.power_mw = milliwatts;
+    reading.power_mw = Told(nvml_.power.now, device);
+    if (const auto celsius = Told(nvml_.power.temperature, device, kDieSensor)) {
+      reading.celsius = static_cast<int>(*celsius);
     }
-    if (nvml_.power.temperature != nullptr &&
-        nvml_.power.temperature(device, kDieSensor, &celsius) == nvml::kSuccess) {
-      reading.celsius = static_cast<int>(celsius);
+  }
+
+  void AddPace(nvml::Device device, GpuReading& reading) const {
+    const nvml::PaceCalls& pace = nvml_.pace;
+    unsigned long long reasons = 0;
+    reading.clock_mhz = Told(pace.clock, device, nvml::kClockSm);
+    reading.clock_most_mhz = Told(pace.most, device, nvml::kClockSm);
+    if (pace.reasons != nullptr && pace.reasons(device, &reasons) == nvml::kSuccess) {
+      reading.brakes = BrakesOf(reasons);
     }
+    reading.link.pcie_generation = Told(pace.pcie_generation, device);
+    reading.link.pcie_lanes = Told(pace.pcie_lanes, device);
+    reading.link.nvlinks = LinksUp(device);
+  }
+
+  // Nothing: the GPU has none, or does not say.
+  [[nodiscard]] std::optional<std::uint32_t> LinksUp(nvml::Device device) const {
+    std::optional<std::uint32_t> up;
+    for (unsigned int link = 0; link < nvml::kLinksMax; ++link) {
+      unsigned int active = 0;
+      if (nvml_.link_state == nullptr ||
+          nvml_.link_state(device, link, &active) != nvml::kSuccess) {
+        break;
+      }
+      up = up.value_or(0) + (active != 0 ? 1 : 0);
+    }
+    return up;
   }
 
   [[nodiscard]] std::optional<std::uint64_t> Ecc(nvml::Device device, int kind) const {

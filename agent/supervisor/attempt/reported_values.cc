@@ -38,6 +38,12 @@ void ParseLine(const std::string& line, ReportedValues& reported) {
     if (ParseMoment(words[2], finding.since)) {
       reported.findings.push_back(std::move(finding));
     }
+  } else if (words.size() == 4 && words[0] == "m") {
+    ReportedMark mark;
+    if (absl::SimpleAtoi(words[1], &mark.pid) && absl::SimpleAtod(words[2], &mark.step) &&
+        ParseMoment(words[3], mark.time)) {
+      reported.marks.push_back(mark);
+    }
   }
 }
 
@@ -52,6 +58,10 @@ std::string PrintReported(const ReportedValues& reported) {
   for (const ReportedFinding& finding : reported.findings) {
     absl::StrAppend(&text, "f ", finding.rule, " ", finding.since.time_since_epoch().count(), " ",
                     finding.text, "\n");
+  }
+  for (const ReportedMark& mark : reported.marks) {
+    absl::StrAppendFormat(&text, "m %d %.17g %d\n", mark.pid, mark.step,
+                          mark.time.time_since_epoch().count());
   }
   return text;
 }

@@ -5,9 +5,12 @@
 //
 //   v NAME LAST TIME COUNT
 //   f RULE SINCE TEXT…
+//   m PID STEP TIME            the newest step that this process said
 //
 // The supervisor writes it, the agent reads it. Invariants: a reader sees one state whole; what is
 // no such line is left out; at most kReportedBytesMax bytes are read.
+
+#include <sys/types.h>
 
 #include <cstdint>
 #include <string>
@@ -19,7 +22,7 @@
 
 namespace muster::agent {
 
-inline constexpr std::size_t kReportedBytesMax = std::size_t{32} << 10;
+inline constexpr std::size_t kReportedBytesMax = std::size_t{64} << 10;
 
 struct ReportedValue {
   std::string name;
@@ -32,9 +35,15 @@ struct ReportedFinding {
   std::string text;
   Time since = kNoTime;
 };
+struct ReportedMark {
+  pid_t pid = 0;
+  double step = 0;
+  Time time = kNoTime;
+};
 struct ReportedValues {
   std::vector<ReportedValue> values;
   std::vector<ReportedFinding> findings;
+  std::vector<ReportedMark> marks;
 };
 
 std::string PrintReported(const ReportedValues& reported);

@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -22,6 +23,18 @@ namespace muster::agent {
 namespace {
 
 constexpr std::chrono::milliseconds kRefillEvery{200};
+
+// 0: the kernel does not say.
+pid_t SenderOf(msghdr& message) {
+  const cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  ucred sender{};
+  if (header == nullptr || header->cmsg_level != SOL_SOCKET ||
+      header->cmsg_type != SCM_CREDENTIALS) {
+    return 0;
+  }
+  std::memcpy(&sender, CMSG_DATA(header), sizeof sender);
+  return sender.pid;
+}
 
 }  // namespace
 
@@ -47,6 +60,11 @@ absl::StatusOr<std::unique_ptr<ValueDesk>> ValueDesk::Open(Host host) {
 }
 
 absl::Status ValueDesk::Listen() {
+  // With each datagram the kernel says whose it is.
+  const int on = 1;
+  if (setsockopt(socket_.get(), SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0) {
+    return absl::ErrnoToStatus(errno, "cannot ask who reports");
+  }
   return host_.loop.Watch(socket_.get(), EPOLLIN, [this](std::uint32_t) { Read(); });
 }
 
@@ -78,14 +96,21 @@ void ValueDesk::Rest() {
 // False: there is none now.
 bool ValueDesk::ReadOne() {
   std::array<char, kNamedValuesBytesMax + 1> buffer{};
-  const ssize_t got = recv(socket_.get(), buffer.data(), buffer.size(), MSG_DONTWAIT);
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(ucred))> control{};
+  iovec data{buffer.data(), buffer.size()};
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  const ssize_t got = recvmsg(socket_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
   if (got < 0) {
     return errno == EINTR;
   }
   const absl::StatusOr<std::vector<NamedValue>> values =
       ParseNamedValues(std::string_view(buffer.data(), static_cast<std::size_t>(got)));
   if (values.ok()) {
-    watch_.Take(*values, host_.clock.Now());
+    watch_.Take(*values, host_.clock.Now(), SenderOf(message));
     WriteLater();
   }
   return true;

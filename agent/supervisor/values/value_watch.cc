@@ -46,8 +46,20 @@ void Keep(double value, std::deque<double>& window) {
 
 }  // namespace
 
-void ValueWatch::Take(const std::vector<NamedValue>& values, Time now) {
+void ValueWatch::TakeMark(double step, Time now, pid_t who) {
+  if (marks_.size() >= kMarksMax && !marks_.contains(who)) {
+    marks_.erase(std::min_element(marks_.begin(), marks_.end(), [](const auto& a, const auto& b) {
+      return a.second.time < b.second.time;
+    }));
+  }
+  marks_[who] = {who, step, now};
+}
+
+void ValueWatch::Take(const std::vector<NamedValue>& values, Time now, pid_t who) {
   for (const NamedValue& said : values) {
+    if (who > 0 && IsCounter(said.name) && std::isfinite(said.value)) {
+      TakeMark(said.value, now, who);
+    }
     if (known_.size() >= kValuesMax && !known_.contains(said.name)) {
       continue;
     }
@@ -140,6 +152,9 @@ ReportedValues ValueWatch::Now(Time now) const {
   for (const auto& [name, known] : known_) {
     told.values.push_back(known.value);
     Tell(name, known, now, told);
+  }
+  for (const auto& [who, mark] : marks_) {
+    told.marks.push_back(mark);
   }
   return told;
 }

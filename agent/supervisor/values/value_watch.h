@@ -6,8 +6,11 @@
 // A spike is looked for in what should go down smoothly: names with "loss", "norm" or "perplexity";
 // a drop in names that end in "/s", "_per_s", "_per_second" or "throughput", and in how fast
 // "step", "global_step" and "iteration" rise. Each is compared with the median of the last values
-// of its name. Thread promise: one owner. Invariants: (1) at most kValuesMax names are known, and
+// of its name. Of each process the newest such counter is kept, too, which says how fast it is
+// beside others. Thread promise: one owner. Invariants: (1) at most kValuesMax names are known, and
 // of each kWindow values; (2) a finding stands as long as it is so, one of a moment for kKept.
+
+#include <sys/types.h>
 
 #include <chrono>
 #include <cstdint>
@@ -31,9 +34,11 @@ class ValueWatch {
   static constexpr double kDrop = 0.5;            // of the median
   static constexpr int kDropsLeast = 3;           // in a row
   static constexpr std::chrono::minutes kKept{10};
+  static constexpr std::size_t kMarksMax = 512;
 
-  // Said at `now`. A name beyond kValuesMax is left out.
-  void Take(const std::vector<NamedValue>& values, Time now);
+  // Said at `now` by that process (0: it is not known by which). A name beyond kValuesMax is left
+  // out; of more than kMarksMax processes those that said a step longest ago are.
+  void Take(const std::vector<NamedValue>& values, Time now, pid_t who = 0);
   // What there is to tell.
   [[nodiscard]] ReportedValues Now(Time now) const;
 
@@ -60,7 +65,10 @@ class ValueWatch {
   static void TakeRate(double rate, Time now, Rate& known);
   static void Tell(const std::string& name, const Known& known, Time now, ReportedValues& told);
 
+  void TakeMark(double step, Time now, pid_t who);
+
   std::map<std::string, Known> known_;
+  std::map<pid_t, ReportedMark> marks_;
 };
 
 }  // namespace muster::agent

@@ -248,13 +248,15 @@ struct RankUse {
   std::string state;      // its state, as the kernel's letter has it
   std::uint32_t processes = 0;
   std::uint32_t threads = 0;
-  std::string cpus;               // on which its first process may run
-  Duration cpu_time{0};           // so far, of those that live
-  Bytes memory;                   // resident
-  Time time = kNoTime;            // when it was read
-  std::vector<std::string> gpus;  // its own, by UUID
-  std::int32_t gpu_busy = -1;     // percent, of the busiest of them; -1: not metered
-  Bytes gpu_memory;               // in use on all of them, by whomever
+  std::string cpus;                             // on which its first process may run
+  Duration cpu_time{0};                         // so far, of those that live
+  Bytes memory;                                 // resident
+  Time time = kNoTime;                          // when it was read
+  std::vector<std::string> gpus;                // its own, by UUID
+  std::int32_t gpu_busy = -1;                   // percent, of the busiest of them; -1: not metered
+  Bytes gpu_memory;                             // in use on all of them, by whomever
+  std::optional<std::uint32_t> gpu_clock = {};  // MHz, of the slowest of them; nothing: not metered
+  std::string slower = {};  // why it is slower than its peers; empty: not, or it cannot be told
   static constexpr auto Fields(auto list) {
     return list(Field{"node", &RankUse::node}, Field{"step", &RankUse::step},
                 Field{"rank", &RankUse::rank}, Field{"pid", &RankUse::pid},
@@ -263,7 +265,8 @@ struct RankUse {
                 Field{"cpus", &RankUse::cpus}, Field{"cpu_time", &RankUse::cpu_time},
                 Field{"memory", &RankUse::memory}, Field{"time", &RankUse::time},
                 Field{"gpus", &RankUse::gpus}, Field{"gpu_busy", &RankUse::gpu_busy},
-                Field{"gpu_memory", &RankUse::gpu_memory});
+                Field{"gpu_memory", &RankUse::gpu_memory}, Field{"gpu_clock", &RankUse::gpu_clock},
+                Field{"slower", &RankUse::slower});
   }
   friend bool operator==(const RankUse&, const RankUse&) = default;
 };

@@ -22,6 +22,7 @@
 #include "scheduler/model/value/ids.h"
 #include "scheduler/model/value/time.h"
 #include "scheduler/model/value/units.h"
+#include "scheduler/model/view/stragglers.h"
 
 namespace muster {
 
@@ -333,9 +334,10 @@ struct JobDetail {
   std::string submit_host = {};            // where it was submitted; as the submitter said
   std::string script = {};                 // only when asked for, and of the caller's own
   std::vector<JobNote> notes = {};
-  std::optional<ContainerView> container = {};  // of its script, or of its ranks
-  std::string every = {};                       // when it runs again; empty: it runs once
-  std::vector<std::string> record = {};         // what it was made of: "git.commit=…"
+  std::optional<ContainerView> container = {};    // of its script, or of its ranks
+  std::string every = {};                         // when it runs again; empty: it runs once
+  std::vector<std::string> record = {};           // what it was made of: "git.commit=…"
+  std::optional<StragglersView> stragglers = {};  // of a running job with ranks that have peers
   static constexpr auto Fields(auto list) {
     return list(
         Field{"job", &JobDetail::job}, Field{"request", &JobDetail::request},
@@ -351,7 +353,7 @@ struct JobDetail {
         Field{"gres", &JobDetail::gres}, Field{"submit_host", &JobDetail::submit_host},
         Field{"script", &JobDetail::script}, Field{"notes", &JobDetail::notes},
         Field{"container", &JobDetail::container}, Field{"every", &JobDetail::every},
-        Field{"record", &JobDetail::record});
+        Field{"record", &JobDetail::record}, Field{"stragglers", &JobDetail::stragglers});
   }
   friend bool operator==(const JobDetail&, const JobDetail&) = default;
 };

@@ -26,7 +26,7 @@ struct AlertRule {
   const char* text;           // what it finds
 };
 
-inline constexpr std::array<AlertRule, 20> kAlertRules = {{
+inline constexpr std::array<AlertRule, 21> kAlertRules = {{
     {"NodeSilent", "critical", std::chrono::seconds(60), "a node does not answer"},
     {"NodeUnhealthy", "warning", std::chrono::seconds(0), "a check found a node slow or broken"},
     {"NodeDrained", "info", std::chrono::hours(24), "a node has been drained for a day"},
@@ -45,6 +45,7 @@ inline constexpr std::array<AlertRule, 20> kAlertRules = {{
     {"ValueNotANumber", "warning", std::chrono::seconds(0), "a job reported no number"},
     {"ValueSpike", "info", std::chrono::seconds(0), "a loss or norm that a job reported rose"},
     {"ThroughputDropped", "warning", std::chrono::seconds(60), "a job became much slower"},
+    {"Straggler", "warning", std::chrono::seconds(0), "a rank is slower than its peers"},
     {"StoreSlow", "warning", std::chrono::seconds(60), "changes are long on their way to the disk"},
     {"CertificateEnding", "warning", std::chrono::seconds(0),
      "the controller's, an agent's or a client's ends soon"},

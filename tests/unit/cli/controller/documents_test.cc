@@ -154,7 +154,8 @@ TEST(Documents, AJobInFullIsTheJobWithMoreKeys) {
                            "notes",
                            "container",
                            "every",
-                           "record"});
+                           "record",
+                           "stragglers"});
   EXPECT_EQ(Keys(job), keys);
   EXPECT_EQ(job["id"], 7);
   EXPECT_EQ(job["request"]["cpus_per_task"], 4);

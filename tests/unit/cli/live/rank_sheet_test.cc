@@ -37,6 +37,17 @@ TEST(RankSheet, HowBusyARankIsFollowsFromTwoLooks) {
   EXPECT_EQ(rows[1].cpu_percent, std::nullopt) << "another process than before";
 }
 
+TEST(RankSheet, ARankThatIsSlowerThanItsPeersIsMarkedAndALineBelowSaysWhy) {
+  RankUse slow = Use(1, 11, 10, 6000);
+  slow.gpu_clock = 1395;
+  slow.slower = "rank 1 on n1: GPU clock 1395 MHz";
+  const std::string page =
+      PrintRanks({{Use(0, 10, 10, 6000), std::nullopt}, {slow, std::nullopt}}, {}, Style());
+  EXPECT_THAT(page, ContainsRegex("n1 +2.1 +11 .* 1395 +yes"));
+  EXPECT_THAT(page, ContainsRegex("\nrank 1 on n1: GPU clock 1395 MHz\n"));
+  EXPECT_THAT(page, ContainsRegex("n1 +2.0 +10 .* - *\n"));
+}
+
 TEST(RankSheet, ARankStandsInOneRowAndWhatIsNotKnownIsADash) {
   RankUse script = Use(0, 9, 10, 6000);
   script.step = StepId();

@@ -66,6 +66,43 @@ TEST_F(LiveUsageTest, ANodesWordIsTakenOnlyForWhatRunsOnIt) {
   EXPECT_EQ(Of(there).size(), 1U);
 }
 
+TEST_F(LiveUsageTest, ARankIsJudgedBesideThoseOfOtherNodesAndAWarningNamesIt) {
+  const Job& job = *world_.state.FindJob(job_);
+  const auto tell = [&](NodeId node, std::uint32_t slow) {
+    UsageSample sample = Sample(job_, 1, 70);
+    for (const NodeAllocation& part : job.attempt->allocation.nodes) {
+      for (const RankPlacement& rank :
+           part.node == node ? part.ranks : std::vector<RankPlacement>()) {
+        RankPace& pace = sample.ranks.emplace_back();
+        pace.step = StepId(1);
+        pace.rank = rank.rank;
+        pace.span = std::chrono::seconds(60);
+        pace.looks = 6;
+        pace.wanted = 1000;
+        pace.granted = rank.rank == slow ? 400 : 990;
+      }
+    }
+    Take(node, {sample});
+  };
+  EXPECT_EQ(live_.StragglersOf(job), std::nullopt);
+  tell(one_, 6);
+  tell(two_, 6);
+  live_.LookForStragglers(two_, world_.state, core::testing::At(70));
+  const StragglersView found = live_.StragglersOf(job).value();
+  EXPECT_EQ(found.judged, 8U);
+  ASSERT_EQ(found.found.size(), 1U);
+  EXPECT_EQ(found.found[0].rank, 6U);
+  EXPECT_EQ(found.found[0].since, core::testing::At(10));
+  const std::vector<Warning> warnings = live_.WarningsOf(job);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_EQ(warnings[0].rule, "Straggler");
+  EXPECT_EQ(warnings[0].since, core::testing::At(10));
+  EXPECT_EQ(warnings[0].text, "a rank is slower than the peers: " + found.found[0].text);
+  tell(two_, 99);
+  live_.LookForStragglers(two_, world_.state, core::testing::At(90));
+  EXPECT_THAT(live_.WarningsOf(job), IsEmpty()) << "it is as fast as the others again";
+}
+
 TEST_F(LiveUsageTest, AnAttemptThatHasEndedOnANodeIsNotShownThere) {
   Take(one_, {Sample(job_, 1, 5)});
   Take(two_, {Sample(job_, 1, 5)});

@@ -22,6 +22,7 @@
 #include "scheduler/model/job/job_update.h"
 #include "scheduler/model/job/order.h"
 #include "scheduler/model/job/report.h"
+#include "scheduler/model/machine/gpu_pace.h"
 #include "scheduler/model/machine/node.h"
 #include "scheduler/model/plan/plan.h"
 #include "scheduler/model/policy/account.h"
@@ -29,6 +30,7 @@
 #include "scheduler/model/policy/policy_view.h"
 #include "scheduler/model/policy/priority.h"
 #include "scheduler/model/value/wire_size.h"
+#include "scheduler/model/view/rank_pace.h"
 #include "scheduler/model/view/view.h"
 #include "tests/unit/proto/convert/filler.h"
 
@@ -77,6 +79,8 @@ TEST(ConvertTest, EveryValueComesBackAsItWas) {
   ExpectRoundTrip<StepSpec, wire::StepSpec>();
   ExpectRoundTrip<Allocation, wire::Allocation>();
   ExpectRoundTrip<Registration, wire::Registration>();
+  ExpectRoundTrip<RankPace, wire::RankPace>();
+  ExpectRoundTrip<GpuPace, wire::GpuPace>();
   ExpectRoundTrip<LaunchOrder, wire::LaunchOrder>();
   ExpectRoundTrip<StepOrder, wire::StepOrder>();
   ExpectRoundTrip<TerminateOrder, wire::TerminateOrder>();

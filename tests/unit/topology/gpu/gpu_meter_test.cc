@@ -77,6 +77,23 @@ TEST_F(GpuMeterTest, ErrorsOfMemoryAndOfTheDriverAreRead) {
   }
 }
 
+TEST_F(GpuMeterTest, ClockBrakesAndLinksAreReadAndWhatIsNotToldIsNotNothing) {
+  const std::unique_ptr<GpuMeter> meter = OpenFake(R"({"devices": [
+    {"uuid": "GPU-a", "pci": [0, 1, 0], "memory": 100, "clock": 1395, "clock_most": 1980, "reasons": 36,
+     "pcie": [5, 16], "nvlinks": ["switch", "switch", "switch"]},
+    {"uuid": "GPU-b", "pci": [0, 2, 0], "memory": 100, "reasons": 1}]})");
+  ASSERT_NE(meter, nullptr);
+  const std::vector<GpuReading> readings = meter->Read();
+  EXPECT_EQ(readings.at(0).clock_mhz, 1395U);
+  EXPECT_EQ(readings.at(0).clock_most_mhz, 1980U);
+  EXPECT_EQ(readings.at(0).brakes, kBrakePower | kBrakeHeat);
+  EXPECT_EQ(readings.at(0).link, (GpuLink{5, 16, 3}));
+  EXPECT_EQ(readings.at(1).clock_mhz, std::nullopt);
+  EXPECT_EQ(readings.at(1).clock_most_mhz, std::nullopt);
+  EXPECT_EQ(readings.at(1).brakes, 0U) << "that it is idle holds nothing down";
+  EXPECT_EQ(readings.at(1).link, (GpuLink{std::nullopt, std::nullopt, 0}));
+}
+
 TEST_F(GpuMeterTest, PowerTemperatureAndErrorsAreReadAndWhatIsNotToldIsNotNothing) {
   const std::unique_ptr<GpuMeter> meter = OpenFake(R"({"devices": [
     {"uuid": "GPU-a", "pci": [0, 1, 0], "memory": 100, "power": 305500, "celsius": 41, "ecc": 0,

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <string>
 
@@ -44,6 +45,19 @@ class ValueDeskTest : public ::testing::Test {
   std::string file_;
   std::unique_ptr<ValueDesk> desk_;
 };
+
+TEST_F(ValueDeskTest, TheNewestStepOfEachProcessIsKept) {
+  EXPECT_FALSE(SendReport(socket_, "step=1 loss=3").failed());
+  EXPECT_FALSE(SendReport(socket_, "iteration=7").failed());
+  EXPECT_FALSE(SendReport(socket_, "loss=2").failed());
+  Turn(std::chrono::milliseconds(50));
+  desk_.reset();
+  const ReportedValues read = ReadReported(file_);
+  ASSERT_THAT(read.marks, SizeIs(1));
+  EXPECT_EQ(read.marks[0].pid, getpid());
+  EXPECT_EQ(read.marks[0].step, 7);
+  EXPECT_NE(read.marks[0].time, kNoTime);
+}
 
 TEST_F(ValueDeskTest, WhatIsSaidStandsInTheFileAndWhatIsNoneDoesNot) {
   EXPECT_FALSE(SendReport(socket_, "loss=0.5 step=1").failed());

@@ -1,0 +1,42 @@
+#pragma once
+
+// What the agent samples of its node and tells the controller: what attempts use and say, how fast
+// their ranks are, and what GPUs do.
+//
+// Thread promise: the loop's thread. Invariant: that nothing runs here any more is told, too.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/attempts/place/state_directory.h"
+#include "agent/node/pace/pace_sampler.h"
+#include "agent/node/usage_sampler.h"
+#include "proto/agent.pb.h"
+#include "scheduler/model/machine/machine.h"
+#include "scheduler/runtime/clock.h"
+
+namespace muster::agent {
+
+class NodeSamples {
+ public:
+  // Everything that is referred to outlives it.
+  NodeSamples(const Machine& machine, StateDirectory& state, const Clock& clock,
+              UsageSampler::Sources sources);
+
+  // Takes a sample of what runs here. The GPUs that have fallen off the bus since the last.
+  std::vector<std::string> Take(const UsageSampler::Running& running);
+  // What there is to tell; nothing: as little as was told last.
+  std::optional<wire::UsageSamples> Tell();
+  // When the next sample is due, at most `every` after the last.
+  [[nodiscard]] Duration NextIn(Duration every) const;
+
+ private:
+  StateDirectory& state_;
+  const Clock& clock_;
+  UsageSampler usage_;
+  PaceSampler pace_;
+  bool told_ = false;  // of some attempt
+};
+
+}  // namespace muster::agent
