@@ -21,9 +21,9 @@
 #include "proto/agent.pb.h"
 #include "scheduler/core/explain/stragglers.h"
 #include "scheduler/core/state/cluster_state.h"
-#include "scheduler/model/view/rank_pace.h"
 #include "scheduler/model/value/ids.h"
 #include "scheduler/model/value/time.h"
+#include "scheduler/model/view/rank_pace.h"
 #include "scheduler/model/view/view.h"
 #include "scheduler/runtime/mutex.h"
 

@@ -8,9 +8,9 @@
 #include "proto/convert/converted.h"
 #include "proto/job.pb.h"
 #include "scheduler/model/job/exit_status.h"
-#include "scheduler/model/view/rank_pace.h"
 #include "scheduler/model/job/report.h"
 #include "scheduler/model/machine/allocation.h"
+#include "scheduler/model/view/rank_pace.h"
 
 namespace muster {
 

@@ -13,9 +13,9 @@
 #include <deque>
 #include <optional>
 
-#include "scheduler/model/view/rank_pace.h"
 #include "scheduler/model/machine/gpu_pace.h"
 #include "scheduler/model/value/time.h"
+#include "scheduler/model/view/rank_pace.h"
 
 namespace muster::agent {
 

@@ -27,9 +27,9 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/model/view/rank_pace.h"
 #include "scheduler/model/machine/gpu_pace.h"
 #include "scheduler/model/value/ids.h"
+#include "scheduler/model/view/rank_pace.h"
 #include "scheduler/model/view/stragglers.h"
 
 namespace muster::core {

@@ -4,8 +4,8 @@
 
 #include <chrono>
 
-#include "scheduler/model/view/rank_pace.h"
 #include "scheduler/model/machine/gpu_pace.h"
+#include "scheduler/model/view/rank_pace.h"
 
 namespace muster::agent {
 namespace {
