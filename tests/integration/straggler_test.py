@@ -99,14 +99,22 @@ class StragglerTest(ClusterTest):
         self.assertEqual((slow["rank"], slow["measure"], slow["unit"]), (1, "progress", "steps/s"), slow)
         self.assertTrue(40 <= slow["percent"] <= 60, slow)
 
+    def need_a_quiet_machine(self, own):
+        """Skips where others' load takes CPU time from the peer, too; `own` of the load is of this test."""
+        others = os.getloadavg()[0] - own
+        if others > 1.5:
+            self.skipTest(f"the other rank needs a CPU with nothing else on it: the load of others is {others:.1f}")
+
     @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "two CPUs are needed")
     def test_a_rank_from_which_a_busy_neighbour_takes_the_cpu_is_named(self):
+        self.need_a_quiet_machine(0)
         job = self.start("-n", 2, "--mem=64M", f"-n 2 sh -c '{SPIN}'")
         wait_until(lambda: len(self.detail(job)["attempts"][-1]["ranks"]) == 3, lambda: self.detail(job))
         places = {rank["rank"]: rank["found_cpus"] for rank in self.detail(job)["attempts"][-1]["ranks"] if rank["step"] == 1}
         neighbours = [subprocess.Popen(["taskset", "-c", places[1], "sh", "-c", SPIN]) for _ in range(4)]
         try:
             wait_until(lambda: self.found(job), lambda: self.detail(job)["stragglers"], 180)
+            self.need_a_quiet_machine(6)
             (slow,) = self.found(job)
             self.assertEqual((slow["rank"], slow["measure"], slow["unit"]), (1, "cpu_time", "%"), slow)
             self.assertRegex(slow["text"], r"rank 1 on node1: CPU time \S+ %, \d+ % below the median of 2 ranks of its step")
