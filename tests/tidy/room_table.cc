@@ -45,7 +45,7 @@ constexpr RoomRow kRows[] = {
     {"scheduler/core", "state/apply", "power state/tables"},
     {"scheduler/core", "state/tables", "share"},
     {"scheduler/simulator", "cluster", "flat schedule workload"},
-    {"scheduler/simulator", "crash", "cluster workload"},
+    {"scheduler/simulator", "crash", ". cluster workload"},
     {"scheduler/simulator", "flat", ". readers schedule workload"},
     {"scheduler/simulator", "forecast", ". flat"},
     {"scheduler/simulator", "readers", "."},

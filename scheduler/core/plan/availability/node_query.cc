@@ -93,7 +93,7 @@ std::optional<Opening> NodeQuery::FindNowAmong(const std::vector<NodeShare>& abl
   std::vector<CandidateNode> candidates;
   for (const NodeShare& share : able) {
     const std::uint32_t node = share.node;
-    if (IsBarred(node)) {
+    if (!IsOpen(node)) {
       continue;
     }
     const std::uint32_t room =

@@ -32,7 +32,7 @@ class NodeQuery {
 
   // True when the node is up, not drained and open to the job.
   [[nodiscard]] bool IsOpen(std::uint32_t node) const {
-    return IsOpenToShape(node) && !IsBarred(node);
+    return IsOpenToShape(node) && (need_.barred == nullptr || !(*need_.barred)[node]);
   }
   // The same for all needs of the shape: what is remembered of a shape leaves no barred node out.
   [[nodiscard]] bool IsOpenToShape(std::uint32_t node) const {
@@ -88,9 +88,6 @@ class NodeQuery {
   void AppendTimes(std::vector<Time>& times) const;
 
  private:
-  [[nodiscard]] bool IsBarred(std::uint32_t node) const {
-    return need_.barred != nullptr && (*need_.barred)[node];
-  }
   // The nodes that take some of the tasks at that time and for the job's whole time.
   [[nodiscard]] std::vector<CandidateNode> CandidatesAt(Time start) const;
   // REQUIRES: they stand in the order of positions.
