@@ -4,8 +4,8 @@
 //
 // A look covers the time since the one before. Figures are medians over the looks, each weighed by
 // its time: what held for less than half of the minute does not move them. Pure. Invariants: (1)
-// the looks that are kept cover at least kWindow, once there were enough, and the one before them
-// is not needed for that; (2) what no look could tell is not told.
+// the looks that are kept cover at least kPaceWindow, once there were enough, and the one before
+// them is not needed for that; (2) what no look could tell is not told.
 
 #include <chrono>
 #include <cstddef>

@@ -86,7 +86,7 @@ class Round {
       return std::nullopt;  // suspended, or it starts with others or not at all
     }
     if (config_.priority.order == QueueRule::kPrompt && left.reason.kind == ReasonKind::kPriority) {
-      return std::nullopt;  // it would take the time that others were promised
+      return std::nullopt;  // it would take what others were promised, on nodes no plan names
     }
     const WaitingJob& job = *found;
     const bool endless = PlannedDuration(job.spec->time_limit).count() <= 0;
@@ -146,14 +146,9 @@ class Round {
   }
 
   void NoteUser(NodeId node, const JobSpec& spec) {
-    users_[positions_.at(node)].emplace_back(spec.user.uid, spec.request.exclusive_user);
-  }
-
-  // No job of another user is there that wants to be among its own, nor any other where this does.
-  [[nodiscard]] bool MayBeBeside(std::uint32_t node, const JobSpec& spec) const {
-    return std::all_of(users_[node].begin(), users_[node].end(), [&](const auto& user) {
-      return user.first == spec.user.uid || (!user.second && !spec.request.exclusive_user);
-    });
+    if (snapshot_.by_user) {
+      users_[positions_.at(node)].Add(spec.user.uid, spec.request.exclusive_user);
+    }
   }
 
   const Machine& MachineOf(NodeId id) const { return *nodes_[positions_.at(id)].machine; }
@@ -278,7 +273,8 @@ class Round {
       }
       const std::uint32_t tasks = RoomFor(free_[i], capacities_[capacity_of_[i]],
                                           scales[capacity_of_[i]], MostTasksOnNode(request));
-      if (tasks > 0 && NodeMay(nodes_[i], request) && MayBeBeside(i, spec) &&
+      if (tasks > 0 && NodeMay(nodes_[i], request) &&
+          users_[i].Admit(spec.user.uid, spec.request.exclusive_user) &&
           (!HasRules() || NodeMayByPolicy(*snapshot_.policy, nodes_[i].id, spec, partition,
                                           snapshot_.now, EndBy(spec, snapshot_.now)))) {
         room += tasks;
@@ -302,7 +298,7 @@ class Round {
   std::vector<NodeSnapshot> nodes_;             // with the plan's starts on them
   std::map<JobId, const WaitingJob*> waiting_;  // by an entry's first id
   std::map<NodeId, std::uint32_t> positions_;
-  std::vector<std::vector<std::pair<std::uint32_t, bool>>> users_;  // who is there; alone?
+  std::vector<NodeUsers> users_;  // of each node, where some job may want to be among its user's
   std::vector<NodeCapacity> capacities_;
   std::vector<std::uint32_t> capacity_of_;  // by node, as are those that follow
   std::vector<FreeAmounts> free_;

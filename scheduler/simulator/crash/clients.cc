@@ -53,19 +53,11 @@ void Clients::Start() {
     StartSite();
   }
   for (std::uint32_t number = 1; number <= plan_.submissions; ++number) {
-    ++unanswered_;  // what is still to be submitted counts too
-    clock_.After(faults_.Between(Duration(0), plan_.active), [this, number] {
-      --unanswered_;
-      Submit(number);
-    });
+    Later(faults_.Between(Duration(0), plan_.active), [this, number] { Submit(number); });
   }
   clock_.After(faults_.Between(Duration(0), plan_.active), [this] { DrainAndResume(); });
   for (std::uint32_t number = 1; number <= plan_.reservations; ++number) {
-    ++unanswered_;
-    clock_.After(faults_.Between(Duration(0), plan_.active), [this, number] {
-      --unanswered_;
-      Reserve(number);
-    });
+    Later(faults_.Between(Duration(0), plan_.active), [this, number] { Reserve(number); });
   }
 }
 
@@ -73,48 +65,33 @@ void Clients::Start() {
 // held is released.
 void Clients::StartSite() {
   for (ChangePolicy& change : SiteAtFirst(plan_.nodes)) {
-    Change(std::move(change));
+    Request(std::move(change));
   }
   for (std::uint32_t number = 0; number < plan_.changes; ++number) {
-    ++unanswered_;
-    clock_.After(faults_.Between(Duration(0), plan_.active), [this] {
-      --unanswered_;
-      Change(DrawChange(plan_.nodes, random_));
-    });
+    Later(faults_.Between(Duration(0), plan_.active),
+          [this] { Request(DrawChange(plan_.nodes, random_)); });
   }
   // Twice: a change that was asked for twice may come once more after the first.
   for (const Duration after : {kSettled, kSettled * 4}) {
-    ++unanswered_;
-    clock_.After(plan_.active + after, [this] {
-      --unanswered_;
-      LiftAll();
-    });
+    Later(plan_.active + after, [this] { LiftAll(); });
   }
-  ++unanswered_;
-  clock_.After(plan_.active + kTired, [this] {
-    --unanswered_;
-    CancelAll();
-  });
+  Later(plan_.active + kTired, [this] { CancelAll(); });
 }
 
 // What can run has run by now.
 void Clients::CancelAll() {
   for (const JobId job : known_) {
-    Request(CancelJob{job, std::nullopt, Operator()}, [](const core::Transition&) {});
+    Request(CancelJob{job, std::nullopt, Operator()});
   }
 }
 
 void Clients::LiftAll() {
   for (ChangePolicy& change : sim::LiftAll()) {
-    Change(std::move(change));
+    Request(std::move(change));
   }
   for (const JobId job : known_) {
-    Request(HoldJob{job, std::nullopt, false, Operator()}, [](const core::Transition&) {});
+    Request(HoldJob{job, std::nullopt, false, Operator()});
   }
-}
-
-void Clients::Change(ChangePolicy change) {
-  Request(std::move(change), [](const core::Transition&) {});
 }
 
 // A minute of one node, for somebody else; it may be refused.
@@ -126,8 +103,16 @@ void Clients::Reserve(std::uint32_t number) {
     said.push_back({"Flags", "IGNORE_JOBS"});
   }
   Request(ChangePolicy{PolicyVerb::kAdd, PolicyKind::kReservation,
-                       absl::StrCat("reserved-", number), said, Operator()},
-          [](const core::Transition&) {});
+                       absl::StrCat("reserved-", number), said, Operator()});
+}
+
+// What is still to be asked for counts as unanswered, too.
+void Clients::Later(Duration after, std::function<void()> act) {
+  ++unanswered_;
+  clock_.After(after, [this, act = std::move(act)] {
+    --unanswered_;
+    act();
+  });
 }
 
 void Clients::Request(Command command, Answer answer) {
@@ -249,13 +234,11 @@ void Clients::Submit(std::uint32_t number) {
 void Clients::Afterwards(JobId job, bool batch) {
   const Duration when = faults_.Between(Duration(0), Duration(30'000));
   const std::uint64_t what = faults_.Below(10);
-  ++unanswered_;
-  clock_.After(when, [this, job, batch, what] {
-    --unanswered_;
+  Later(when, [this, job, batch, what] {
     if (plan_.wishes && random_.Below(4) == 0) {
       UpdateRequest(job);
     } else if (what < 2) {
-      Request(CancelJob{job, std::nullopt, Somebody()}, [](const core::Transition&) {});
+      Request(CancelJob{job, std::nullopt, Somebody()});
     } else if (what < 4) {
       HoldAndRelease(job);
     } else if (batch && what < 8) {
@@ -280,7 +263,7 @@ void Clients::StartSteps(JobId job) {
     start.spec.immediate = faults_.Chance(100);
     start.program.argv = {"/bin/hostname"};
     start.by = Somebody();
-    Request(std::move(start), [](const core::Transition&) {});
+    Request(std::move(start));
   }
 }
 
@@ -288,11 +271,7 @@ void Clients::StartSteps(JobId job) {
 void Clients::HoldAndRelease(JobId job) {
   Request(HoldJob{job, std::nullopt, true, Somebody()}, [this, job](const core::Transition&) {
     for (const Duration after : {Duration(0), kAskAgain * 4}) {
-      ++unanswered_;
-      clock_.After(after, [this, job] {
-        --unanswered_;
-        Request(HoldJob{job, std::nullopt, false, Somebody()}, [](const core::Transition&) {});
-      });
+      Later(after, [this, job] { Request(HoldJob{job, std::nullopt, false, Somebody()}); });
     }
   });
 }
@@ -302,13 +281,13 @@ void Clients::ChangeLimit(JobId job) {
   UpdateJob update{job, std::nullopt, JobUpdate(), {}, Operator()};
   update.changes.time_limit =
       faults_.Chance(200) ? kEndless : faults_.Between(Duration(1'000), kLimitMax);
-  Request(std::move(update), [](const core::Transition&) {});
+  Request(std::move(update));
 }
 
 // The job is to be as another would be, or runs again. Much of it is refused.
 void Clients::UpdateRequest(JobId job) {
   if (random_.Below(5) == 0) {
-    return Request(RequeueJob{job, std::nullopt, Operator()}, [](const core::Transition&) {});
+    return Request(RequeueJob{job, std::nullopt, Operator()});
   }
   constexpr const char* kOptions[] = {"account", "cpus-per-task", "exclude",   "exclusive",
                                       "gpus",    "licenses",      "mem",       "nodelist",
@@ -325,7 +304,7 @@ void Clients::UpdateRequest(JobId job) {
     update.changes.nice = static_cast<std::int32_t>(random_.Below(100));
   }
   update.changes.asked = std::move(asked);
-  Request(std::move(update), [](const core::Transition&) {});
+  Request(std::move(update));
 }
 
 // Twice asked back, for the same reason.
@@ -333,11 +312,7 @@ void Clients::SuspendAndResume(JobId job) {
   Request(SuspendJob{job, std::nullopt, true, Operator()}, [this, job](const core::Transition&) {
     const Duration first = faults_.Between(Duration(1), kSuspended);
     for (const Duration after : {first, first + kAskAgain * 4}) {
-      ++unanswered_;
-      clock_.After(after, [this, job] {
-        --unanswered_;
-        Request(SuspendJob{job, std::nullopt, false, Operator()}, [](const core::Transition&) {});
-      });
+      Later(after, [this, job] { Request(SuspendJob{job, std::nullopt, false, Operator()}); });
     }
   });
 }
@@ -348,11 +323,7 @@ void Clients::DrainAndResume() {
   Request(DrainNode{node, true, "to see what happens"}, [this, node](const core::Transition&) {
     const Duration first = faults_.Between(Duration(1'000), Duration(60'000));
     for (const Duration after : {first, first + kAskAgain * 4}) {
-      ++unanswered_;
-      clock_.After(after, [this, node] {
-        --unanswered_;
-        Request(DrainNode{node, false, ""}, [](const core::Transition&) {});
-      });
+      Later(after, [this, node] { Request(DrainNode{node, false, ""}); });
     }
   });
 }

@@ -5,8 +5,8 @@
 //
 // Thread promise: none; one thread. Invariants: (1) the oracle hears of each submission when its
 // answer arrives; (2) a request is repeated until it is answered, across any number of controllers;
-// (3) what is held is released, what is drained is resumed and
-// what was limited is freed in the end.
+// (3) what is held is released, what is drained is resumed and what was
+// limited is freed in the end.
 
 #include <cstdint>
 #include <functional>
@@ -58,8 +58,11 @@ class Clients {
  private:
   using Answer = std::function<void(const core::Transition&)>;
 
+  // They are not done before that.
+  void Later(Duration after, std::function<void()> act);
   // Sends it at once, and again and again until there is an answer.
-  void Request(Command command, Answer answer);
+  void Request(
+      Command command, Answer answer = [](const core::Transition&) {});
   void Try(const std::shared_ptr<const Command>& command, const std::shared_ptr<bool>& answered,
            const std::shared_ptr<const Answer>& answer);
   void Submit(std::uint32_t number);
@@ -74,7 +77,6 @@ class Clients {
   void StartSite();
   void LiftAll();
   void CancelAll();
-  void Change(ChangePolicy change);
   void UpdateRequest(JobId job);
   SubmitJob Make(std::uint32_t number);
 
