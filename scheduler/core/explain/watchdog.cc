@@ -113,21 +113,26 @@ class Round {
                : std::nullopt;
   }
 
-  // It waits for room, and the plan has no time at which it starts: nodes are kept for it from when
-  // all else on them is over.
+  // It, or an element after it, waits for room, and the plan has no time at which it starts: nodes
+  // are kept for it from when all else on them is over.
   [[nodiscard]] bool HasNoKnownStart(const LeftWaiting& left) const {
     switch (left.reason.kind) {
       case ReasonKind::kResources:
       case ReasonKind::kPriority:
-        return left.reason.until == kNoTime;
+        return left.reason.until == kNoTime || (left.count > 1 && !IsReservedWhole(left));
       case ReasonKind::kReservation:
-      case ReasonKind::kSwitches: {  // `until` is when these end
-        const auto reserved = reserved_.lower_bound(left.job);
-        return reserved == reserved_.end() || !left.Has(*reserved);
-      }
+      case ReasonKind::kSwitches:  // `until` is when these end
+        return !IsReservedWhole(left);
       default:
         return false;
     }
+  }
+
+  // Each of its elements has a planned start.
+  [[nodiscard]] bool IsReservedWhole(const LeftWaiting& left) const {
+    const auto first = reserved_.lower_bound(left.job);
+    const auto after = reserved_.lower_bound(JobId(left.job.value() + left.count));
+    return std::distance(first, after) == std::ptrdiff_t{left.count};
   }
 
   void Count(const PlannedStart& start) {

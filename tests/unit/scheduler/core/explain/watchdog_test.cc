@@ -91,6 +91,29 @@ TEST(Watchdog, LeavesWhatIsKeptForAJobWhoseStartNoPlanKnowsAndThatAReservationHo
   EXPECT_TRUE(Overlooked(world, plan).empty()) << "job " << ToString(behind);
 }
 
+TEST(Watchdog, LeavesWhatIsKeptForAnElementWhoseStartNoPlanKnowsThoughThatOfTheFirstIsKnown) {
+  PolicyWorld world;
+  world.AddNode("n1");
+  world.AddNode("n2");
+  world.Submit(Tasks(1, 3));
+  world.Schedule();
+  world.Add(PolicyKind::kReservation, "mine",
+            {{"StartTime", MomentText(world.now)},
+             {"Duration", "60"},
+             {"Nodes", "n2"},
+             {"Users", "root"}});
+  JobSpec pair = world.Spec(Tasks(1, 4));
+  pair.array = ArraySpec{{{0, 1, 1}}, 0};
+  world.Submit(pair);
+  const JobId behind = world.Submit(Tasks(1, 1));
+  const Plan plan = world.MakePlanNow();
+  ASSERT_EQ(plan.waiting.size(), 2U);
+  EXPECT_EQ(plan.waiting[0].reason.kind, ReasonKind::kReservation);
+  EXPECT_EQ(plan.waiting[0].count, 2U);
+  EXPECT_EQ(plan.reservations.size(), 1U);
+  EXPECT_TRUE(Overlooked(world, plan).empty()) << "job " << ToString(behind);
+}
+
 TEST(Watchdog, LeavesNodesOfAnotherUserAloneForWhoWantsNodesOfHisOwn) {
   PolicyWorld world;
   world.AddNode("n1");
