@@ -88,6 +88,12 @@ class Round {
     if (config_.priority.order == QueueRule::kPrompt && left.reason.kind == ReasonKind::kPriority) {
       return std::nullopt;  // it would take what others were promised, on nodes no plan names
     }
+    if (config_.backfill == Backfill::kNone && left.reason.kind == ReasonKind::kPriority &&
+        held_up_ahead_) {
+      return std::nullopt;  // that one waits for room, too, where it has a choice
+    }
+    held_up_ahead_ = held_up_ahead_ || left.reason.kind == ReasonKind::kReservation ||
+                     left.reason.kind == ReasonKind::kSwitches;
     const WaitingJob& job = *found;
     const bool endless = PlannedDuration(job.spec->time_limit).count() <= 0;
     if (endless && unknown_ahead_) {
@@ -313,6 +319,7 @@ class Round {
   std::set<std::uint64_t> fits_nowhere_;  // shapes
   std::size_t looks_ = 0;
   bool unknown_ahead_ = false;  // some job that was looked at has no known start
+  bool held_up_ahead_ = false;  // likewise, a reservation or switches hold it up
 };
 
 }  // namespace

@@ -114,6 +114,34 @@ TEST(Watchdog, LeavesWhatIsKeptForAnElementWhoseStartNoPlanKnowsThoughThatOfTheF
   EXPECT_TRUE(Overlooked(world, plan).empty()) << "job " << ToString(behind);
 }
 
+TEST(Watchdog, LeavesThoseBehindAJobWithAChoiceThatAReservationHoldsUpWhereNobodyMayPassIt) {
+  PolicyWorld world;
+  world.AddNode("n1");
+  world.config.backfill = Backfill::kNone;
+  JobSpec running = world.Spec(Tasks(1, 2));
+  running.time_limit = std::chrono::minutes(40);
+  world.Submit(running);
+  world.Schedule();
+  world.Add(PolicyKind::kReservation, "soon",
+            {{"StartTime", MomentText(world.now + std::chrono::hours(1))},
+             {"Duration", "60"},
+             {"Nodes", "n1"},
+             {"Users", "root"}});
+  JobSpec choice = world.Spec(Tasks(1, 1));
+  choice.time_limit = std::chrono::hours(2);
+  choice.alternatives = {{choice.request, choice.time_limit},
+                         {Tasks(1, 4), std::chrono::minutes(30)}};
+  world.Submit(choice);
+  JobSpec brief = world.Spec(Tasks(1, 1));
+  brief.time_limit = std::chrono::minutes(30);
+  const JobId behind = world.Submit(brief);
+  const Plan plan = world.MakePlanNow();
+  ASSERT_EQ(plan.waiting.size(), 2U);
+  EXPECT_EQ(plan.waiting[0].reason.kind, ReasonKind::kReservation);
+  EXPECT_EQ(plan.waiting[1].reason.kind, ReasonKind::kPriority);
+  EXPECT_TRUE(Overlooked(world, plan).empty()) << "job " << ToString(behind);
+}
+
 TEST(Watchdog, LeavesNodesOfAnotherUserAloneForWhoWantsNodesOfHisOwn) {
   PolicyWorld world;
   world.AddNode("n1");
