@@ -441,6 +441,8 @@ std::string BindingText(const Attempt& attempt) {
   std::string trouble;
   std::string not_enforced;
   for (std::size_t i = 0; i < attempt.runs.size(); ++i) {
+    read += attempt.runs[i].ranks_left_out;
+    verified += attempt.runs[i].verified_left_out;
     for (const RankBinding& binding : attempt.runs[i].bindings) {
       ++read;
       if (binding.verdict == BindingVerdict::kVerified) {

@@ -46,8 +46,10 @@ struct NodeRun {
   Usage usage;
   std::string text;
   std::string limits;
-  std::vector<RankBinding> bindings;
-  std::uint32_t suspension = 0;  // the last of Attempt::suspension that it has carried out
+  std::vector<RankBinding> bindings;  // of the ranks that run, and of some of those that ran before
+  std::uint64_t ranks_left_out = 0;   // of steps that have ended, which `bindings` no longer has
+  std::uint64_t verified_left_out = 0;  // how many of these were where they were planned
+  std::uint32_t suspension = 0;         // the last of Attempt::suspension that it has carried out
   CheckpointRecord checkpoints;
   std::string image = {};  // of its container, as RunStarted says
   static constexpr auto Fields(auto list) {
@@ -56,6 +58,8 @@ struct NodeRun {
                 Field{"cause", &NodeRun::cause}, Field{"status", &NodeRun::status},
                 Field{"usage", &NodeRun::usage}, Field{"text", &NodeRun::text},
                 Field{"limits", &NodeRun::limits}, Field{"bindings", &NodeRun::bindings},
+                Field{"ranks_left_out", &NodeRun::ranks_left_out},
+                Field{"verified_left_out", &NodeRun::verified_left_out},
                 Field{"suspension", &NodeRun::suspension},
                 Field{"checkpoints", &NodeRun::checkpoints}, Field{"image", &NodeRun::image});
   }

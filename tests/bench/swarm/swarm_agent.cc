@@ -68,9 +68,14 @@ class SwarmAgent::Stream final
     StartCall();
   }
 
+  // Reports that wait behind one that is being written travel together.
   void Send(wire::AgentMessage message) {
     const std::lock_guard lock(mutex_);
     if (over_) {
+      return;
+    }
+    if (message.has_reports() && outgoing_.size() > 1 && outgoing_.back().has_reports()) {
+      outgoing_.back().mutable_reports()->MergeFrom(message.reports());
       return;
     }
     outgoing_.push_back(std::move(message));
@@ -144,6 +149,7 @@ void SwarmAgent::Start() {
   }
   message.set_challenge(RandomText(kChallengeBytes));
   message.set_time(NowMs());
+  message.set_takes_many(true);
   stream->Begin();
   stream->Send(std::move(message));
 }
@@ -161,6 +167,10 @@ void SwarmAgent::OnMessage(const wire::ControllerMessage& message) {
     ++counts_.refusals;
   } else if (message.has_ack()) {
     OnAck(message.ack());
+  } else if (message.has_acks()) {
+    for (const wire::ReportAck& ack : message.acks().acks()) {
+      OnAck(ack);
+    }
   } else if (message.has_heard()) {
     const std::lock_guard lock(mutex_);
     heard_ = std::max(heard_, message.heard().number());
@@ -168,6 +178,9 @@ void SwarmAgent::OnMessage(const wire::ControllerMessage& message) {
     wire::OrderBody body;
     if (body.ParseFromString(message.signed_().body())) {
       OnOrder(body.order());
+      for (const wire::ControllerMessage& order : body.more()) {
+        OnOrder(order);
+      }
     }
   }
 }
@@ -183,9 +196,7 @@ void SwarmAgent::OnWelcome(const wire::Welcome& welcome) {
   heard_ = 0;
   for (auto& [key, attempt] : attempts_) {
     for (const wire::Report& report : attempt.unacknowledged) {
-      wire::AgentMessage message;
-      *message.mutable_report() = report;
-      Send(std::move(message));
+      SendReport(report);
     }
   }
   const auto first = std::uniform_int_distribution<std::int64_t>(0, heartbeat_.count())(Random());
@@ -235,7 +246,7 @@ void SwarmAgent::Launch(const wire::LaunchOrder& order) {
     report.mutable_run_started()->set_time(NowMs());
     report.mutable_run_started()->set_pid(1);
     report.mutable_run_started()->set_limits("not enforced (a swarm)");
-    SendReport(place->second, std::move(report));
+    AddReport(place->second, std::move(report));
   }
   clock_.In(SleepOf(order.program().script()), [this, key] { End(key, false); });
 }
@@ -255,19 +266,23 @@ void SwarmAgent::End(Key key, bool cancelled) {
   report.mutable_run_ended()->set_time(NowMs());
   report.mutable_run_ended()->set_cause(cancelled ? wire::END_CAUSE_CANCELLED
                                                   : wire::END_CAUSE_EXITED);
-  SendReport(found->second, std::move(report));
+  AddReport(found->second, std::move(report));
 }
 
-void SwarmAgent::SendReport(Attempt& attempt, wire::Report report) {
+void SwarmAgent::AddReport(Attempt& attempt, wire::Report report) {
   report.set_job(attempt.known.job());
   report.set_attempt(attempt.known.attempt());
   report.set_index(++attempt.last);
   attempt.unacknowledged.push_back(report);
   if (welcome_) {
-    wire::AgentMessage message;
-    *message.mutable_report() = std::move(report);
-    Send(std::move(message));
+    SendReport(std::move(report));
   }
+}
+
+void SwarmAgent::SendReport(wire::Report report) {
+  wire::AgentMessage message;
+  *message.mutable_reports()->add_reports() = std::move(report);
+  Send(std::move(message));
 }
 
 void SwarmAgent::OnAck(const wire::ReportAck& ack) {

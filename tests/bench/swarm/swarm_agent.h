@@ -66,7 +66,8 @@ class SwarmAgent {
   void Beat(std::uint64_t stream);
   void End(Key key, bool cancelled);
   // REQUIRES: mutex_ is held.
-  void SendReport(Attempt& attempt, wire::Report report);
+  void AddReport(Attempt& attempt, wire::Report report);
+  void SendReport(wire::Report report);
   void Send(wire::AgentMessage message);
 
   const std::string target_;

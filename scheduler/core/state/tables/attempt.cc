@@ -1,6 +1,7 @@
 #include "scheduler/core/state/tables/attempt.h"
 
 #include <algorithm>
+#include <set>
 #include <type_traits>
 #include <utility>
 
@@ -19,8 +20,30 @@ void TakeIn(NodeRun& run, const RunStarted& fact) {
   run.image = fact.image;
 }
 
-void TakeIn(NodeRun& run, const BindingRead& fact) {
+// A job may run steps without end: of those that are over, no more than that is kept.
+void LeaveOut(const Attempt& attempt, NodeRun& run, StepId last) {
+  if (run.bindings.size() <= kBindingsKept) {
+    return;
+  }
+  std::size_t excess = run.bindings.size() - kBindingsKept;
+  std::set<BindingVerdict> shown;
+  std::erase_if(run.bindings, [&](const RankBinding& rank) {
+    const bool runs =
+        rank.step == last || std::any_of(attempt.steps.begin(), attempt.steps.end(),
+                                         [&](const StepRun& step) { return step.id == rank.step; });
+    if (shown.insert(rank.verdict).second || runs || excess == 0) {
+      return false;
+    }
+    --excess;
+    ++run.ranks_left_out;
+    run.verified_left_out += rank.verdict == BindingVerdict::kVerified ? 1 : 0;
+    return true;
+  });
+}
+
+void TakeIn(const Attempt& attempt, NodeRun& run, const BindingRead& fact) {
   run.bindings.insert(run.bindings.end(), fact.ranks.begin(), fact.ranks.end());
+  LeaveOut(attempt, run, fact.ranks.empty() ? StepId() : fact.ranks.back().step);
 }
 
 void TakeIn(NodeRun& run, const RunEnded& fact) {
@@ -85,7 +108,8 @@ void TakeInReport(Attempt& attempt, NodeId node, const Report& report) {
       [&](const auto& fact) {
         if constexpr (std::is_same_v<std::decay_t<decltype(fact)>, StepEnded>) {
           TakeIn(attempt, node, fact);
-        } else if constexpr (std::is_same_v<std::decay_t<decltype(fact)>, RunSuspended>) {
+        } else if constexpr (std::is_same_v<std::decay_t<decltype(fact)>, RunSuspended> ||
+                             std::is_same_v<std::decay_t<decltype(fact)>, BindingRead>) {
           TakeIn(attempt, run, fact);
         } else {
           TakeIn(run, fact);

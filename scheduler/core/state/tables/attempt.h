@@ -17,6 +17,8 @@ namespace muster::core {
 
 // The number of an attempt's first advice, which comes with its launch orders.
 inline constexpr std::uint32_t kFirstAdvice = 1;
+// How many bindings a run keeps of ranks that are over, and the first of each verdict.
+inline constexpr std::size_t kBindingsKept = 64;
 
 // What a report does to an attempt; shared by Apply and by Step, which looks one report ahead.
 void TakeInReport(Attempt& attempt, NodeId node, const Report& report);

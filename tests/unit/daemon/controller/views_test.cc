@@ -54,6 +54,9 @@ TEST(ViewsTest, BindingSaysHowManyRanksWereVerified) {
   job.attempt->runs[0].bindings = {Binding(0, BindingVerdict::kVerified, ""),
                                    Binding(1, BindingVerdict::kVerified, "")};
   EXPECT_EQ(BindingText(*job.attempt), "verified 2/2");
+  job.attempt->runs[0].ranks_left_out = 100;
+  job.attempt->runs[0].verified_left_out = 99;
+  EXPECT_EQ(BindingText(*job.attempt), "verified 101/102") << "those of earlier steps count";
 }
 
 TEST(ViewsTest, BindingNamesTheRankThatDiffers) {
