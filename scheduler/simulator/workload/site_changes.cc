@@ -144,7 +144,10 @@ void DrawSettings(RandomSequence& random, SchedulerConfig* config) {
                                      Backfill::kConservative};
   PriorityConfig& priority = config->priority;
   config->backfill = kBackfills[random.Below(std::size(kBackfills))];
-  priority.order = random.Below(2) == 0 ? QueueRule::kPriority : QueueRule::kDrf;
+  constexpr QueueRule kOrders[] = {QueueRule::kPriority, QueueRule::kDrf, QueueRule::kPrompt};
+  priority.order = kOrders[random.Below(std::size(kOrders))];
+  config->prompt.slack = std::chrono::seconds(random.Below(60));
+  config->prompt.patience = std::chrono::seconds(random.Below(120));
   priority.fairshare = random.Below(2) == 0 ? FairshareRule::kFairTree : FairshareRule::kClassic;
   priority.weight_age = static_cast<std::uint32_t>(random.Below(2000));
   priority.weight_fairshare = static_cast<std::uint32_t>(random.Below(5000));

@@ -152,24 +152,30 @@ std::optional<Allocation> JobStarter::Place(const Need& need, const Opening& ope
       too_small);
 }
 
+std::optional<Reason> JobStarter::BrokenLimit(const StartOption& option, const JobSpec& spec,
+                                              const Allocation& allocation,
+                                              const CycleUsage& usage) const {
+  std::vector<Reason> broken =
+      CheckLimits(usage, AskOf(spec, option.partition, allocation,
+                               [this](NodeId id) -> const Machine& { return MachineOf(id); }));
+  return broken.empty() ? std::nullopt : std::optional(std::move(broken.front()));
+}
+
 bool JobStarter::CountInLimits(const WaitingJob& job, const StartOption& option,
                                const Allocation& allocation, CycleUsage& usage,
                                std::optional<Reason>& limit) const {
-  const Snapshot& snapshot = cycle_.snapshot;
-  const auto machine_of = [&snapshot](NodeId id) -> const Machine& {
-    return *snapshot.nodes[*PositionOf(snapshot, id)].machine;
-  };
   const JobSpec spec = AsChosen(*job.spec, option.alternative, option.tasks);
-  std::vector<Reason> broken =
-      CheckLimits(usage, AskOf(spec, option.partition, allocation, machine_of));
-  if (!broken.empty()) {
-    if (!limit.has_value()) {
-      limit = std::move(broken.front());
-    }
+  if (std::optional<Reason> broken = BrokenLimit(option, spec, allocation, usage)) {
+    limit = limit.has_value() ? std::move(limit) : std::move(broken);
     return false;
   }
-  usage.Start(spec, ChargeOf(job.id, spec, option.partition, snapshot.now, allocation, machine_of));
+  usage.Start(spec, ChargeOf(job.id, spec, option.partition, cycle_.snapshot.now, allocation,
+                             [this](NodeId id) -> const Machine& { return MachineOf(id); }));
   return true;
+}
+
+const Machine& JobStarter::MachineOf(NodeId node) const {
+  return *cycle_.snapshot.nodes[*PositionOf(cycle_.snapshot, node)].machine;
 }
 
 void JobStarter::Start(const WaitingJob& job, const StartOption& option, const Opening& opening,

@@ -33,6 +33,10 @@ class JobStarter {
   // A place for the job now; where what is free of a node does not lie as it counts, elsewhere.
   std::optional<Found> FindPlace(JobId job, const Need& need);
 
+  // The limit that breaks when the job holds that; nothing: none does.
+  [[nodiscard]] std::optional<Reason> BrokenLimit(const StartOption& option, const JobSpec& spec,
+                                                  const Allocation& allocation,
+                                                  const CycleUsage& usage) const;
   // False when what the job would hold breaks a limit; else it is counted in `usage`.
   bool CountInLimits(const WaitingJob& job, const StartOption& option, const Allocation& allocation,
                      CycleUsage& usage, std::optional<Reason>& limit) const;
@@ -52,6 +56,8 @@ class JobStarter {
   // Nothing when a node does not take its part; `too_small`, if there, is that node.
   std::optional<Allocation> Place(const Need& need, const Opening& opening,
                                   std::uint32_t* too_small) const;
+
+  [[nodiscard]] const Machine& MachineOf(NodeId node) const;
 
   CycleState& cycle_;
   ShapeVerdicts& verdicts_;

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <tuple>
 #include <utility>
 
 #include "scheduler/core/plan/queue/waiting_jobs.h"
 #include "scheduler/core/plan/search/group_search.h"
 #include "scheduler/core/policy/policy_filter.h"
+#include "scheduler/core/state/tables/alternatives.h"
 
 namespace muster::core {
 namespace {
@@ -94,11 +96,54 @@ void KeptPlaces::BeginTier(const QueuePriority& priority,
   std::sort(lost.begin(), lost.end(), [](const WaitingJob& a, const WaitingJob& b) {
     return std::tuple(a.promised, a.id) < std::tuple(b.promised, b.id);
   });
-  for (const WaitingJob& job : lost) {
+  for (const WaitingJob* entry : entries) {
+    LendWhatLimitsStop(*entry);
+  }
+  for (WaitingJob& job : lost) {
     if (!places_.contains(job.id) && !IsBlocked(job)) {
       Give(job, OptionsOf(cycle_, job, {}));
+      job.count = 1;
+      LendWhatLimitsStop(job);
     }
   }
+}
+
+// The places of its elements that begin now, where a limit keeps them from what they would hold:
+// nobody else waits for these nodes as long as the limit is reached.
+void KeptPlaces::LendWhatLimitsStop(const WaitingJob& entry) {
+  const JobId end(entry.id.value() + entry.count);
+  for (auto kept = places_.lower_bound(entry.id); kept != places_.end() && kept->first < end;) {
+    const Place& place = kept->second;
+    const Need need = PlaceNeed(place.option->need);
+    if (cycle_.snapshot.policy == nullptr || place.opening.start > cycle_.snapshot.now) {
+      ++kept;
+      continue;
+    }
+    std::vector<std::pair<std::uint32_t, NodeTimeline>> nodes = TimelinesOf(place.opening);
+    cycle_.availability.Lend(need, place.opening);
+    const std::optional<JobStarter::Found> found = starter_.FindPlace(
+        kept->first, NeedInsteadOfPlace(place.option->need, cycle_.snapshot.now));
+    const bool stops =
+        found.has_value() &&
+        starter_.BrokenLimit(*place.option,
+                             AsChosen(*entry.spec, place.option->alternative, place.option->tasks),
+                             found->allocation, cycle_.usage);
+    nodes = stops ? TimelinesOf(place.opening) : std::move(nodes);
+    for (auto& [node, timeline] : nodes) {
+      cycle_.availability.Restore(node, std::move(timeline));
+    }
+    kept = stops ? places_.erase(kept) : std::next(kept);
+  }
+}
+
+// Those of its nodes, as they are now.
+std::vector<std::pair<std::uint32_t, NodeTimeline>> KeptPlaces::TimelinesOf(
+    const Opening& opening) const {
+  std::vector<std::pair<std::uint32_t, NodeTimeline>> timelines;
+  for (const NodeShare& share : opening.shares) {
+    timelines.emplace_back(share.node, cycle_.availability.timeline(share.node));
+  }
+  return timelines;
 }
 
 // The elements that the last plan kept a place for, and those that were promised one before.
@@ -340,8 +385,11 @@ Time KeptPlaces::Keep(const WaitingJob& job, const OptionList& options, bool is_
       MoveForward(job, options, place);
       start = place.opening.start;
     } else {
+      // Others made way for the first of its tier, though another tier's job be first of its
+      // partition: put off, it would come back in the next cycle, and its nodes stay empty
+      // meanwhile.
       start = ThoughtStart(place);
-      if (place.by - place.opening.start > cycle_.config.prompt.slack / 2 &&
+      if (job.id != first_ && place.by - place.opening.start > cycle_.config.prompt.slack / 2 &&
           !priority_->prompt_keys()->IsImpatient(job)) {
         const Place before = place;
         PutOff(place);
@@ -429,10 +477,7 @@ bool KeptPlaces::StartBesideOwn(const WaitingJob& job, const OptionList& options
   if (place.opening.start >= NeededUntil(now, place.option->need.duration)) {
     return false;  // it is in nobody's way yet
   }
-  std::vector<std::pair<std::uint32_t, NodeTimeline>> before;
-  for (const NodeShare& share : place.opening.shares) {
-    before.emplace_back(share.node, cycle_.availability.timeline(share.node));
-  }
+  const std::vector<std::pair<std::uint32_t, NodeTimeline>> before = TimelinesOf(place.opening);
   cycle_.availability.Lend(PlaceNeed(place.option->need), place.opening);
   std::optional<JobStarter::Found> found;
   const StartOption* where = nullptr;
@@ -441,8 +486,8 @@ bool KeptPlaces::StartBesideOwn(const WaitingJob& job, const OptionList& options
                               : starter_.FindPlace(job.id, NeedInsteadOfPlace(option->need, now));
     where = where == nullptr && found.has_value() ? option : where;
   }
-  for (auto& [node, timeline] : before) {
-    cycle_.availability.Restore(node, std::move(timeline));
+  for (const auto& [node, timeline] : before) {
+    cycle_.availability.Restore(node, timeline);
   }
   if (!found.has_value() ||
       (cycle_.snapshot.policy != nullptr &&

@@ -8,10 +8,10 @@
 // stays, node for node, from plan to plan. A tier's places are taken before any of its jobs is
 // looked at, so no job that starts by a smaller key can break a promise; the first that waits of a
 // partition has its place moved to where it could start first, and for the first of a tier others'
-// places make way as far as their promises allow. Only the site's policy (a higher
-// tier), nodes that leave and jobs that outlive their limits move a promise. Thread promise: none;
-// owned by one cycle. Invariants: (1) in a cycle what is free only falls; (2) the same snapshot and
-// settings give the same places.
+// places make way as far as their promises allow. A job that a limit stops keeps no place that
+// begins now. Only the site's policy (a higher tier), nodes that leave and jobs that outlive their
+// limits move a promise. Thread promise: none; owned by one cycle. Invariants: (1) from a tier's
+// beginning on, what is free only falls; (2) the same snapshot and settings give the same places.
 
 #include <cstddef>
 #include <cstdint>
@@ -78,6 +78,9 @@ class KeptPlaces {
                                               Time before);
   [[nodiscard]] bool IsBlocked(const WaitingJob& job);
   void TakeEntry(const WaitingJob& entry, std::vector<WaitingJob>& lost);
+  void LendWhatLimitsStop(const WaitingJob& entry);
+  [[nodiscard]] std::vector<std::pair<std::uint32_t, NodeTimeline>> TimelinesOf(
+      const Opening& opening) const;
   [[nodiscard]] std::optional<Place> AimFor(const std::vector<const WaitingJob*>& entries);
   [[nodiscard]] bool IsInItsWay(const PlannedReservation& reservation) const;
   bool MakeWay();

@@ -10,12 +10,14 @@
 
 #include "tests/unit/scheduler/core/builders.h"
 #include "tests/unit/scheduler/core/playing.h"
+#include "tests/unit/scheduler/core/policy_world.h"
 
 namespace muster::core {
 namespace {
 
 using testing::After;
 using testing::Playing;
+using testing::PolicyWorld;
 using testing::Tasks;
 
 ResourceRequest Nodes(std::uint32_t nodes) {
@@ -110,6 +112,59 @@ TEST(KeptPlaces, APlaceThatMovesForwardIsNotInTheWayOfAJobThatChangesItsSize) {
   run.Advance();
   run.RunCycle();
   EXPECT_EQ(run.Of(3).started, After(1)) << "once the place of the second has been put off";
+}
+
+JobId SubmitFor(PolicyWorld& world, const ResourceRequest& request, int minutes,
+                const std::string& partition, const std::string& account = "") {
+  JobSpec spec = world.Spec(request);
+  spec.time_limit = std::chrono::minutes(minutes);
+  spec.partition = partition;
+  spec.account = account;
+  return world.Submit(spec);
+}
+
+TEST(KeptPlaces, AJobThatALimitStopsKeepsNobodyFromTheNodesThatItWaitedFor) {
+  PolicyWorld world;
+  world.config.priority.order = QueueRule::kPrompt;
+  world.AddNode("n1");
+  world.Add(PolicyKind::kAccount, "physics", {{"GrpTRES", "cpu=3"}});
+  world.Add(PolicyKind::kAccount, "chemistry");
+  const JobId running = SubmitFor(world, Nodes(1), 10, "", "chemistry");
+  world.Schedule();
+  ResourceRequest whole = Tasks(1, 1);
+  whole.exclusive = true;  // all four cores of the node
+  const JobId stopped = SubmitFor(world, whole, 10, "", "physics");
+  world.Schedule();
+  ASSERT_NE(world.state.FindJob(stopped)->promised, kNoTime);
+  world.End(running);
+  world.Schedule();
+  ASSERT_FALSE(world.state.FindJob(stopped)->attempt.has_value());
+  const JobId other = SubmitFor(world, Nodes(1), 60, "", "chemistry");
+  world.Schedule();
+  EXPECT_TRUE(world.state.FindJob(other)->attempt.has_value()) << world.StatusOf(other);
+}
+
+TEST(KeptPlaces, ThePlanShowsTheFirstOfATierWhereOthersMadeWayThoughItsPartitionWaitsForAnother) {
+  PolicyWorld world;
+  world.config.priority.order = QueueRule::kPrompt;
+  world.AddNode("n1");
+  world.AddNode("n2");
+  world.AddNode("n3");
+  world.Add(PolicyKind::kPartition, "high", {{"PriorityTier", "2"}, {"Nodes", "n[1-3]"}});
+  world.Add(PolicyKind::kPartition, "low", {{"Nodes", "n[1-3]"}});
+  SubmitFor(world, Nodes(1), 1000, "low");
+  SubmitFor(world, Nodes(1), 10, "low");
+  world.Schedule();
+  SubmitFor(world, Nodes(3), 100, "high,low");
+  const JobId first = SubmitFor(world, Nodes(2), 20, "low");
+  world.Schedule();
+  const Time by = world.state.FindJob(first)->promised;
+  ASSERT_GT(by, world.now + std::chrono::minutes(100));
+  const Plan plan = world.MakePlanNow();
+  const auto shown = std::find_if(plan.reservations.begin(), plan.reservations.end(),
+                                  [&](const auto& kept) { return kept.job == first; });
+  ASSERT_NE(shown, plan.reservations.end());
+  EXPECT_LT(shown->start, world.now + std::chrono::minutes(15)) << "when the second job is over";
 }
 
 TEST(KeptPlaces, OthersPlacesMakeWayForTheFirstAsFarAsTheirPromisesAllow) {
