@@ -161,6 +161,17 @@ std::optional<Reason> JobStarter::BrokenLimit(const StartOption& option, const J
   return broken.empty() ? std::nullopt : std::optional(std::move(broken.front()));
 }
 
+bool JobStarter::LimitStops(JobId job, const JobSpec& spec, const StartOption& option,
+                            const Need& need) {
+  if (cycle_.snapshot.policy == nullptr) {
+    return false;
+  }
+  const std::optional<Found> found = FindPlace(job, need);
+  return found.has_value() && BrokenLimit(option, AsChosen(spec, option.alternative, option.tasks),
+                                          found->allocation, cycle_.usage)
+                                  .has_value();
+}
+
 bool JobStarter::CountInLimits(const WaitingJob& job, const StartOption& option,
                                const Allocation& allocation, CycleUsage& usage,
                                std::optional<Reason>& limit) const {

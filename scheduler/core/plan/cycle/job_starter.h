@@ -33,10 +33,8 @@ class JobStarter {
   // A place for the job now; where what is free of a node does not lie as it counts, elsewhere.
   std::optional<Found> FindPlace(JobId job, const Need& need);
 
-  // The limit that breaks when the job holds that; nothing: none does.
-  [[nodiscard]] std::optional<Reason> BrokenLimit(const StartOption& option, const JobSpec& spec,
-                                                  const Allocation& allocation,
-                                                  const CycleUsage& usage) const;
+  // There is a place for the need, and what the job would hold there breaks a limit.
+  bool LimitStops(JobId job, const JobSpec& spec, const StartOption& option, const Need& need);
   // False when what the job would hold breaks a limit; else it is counted in `usage`.
   bool CountInLimits(const WaitingJob& job, const StartOption& option, const Allocation& allocation,
                      CycleUsage& usage, std::optional<Reason>& limit) const;
@@ -57,6 +55,10 @@ class JobStarter {
   std::optional<Allocation> Place(const Need& need, const Opening& opening,
                                   std::uint32_t* too_small) const;
 
+  // The limit that breaks when the job holds that; nothing: none does.
+  [[nodiscard]] std::optional<Reason> BrokenLimit(const StartOption& option, const JobSpec& spec,
+                                                  const Allocation& allocation,
+                                                  const CycleUsage& usage) const;
   [[nodiscard]] const Machine& MachineOf(NodeId node) const;
 
   CycleState& cycle_;

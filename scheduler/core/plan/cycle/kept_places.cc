@@ -9,7 +9,6 @@
 #include "scheduler/core/plan/queue/waiting_jobs.h"
 #include "scheduler/core/plan/search/group_search.h"
 #include "scheduler/core/policy/policy_filter.h"
-#include "scheduler/core/state/tables/alternatives.h"
 
 namespace muster::core {
 namespace {
@@ -41,6 +40,25 @@ Need NeedInsteadOfPlace(const Need& need, Time now) {
     start.shape ^= kOther;
   }
   return start;
+}
+
+// Those of its nodes, as they are now.
+std::vector<std::pair<std::uint32_t, NodeTimeline>> TimelinesOf(const Availability& availability,
+                                                                const Opening& opening) {
+  std::vector<std::pair<std::uint32_t, NodeTimeline>> timelines;
+  for (const NodeShare& share : opening.shares) {
+    timelines.emplace_back(share.node, availability.timeline(share.node));
+  }
+  return timelines;
+}
+
+bool IsBlocked(CycleState& cycle, const WaitingJob& job) {
+  std::vector<Reason> blockers;
+  AddJobBlockers(cycle.snapshot, job, cycle.counts, blockers);
+  if (blockers.empty() && cycle.snapshot.policy != nullptr) {
+    AddPolicyBlockers(cycle.snapshot, job, cycle.usage, blockers);
+  }
+  return !blockers.empty();
 }
 
 bool MayHavePlace(const WaitingJob& job) {
@@ -77,6 +95,7 @@ void KeptPlaces::BeginTier(const QueuePriority& priority,
   first_ = JobId();
   aim_ = AimFor(entries);
   in_its_way_.clear();
+  stopped_.clear();
   std::vector<WaitingJob> lost;
   for (const WaitingJob* entry : entries) {
     if (MayHavePlace(*entry)) {
@@ -99,11 +118,9 @@ void KeptPlaces::BeginTier(const QueuePriority& priority,
   for (const WaitingJob* entry : entries) {
     LendWhatLimitsStop(*entry);
   }
-  for (WaitingJob& job : lost) {
-    if (!places_.contains(job.id) && !IsBlocked(job)) {
+  for (const WaitingJob& job : lost) {
+    if (!places_.contains(job.id) && !stopped_.contains(job.id) && !IsBlocked(cycle_, job)) {
       Give(job, OptionsOf(cycle_, job, {}));
-      job.count = 1;
-      LendWhatLimitsStop(job);
     }
   }
 }
@@ -113,37 +130,26 @@ void KeptPlaces::BeginTier(const QueuePriority& priority,
 void KeptPlaces::LendWhatLimitsStop(const WaitingJob& entry) {
   const JobId end(entry.id.value() + entry.count);
   for (auto kept = places_.lower_bound(entry.id); kept != places_.end() && kept->first < end;) {
-    const Place& place = kept->second;
-    const Need need = PlaceNeed(place.option->need);
-    if (cycle_.snapshot.policy == nullptr || place.opening.start > cycle_.snapshot.now) {
+    const Opening& opening = kept->second.opening;
+    if (cycle_.snapshot.policy == nullptr || opening.start > cycle_.snapshot.now) {
       ++kept;
       continue;
     }
-    std::vector<std::pair<std::uint32_t, NodeTimeline>> nodes = TimelinesOf(place.opening);
-    cycle_.availability.Lend(need, place.opening);
-    const std::optional<JobStarter::Found> found = starter_.FindPlace(
-        kept->first, NeedInsteadOfPlace(place.option->need, cycle_.snapshot.now));
+    std::vector<std::pair<std::uint32_t, NodeTimeline>> nodes =
+        TimelinesOf(cycle_.availability, opening);
+    cycle_.availability.Lend(PlaceNeed(kept->second.option->need), opening);
     const bool stops =
-        found.has_value() &&
-        starter_.BrokenLimit(*place.option,
-                             AsChosen(*entry.spec, place.option->alternative, place.option->tasks),
-                             found->allocation, cycle_.usage);
-    nodes = stops ? TimelinesOf(place.opening) : std::move(nodes);
+        starter_.LimitStops(kept->first, *entry.spec, *kept->second.option,
+                            NeedInsteadOfPlace(kept->second.option->need, cycle_.snapshot.now));
+    nodes = stops ? TimelinesOf(cycle_.availability, opening) : std::move(nodes);
     for (auto& [node, timeline] : nodes) {
       cycle_.availability.Restore(node, std::move(timeline));
     }
+    if (stops) {
+      stopped_.insert(kept->first);
+    }
     kept = stops ? places_.erase(kept) : std::next(kept);
   }
-}
-
-// Those of its nodes, as they are now.
-std::vector<std::pair<std::uint32_t, NodeTimeline>> KeptPlaces::TimelinesOf(
-    const Opening& opening) const {
-  std::vector<std::pair<std::uint32_t, NodeTimeline>> timelines;
-  for (const NodeShare& share : opening.shares) {
-    timelines.emplace_back(share.node, cycle_.availability.timeline(share.node));
-  }
-  return timelines;
 }
 
 // The elements that the last plan kept a place for, and those that were promised one before.
@@ -179,7 +185,7 @@ std::optional<KeptPlaces::Place> KeptPlaces::AimFor(const std::vector<const Wait
   constexpr std::size_t kLooksMost = 16;
   std::size_t looks = 0;
   for (std::size_t i = 0; i < entries.size() && looks < kLooksMost; ++i) {
-    if (entries[i]->resizing && !IsBlocked(*entries[i])) {
+    if (entries[i]->resizing && !IsBlocked(cycle_, *entries[i])) {
       return std::nullopt;  // it comes before them: no place that moves forward may be in its way
     }
     if (entries[i]->promised == kNoTime || !MayHavePlace(*entries[i])) {
@@ -187,7 +193,7 @@ std::optional<KeptPlaces::Place> KeptPlaces::AimFor(const std::vector<const Wait
     }
     ++looks;
     const WaitingJob job = ElementsOf(*entries[i], 0);
-    if (!IsBlocked(job)) {
+    if (!IsBlocked(cycle_, job)) {
       first_ = job.id;
       std::optional<Place> place = Earliest(job, OptionsOf(cycle_, job, {}), kNoTime);
       if (place.has_value()) {
@@ -285,15 +291,6 @@ std::optional<KeptPlaces::Place> KeptPlaces::Again(const PlannedReservation& res
   return std::nullopt;
 }
 
-bool KeptPlaces::IsBlocked(const WaitingJob& job) {
-  std::vector<Reason> blockers;
-  AddJobBlockers(cycle_.snapshot, job, cycle_.counts, blockers);
-  if (blockers.empty() && cycle_.snapshot.policy != nullptr) {
-    AddPolicyBlockers(cycle_.snapshot, job, cycle_.usage, blockers);
-  }
-  return !blockers.empty();
-}
-
 std::optional<KeptPlaces::Place> KeptPlaces::Earliest(const WaitingJob& job,
                                                       const OptionList& options, Time before) {
   std::optional<Place> best;
@@ -327,7 +324,10 @@ void KeptPlaces::Put(JobId job, Place place) {
 
 Time KeptPlaces::Give(const WaitingJob& job, const OptionList& options) {
   std::optional<Place> place = Earliest(job, options, kNoTime);
-  if (!place.has_value()) {
+  if (!place.has_value() ||
+      (place->opening.start <= cycle_.snapshot.now &&
+       starter_.LimitStops(job.id, *job.spec, *place->option,
+                           NeedInsteadOfPlace(place->option->need, cycle_.snapshot.now)))) {
     return kNoTime;
   }
   const Time earliest = place->opening.start;
@@ -477,7 +477,8 @@ bool KeptPlaces::StartBesideOwn(const WaitingJob& job, const OptionList& options
   if (place.opening.start >= NeededUntil(now, place.option->need.duration)) {
     return false;  // it is in nobody's way yet
   }
-  const std::vector<std::pair<std::uint32_t, NodeTimeline>> before = TimelinesOf(place.opening);
+  const std::vector<std::pair<std::uint32_t, NodeTimeline>> before =
+      TimelinesOf(cycle_.availability, place.opening);
   cycle_.availability.Lend(PlaceNeed(place.option->need), place.opening);
   std::optional<JobStarter::Found> found;
   const StartOption* where = nullptr;

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -76,11 +77,8 @@ class KeptPlaces {
                                            const WaitingJob& job);
   [[nodiscard]] std::optional<Place> Earliest(const WaitingJob& job, const OptionList& options,
                                               Time before);
-  [[nodiscard]] bool IsBlocked(const WaitingJob& job);
   void TakeEntry(const WaitingJob& entry, std::vector<WaitingJob>& lost);
   void LendWhatLimitsStop(const WaitingJob& entry);
-  [[nodiscard]] std::vector<std::pair<std::uint32_t, NodeTimeline>> TimelinesOf(
-      const Opening& opening) const;
   [[nodiscard]] std::optional<Place> AimFor(const std::vector<const WaitingJob*>& entries);
   [[nodiscard]] bool IsInItsWay(const PlannedReservation& reservation) const;
   bool MakeWay();
@@ -105,6 +103,7 @@ class KeptPlaces {
   JobId first_;
   std::optional<Place> aim_;
   std::vector<std::pair<WaitingJob, Place>> in_its_way_;
+  std::set<JobId> stopped_;                                     // of that tier: a limit stops them
   std::optional<std::map<std::uint32_t, NodeTimeline>> trial_;  // nodes as they were before it
   bool is_crowded_ = false;                                     // more wait than have places
   Duration longest_{0};                                         // limit of those that wait
