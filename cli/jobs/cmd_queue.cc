@@ -37,8 +37,8 @@ absl::StatusOr<int> Queue(const Invocation& given) {
   ASSIGN_OR_RETURN(const JobColumns columns, ReadJobColumns(invocation));
   query.filter.fold = !invocation.Has("json") && !invocation.Has("array") && columns.names.empty();
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
-  ASSIGN_OR_RETURN(const std::vector<JobView> held, connection->Call(ListJobs{query.filter}));
-  std::vector<JobView> jobs = Chosen(query, held);
+  ASSIGN_OR_RETURN(std::vector<JobView> held, connection->Call(ListJobs{query.filter}));
+  std::vector<JobView> jobs = Chosen(query, std::move(held));
   SortJobs(columns, jobs);
   const Style style = StyleFor(invocation.environment, STDOUT_FILENO);
   const TableChoice choice{.header = !invocation.Has("noheader"),
