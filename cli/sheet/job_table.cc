@@ -36,6 +36,10 @@ std::uint64_t ElementOf(const JobView& job) {
 }
 
 std::string LabelOf(const QueueLine& line) {
+  if (line.job->alike > 1) {
+    const std::uint64_t first = line.job->id.value();
+    return absl::StrCat("[", first, "-", first + line.job->alike - 1, "]");
+  }
   return line.elements.size() < 2
              ? line.job->label
              : absl::StrCat(line.job->array_job_id.value(), "_[", NumberList(line.elements), "]");
