@@ -1,5 +1,7 @@
 #include <unistd.h>
 
+#include <utility>
+
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
 #include "cli/controller/query/job_query.h"
@@ -56,9 +58,9 @@ absl::StatusOr<std::vector<JobSelector>> Pick(Connection& connection, JobQuery q
   if (query.choice.users.empty() && query.selectors.empty() && geteuid() != 0) {
     query.choice.users = {absl::StrCat(geteuid())};
   }
-  ASSIGN_OR_RETURN(const std::vector<JobView> live, connection.Call(ListJobs{query.filter}));
+  ASSIGN_OR_RETURN(std::vector<JobView> live, connection.Call(ListJobs{query.filter}));
   std::vector<JobSelector> picked;
-  for (const JobView& job : Chosen(query, live)) {
+  for (const JobView& job : Chosen(query, std::move(live))) {
     ASSIGN_OR_RETURN(JobSelector selector, ParseSelector(job.label));
     picked.push_back(std::move(selector));
   }

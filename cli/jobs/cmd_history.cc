@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
@@ -72,8 +73,8 @@ absl::StatusOr<int> History(const Invocation& given) {
   ASSIGN_OR_RETURN(const ListHistory filter, ReadFilter(invocation, query));
   ASSIGN_OR_RETURN(const JobColumns columns, ReadJobColumns(invocation));
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
-  ASSIGN_OR_RETURN(const std::vector<JobView> ended, connection->Call(filter));
-  std::vector<JobView> jobs = Chosen(query, ended);
+  ASSIGN_OR_RETURN(std::vector<JobView> ended, connection->Call(filter));
+  std::vector<JobView> jobs = Chosen(query, std::move(ended));
   std::reverse(jobs.begin(), jobs.end());  // The latest stands last, next to the prompt.
   SortJobs(columns, jobs);
   const TableChoice choice{.header = !invocation.Has("noheader"), .fold = false};

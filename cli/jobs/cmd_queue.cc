@@ -31,14 +31,21 @@ int ReportMissing(const JobQuery& query, const std::vector<JobView>& jobs) {
   return missing.empty() ? 0 : 1;
 }
 
+// Single jobs that wait alike have one view as well, unless when each starts is shown.
+ListJobs QuestionOf(const Invocation& invocation, const JobQuery& query) {
+  ListJobs question{query.filter};
+  question.fold_jobs = question.fold && !invocation.Has("start");
+  return question;
+}
+
 absl::StatusOr<int> Queue(const Invocation& given) {
   Invocation invocation = given;
   ASSIGN_OR_RETURN(JobQuery query, ReadJobQuery(invocation));
   ASSIGN_OR_RETURN(const JobColumns columns, ReadJobColumns(invocation));
   query.filter.fold = !invocation.Has("json") && !invocation.Has("array") && columns.names.empty();
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
-  ASSIGN_OR_RETURN(const std::vector<JobView> held, connection->Call(ListJobs{query.filter}));
-  std::vector<JobView> jobs = Chosen(query, held);
+  ASSIGN_OR_RETURN(std::vector<JobView> held, connection->Call(QuestionOf(invocation, query)));
+  std::vector<JobView> jobs = Chosen(query, std::move(held));
   SortJobs(columns, jobs);
   const Style style = StyleFor(invocation.environment, STDOUT_FILENO);
   const TableChoice choice{.header = !invocation.Has("noheader"),
@@ -62,10 +69,11 @@ Verb QueueVerb() {
                    "muster queue --me --sort=-priority --format id,name,priority,nodes",
                    "muster queue --start", "muster queue --json"};
   verb.options = JobQueryOptions();
-  verb.options.push_back({.name = "array",
-                          .letter = 'r',
-                          .metavar = "",
-                          .text = "A line for each waiting element of an array"});
+  verb.options.push_back(
+      {.name = "array",
+       .letter = 'r',
+       .metavar = "",
+       .text = "A line for each: elements of an array that wait, and jobs that wait alike"});
   verb.options.push_back({.name = "start",
                           .letter = 0,
                           .metavar = "",

@@ -135,7 +135,7 @@ std::string PrintJobColumns(const JobColumns& columns, const std::vector<JobView
     for (const std::string& name : columns.names) {
       cells.push_back({.text = TextOf(ValueOf(job, name))});
     }
-    table.Add(std::move(cells));
+    table.Add(cells);
   }
   return table.Print(style, header);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -111,7 +112,7 @@ absl::StatusOr<std::vector<JobView>> FetchJobs(Connection& connection, const Rep
   for (JobView& job : jobs) {
     CountUpTo(now, job);
   }
-  return Chosen(request.query, jobs);
+  return Chosen(request.query, std::move(jobs));
 }
 
 absl::StatusOr<std::string> PageOf(Connection& connection, const ReportRequest& request,

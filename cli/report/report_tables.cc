@@ -171,7 +171,7 @@ std::string PrintUsage(const std::vector<UsageRow>& rows, const std::vector<Repo
       cells.push_back({AmountText(*ColumnOf(name), row)});
     }
     cells.push_back({PerCent(EfficiencyOf(row))});
-    table.Add(std::move(cells));
+    table.Add(cells);
   }
   return table.Print(style, header);
 }
@@ -189,7 +189,7 @@ std::string PrintWaits(const std::vector<WaitRow>& rows, const std::vector<Repor
     for (const Duration wait : {row.median, row.p90, row.p99, row.longest}) {
       cells.push_back({ElapsedText(wait)});
     }
-    table.Add(std::move(cells));
+    table.Add(cells);
   }
   return table.Print(style, header);
 }

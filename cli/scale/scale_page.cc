@@ -108,7 +108,7 @@ std::string ScalePage(const ScalingRequest& request, const std::string& command,
     if (bars) {
       cells.push_back({EfficiencyBar(efficiency, style)});
     }
-    table.Add(std::move(cells));
+    table.Add(cells);
   }
   std::string page = absl::StrCat(Printable(command), ", ", request.weak ? "weak" : "strong",
                                   " scaling over ", result.unit);

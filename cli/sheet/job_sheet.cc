@@ -124,7 +124,7 @@ std::string RankTable(const std::vector<RankView>& ranks, const Style& style) {
     cells.push_back(
         {.text = rank.text.empty() ? rank.verdict : absl::StrCat(rank.verdict, ": ", rank.text),
          .paint = VerdictPaint(rank.verdict)});
-    table.Add(std::move(cells));
+    table.Add(cells);
   }
   return table.Print(style, true, 2);
 }

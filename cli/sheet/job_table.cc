@@ -36,6 +36,10 @@ std::uint64_t ElementOf(const JobView& job) {
 }
 
 std::string LabelOf(const QueueLine& line) {
+  if (line.job->alike > 1) {
+    const std::uint64_t first = line.job->id.value();
+    return absl::StrCat("[", first, "-", first + line.job->alike - 1, "]");
+  }
   return line.elements.size() < 2
              ? line.job->label
              : absl::StrCat(line.job->array_job_id.value(), "_[", NumberList(line.elements), "]");
@@ -214,16 +218,19 @@ std::string PrintQueue(const std::vector<JobView>& jobs, TableChoice choice, Tim
   }
   columns.push_back({.title = "REASON/NODELIST", .right = false, .least = kTextLeast});
   Table table(columns);
+  const std::string not_yet = ElapsedText(Duration(0));
+  std::vector<Cell> row;
   for (const QueueLine& line : FoldQueue(jobs, choice.fold)) {
     const JobView& job = *line.job;
     const bool waiting = IsWaiting(job.state);
-    std::vector<Cell> row = {{.text = LabelOf(line)},
-                             {.text = job.name},
-                             {.text = job.user},
-                             {.text = StateCode(job.state), .paint = StatePaint(job.state)},
-                             {.text = ElapsedText(Elapsed(job, now))},
-                             {.text = waiting ? "-" : absl::StrCat(job.nodes.size())},
-                             {.text = absl::StrCat(job.cpus)}};
+    row.clear();
+    row.push_back({.text = LabelOf(line)});
+    row.push_back({.text = job.name});
+    row.push_back({.text = job.user});
+    row.push_back({.text = StateCode(job.state), .paint = StatePaint(job.state)});
+    row.push_back({.text = job.start_time == kNoTime ? not_yet : ElapsedText(Elapsed(job, now))});
+    row.push_back({.text = waiting ? "-" : absl::StrCat(job.nodes.size())});
+    row.push_back({.text = absl::StrCat(job.cpus)});
     if (priorities) {
       row.push_back({.text = job.priority > 0 ? absl::StrCat(job.priority) : "-"});
     }
@@ -232,7 +239,7 @@ std::string PrintQueue(const std::vector<JobView>& jobs, TableChoice choice, Tim
     }
     row.push_back(
         {.text = ShowsReason(job) ? ReasonText(job.reason) : CompressHostlist(job.nodes)});
-    table.Add(std::move(row));
+    table.Add(row);
   }
   return table.Print(style, choice.header);
 }

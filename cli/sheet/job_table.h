@@ -4,7 +4,7 @@
 //
 // Pure. Invariants: jobs keep the order in which they came; folding loses no element: the waiting
 // ones of an array stand in one line, "12_[3-99]", under the first one's reason, those that are
-// held in a line of their own.
+// held in a line of their own. A view of many single jobs is one line, "[101-10100]".
 
 #include <cstdint>
 #include <string>

@@ -64,7 +64,7 @@ std::string PrintNodes(const std::vector<NodeView>& nodes, bool header, const St
       cells.push_back({.text = node.health.empty() ? "-" : node.health});
     }
     cells.push_back({.text = node.reason.empty() ? "-" : node.reason});
-    table.Add(std::move(cells));
+    table.Add(cells);
   }
   return table.Print(style, header);
 }
@@ -94,7 +94,7 @@ std::string PrintLargest(const std::vector<LargestGpuJob>& largest, bool header,
       cells.push_back({.text = absl::StrCat(job.on_leaf)});
     }
     cells.push_back({.text = absl::StrCat(job.anywhere)});
-    table.Add(std::move(cells));
+    table.Add(cells);
   }
   return (header ? "\n" : "") + table.Print(style, header);
 }

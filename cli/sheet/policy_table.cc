@@ -119,7 +119,7 @@ std::string PrintPolicy(const std::vector<PolicyView>& objects, bool header, con
     cells.push_back({.text = JobsOf(object)});
     cells.push_back({.text = OrDash(object.held)});
     cells.push_back({.text = object.implied ? "(implied)" : RulesOf(object, {"State", "Default"})});
-    table.Add(std::move(cells));
+    table.Add(cells);
   }
   return table.Print(style, header);
 }

@@ -134,7 +134,7 @@ std::string PrintNodeUsage(const std::vector<NodeUsage>& nodes, Time start, cons
       const std::uint64_t taken = EnergyOf(usage);
       cells.push_back({.text = taken > 0 ? EnergyText(taken) : "-"});
     }
-    table.Add(std::move(cells));
+    table.Add(cells);
   }
   return table.Print(style, true, 2);
 }

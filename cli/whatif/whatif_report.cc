@@ -91,7 +91,7 @@ std::string MetricTable(const WhatifOutcome& outcome, const Style& style) {
                          : "-"});
     }
     row.push_back({metric.unit});
-    table.Add(std::move(row));
+    table.Add(row);
   }
   return table.Print(style);
 }

@@ -1,8 +1,10 @@
 #include "daemon/client/job_list.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "daemon/controller/views.h"
@@ -61,6 +63,133 @@ void AppendView(const JobView& view, std::string* bytes) {
                      [&] { AppendWire(view, bytes); });
 }
 
+// Whether what a listing shows of two reasons is the same, but for how many jobs are before each.
+bool IsSameWait(const Reason& one, Reason other) {
+  if (one.kind == ReasonKind::kPriority) {
+    other.ahead = one.ahead;
+    other.until = one.until;
+  }
+  return one == other;
+}
+
+// Single jobs that wait alike, their ids in a row. No view is made to find that out.
+class AlikeJobs {
+ public:
+  explicit AlikeJobs(const StateView& state_view) : state_view_(state_view) {}
+
+  [[nodiscard]] bool MayHold(const Job& job) const {
+    return IsWaiting(job.state) && !job.array_index.has_value() && !IsComponent(job) &&
+           state_view_.AlertOf(job.id).empty();
+  }
+  // Takes the job in if it is the next one and waits as they do, or if there are none. REQUIRES:
+  // MayHold(job); a job that is no element stands in the state by itself, for as long as one looks.
+  bool Takes(const Job& job) {
+    Reason reason = state_view_.ReasonOf(job.id);
+    const std::uint32_t priority = state_view_.PriorityOf(job.id);
+    if (count_ == 0) {
+      reason_ = std::move(reason);
+      priority_ = priority;
+    } else if (!IsNext(job) || priority != priority_ || !IsSameWait(reason_, std::move(reason))) {
+      return false;
+    }
+    if (few_.size() < kLeast) {
+      few_.push_back(&job);
+    }
+    ++count_;
+    return true;
+  }
+  // Whether one view stands for all of them.
+  [[nodiscard]] bool AreMany() const { return count_ >= kLeast; }
+  // All of them, or when they are many the first of them.
+  [[nodiscard]] const std::vector<const Job*>& few() const { return few_; }
+  [[nodiscard]] std::uint32_t count() const { return count_; }
+  void Clear() {
+    few_.clear();
+    count_ = 0;
+  }
+
+ private:
+  static constexpr std::uint32_t kLeast = 16;  // fewer are better seen one by one
+
+  [[nodiscard]] bool IsNext(const Job& job) const {
+    const Job& first = *few_.front();
+    return job.id.value() == first.id.value() + count_ && job.last_attempt == first.last_attempt &&
+           job.checkpoints == first.checkpoints &&
+           (job.spec == first.spec || *job.spec == *first.spec);
+  }
+
+  const StateView& state_view_;
+  std::vector<const Job*> few_;
+  std::uint32_t count_ = 0;
+  Reason reason_;               // of the first
+  std::uint32_t priority_ = 0;  // of each
+};
+
+// Gathers a listing from the jobs as one comes by them, in the order of ids.
+class Lister {
+ public:
+  Lister(const StateView& state_view, const WantedJobs& filter)
+      : state_view_(state_view), filter_(filter), alike_(state_view) {}
+
+  // Takes in a job, or the first of `run` untouched elements; whether more are wanted.
+  bool Add(const Job& job, std::uint32_t run) {
+    if (!filter_.Wants(job)) {
+      return !IsFull();
+    }
+    const bool single = filter_.fold_jobs && alike_.MayHold(job);
+    if (single && alike_.Takes(job)) {
+      return true;
+    }
+    EndAlike();
+    if (IsFull()) {
+      return false;
+    }
+    if (single) {
+      return alike_.Takes(job);
+    }
+    AddViews(job, run);
+    return !IsFull();
+  }
+  std::vector<ListedJobs> Take() {
+    EndAlike();
+    return std::move(listed_);
+  }
+
+ private:
+  [[nodiscard]] bool IsFull() const { return views_ >= filter_.limit; }
+  void AddViews(const Job& job, std::uint32_t run) {
+    const bool folds = filter_.fold && filter_.jobs.empty();
+    const auto count =
+        folds ? run
+              : static_cast<std::uint32_t>(std::min<std::size_t>(run, filter_.limit - views_));
+    views_ += folds ? 1 : count;
+    if (state_view_.state().jobs().IsUntouched(job.id) && (count > 1 || filter_.fold)) {
+      AddElements(state_view_, job, count, folds, listed_);
+    } else {
+      listed_.push_back(Listed(state_view_, job));
+    }
+  }
+  void EndAlike() {
+    for (const Job* const job : alike_.few()) {
+      if (IsFull()) {
+        break;
+      }
+      AddViews(*job, 1);
+      if (alike_.AreMany()) {
+        listed_.back().view.alike = alike_.count();
+        break;
+      }
+    }
+    alike_.Clear();
+  }
+
+  const StateView& state_view_;
+  const WantedJobs& filter_;
+  AlikeJobs alike_;  // not listed yet
+  std::vector<ListedJobs> listed_;
+  std::size_t views_ = 0;
+};
+
 }  // namespace
 
 WantedJobs::WantedJobs(const ListJobs& asked, Sight shown)
@@ -68,6 +197,7 @@ WantedJobs::WantedJobs(const ListJobs& asked, Sight shown)
       user(asked.user),
       jobs(asked.jobs.begin(), asked.jobs.end()),
       fold(asked.fold),
+      fold_jobs(asked.fold && asked.fold_jobs && asked.jobs.empty()),
       limit(asked.limit == 0 ? SIZE_MAX : asked.limit),
       sight(std::move(shown)) {}
 
@@ -88,38 +218,21 @@ JobView ViewIn(const StateView& state_view, const Job& job) {
 }
 
 std::vector<ListedJobs> ListOf(const StateView& state_view, const WantedJobs& filter) {
-  std::vector<ListedJobs> listed;
-  std::size_t views = 0;
+  Lister lister(state_view, filter);
   const core::JobTable& jobs = state_view.state().jobs();
-  const auto add = [&](const Job& job, std::uint32_t run) {
-    if (!filter.Wants(job) || views >= filter.limit) {
-      return;
-    }
-    const bool folds = filter.fold && filter.jobs.empty();
-    const auto count =
-        folds ? run : static_cast<std::uint32_t>(std::min<std::size_t>(run, filter.limit - views));
-    views += folds ? 1 : count;
-    if (jobs.IsUntouched(job.id) && (count > 1 || filter.fold)) {
-      AddElements(state_view, job, count, folds, listed);
-    } else {
-      listed.push_back(Listed(state_view, job));
-    }
-  };
+  const auto add = [&lister](const Job& job, std::uint32_t run) { return lister.Add(job, run); };
   if (filter.jobs.empty()) {
-    const auto add_some = [&](const Job& job, std::uint32_t run) {
-      add(job, run);
-      return views < filter.limit;
-    };
     if (filter.OnlyWaiting()) {
-      core::ForEachPendingWhile(state_view.state(), add_some);
+      core::ForEachPendingWhile(state_view.state(), add);
     } else {
-      jobs.ForEachRunWhile(add_some);
+      jobs.ForEachRunWhile(add);
     }
-    return listed;
+    return lister.Take();
   }
   for (const JobId id : filter.jobs) {
     jobs.ForEachOf(id, add);
   }
+  std::vector<ListedJobs> listed = lister.Take();
   // An array and an element of it may both be named.
   std::sort(listed.begin(), listed.end(),
             [](const ListedJobs& a, const ListedJobs& b) { return a.view.id < b.view.id; });

@@ -5,7 +5,8 @@
 // Elements of an array that nobody has touched are taken from the state in one piece and written
 // one by one beside the controller's loop, which a list of 100,000 lines then does not stop. Thread
 // promise: ListOf on the controller's thread; the rest from any. Invariants: each job once, in the
-// order of ids; of a list that is folded, elements that wait for the same stand in one view.
+// order of ids; of a list that is folded, elements that wait for the same stand in one view, and so
+// do, where that is asked as well, many single jobs in a row that wait alike.
 
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +31,8 @@ struct WantedJobs {
   std::string user;
   std::set<JobId> jobs;
   bool fold = false;
-  std::size_t limit;  // of views
+  bool fold_jobs = false;  // single jobs, too
+  std::size_t limit;       // of views
   Sight sight;
 
   explicit WantedJobs(const ListJobs& asked, Sight shown = {});

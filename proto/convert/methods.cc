@@ -1,5 +1,7 @@
 #include "proto/convert/methods.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -37,6 +39,18 @@ absl::Status ReadFirst(std::string_view bytes, T* value) {
   return status;
 }
 
+// How many fields of that number a message has.
+std::size_t FieldsIn(std::string_view bytes, std::uint32_t wanted) {
+  convert::Cursor cursor(bytes);
+  std::size_t count = 0;
+  std::uint32_t number = 0;
+  convert::WireType type{};
+  while (!cursor.AtEnd() && cursor.Tag(&number, &type) && cursor.Skip(type)) {
+    count += number == wanted ? 1 : 0;
+  }
+  return count;
+}
+
 }  // namespace
 
 template <ClientRequest Request>
@@ -63,6 +77,11 @@ absl::Status ReadReply(std::string_view bytes, typename Request::Reply* reply) {
   if constexpr (Described<typename Request::Reply>) {
     return convert::ReadMessage<ReplyMessage<Request>>(bytes, reply);
   } else {
+    if constexpr (convert::IsVector<typename Request::Reply>::value) {
+      reply->reserve(FieldsIn(
+          bytes,
+          kFirst<ReplyMessage<Request>>));  // a list of 100,000 jobs is not moved as it grows
+    }
     return ReadFirst<ReplyMessage<Request>>(bytes, reply);
   }
 }

@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from cluster import PATIENCE, ClusterTest, WIDE, processes_with, read_file, start_time, wait_until
+from cluster import PATIENCE, ClusterTest, WIDE, processes_with, program, read_file, start_time, wait_until
 
 
 class FirstJobTest(ClusterTest):
@@ -160,6 +160,31 @@ class ManyCoresTest(ClusterTest):
         self.cluster.must("release", job)
         (row,) = self.cluster.wait_ended(job)
         self.assertEqual(row["state"], "COMPLETED")
+
+    def test_many_jobs_that_wait_alike_are_one_line_and_each_where_that_is_asked(self):
+        batch = os.path.join(self.cluster.work, "batch")
+        with open(batch, "w", encoding="utf-8") as file:
+            file.write("--hold --wrap true\n" * 20)
+        jobs = [int(job) for job in self.cluster.must("submit", "--parsable", "--batch", batch).split()]
+        self.assertEqual(jobs, list(range(jobs[0], jobs[0] + 20)))
+
+        def first_column(*arguments):
+            lines = self.cluster.must("queue", "--noheader", *arguments).splitlines()
+            return [line.split()[0] for line in lines]
+        each = [str(job) for job in jobs]
+        self.assertEqual(first_column(), [f"[{jobs[0]}-{jobs[-1]}]"])
+        self.assertEqual(first_column("--array"), each)
+        self.assertEqual(first_column("--start"), each)
+        self.assertEqual(first_column("--format", "id"), each)
+        self.assertEqual(first_column(each[3], each[4]), each[3:5])
+        self.assertEqual(sorted(self.cluster.queue()), jobs)
+        self.assertNotIn("alike", self.cluster.queue()[jobs[0]])
+        squeue = subprocess.run([program("muster-slurm"), "squeue", "-h", "-o", "%i"], text=True, check=True, env={
+            **self.cluster.environment, "MUSTER_CONTROLLER": self.cluster.address}, stdout=subprocess.PIPE).stdout
+        self.assertEqual(sorted(squeue.split(), key=int), each)
+        self.cluster.must("release", each[10])
+        self.cluster.wait_ended(jobs[10])
+        self.assertEqual(first_column(), each[:10] + each[11:], "fewer than 16 on either side")
 
     def test_a_job_that_can_never_fit_says_so(self):
         job = self.cluster.submit("-n", 1000, "--wrap", "true")

@@ -11,6 +11,7 @@ namespace {
 Json JobJson(const JobView& job) {
   Json json = ToJson(job);
   json.erase("indices");   // a document has a job for each element
+  json.erase("alike");     // and for each single job
   json.erase("attempts");  // a detail has them in full
   if (job.currency.empty()) {
     json["cost"] = nullptr;

@@ -24,6 +24,11 @@ std::vector<std::string> LicenseNames(const std::string& licenses) {
   return names;
 }
 
+bool IsNamed(const std::vector<JobSelector>& selectors, const JobView& job) {
+  return std::any_of(selectors.begin(), selectors.end(),
+                     [&job](const JobSelector& one) { return Names(one, job); });
+}
+
 }  // namespace
 
 bool Names(const JobSelector& selector, const JobView& job) {
@@ -42,24 +47,22 @@ bool Names(const JobSelector& selector, const JobView& job) {
 std::vector<JobView> Select(const std::vector<JobView>& jobs,
                             const std::vector<JobSelector>& selectors) {
   std::vector<JobView> selected;
-  std::copy_if(jobs.begin(), jobs.end(), std::back_inserter(selected),
-               [&selectors](const JobView& job) {
-                 return selectors.empty() ||
-                        std::any_of(selectors.begin(), selectors.end(),
-                                    [&job](const JobSelector& one) { return Names(one, job); });
-               });
+  std::copy_if(
+      jobs.begin(), jobs.end(), std::back_inserter(selected),
+      [&selectors](const JobView& job) { return selectors.empty() || IsNamed(selectors, job); });
   return selected;
 }
 
 bool Chooses(const JobChoice& choice, const JobView& job) {
   return (Admits(choice.users, job.user) || Admits(choice.users, absl::StrCat(job.uid))) &&
          Admits(choice.accounts, job.account) &&
-         HasAny(choice.partitions, absl::StrSplit(job.partition, ',')) &&
+         (choice.partitions.empty() ||
+          HasAny(choice.partitions, absl::StrSplit(job.partition, ','))) &&
          Admits(choice.qos, job.qos) && Admits(choice.names, job.name) &&
          Admits(choice.states, job.state) && HasAny(choice.nodes, job.nodes) &&
          Admits(choice.reservations, job.reservation) &&
-         HasAny(choice.licenses, LicenseNames(job.licenses)) &&
-         (choice.jobs.empty() || !Select({job}, choice.jobs).empty());
+         (choice.licenses.empty() || HasAny(choice.licenses, LicenseNames(job.licenses))) &&
+         (choice.jobs.empty() || IsNamed(choice.jobs, job));
 }
 
 }  // namespace muster::cli

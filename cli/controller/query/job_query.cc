@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
@@ -159,11 +158,9 @@ bool JobQuery::narrows() const {
          !choice.nodes.empty() || !choice.reservations.empty();
 }
 
-std::vector<JobView> Chosen(const JobQuery& query, const std::vector<JobView>& jobs) {
-  std::vector<JobView> chosen;
-  std::copy_if(jobs.begin(), jobs.end(), std::back_inserter(chosen),
-               [&query](const JobView& job) { return Chooses(query.choice, job); });
-  return chosen;
+std::vector<JobView> Chosen(const JobQuery& query, std::vector<JobView> jobs) {
+  std::erase_if(jobs, [&query](const JobView& job) { return !Chooses(query.choice, job); });
+  return jobs;
 }
 
 absl::StatusOr<JobQuery> ReadJobQuery(Invocation& invocation) {

@@ -33,7 +33,7 @@ struct JobQuery {
 };
 
 // The jobs that the query means, of those that its filter let through.
-std::vector<JobView> Chosen(const JobQuery& query, const std::vector<JobView>& jobs);
+std::vector<JobView> Chosen(const JobQuery& query, std::vector<JobView> jobs);
 
 // `--state` names the state directory, as everywhere, unless its value is a list of job states:
 // then it means --states, and is taken out of `invocation`.

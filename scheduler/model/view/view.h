@@ -129,6 +129,10 @@ struct JobView {
   Cost cost;                         // of all its attempts
   std::string currency;              // empty: nothing has a price, or the cost was not asked for
   std::vector<AttemptUse> attempts;  // only in the reply to ListUse
+  // It stands for that many single jobs that wait alike, their ids in a row from `id` on; 0: for
+  // itself. What differs between them (label, submit_time, expected_start, how many are ahead) is
+  // the first one's.
+  std::uint32_t alike = 0;
   static constexpr auto Fields(auto list) {
     return list(
         Field{"id", &JobView::id}, Field{"label", &JobView::label},
@@ -159,7 +163,7 @@ struct JobView {
         Field{"memory_per_cpu", &JobView::memory_per_cpu},
         Field{"array_throttle", &JobView::array_throttle}, Field{"warnings", &JobView::warnings},
         Field{"cost", &JobView::cost}, Field{"currency", &JobView::currency},
-        Field{"attempts", &JobView::attempts});
+        Field{"attempts", &JobView::attempts}, Field{"alike", &JobView::alike});
   }
   friend bool operator==(const JobView&, const JobView&) = default;
 };

@@ -68,6 +68,43 @@ TEST(Table, ColourSurroundsTheTextAndNotTheBlanks) {
   EXPECT_EQ(Sample().Print({}).find('\x1b'), std::string::npos);
 }
 
+TEST(Table, WideCharactersAndMarksTakeTheColumnsThatATerminalGivesThem) {
+  Table table({{.title = "A", .right = true, .least = 0},
+               {.title = "B", .right = false, .least = 4},
+               {.title = "C", .right = false, .least = 0}});
+  table.Add({{.text = "日本"}, {.text = "日本語です"}, {.text = "x"}});
+  table.Add({{.text = "e\u0301"}, {.text = "abc"}, {.text = "y"}});
+  EXPECT_EQ(table.Print({}),
+            "   A  B           C\n"
+            "日本  日本語です  x\n"
+            "   e\u0301  abc         y\n");
+  Style style;
+  style.width = 15;
+  EXPECT_EQ(table.Print(style),
+            "   A  B       C\n"
+            "日本  日本…   x\n"
+            "   e\u0301  abc     y\n")
+      << "a cut never splits a character, and the columns after it still align";
+}
+
+TEST(Table, OneTableIsPrintedAsOftenAsOneLikes) {
+  const Table table = Sample();
+  Style narrow;
+  narrow.width = 22;
+  narrow.colour = true;
+  const std::string first = table.Print({});
+  EXPECT_NE(table.Print(narrow), first);
+  EXPECT_EQ(table.Print({}), first);
+}
+
+TEST(Table, ACellOfBlanksEndsNoLine) {
+  Table table(
+      {{.title = "A", .right = false, .least = 0}, {.title = "B", .right = true, .least = 0}});
+  table.Add({{.text = "x "}, {.text = "  "}});
+  table.Add({{.text = "y"}, {.text = "z"}});
+  EXPECT_EQ(table.Print({}, false, 1), " x\n y    z\n");
+}
+
 TEST(Table, WhatACellHoldsCannotDriveTheTerminal) {
   Table table({{.title = "NAME", .right = false, .least = 0}});
   table.Add({{.text = "\x1b]0;owned\x07\n"}});

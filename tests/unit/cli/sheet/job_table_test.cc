@@ -39,6 +39,25 @@ TEST(JobTable, AViewThatStandsForManyElementsFoldsWithTheOthersOfItsArray) {
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1);
 }
 
+TEST(JobTable, AViewThatStandsForManySingleJobsIsOneLine) {
+  JobView many;
+  many.id = JobId(101);
+  many.array_job_id = many.id;
+  many.label = "101";
+  many.name = "train";
+  many.user = "ada";
+  many.cpus = 4;
+  many.state = Name(JobState::kPending);
+  many.alike = 10000;
+  JobView next = many;
+  next.id = JobId(10101);
+  next.label = "10101";
+  next.alike = 0;
+  EXPECT_EQ(PrintQueue({many, next}, {.header = false}, kNow, {}),
+            "[101-10100]  train  ada  PD  0:00  -  4  (None)\n"
+            "      10101  train  ada  PD  0:00  -  4  (None)\n");
+}
+
 TEST(JobTable, TheQueueUnfoldedHasALineForEachElement) {
   const std::string page =
       PrintQueue(samples::QueueJobs(), {.header = false, .fold = false}, kNow, {});

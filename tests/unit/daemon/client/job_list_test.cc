@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -29,6 +30,41 @@ class JobListTest : public testing::ControllerTest {
     const auto [transition, status] = Take(command);
     EXPECT_TRUE(status.ok()) << status;
     return transition.job;
+  }
+  // `count` jobs of that name, their ids in a row; the first of them.
+  JobId SubmitHeld(std::uint32_t count, const std::string& name) {
+    JobId first;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      SubmitJob command;
+      command.token = name + std::to_string(i);
+      command.spec.name = name;
+      command.spec.user = User{1000, 1000, "someone"};
+      command.spec.held = true;
+      command.program.script = "#!/bin/sh\n";
+      const auto [transition, status] = Take(command);
+      EXPECT_TRUE(status.ok()) << status;
+      first = i == 0 ? transition.job : first;
+    }
+    return first;
+  }
+  static ListJobs Folded(std::uint32_t limit = 0) {
+    ListJobs asked;
+    asked.fold = true;
+    asked.fold_jobs = true;
+    asked.limit = limit;
+    return asked;
+  }
+  // For how many jobs each view stands, as the bytes of the reply say.
+  static std::vector<std::uint32_t> CountsOf(const std::vector<ListedJobs>& jobs) {
+    std::string bytes;
+    AppendJobs(jobs, &bytes);
+    wire::ListJobsReply reply;
+    EXPECT_TRUE(reply.ParseFromString(bytes));
+    std::vector<std::uint32_t> counts;
+    for (const wire::JobView& view : reply.jobs()) {
+      counts.push_back(std::max(1U, view.alike()));
+    }
+    return counts;
   }
   std::vector<ListedJobs> List(const ListJobs& asked) {
     return Seen<std::vector<ListedJobs>>(
@@ -72,6 +108,58 @@ TEST_F(JobListTest, UntouchedElementsThatWaitForTheSameFoldIntoOneView) {
     elements += ElementCount(ArraySpec{each.view.indices, 0});
   }
   EXPECT_EQ(elements, 3U);
+}
+
+TEST_F(JobListTest, ManySingleJobsThatWaitAlikeFoldIntoOneViewWhereThatIsAsked) {
+  const JobId first = SubmitHeld(20, "a");
+  EXPECT_THAT(CountsOf(List(Folded())), ElementsAre(20U));
+  EXPECT_THAT(LabelsOf(List(Folded())), ElementsAre(Label(first)));
+  ListJobs each;
+  EXPECT_EQ(CountsOf(List(each)).size(), 20U);
+  each.fold = true;
+  EXPECT_EQ(CountsOf(List(each)).size(), 20U) << "elements of arrays alone";
+  ListJobs named = Folded();
+  named.jobs = {first, JobId(first.value() + 1)};
+  EXPECT_EQ(CountsOf(List(named)).size(), 2U);
+}
+
+TEST_F(JobListTest, AFewSingleJobsThatWaitAlikeHaveAViewEach) {
+  SubmitHeld(15, "a");
+  EXPECT_EQ(CountsOf(List(Folded())), std::vector<std::uint32_t>(15, 1));
+}
+
+TEST_F(JobListTest, AJobThatDiffersOrIsMissingEndsTheRunOfJobsThatWaitAlike) {
+  const JobId first = SubmitHeld(16, "a");
+  SubmitHeld(1, "other");
+  const JobId second = SubmitHeld(17, "b");
+  CancelJob cancel;
+  cancel.job = JobId(second.value() + 16);
+  cancel.by = User{1000, 1000, "someone"};
+  ASSERT_TRUE(Take(cancel).second.ok());
+  SubmitHeld(16, "c");
+  EXPECT_THAT(CountsOf(List(Folded())), ElementsAre(16U, 1U, 16U, 16U));
+  EXPECT_EQ(LabelsOf(List(Folded())).front(), Label(first));
+}
+
+TEST_F(JobListTest, ALimitCountsJobsThatWaitAlikeAsTheLinesThatTheyHave) {
+  SubmitHeld(20, "many");
+  SubmitHeld(5, "few");
+  EXPECT_THAT(CountsOf(List(Folded(1))), ElementsAre(20U));
+  EXPECT_THAT(CountsOf(List(Folded(4))), ElementsAre(20U, 1U, 1U, 1U));
+  ListJobs waiting = Folded(2);
+  waiting.states = {"PENDING"};
+  EXPECT_THAT(CountsOf(List(waiting)), ElementsAre(20U, 1U));
+}
+
+TEST_F(JobListTest, EachJobThatWaitsForThoseBeforeItIsInOneView) {
+  for (int i = 0; i < 40; ++i) {
+    Submit("token" + std::to_string(i));
+  }
+  std::uint32_t jobs = 0;
+  for (const std::uint32_t count : CountsOf(List(Folded()))) {
+    jobs += count;
+  }
+  EXPECT_EQ(jobs, 40U);
 }
 
 TEST_F(JobListTest, AnArrayAndAnElementOfItThatAreBothNamedGiveEachOnce) {
