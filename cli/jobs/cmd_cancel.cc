@@ -76,7 +76,8 @@ absl::StatusOr<int> Cancel(const Invocation& given) {
   ASSIGN_OR_RETURN(const JobQuery query, ReadJobQuery(invocation));
   if (query.narrows() ? all || !named.steps.empty() : all == !given.arguments.empty()) {
     return absl::InvalidArgumentError(
-        "name jobs, like 12, 12_[3-5] or 12.1, or choose them by options like --name, or give "
+        "name jobs, like 12, 12_[3-5], [12-40] or 12.1, or choose them by options like --name, or "
+        "give "
         "--all");
   }
   ASSIGN_OR_RETURN(const SignalScope scope, ReadScope(invocation));

@@ -9,10 +9,32 @@ namespace muster::cli {
 namespace {
 
 constexpr std::uint64_t kJobIdMax = INT64_MAX;
+constexpr std::uint64_t kRunMax = 10'000;  // jobs that one call names
 
 absl::Status NotASelector(std::string_view text) {
   return absl::InvalidArgumentError(
       absl::StrCat(Quote(text), " is not a job: use a number like 12, 12_3, 12_[3-5,7] or 12+1"));
+}
+
+// "[101-110]": jobs that follow each other, as the queue shows those that wait alike.
+absl::StatusOr<std::vector<JobSelector>> ParseRun(std::string_view text) {
+  const std::string_view inner = text.substr(1, text.size() - 2);
+  const std::size_t dash = inner.find('-');
+  const absl::StatusOr<std::uint64_t> first = ParseDigits(inner.substr(0, dash), kJobIdMax);
+  const absl::StatusOr<std::uint64_t> last =
+      dash == std::string_view::npos ? first : ParseDigits(inner.substr(dash + 1), kJobIdMax);
+  if (!first.ok() || !last.ok() || *first == 0 || *last < *first) {
+    return NotASelector(text);
+  }
+  if (*last - *first >= kRunMax) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(Quote(text), " names ", *last - *first + 1, " jobs: at most ", kRunMax));
+  }
+  std::vector<JobSelector> jobs;
+  for (std::uint64_t job = *first; job <= *last; ++job) {
+    jobs.push_back({.job = JobId(job), .elements = {}});
+  }
+  return jobs;
 }
 
 // The elements behind the underscore: "3" or "[3-5,7]".
@@ -99,6 +121,11 @@ absl::StatusOr<std::vector<JobSelector>> ParseSelectors(const std::vector<std::s
   std::vector<JobSelector> selectors;
   selectors.reserve(texts.size());
   for (const std::string& text : texts) {
+    if (text.size() > 2 && text.front() == '[' && text.back() == ']') {
+      ASSIGN_OR_RETURN(const std::vector<JobSelector> run, ParseRun(text));
+      selectors.insert(selectors.end(), run.begin(), run.end());
+      continue;
+    }
     ASSIGN_OR_RETURN(JobSelector selector, ParseSelector(text));
     selectors.push_back(std::move(selector));
   }
@@ -107,11 +134,12 @@ absl::StatusOr<std::vector<JobSelector>> ParseSelectors(const std::vector<std::s
 
 absl::StatusOr<std::vector<JobSelector>> ParseWholeJobs(const std::vector<std::string>& texts) {
   ASSIGN_OR_RETURN(std::vector<JobSelector> selectors, ParseSelectors(texts));
-  for (std::size_t i = 0; i < selectors.size(); ++i) {
-    if (selectors[i].component.has_value()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(Quote(texts[i]), " is a component of a heterogeneous job, whose components ",
-                       "live and end together: name the whole, ", ToString(selectors[i].job)));
+  for (const JobSelector& selector : selectors) {
+    if (selector.component.has_value()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "'", ToString(selector.job), "+", *selector.component,
+          "' is a component of a heterogeneous job, whose components live and end together: name ",
+          "the whole, ", ToString(selector.job)));
     }
   }
   return selectors;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Job selectors: "12", "12_3", "12_[3-5,7]", "12+1".
+// Job selectors: "12", "12_3", "12_[3-5,7]", "12+1"; where several may stand, "[12-15]", too.
 //
 // Pure; errors as in number.h. Invariants: those of scheduler/model/job/job_selector.h.
 

@@ -164,6 +164,20 @@ TEST(Selector, NamesJobsAndElements) {
   }
 }
 
+TEST(Selector, NamesJobsThatFollowEachOtherAsTheQueueShowsThem) {
+  EXPECT_EQ(ParseWholeJobs({"7", "[12-14]"}).value(),
+            (std::vector<JobSelector>{
+                {JobId(7), {}}, {JobId(12), {}}, {JobId(13), {}}, {JobId(14), {}}}));
+  EXPECT_EQ(ParseSelectors({"[12]"}).value(), (std::vector<JobSelector>{{JobId(12), {}}}));
+  EXPECT_EQ(ParseSelectors({"[1-10000]"})->size(), 10'000U);
+  EXPECT_EQ(ParseSelectors({"[1-10001]"}).status().message(),
+            "'[1-10001]' names 10001 jobs: at most 10000");
+  for (const char* text : {"[]", "[0-3]", "[3-2]", "[3-]", "[-3]", "[3-4", "[1-2,5]", "[3-4]_1",
+                           "[1-9223372036854775808]"}) {
+    EXPECT_FALSE(ParseSelectors({text}).ok()) << text;
+  }
+}
+
 TEST(Export, IsAllNoneOrAList) {
   EXPECT_EQ(ParseExport("ALL").value(), (ExportList{true, {}, {}}));
   EXPECT_EQ(ParseExport("NONE").value(), (ExportList{false, {}, {}}));
