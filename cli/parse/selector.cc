@@ -137,8 +137,8 @@ absl::StatusOr<std::vector<JobSelector>> ParseWholeJobs(const std::vector<std::s
   for (const JobSelector& selector : selectors) {
     if (selector.component.has_value()) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "'", ToString(selector.job), "+", *selector.component,
-          "' is a component of a heterogeneous job, whose components live and end together: name ",
+          Quote(absl::StrCat(selector.job.value(), "+", *selector.component)),
+          " is a component of a heterogeneous job, whose components live and end together: name ",
           "the whole, ", ToString(selector.job)));
     }
   }

@@ -85,21 +85,21 @@ class Round {
     if (!found.has_value() || found->het_size > 0) {
       return std::nullopt;  // suspended, or it starts with others or not at all
     }
+    const bool unknown_ahead =
+        std::exchange(unknown_ahead_, unknown_ahead_ || HasNoKnownStart(left));
     if (config_.priority.order == QueueRule::kPrompt && left.reason.kind == ReasonKind::kPriority) {
       return std::nullopt;  // it would take what others were promised, on nodes no plan names
     }
-    if (config_.backfill == Backfill::kNone && left.reason.kind == ReasonKind::kPriority &&
-        held_up_ahead_) {
+    if (config_.backfill == Backfill::kNone && held_up_ahead_) {
       return std::nullopt;  // that one waits for room, too, where it has a choice
     }
     held_up_ahead_ = held_up_ahead_ || left.reason.kind == ReasonKind::kReservation ||
                      left.reason.kind == ReasonKind::kSwitches;
     const WaitingJob& job = *found;
     const bool endless = PlannedDuration(job.spec->time_limit).count() <= 0;
-    if (endless && unknown_ahead_) {
+    if (endless && unknown_ahead) {
       return std::nullopt;  // nodes are kept for those without a known start, which no plan names
     }
-    unknown_ahead_ = unknown_ahead_ || HasNoKnownStart(left);
     std::optional<std::vector<NodeId>> nodes = NodesFor(job);
     return nodes.has_value()
                ? std::optional(OverlookedJob{job.id, *std::move(nodes), snapshot_.now})

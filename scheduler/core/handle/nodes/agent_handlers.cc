@@ -54,6 +54,29 @@ std::optional<EndCause> WhyLost(const ClusterState& state, const NodeRun& run, c
   return same_boot ? EndCause::kNodeLostRecord : EndCause::kNodeRebooted;
 }
 
+// True when the state, too, has the attempt under way on the node.
+bool RunsHere(const ClusterState& state, const KnownAttempt& known, NodeId node) {
+  const Job* job = state.FindJob(known.job);
+  if (job == nullptr || !job->attempt.has_value() || job->attempt->number != known.attempt) {
+    return false;
+  }
+  const std::optional<std::size_t> run = RunOn(*job->attempt, node);
+  return run.has_value() && job->attempt->runs[*run].phase != RunPhase::kEnded;
+}
+
+// An attempt that a state restored from a copy does not know runs, or is about to, on the cores
+// that this one holds: it was suspended since, whatever the numbers of suspensions say.
+bool LostItsCores(const ClusterState& state, const Job& job, NodeId node,
+                  const Registration& registration) {
+  const CpuSet cpus = HeldPart(*job.attempt, *RunOn(*job.attempt, node)).cpus;
+  return WasRestored(registration.epoch_seen, state.epoch()) &&
+         std::any_of(registration.attempts.begin(), registration.attempts.end(),
+                     [&](const KnownAttempt& known) {
+                       return !known.ended && !RunsHere(state, known, node) &&
+                              known.allocation.cpus.Meets(cpus);
+                     });
+}
+
 // What should be under way on the node, and what of it is lost.
 void Reconcile(const ClusterState& state, NodeId node, const Node* before,
                const Registration& registration, Time now, Transition& transition) {
@@ -75,6 +98,14 @@ void Reconcile(const ClusterState& state, NodeId node, const Node* before,
                     transition);
       continue;
     }
+    if (job.attempt->ending == EndCause::kNone && LostItsCores(state, job, node, registration)) {
+      EndAttempt(
+          job,
+          {EndCause::kNodeLostRecord,
+           "another job has had its cores since the copy of the controller's state was made"},
+          now, transition);
+      continue;
+    }
     for (const Effect& effect : ActionsFor(job)) {
       const bool here = std::visit(
           [&](const auto& order) {
@@ -89,16 +120,6 @@ void Reconcile(const ClusterState& state, NodeId node, const Node* before,
       }
     }
   }
-}
-
-// True when the state, too, has the attempt under way on the node.
-bool RunsHere(const ClusterState& state, const KnownAttempt& known, NodeId node) {
-  const Job* job = state.FindJob(known.job);
-  if (job == nullptr || !job->attempt.has_value() || job->attempt->number != known.attempt) {
-    return false;
-  }
-  const std::optional<std::size_t> run = RunOn(*job->attempt, node);
-  return run.has_value() && job->attempt->runs[*run].phase != RunPhase::kEnded;
 }
 
 const QuarantinedAttempt* FindQuarantined(const Node& node, JobId job, AttemptNumber attempt) {

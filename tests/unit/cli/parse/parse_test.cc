@@ -171,7 +171,7 @@ TEST(Selector, NamesJobsThatFollowEachOtherAsTheQueueShowsThem) {
   EXPECT_EQ(ParseSelectors({"[12]"}).value(), (std::vector<JobSelector>{{JobId(12), {}}}));
   EXPECT_EQ(ParseSelectors({"[1-10000]"})->size(), 10'000U);
   EXPECT_EQ(ParseSelectors({"[1-10001]"}).status().message(),
-            "'[1-10001]' names 10001 jobs: at most 10000");
+            "\"[1-10001]\" names 10001 jobs: at most 10000");
   for (const char* text : {"[]", "[0-3]", "[3-2]", "[3-]", "[-3]", "[3-4", "[1-2,5]", "[3-4]_1",
                            "[1-9223372036854775808]"}) {
     EXPECT_FALSE(ParseSelectors({text}).ok()) << text;

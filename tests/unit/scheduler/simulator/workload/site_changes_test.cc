@@ -63,7 +63,7 @@ TEST(SiteSettings, AreOfEachOrderAndBackfillInTheEnd) {
     orders.insert(config.priority.order);
     backfills.insert(config.backfill);
   }
-  EXPECT_EQ(orders.size(), 2U);
+  EXPECT_EQ(orders.size(), 3U);
   EXPECT_EQ(backfills.size(), 4U);
 }
 

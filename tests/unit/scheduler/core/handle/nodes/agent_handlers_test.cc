@@ -283,6 +283,20 @@ TEST(Registration, WhatARestoredStateWouldOrderAgainIsLost) {
   EXPECT_EQ(world.EndOf(one.job)->state, JobState::kNodeFail);
 }
 
+TEST(Registration, AJobWhoseCoresAnotherHasHadSinceTheCopyOfTheStateIsEnded) {
+  OneJob one;
+  World& world = one.world;
+  world.TellStarted(one.node, one.job);
+  const Epoch seen = world.state.epoch();
+  Registration registration = Back({Known(one.job, "0-1"), Known(JobId(40), "0-1")});
+  world.Take(BeginEpoch{.restored = true});
+  registration.epoch_seen = seen;
+  const Transition back = world.Take(RegisterAgent{registration});
+  EXPECT_EQ(Only<Terminate>(back).size(), 1U) << "it was suspended, and may be resumed at any time";
+  EXPECT_EQ(world.StateOf(one.job), JobState::kCompleting);
+  EXPECT_EQ(world.state.FindNode(one.node)->quarantined.size(), 1U);
+}
+
 TEST(Registration, UnknownAttemptsMayOverlapWhatIsTakenAndNothingIsFreedTooEarly) {
   OneJob one;
   World& world = one.world;
