@@ -143,7 +143,10 @@ class Simulation {
     Expect(scenario_.faults.connection_lost_every, &Simulation::LoseConnection);
     Expect(scenario_.faults.agent_dies_every, &Simulation::KillAgent);
     Expect(scenario_.faults.controller_dies_every, &Simulation::KillController);
-    clock_.After(scenario_.active, [this] { faults_.Stop(); });
+    clock_.After(scenario_.active, [this] {
+      faults_.Stop();
+      LetGoOnceFaultsAreOver();
+    });
     while (!oracle_.broken().has_value() && !Settled()) {
       if (!clock_.RunNext() || clock_.now() > kBeginning + scenario_.active + kPatience) {
         oracle_.Broken(absl::StrCat("promise 5: not all is over: ", Describe()));
@@ -204,11 +207,17 @@ class Simulation {
       RestartNodes();
       LetAllRun();
     }
-    if (patient || !back || !Held().empty() || HasUnknown()) {
+    if (patient || !back || !HeldFor(HoldBy::kRestored).empty() || HasUnknown()) {
       clock_.After(kLookEvery, [this, back, since = patient ? restored : clock_.now()] {
         LookAfter(since, back);
       });
     }
+  }
+
+  // What faults sent back to the queue too often waits for an operator.
+  void LetGoOnceFaultsAreOver() {
+    Release(HoldBy::kMaxRequeue);
+    clock_.After(kLookEvery, [this] { LetGoOnceFaultsAreOver(); });
   }
 
   // What is held, or drained, since such a copy was put in place.
@@ -216,16 +225,20 @@ class Simulation {
     for (const auto& agent : agents_) {
       controller_.Take(DrainNode{agent->name(), false, ""}, [](const core::Transition&) {});
     }
-    for (const JobId job : Held()) {
+    Release(HoldBy::kRestored);
+  }
+
+  void Release(HoldBy by) {
+    for (const JobId job : HeldFor(by)) {
       controller_.Take(HoldJob{job, std::nullopt, false, User{0, 0, "root"}},
                        [](const core::Transition&) {});
     }
   }
 
-  [[nodiscard]] std::vector<JobId> Held() const {
+  [[nodiscard]] std::vector<JobId> HeldFor(HoldBy by) const {
     std::vector<JobId> held;
     for (const auto& [id, job] : controller_.state().jobs()) {
-      if (job.held && job.held_by == HoldBy::kRestored) {
+      if (job.held && job.held_by == by) {
         held.push_back(id);
       }
     }
