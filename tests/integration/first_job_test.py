@@ -173,6 +173,7 @@ class ManyCoresTest(ClusterTest):
             return [line.split()[0] for line in lines]
         each = [str(job) for job in jobs]
         self.assertEqual(first_column(), [f"[{jobs[0]}-{jobs[-1]}]"])
+        self.assertEqual(first_column(first_column()[0]), each)
         self.assertEqual(first_column("--array"), each)
         self.assertEqual(first_column("--start"), each)
         self.assertEqual(first_column("--format", "id"), each)

@@ -48,6 +48,7 @@ JobId NewestNamed(const std::vector<JobView>& jobs, std::string_view name) {
 }  // namespace
 
 bool NamesByWord(std::string_view text) {
+  text.remove_prefix(!text.empty() && text.front() == '[' ? 1 : 0);  // jobs in a row: "[12-15]"
   return !text.empty() && !absl::ascii_isdigit(static_cast<unsigned char>(text.front()));
 }
 

@@ -56,10 +56,10 @@ TEST(NewestJob, ANameIsTheNewestJobThatHasIt) {
 }
 
 TEST(NewestJob, WhatBeginsWithADigitIsANumber) {
-  for (const char* text : {"", "1", "12_3", "7z"}) {
+  for (const char* text : {"", "1", "12_3", "7z", "[12-15]"}) {
     EXPECT_FALSE(NamesByWord(text)) << text;
   }
-  for (const char* text : {"last", "train", "_x", ".5"}) {
+  for (const char* text : {"last", "train", "_x", ".5", "[gpu]"}) {
     EXPECT_TRUE(NamesByWord(text)) << text;
   }
 }
