@@ -220,18 +220,8 @@ absl::Status CheckSizes(const ResourceRequest& request, const SchedulerConfig& c
   return absl::OkStatus();
 }
 
-// The other orders do not keep users apart yet in what they reserve.
-absl::Status CheckUsers(const ResourceRequest& request, const SchedulerConfig& config) {
-  return !request.exclusive_user || config.priority.order == QueueRule::kPriority
-             ? absl::OkStatus()
-             : absl::InvalidArgumentError(
-                   "--exclusive-user: needs policy.order = \"priority\"; with this cluster's order "
-                   "say --exclusive, which takes whole nodes");
-}
-
 absl::Status NormaliseRequest(ResourceRequest& request, const SchedulerConfig& config) {
   RETURN_IF_ERROR(FillNamedNodes(request));
-  RETURN_IF_ERROR(CheckUsers(request, config));
   request.cpus_per_task = std::max(request.cpus_per_task, 1U);
   RETURN_IF_ERROR(BeginLayout(request));
   RETURN_IF_ERROR(CheckSizes(request, config));

@@ -114,9 +114,11 @@ void NodeTimeline::Take(const NodeDemand& demand, Time from, Time until) {
   for (std::size_t i = first; i < end; ++i) {
     Subtract(segments_[i].free, demand);
     if (demand.user != kAnyUser) {
-      segments_[i].taken_by.Add(demand.user, demand.alone);
       segments_[i].free.users.Add(demand.user, demand.alone);
     }
+  }
+  if (demand.user != kAnyUser) {
+    taken_by_.push_back({demand.user, demand.alone, from, until});
   }
 }
 
@@ -132,13 +134,36 @@ void NodeTimeline::BreakGpu(std::size_t model, Time from, Time until) {
 void NodeTimeline::AddUser(std::uint32_t user, bool alone, Time until) {
   const std::size_t end = until >= kFarFuture ? segments_.size() : Split(until);
   for (std::size_t i = 0; i < end; ++i) {
+    segments_[i].held_by.Add(user, alone);
     segments_[i].free.users.Add(user, alone);
   }
 }
 
 void NodeTimeline::ForgetUsers() {
   for (Segment& segment : segments_) {
-    segment.free.users = segment.taken_by;
+    segment.held_by = NodeUsers();
+    SetUsers(segment);
+  }
+}
+
+void NodeTimeline::TakeBackUser(const NodeDemand& demand, Time from, Time until) {
+  const auto named = std::find(taken_by_.begin(), taken_by_.end(),
+                               UserThere{demand.user, demand.alone, from, until});
+  if (named == taken_by_.end()) {
+    return;
+  }
+  taken_by_.erase(named);
+  for (std::size_t i = At(from); i < segments_.size() && segments_[i].from < until; ++i) {
+    SetUsers(segments_[i]);
+  }
+}
+
+void NodeTimeline::SetUsers(Segment& segment) const {
+  segment.free.users = segment.held_by;
+  for (const UserThere& there : taken_by_) {
+    if (there.from <= segment.from && segment.from < there.until) {
+      segment.free.users.Add(there.user, there.alone);
+    }
   }
 }
 
@@ -147,7 +172,9 @@ void NodeTimeline::CapBy(const NodeTimeline& other) {
     Split(segment.from);
   }
   for (Segment& segment : segments_) {
-    Lower(segment.free, other.segments_[other.At(segment.from)].free);
+    const Segment& cap = other.segments_[other.At(segment.from)];
+    Lower(segment.free, cap.free);
+    segment.held_by.Add(cap.held_by);
   }
 }
 
@@ -223,7 +250,7 @@ std::size_t NodeTimeline::Split(Time when) {
     return at;
   }
   segments_.insert(segments_.begin() + static_cast<std::ptrdiff_t>(at) + 1,
-                   Segment{when, segments_[at].free, segments_[at].taken_by});
+                   Segment{when, segments_[at].free, segments_[at].held_by});
   return at + 1;
 }
 

@@ -107,6 +107,8 @@ class NodeTimeline {
   void AddUser(std::uint32_t user, bool alone, Time until);
   // Only what Take said of users counts.
   void ForgetUsers();
+  // Nor does what Take said of this demand's. Nothing where it said nothing of the like.
+  void TakeBackUser(const NodeDemand& demand, Time from, Time until);
 
   // No more is free at any time than in `other`.
   void CapBy(const NodeTimeline& other);
@@ -131,13 +133,23 @@ class NodeTimeline {
   struct Segment {
     Time from;
     FreeAmounts free;
-    NodeUsers taken_by = {};  // of the users, those that Take named
+    NodeUsers held_by = {};  // of the users, those that Take did not name
+  };
+  struct UserThere {
+    std::uint32_t user = kAnyUser;
+    bool alone = false;
+    Time from;
+    Time until;
+    friend bool operator==(const UserThere&, const UserThere&) = default;
   };
   // The position of the segment that begins at `when`, made by a split where there is none.
   std::size_t Split(Time when);
   [[nodiscard]] std::size_t At(Time when) const;
 
+  void SetUsers(Segment& segment) const;
+
   std::vector<Segment> segments_;
+  std::vector<UserThere> taken_by_;  // whom Take named
 };
 
 // A time limit as planning takes it: zero, no limit, for those of a century and more (UNLIMITED).

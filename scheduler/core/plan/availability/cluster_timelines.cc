@@ -203,6 +203,7 @@ void ClusterTimelines::LendOn(std::uint32_t node, const NodeDemand& demand, Time
   FreeAmounts back;
   back.cores = demand.cores;
   back.memory = demand.memory;
+  back.gres = demand.gres;
   const FreeAmounts& all = inventory_.capacity(node).all;
   std::uint32_t models = 0;  // that the node has, and that will do
   for (std::size_t i = 0; i < kGpuModels; ++i) {
@@ -216,7 +217,9 @@ void ClusterTimelines::LendOn(std::uint32_t node, const NodeDemand& demand, Time
   const FreeIndex::Key key = KeyOf(node);
   const Time begin = std::max(from, inventory_.now());
   if (begin < until) {
-    Touch(node).Lend(back, begin, until, all);
+    NodeTimeline& timeline = Touch(node);
+    timeline.Lend(back, begin, until, all);
+    timeline.TakeBackUser(demand, begin, until);
   }
   Reindex(node, key);
 }

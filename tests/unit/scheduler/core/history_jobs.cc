@@ -24,7 +24,7 @@ ResourceRequest History::AnyRequest() {
     request.layout = RankLayout{.tasks_per_socket = Number(0, 2), .threads_per_core = Number(0, 1)};
   }
   request.exclusive = Chance(8);
-  request.exclusive_user = Chance(10) && config_.priority.order == QueueRule::kPriority;
+  request.exclusive_user = Chance(10);
   request.overcommit = Chance(8);
   if (config_.network != nullptr && Chance(20)) {
     request.switches = Number(1, 2);

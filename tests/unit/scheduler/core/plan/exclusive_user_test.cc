@@ -13,8 +13,11 @@ namespace {
 using testing::PolicyWorld;
 using testing::Tasks;
 
-class ExclusiveUserTest : public ::testing::Test {
+// In each order.
+class ExclusiveUserTest : public ::testing::TestWithParam<QueueRule> {
  protected:
+  ExclusiveUserTest() { world.config.priority.order = GetParam(); }
+
   JobId Submit(const User& user, bool alone, std::uint32_t tasks = 1, int minutes = 0) {
     JobSpec spec = world.Spec(Tasks(tasks));
     spec.user = user;
@@ -30,7 +33,7 @@ class ExclusiveUserTest : public ::testing::Test {
   PolicyWorld world;
 };
 
-TEST_F(ExclusiveUserTest, ANodeWithSomebodyElsesJobIsNotGivenToIt) {
+TEST_P(ExclusiveUserTest, ANodeWithSomebodyElsesJobIsNotGivenToIt) {
   world.AddNode("n1");
   Submit(world.ada, false);
   world.Schedule();
@@ -41,7 +44,7 @@ TEST_F(ExclusiveUserTest, ANodeWithSomebodyElsesJobIsNotGivenToIt) {
   EXPECT_EQ(ToSentence(world.ReasonFor(alone)), "1 node: 1 with jobs of other users");
 }
 
-TEST_F(ExclusiveUserTest, SomebodyElsesJobIsNotGivenItsNode) {
+TEST_P(ExclusiveUserTest, SomebodyElsesJobIsNotGivenItsNode) {
   world.AddNode("n1");
   Submit(world.ada, true);
   world.Schedule();
@@ -52,7 +55,7 @@ TEST_F(ExclusiveUserTest, SomebodyElsesJobIsNotGivenItsNode) {
             "1 node: 1 kept by another user for jobs of that user alone");
 }
 
-TEST_F(ExclusiveUserTest, JobsOfItsUserShareTheNode) {
+TEST_P(ExclusiveUserTest, JobsOfItsUserShareTheNode) {
   world.AddNode("n1");
   const JobId jobs[] = {Submit(world.ada, false), Submit(world.ada, true), Submit(world.ada, true),
                         Submit(world.ada, false)};
@@ -62,7 +65,7 @@ TEST_F(ExclusiveUserTest, JobsOfItsUserShareTheNode) {
   }
 }
 
-TEST_F(ExclusiveUserTest, WhatOneCycleStartsKeepsTheSameRule) {
+TEST_P(ExclusiveUserTest, WhatOneCycleStartsKeepsTheSameRule) {
   world.AddNode("n1");
   world.AddNode("n2");
   const JobId alone = Submit(world.ada, true);
@@ -76,7 +79,7 @@ TEST_F(ExclusiveUserTest, WhatOneCycleStartsKeepsTheSameRule) {
   EXPECT_EQ(NodeOf(other), NodeOf(second));
 }
 
-TEST_F(ExclusiveUserTest, TheNodeIsOpenToOthersOnceItsJobsHaveEnded) {
+TEST_P(ExclusiveUserTest, TheNodeIsOpenToOthersOnceItsJobsHaveEnded) {
   const NodeId node = world.AddNode("n1");
   const JobId alone = Submit(world.ada, true);
   world.Schedule();
@@ -89,7 +92,7 @@ TEST_F(ExclusiveUserTest, TheNodeIsOpenToOthersOnceItsJobsHaveEnded) {
   EXPECT_TRUE(Runs(other));
 }
 
-TEST_F(ExclusiveUserTest, AKeptPlaceBeginsWhenTheLastOfOtherUsersEnds) {
+TEST_P(ExclusiveUserTest, AKeptPlaceBeginsWhenTheLastOfOtherUsersEnds) {
   world.AddNode("n1");
   Submit(world.ada, false, 1, 10);
   Submit(world.ada, false, 1, 30);
@@ -101,7 +104,7 @@ TEST_F(ExclusiveUserTest, AKeptPlaceBeginsWhenTheLastOfOtherUsersEnds) {
   EXPECT_EQ(plan.reservations[0].start, world.now + std::chrono::minutes(30));
 }
 
-TEST_F(ExclusiveUserTest, NobodyElseIsPutIntoTheTimeOfAKeptPlace) {
+TEST_P(ExclusiveUserTest, NobodyElseIsPutIntoTheTimeOfAKeptPlace) {
   world.AddNode("n1");
   Submit(world.ada, false, 1, 10);
   world.Schedule();
@@ -113,7 +116,7 @@ TEST_F(ExclusiveUserTest, NobodyElseIsPutIntoTheTimeOfAKeptPlace) {
   EXPECT_TRUE(Runs(short_one)) << "it is over by then";
 }
 
-TEST_F(ExclusiveUserTest, AnAlternativeMayAskForIt) {
+TEST_P(ExclusiveUserTest, AnAlternativeMayAskForIt) {
   world.AddNode("n1");
   Submit(world.ada, false);
   world.Schedule();
@@ -128,7 +131,7 @@ TEST_F(ExclusiveUserTest, AnAlternativeMayAskForIt) {
   EXPECT_FALSE(world.state.FindJob(job)->spec->request.exclusive_user);
 }
 
-TEST_F(ExclusiveUserTest, APlanThatWasMadeBeforeSomebodyElseCameIsRefused) {
+TEST_P(ExclusiveUserTest, APlanThatWasMadeBeforeSomebodyElseCameIsRefused) {
   world.AddNode("n1");
   const JobId alone = Submit(world.ada, true);
   const JobId other = Submit(world.bob, false);
@@ -145,7 +148,7 @@ TEST_F(ExclusiveUserTest, APlanThatWasMadeBeforeSomebodyElseCameIsRefused) {
   EXPECT_FALSE(verifier.Accept(beside));
 }
 
-TEST_F(ExclusiveUserTest, APreemptionEndsAllJobsOfOthersOnTheNode) {
+TEST_P(ExclusiveUserTest, APreemptionEndsAllJobsOfOthersOnTheNode) {
   world.Add(PolicyKind::kQos, "low");
   world.Add(PolicyKind::kQos, "high", {{"Preempt", "low"}});
   world.AddNode("n1");
@@ -160,6 +163,10 @@ TEST_F(ExclusiveUserTest, APreemptionEndsAllJobsOfOthersOnTheNode) {
   ASSERT_EQ(plan.preemptions.size(), 1U);
   EXPECT_EQ(plan.preemptions[0].victims.size(), 2U);
 }
+
+INSTANTIATE_TEST_SUITE_P(Orders, ExclusiveUserTest,
+                         ::testing::Values(QueueRule::kPriority, QueueRule::kDrf,
+                                           QueueRule::kPrompt));
 
 }  // namespace
 }  // namespace muster::core

@@ -282,16 +282,5 @@ TEST(Validate, WhereAStepIsWatchedNoOtherBytesAreSaidThanATokens) {
   }
 }
 
-TEST(Validate, NodesForOneUsersJobsNeedTheOrderThatKeepsUsersApart) {
-  JobSpec spec;
-  spec.request.exclusive_user = true;
-  SchedulerConfig config;
-  EXPECT_TRUE(Normalise(spec, config).ok());
-  for (const QueueRule order : {QueueRule::kDrf, QueueRule::kPrompt}) {
-    config.priority.order = order;
-    ExpectRefused(Normalise(spec, config), "say --exclusive");
-  }
-}
-
 }  // namespace
 }  // namespace muster::core

@@ -52,6 +52,31 @@ TEST(NodeTimeline, AHoleThatIsTooShortIsPassedOver) {
   EXPECT_EQ(timeline.EarliestFit(Cores(1), At(0), seconds(11)), At(0));
 }
 
+NodeDemand CoreOf(std::uint32_t user, bool alone) {
+  NodeDemand demand = Cores(1);
+  demand.user = user;
+  demand.alone = alone;
+  return demand;
+}
+
+TEST(NodeTimeline, AUserWhoIsTakenBackKeepsNobodyOutAndOthersStay) {
+  NodeTimeline timeline(Amounts(4), At(0));
+  timeline.Take(CoreOf(1, true), At(10), At(20));
+  timeline.Take(CoreOf(1, false), At(15), At(30));
+  EXPECT_EQ(timeline.EarliestFit(CoreOf(2, false), At(0), seconds(11)), At(20));
+  timeline.TakeBackUser(CoreOf(1, true), At(10), At(20));
+  EXPECT_EQ(timeline.EarliestFit(CoreOf(2, false), At(0), seconds(11)), At(0));
+  EXPECT_EQ(timeline.EarliestFit(CoreOf(2, true), At(0), seconds(16)), At(30)) << "the other stays";
+}
+
+TEST(NodeTimeline, WhoIsThereStaysThoughATakenPlaceOfHisIsTakenBack) {
+  NodeTimeline timeline(Amounts(4), At(0));
+  timeline.AddUser(1, true, At(20));
+  timeline.Take(CoreOf(1, true), At(0), At(50));
+  timeline.TakeBackUser(CoreOf(1, true), At(0), At(50));
+  EXPECT_EQ(timeline.EarliestFit(CoreOf(2, false), At(0), seconds(1)), At(20));
+}
+
 TEST(NodeTimeline, WithoutALimitAJobNeedsTheTimeForEver) {
   NodeTimeline timeline(Amounts(4), At(0));
   timeline.Take(Cores(3), kHorizon, kFarFuture);
