@@ -143,8 +143,11 @@ void Availability::TakeInPlaceOf(
   }
 }
 
-void Availability::Restore(std::uint32_t node, NodeTimeline timeline) {
-  nodes_.Restore(node, std::move(timeline));
+void Availability::Restore(NodesBefore before, bool asked_more) {
+  for (auto& [node, timeline] : before) {
+    nodes_.Restore(node, std::move(timeline));
+  }
+  cycle_ += asked_more ? 1 : 0;
 }
 
 }  // namespace muster::core

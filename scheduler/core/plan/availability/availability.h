@@ -29,6 +29,9 @@
 
 namespace muster::core {
 
+// Nodes as they were.
+using NodesBefore = std::map<std::uint32_t, NodeTimeline>;
+
 class Availability {
  public:
   // REQUIRES: the snapshot outlives it.
@@ -95,9 +98,9 @@ class Availability {
   void BreakGpu(std::uint32_t node, std::size_t model, Time from, Time until) {
     nodes_.BreakGpu(node, model, from, until);
   }
-  // The node is as its timeline says again: undoes Take. Only after a trial in which nothing but
-  // FindNow, FindAt, Fits and Take was asked.
-  void Restore(std::uint32_t node, NodeTimeline timeline);
+  // These nodes are as they were again: undoes Take. `asked_more`: in the trial that ends so, other
+  // things than FindNow, FindAt, Fits and Take were asked; what is remembered is worked out anew.
+  void Restore(NodesBefore before, bool asked_more = false);
 
  private:
   // What is worked out once for all jobs of a shape.

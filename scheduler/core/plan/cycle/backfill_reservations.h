@@ -11,9 +11,9 @@
 #include <optional>
 #include <vector>
 
-#include "scheduler/core/plan/cycle/cycle_state.h"
 #include "scheduler/core/plan/search/group_search.h"
 #include "scheduler/core/plan/search/preemption.h"
+#include "scheduler/core/plan/start/cycle_state.h"
 
 namespace muster::core {
 

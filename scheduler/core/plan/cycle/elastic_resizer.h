@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "scheduler/core/plan/cycle/backfill_reservations.h"
-#include "scheduler/core/plan/cycle/cycle_state.h"
-#include "scheduler/core/plan/cycle/job_starter.h"
 #include "scheduler/core/plan/search/elastic_size.h"
 #include "scheduler/core/plan/search/preemption.h"
+#include "scheduler/core/plan/start/cycle_state.h"
+#include "scheduler/core/plan/start/job_starter.h"
 #include "scheduler/model/plan/plan.h"
 
 namespace muster::core {

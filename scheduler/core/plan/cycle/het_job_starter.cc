@@ -28,11 +28,12 @@ Reason WithTime(Reason reason, Time start) {
 }  // namespace
 
 HetJobStarter::HetJobStarter(CycleState& cycle, WaitReasons& reasons, JobStarter& starter,
-                             BackfillReservations& reservations)
+                             BackfillReservations& reservations, KeptPlaces& places)
     : cycle_(cycle),
       reasons_(reasons),
       starter_(starter),
       reservations_(reservations),
+      places_(places),
       search_(cycle.snapshot, cycle.availability, cycle.nodes) {}
 
 void HetJobStarter::LookAt(const WaitingJob& leader) {
@@ -91,10 +92,13 @@ bool HetJobStarter::TryStart(const Group& group, const std::vector<GroupMember>&
         return std::any_of(member.options.begin(), member.options.end(),
                            [this](const auto* option) { return reasons_.MayTry(*option); });
       });
-  if (!may_try) {
-    return false;
+  std::optional<std::vector<MemberPlace>> places;
+  if (may_try) {
+    places = search_.FindNow(members);
   }
-  std::optional<std::vector<MemberPlace>> places = search_.FindNow(members);
+  if (!places.has_value()) {
+    places = places_.FindBesideOwn(*group.front(), members);
+  }
   return places.has_value() && Start(group, *places, limit);
 }
 
@@ -164,6 +168,15 @@ void HetJobStarter::BlockLater(const WaitingJob& leader, const std::vector<Group
 }
 
 Time HetJobStarter::Keep(const Group& group, const std::vector<GroupMember>& members) {
+  if (places_.on()) {
+    const bool is_first =
+        std::any_of(members.begin(), members.end(), [this](const GroupMember& member) {
+          return std::any_of(member.options.begin(), member.options.end(), [this](auto* option) {
+            return !reasons_.blockers().WhyLater(option->partition).has_value();
+          });
+        });
+    return places_.Keep(*group.front(), members, is_first);
+  }
   if (!reservations_.any_left()) {
     return kNoTime;
   }

@@ -10,10 +10,11 @@
 #include <vector>
 
 #include "scheduler/core/plan/cycle/backfill_reservations.h"
-#include "scheduler/core/plan/cycle/cycle_state.h"
-#include "scheduler/core/plan/cycle/job_starter.h"
+#include "scheduler/core/plan/cycle/kept_places.h"
 #include "scheduler/core/plan/cycle/wait_reasons.h"
 #include "scheduler/core/plan/search/group_search.h"
+#include "scheduler/core/plan/start/cycle_state.h"
+#include "scheduler/core/plan/start/job_starter.h"
 
 namespace muster::core {
 
@@ -21,7 +22,7 @@ class HetJobStarter {
  public:
   // REQUIRES: all outlive it.
   HetJobStarter(CycleState& cycle, WaitReasons& reasons, JobStarter& starter,
-                BackfillReservations& reservations);
+                BackfillReservations& reservations, KeptPlaces& places);
 
   // Starts the leader's group, or notes why not.
   void LookAt(const WaitingJob& leader);
@@ -40,13 +41,15 @@ class HetJobStarter {
   void LeaveWaiting(const Group& group, const std::vector<GroupMember>& members);
   // Later jobs of the group's partitions wait for it.
   void BlockLater(const WaitingJob& leader, const std::vector<GroupMember>& members);
-  // Keeps the group its earliest common opening. When it starts, or kNoTime: unknown.
+  // Keeps the group its earliest common opening, or what it is promised. When it starts, or
+  // kNoTime: unknown.
   Time Keep(const Group& group, const std::vector<GroupMember>& members);
 
   CycleState& cycle_;
   WaitReasons& reasons_;
   JobStarter& starter_;
   BackfillReservations& reservations_;
+  KeptPlaces& places_;
   GroupSearch search_;
 };
 

@@ -22,7 +22,7 @@ SchedulingCycle::SchedulingCycle(const Snapshot& snapshot, const SchedulerConfig
       reservations_(state_),
       places_(state_, starter_),
       elastic_(state_, starter_, reservations_),
-      groups_(state_, reasons_, starter_, reservations_) {}
+      groups_(state_, reasons_, starter_, reservations_, places_) {}
 
 Plan SchedulingCycle::Run(const QueuePriority& priority) {
   const Snapshot& snapshot = state_.snapshot;
@@ -254,7 +254,7 @@ Time SchedulingCycle::Keep(const WaitingJob& job, const OptionList& options,
         std::any_of(options.begin(), options.end(), [this](const StartOption* option) {
           return !reasons_.blockers().WhyLater(option->partition).has_value();
         });
-    return places_.Keep(job, options, is_first);
+    return places_.Keep(job, {GroupMember{job.id, options}}, is_first);
   }
   if (!reservations_.any_left()) {
     return kNoTime;

@@ -7,9 +7,9 @@
 
 #include <optional>
 
-#include "scheduler/core/plan/cycle/cycle_state.h"
-#include "scheduler/core/plan/cycle/queue_blockers.h"
-#include "scheduler/core/plan/cycle/shape_verdicts.h"
+#include "scheduler/core/plan/queue/queue_blockers.h"
+#include "scheduler/core/plan/start/cycle_state.h"
+#include "scheduler/core/plan/start/shape_verdicts.h"
 #include "scheduler/model/plan/reason.h"
 
 namespace muster::core {

@@ -171,7 +171,7 @@ void GroupSearch::Hold(const Need& need, const MemberPlace& place, bool with_ran
 std::optional<MemberPlace> GroupSearch::Take(const GroupMember& member, Time start,
                                              bool keep_promises, bool with_ranks) {
   for (const StartOption* option : member.options) {
-    const Need need = with_ranks ? option->need : LaterNeed(option->need);
+    const Need need = with_ranks ? needs_.now(option->need) : needs_.later(option->need);
     std::optional<Opening> opening = OpeningOf(member, need, start, keep_promises);
     if (!opening.has_value()) {
       continue;
@@ -193,10 +193,7 @@ std::optional<MemberPlace> GroupSearch::Take(const GroupMember& member, Time sta
 }
 
 void GroupSearch::Undo() {
-  for (auto& [node, timeline] : before_) {
-    availability_.Restore(node, std::move(timeline));
-  }
-  before_.clear();
+  availability_.Restore(std::exchange(before_, {}));
   node_snapshots_.clear();
 }
 
@@ -213,7 +210,7 @@ std::optional<std::vector<MemberPlace>> GroupSearch::FindEarliest(
     Time alone = kFarFuture;
     for (const StartOption* option : member.options) {
       const std::optional<Opening> opening =
-          availability_.FindEarliest(LaterNeed(option->need), snapshot_.now);
+          availability_.FindEarliest(needs_.later(option->need), snapshot_.now);
       if (opening.has_value() && !opening->shares.empty()) {
         alone = std::min(alone, opening->start);
       }

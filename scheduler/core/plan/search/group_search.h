@@ -12,6 +12,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "scheduler/core/plan/availability/availability.h"
@@ -46,10 +47,19 @@ std::optional<Allocation> PlaceRanks(
 
 class GroupSearch {
  public:
+  // What a start now needs, and one at some later time, of an option's need.
+  struct Needs {
+    std::function<Need(const Need&)> now = [](const Need& need) { return need; };
+    std::function<Need(const Need&)> later = LaterNeed;
+  };
+
   // `nodes` are those of the snapshot, with what the cycle has started on them. REQUIRES: all
   // outlive it.
   GroupSearch(const Snapshot& snapshot, Availability& availability, const PlannedNodes& nodes)
-      : snapshot_(snapshot), availability_(availability), nodes_(nodes) {}
+      : GroupSearch(snapshot, availability, nodes, Needs()) {}
+  GroupSearch(const Snapshot& snapshot, Availability& availability, const PlannedNodes& nodes,
+              Needs needs)
+      : snapshot_(snapshot), availability_(availability), nodes_(nodes), needs_(std::move(needs)) {}
 
   // The waiting components of the leader's group, in order.
   std::vector<const WaitingJob*> ComponentsOf(const WaitingJob& leader);
@@ -57,6 +67,11 @@ class GroupSearch {
   bool EverFit(const std::vector<GroupMember>& members);
   // A start of all now, in the members' order, with their ranks' places.
   std::optional<std::vector<MemberPlace>> FindNow(const std::vector<GroupMember>& members);
+  // The same for a start then, without ranks.
+  std::optional<std::vector<MemberPlace>> FindFrom(const std::vector<GroupMember>& members,
+                                                   Time start) {
+    return FindAt(members, start, false);
+  }
   // The earliest common opening, as Availability::FindEarliest words it; nothing when none is
   // found.
   std::optional<std::vector<MemberPlace>> FindEarliest(const std::vector<GroupMember>& members);
@@ -83,7 +98,8 @@ class GroupSearch {
   const Snapshot& snapshot_;
   Availability& availability_;
   const PlannedNodes& nodes_;
-  std::map<std::uint32_t, NodeTimeline> before_;  // of the nodes that a trial took of
+  const Needs needs_;
+  NodesBefore before_;  // of the nodes that a trial took of
   std::map<std::uint32_t, NodeSnapshot> node_snapshots_;
   std::map<JobId, std::vector<const WaitingJob*>> components_;  // by leader, once one was met
   std::map<std::vector<std::uint64_t>, bool> ever_fit_;         // by the shapes of the options

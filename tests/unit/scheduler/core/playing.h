@@ -63,6 +63,16 @@ class Playing {
     record.limit = std::chrono::seconds(seconds);
   }
 
+  // The components of a heterogeneous job, with ids in a row.
+  void SubmitTogether(const std::vector<ResourceRequest>& requests, std::int64_t seconds) {
+    const JobId leader(records_.size() + 1);
+    for (const ResourceRequest& request : requests) {
+      Submit(request, seconds);
+      snapshot_.waiting.back().submission = leader;
+      snapshot_.waiting.back().het_size = static_cast<std::uint32_t>(requests.size());
+    }
+  }
+
   // As it was submitted last, it ran before, and goes on at once with another number of nodes.
   void ComesBackResized() { snapshot_.waiting.back().resizing = true; }
 

@@ -32,7 +32,9 @@ class HetJobStarterTest : public ::testing::Test {
     WaitReasons reasons(cycle.state);
     JobStarter starter(cycle.state, reasons.verdicts());
     BackfillReservations reservations(cycle.state);
-    HetJobStarter(cycle.state, reasons, starter, reservations).LookAt(cycle.Waiting(leader));
+    KeptPlaces places(cycle.state, starter);
+    HetJobStarter(cycle.state, reasons, starter, reservations, places)
+        .LookAt(cycle.Waiting(leader));
     return cycle.Finish();
   }
   testing::World world_;

@@ -114,6 +114,65 @@ TEST(KeptPlaces, APlaceThatMovesForwardIsNotInTheWayOfAJobThatChangesItsSize) {
   EXPECT_EQ(run.Of(3).started, After(1)) << "once the place of the second has been put off";
 }
 
+TEST(KeptPlaces, AJobBehindOneThatOutlivesItsLimitKeepsNoSecondPlace) {
+  Playing run = Prompt({{.cores = 4}, {.cores = 4}});
+  run.config.prompt.slack = std::chrono::seconds(500);
+  run.Submit(Nodes(1), 100, 100000);
+  run.Submit(Tasks(1, 1), 3000);
+  run.RunCycle();
+  run.Submit(Nodes(1), 1000);
+  run.RunCycle();
+  run.MoveTo(After(300));
+  run.RunCycle();
+  run.Submit(Tasks(1, 3), 0, 10);
+  run.RunCycle();
+  EXPECT_EQ(run.Of(4).started, After(300)) << "beside the second, where nobody else is to start";
+}
+
+TEST(KeptPlaces, TheComponentsOfAHeterogeneousJobHaveOnePromise) {
+  Playing run = Prompt({{.cores = 4}, {.cores = 4}, {.cores = 4}});
+  run.config.prompt.slack = std::chrono::seconds(500);
+  run.config.prompt.backlog_permille = 0;
+  run.Submit(Nodes(1), 1000);
+  run.RunCycle();
+  run.SubmitTogether({Nodes(1), Nodes(2)}, 100);
+  run.RunCycle();
+  EXPECT_EQ(run.Of(2).by, After(1000 + 500));
+  EXPECT_EQ(run.Of(3).by, run.Of(2).by);
+  EXPECT_EQ(run.Of(2).promised, run.Of(3).promised) << "they are shown together";
+}
+
+TEST(KeptPlaces, AHeterogeneousJobStartsByItsPromiseHoweverManyShortOnesCome) {
+  Playing run = Prompt({{.cores = 4}, {.cores = 4}});
+  run.config.prompt.slack = std::chrono::seconds(900);
+  run.config.prompt.patience = std::chrono::hours(1000);
+  run.Submit(Nodes(1), 100);
+  run.SubmitTogether({Nodes(1), Nodes(1)}, 100);
+  run.RunCycle();
+  ASSERT_EQ(run.Of(2).by, After(100 + 900));
+  for (int i = 0; i < 40; ++i) {
+    run.Submit(Nodes(1), 45);
+    run.RunCycle();
+    run.MoveTo(After(30 * (i + 1)));
+    run.RunCycle();
+  }
+  run.RunDry();
+  EXPECT_LE(run.Of(2).started, After(100 + 900));
+  EXPECT_EQ(run.Of(3).started, run.Of(2).started);
+}
+
+TEST(KeptPlaces, AHeterogeneousJobStartsEarlyOnNodesThatOnlyItKeeps) {
+  Playing run = Prompt({{.cores = 4}, {.cores = 4}});
+  run.config.prompt.slack = std::chrono::seconds(50);
+  run.Submit(Nodes(1), 1000, 100);
+  run.SubmitTogether({Nodes(1), Tasks(1, 2)}, 2000);
+  run.RunCycle();
+  run.Advance();
+  run.RunCycle();
+  EXPECT_EQ(run.Of(2).started, After(100)) << "its place, from 1050 on, is its own";
+  EXPECT_EQ(run.Of(3).started, After(100));
+}
+
 JobId SubmitFor(PolicyWorld& world, const ResourceRequest& request, int minutes,
                 const std::string& partition, const std::string& account = "") {
   JobSpec spec = world.Spec(request);
@@ -291,7 +350,11 @@ Playing RandomLife() {
       request.min_nodes = request.tasks;
     }
     const auto limit = *rc::gen::inRange<std::int64_t>(1, 3000);
-    run.Submit(request, limit, *rc::gen::inRange<std::int64_t>(0, limit + 1));
+    if (*rc::gen::inRange(0, 5) == 0) {
+      run.SubmitTogether({request, Tasks(1)}, limit);
+    } else {
+      run.Submit(request, limit, *rc::gen::inRange<std::int64_t>(0, limit + 1));
+    }
     run.RunCycle();
     const auto until = now + *rc::gen::inRange<std::int64_t>(0, 800);
     while (run.Advance(After(until))) {

@@ -8,8 +8,8 @@
 #include <memory>
 
 #include "scheduler/core/plan/availability/availability.h"
-#include "scheduler/core/plan/cycle/cycle_state.h"
 #include "scheduler/core/plan/search/start_options.h"
+#include "scheduler/core/plan/start/cycle_state.h"
 #include "tests/unit/scheduler/core/builders.h"
 
 namespace muster::core::testing {
@@ -23,12 +23,14 @@ inline JobSpec WholeNodes(const World& world, std::uint32_t nodes) {
 
 class OneCycle {
  public:
-  explicit OneCycle(const World& world)
-      : snapshot_(BuildSnapshot(world.state, world.now)),
+  // `last`: the plan before it, if there was one.
+  explicit OneCycle(const World& world, const Plan* last = nullptr)
+      : snapshot_(BuildSnapshot(world.state, world.now, last)),
         options_(*snapshot_),
         availability_(*snapshot_),
         state(*snapshot_, world.config, options_, availability_) {}
 
+  const Snapshot& snapshot() const { return *snapshot_; }
   // REQUIRES: the job waits, by itself.
   const WaitingJob& Waiting(JobId job) const {
     return *std::find_if(snapshot_->waiting.begin(), snapshot_->waiting.end(),

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "scheduler/core/plan/availability/availability.h"
-#include "scheduler/core/plan/cycle/plan_draft.h"
 #include "scheduler/core/plan/search/eligibility.h"
 #include "scheduler/core/plan/search/planned_nodes.h"
 #include "scheduler/core/plan/search/preemption.h"
 #include "scheduler/core/plan/search/start_options.h"
+#include "scheduler/core/plan/start/plan_draft.h"
 #include "scheduler/core/policy/limits.h"
 #include "scheduler/core/power/power_limits.h"
 #include "scheduler/model/plan/snapshot.h"

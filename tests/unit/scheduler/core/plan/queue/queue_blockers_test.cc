@@ -1,4 +1,4 @@
-#include "scheduler/core/plan/cycle/queue_blockers.h"
+#include "scheduler/core/plan/queue/queue_blockers.h"
 
 #include <gtest/gtest.h>
 

@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <optional>
 
-#include "scheduler/core/plan/cycle/cycle_state.h"
-#include "scheduler/core/plan/cycle/shape_verdicts.h"
 #include "scheduler/core/plan/search/share_choice.h"
+#include "scheduler/core/plan/start/cycle_state.h"
+#include "scheduler/core/plan/start/shape_verdicts.h"
 #include "scheduler/model/machine/allocation.h"
 #include "scheduler/model/plan/reason.h"
 

@@ -1,4 +1,4 @@
-#include "scheduler/core/plan/cycle/plan_draft.h"
+#include "scheduler/core/plan/start/plan_draft.h"
 
 #include <algorithm>
 

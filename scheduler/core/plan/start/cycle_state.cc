@@ -1,4 +1,4 @@
-#include "scheduler/core/plan/cycle/cycle_state.h"
+#include "scheduler/core/plan/start/cycle_state.h"
 
 namespace muster::core {
 namespace {

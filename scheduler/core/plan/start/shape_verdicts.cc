@@ -1,4 +1,4 @@
-#include "scheduler/core/plan/cycle/shape_verdicts.h"
+#include "scheduler/core/plan/start/shape_verdicts.h"
 
 #include <algorithm>
 #include <utility>

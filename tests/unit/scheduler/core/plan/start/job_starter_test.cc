@@ -1,4 +1,4 @@
-#include "scheduler/core/plan/cycle/job_starter.h"
+#include "scheduler/core/plan/start/job_starter.h"
 
 #include <gtest/gtest.h>
 
