@@ -45,7 +45,7 @@ absl::Status ImportTopology(const std::string& path, MovedSettings* settings) {
 // What musterd would say of it.
 absl::Status CheckWritten(const std::string& text) {
   ASSIGN_OR_RETURN(ConfigFile file, ConfigFile::Parse(text, kWritten));
-  SchedulerConfig policy;
+  SchedulerConfig policy = DefaultSettings();
   RETURN_IF_ERROR(ReadSettings(file, policy));
   ASSIGN_OR_RETURN(const std::vector<PolicyObject> objects, ReadPolicy(file));
   return CheckPolicyFile(file, SitePolicy(), objects);

@@ -281,6 +281,7 @@ class SettingsImport {
     } else if (key == "killwait") {
       settings_.SetText("policy", "kill_grace", word.value + "s");
     } else if (key == "schedulertype") {
+      settings_.SetText("policy", "order", "priority");
       settings_.SetText("policy", "backfill",
                         Lower(word.value) == "sched/builtin" ? "none" : "hybrid");
     } else if (key == "topologyplugin") {

@@ -74,6 +74,7 @@ absl::StatusOr<sim::ClusterRun> AlikeNodes(const Invocation& invocation) {
   nodes.machine = sim::PlainMachine(static_cast<std::uint32_t>(cpus),
                                     static_cast<std::uint32_t>(gpus), model, memory);
   sim::ClusterRun run;
+  run.config = DefaultSettings();
   run.nodes.push_back(std::move(nodes));
   return run;
 }
@@ -188,6 +189,7 @@ std::string Quoted(const std::string& text) {
 
 absl::StatusOr<sim::ClusterRun> ReadCluster(ConfigFile& file, const std::string& directory) {
   sim::ClusterRun run;
+  run.config = DefaultSettings();
   for (const std::string& name : file.KeysUnder("nodes")) {
     ASSIGN_OR_RETURN(sim::NodeClass nodes, ReadNodes(file, name));
     run.nodes.push_back(std::move(nodes));

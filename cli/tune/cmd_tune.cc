@@ -77,7 +77,7 @@ absl::StatusOr<TuneWorkload> ReadWorkload(const Invocation& invocation) {
 
 // What is there: the configuration that --config names, or what a controller does without one.
 absl::StatusOr<TuneSettings> ReadCurrent(const Invocation& invocation) {
-  SchedulerConfig config;
+  SchedulerConfig config = DefaultSettings();
   if (invocation.Has("config")) {
     ASSIGN_OR_RETURN(ConfigFile file, ConfigFile::Load(invocation.Value("config")));
     RETURN_IF_ERROR(ReadSettings(file, config));

@@ -82,9 +82,29 @@ absl::StatusOr<std::string> WeighFairshareAlone(std::uint32_t weight, ConfigFile
   return key;
 }
 
+// The policy of that name, as --policy takes it; "muster" is the file's own.
+absl::StatusOr<std::string> SetPolicy(const std::string& name, ConfigFile* file) {
+  SchedulerConfig config;
+  RETURN_IF_ERROR(SetClusterPolicy(name, config));
+  if (name == "muster") {
+    return "";
+  }
+  const bool is_prompt = config.priority.order == QueueRule::kPrompt;
+  const char* order = file->Has("priority.order") ? "priority.order" : "policy.order";
+  RETURN_IF_ERROR(file->Set(order, is_prompt ? "prompt" : "priority"));
+  if (is_prompt) {
+    return order;
+  }
+  if (config.priority.weight_fairshare > 0) {
+    return WeighFairshareAlone(config.priority.weight_fairshare, file);
+  }
+  RETURN_IF_ERROR(file->Set("policy.backfill", Name(config.backfill)));
+  return std::string("policy.backfill");
+}
+
 // One change into the file, or into the run where no file says such a thing. Gives the key.
 absl::StatusOr<std::string> Make(const SettingChange& change, ConfigFile* file,
-                                 sim::Estimates* estimates) {
+                                 std::optional<sim::Estimates>* estimates) {
   ASSIGN_OR_RETURN(const std::string key, WholeKey(*file, change.key));
   if (change.sign != '=') {
     RETURN_IF_ERROR(SetNumber(change, key, file));
@@ -92,20 +112,14 @@ absl::StatusOr<std::string> Make(const SettingChange& change, ConfigFile* file,
   }
   if (key == kEstimates) {
     ASSIGN_OR_RETURN(*estimates, sim::ParseEstimates(change.value));
-    return !sim::FallShort(*estimates)
+    return !sim::FallShort(**estimates)
                ? absl::StatusOr<std::string>("")
                : absl::InvalidArgumentError(
                      "user-last-2 is for identical processors: a live job's limit is what it was "
                      "submitted with");
   }
   if (key == kPolicy) {
-    SchedulerConfig config;
-    RETURN_IF_ERROR(SetClusterPolicy(change.value, config));
-    if (config.priority.weight_fairshare > 0) {
-      return WeighFairshareAlone(config.priority.weight_fairshare, file);
-    }
-    RETURN_IF_ERROR(file->Set("policy.backfill", Name(config.backfill)));
-    return std::string("policy.backfill");
+    return SetPolicy(change.value, file);
   }
   RETURN_IF_ERROR(file->Set(key, change.value));
   return key;
@@ -115,7 +129,7 @@ absl::StatusOr<sim::ClusterRun> Changed(ConfigFile& file, const std::string& dir
                                         const std::string& text) {
   ASSIGN_OR_RETURN(const std::vector<SettingChange> changes, ReadChanges(text));
   std::vector<std::string> keys;
-  sim::Estimates estimates = sim::Estimates::kRequested;
+  std::optional<sim::Estimates> estimates;
   for (const SettingChange& change : changes) {
     ASSIGN_OR_RETURN(std::string key, Make(change, &file, &estimates));
     if (!key.empty()) {
@@ -128,7 +142,9 @@ absl::StatusOr<sim::ClusterRun> Changed(ConfigFile& file, const std::string& dir
       return UnknownKey(file, key);
     }
   }
-  run.estimates = estimates;
+  const bool is_prompt = run.config.priority.order == QueueRule::kPrompt;
+  run.estimates =
+      estimates.value_or(is_prompt ? sim::Estimates::kLearned : sim::Estimates::kRequested);
   return run;
 }
 

@@ -20,6 +20,7 @@
 #include "scheduler/model/settings/prices.h"
 #include "scheduler/model/settings/scheduler_config.h"
 #include "scheduler/settings/alerts/alert_rules.h"
+#include "scheduler/settings/settings_file.h"
 
 namespace muster::daemon {
 
@@ -44,7 +45,7 @@ struct DaemonConfig {
   AccessSettings access;
   SiteIssuer site;      // of tokens
   std::string network;  // --network: goes before the one that the file names
-  SchedulerConfig policy;
+  SchedulerConfig policy = DefaultSettings();
   std::string file;  // where these settings are from; empty: the command line alone
   int ready_fd = -1;
   bool restored = false;  // an old copy of the state was put in place: take it over, and end

@@ -134,6 +134,12 @@ absl::Status ReadKillGrace(ConfigFile& file, SchedulerConfig& policy) {
 
 }  // namespace
 
+SchedulerConfig DefaultSettings() {
+  SchedulerConfig policy;
+  policy.priority.order = QueueRule::kPrompt;
+  return policy;
+}
+
 absl::Status ReadSettings(ConfigFile& file, SchedulerConfig& policy) {
   RETURN_IF_ERROR(file.ReadDuration("policy.default_time_limit", &policy.default_time_limit));
   RETURN_IF_ERROR(ReadKillGrace(file, policy));
@@ -152,6 +158,9 @@ absl::Status ReadSettings(ConfigFile& file, SchedulerConfig& policy) {
   RETURN_IF_ERROR(ReadHealth(file, policy.health));
   RETURN_IF_ERROR(ReadCheckpoint(file, policy.checkpoint));
   RETURN_IF_ERROR(ReadElastic(file, policy.elastic));
+  if (file.Has("policy.backfill") || file.Has("policy.reservations")) {
+    policy.priority.order = QueueRule::kPriority;
+  }
   RETURN_IF_ERROR(ReadPriority(file, policy.priority));
   return ReadPower(file, policy);
 }

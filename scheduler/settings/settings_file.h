@@ -5,7 +5,8 @@
 //
 // One reader for the controller that schedules live and for the simulator that tries a file first.
 // Invariants: an error begins with FILE:LINE and leaves the settings unusable, not half-meant: the
-// caller drops them.
+// caller drops them. What a configuration does not say is as in DefaultSettings, but that one which
+// says how to backfill and names no order has the order that backfills so: "priority".
 
 #include "absl/status/status.h"
 #include "scheduler/model/settings/scheduler_config.h"
@@ -13,6 +14,10 @@
 
 namespace muster {
 
+// Of a site that says nothing: the order is "prompt".
+SchedulerConfig DefaultSettings();
+
+// Into DefaultSettings.
 absl::Status ReadSettings(ConfigFile& file, SchedulerConfig& policy);
 
 }  // namespace muster
