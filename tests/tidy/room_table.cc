@@ -33,11 +33,10 @@ constexpr RoomRow kRows[] = {
     {"scheduler/core", "place/nodes", "place state/tables"},
     {"scheduler/core", "place/worth", "place place/nodes"},
     {"scheduler/core", "plan",
-     "place/nodes plan/availability plan/cycle plan/queue plan/search plan/start power state "
-     "state/tables"},
+     "place/nodes plan/availability plan/cycle plan/queue plan/search power state state/tables"},
     {"scheduler/core", "plan/availability", "place place/nodes policy state/tables"},
     {"scheduler/core", "plan/cycle",
-     "place plan/availability plan/queue plan/search plan/start policy power prompt state/tables"},
+     "place plan/availability plan/queue plan/search plan/start policy prompt state/tables"},
     {"scheduler/core", "plan/queue", "place/nodes policy prompt share state/tables"},
     {"scheduler/core", "plan/search",
      "place place/nodes plan/availability policy power state/tables"},

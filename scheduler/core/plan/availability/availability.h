@@ -99,7 +99,7 @@ class Availability {
     nodes_.BreakGpu(node, model, from, until);
   }
   // These nodes are as they were again: undoes Take. `asked_more`: in the trial that ends so, other
-  // things than FindNow, FindAt, Fits and Take were asked; what is remembered is worked out anew.
+  // things than FindNow, FindAt, Fits and Take were asked; what is remembered is worked out again.
   void Restore(NodesBefore before, bool asked_more = false);
 
  private:
