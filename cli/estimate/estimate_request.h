@@ -11,8 +11,8 @@
 
 #include "absl/status/statusor.h"
 #include "cli/frame/verb.h"
+#include "scheduler/core/place/estimate/model_memory.h"
 #include "scheduler/core/place/worth/collective_cost.h"
-#include "scheduler/core/place/worth/model_memory.h"
 
 namespace muster::cli {
 
@@ -28,8 +28,6 @@ struct EstimateRequest {
   // The data-parallel ranks' links; nothing when no bandwidth is known.
   std::optional<core::LinkLevels> links;
 };
-
-std::vector<Option> EstimateOptions();
 
 // InvalidArgument names the option and the mend; with --cluster also what a call may return.
 absl::StatusOr<EstimateRequest> ReadEstimateRequest(const Invocation& invocation);

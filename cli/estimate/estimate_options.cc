@@ -1,0 +1,65 @@
+#include "cli/estimate/estimate_options.h"
+
+namespace muster::cli {
+namespace {
+
+Option Described(const char* name, const char* metavar, const char* text) {
+  return Option{.name = name, .letter = 0, .metavar = metavar, .text = text};
+}
+
+std::vector<Option> ModelOptions() {
+  return {Described("params", "N", "Parameters of the model in all: 7e9, 7B, 1.3B, 350M"),
+          Described("dtype", "TYPE", "bf16 (the default), fp16 or fp32"),
+          Described("hidden", "N", "Hidden size"),
+          Described("layers", "N", "Transformer layers"),
+          Described("heads", "N", "Attention heads; otherwise one for each 128 of the hidden size"),
+          Described("experts", "N", "Experts of a layer, of a mixture of experts"),
+          Described("experts-active", "N", "Experts to which a token is sent (2)"),
+          Described("expert-size", "N", "Inner size of one expert"),
+          Described("expert-layers", "N", "Layers that have experts; otherwise all")};
+}
+
+std::vector<Option> TrainingOptions() {
+  return {
+      Described("optimizer", "NAME",
+                "adam (the default), adamw, adam8bit, sgd or momentum (SGD with momentum)"),
+      Described("strategy", "NAME",
+                "ddp (the default), zero1, zero2, zero3 or fsdp, which is full sharding, as zero3"),
+      Described("offload", "LIST",
+                "What leaves the GPU: optimizer (with the gradients), weights, activations; "
+                "optimizer:nvme and weights:nvme to NVMe instead of the host"),
+      Described("pp", "N", "Pipeline-parallel degree (1)"),
+      Described("ep", "N", "Expert-parallel degree, a part of the data-parallel one (1)"),
+      Described("batch", "N", "Sequences that one replica works on at once, the micro-batch"),
+      Described("seq", "N", "Tokens of a sequence"),
+      Described("recompute", "WHAT", "none (the default), selective or full"),
+      Described("sequence-parallel", "", "Divide norms and dropouts by tp, too"),
+      Described("submit", "",
+                "Submit the script with one task a GPU, the memory that the estimate says and a "
+                "tenth more, and --parallel"),
+      Described("bandwidth", "RATE", "Of a GPU to others: 50e9, 50GB/s, 400Gb/s"),
+      Described("gpus-per-node", "N", "With --node-bandwidth: how many GPUs share a node"),
+      Described("node-bandwidth", "RATE",
+                "What a GPU sends to others of its node each second: 450GB/s")};
+}
+
+std::vector<Option> GpuOptions() {
+  return {Described("gpus", "N", "GPUs in all (1)"),
+          Described("tp", "N", "Tensor-parallel degree (1)"),
+          Described("gpu-memory", "LIST",
+                    "GPUs to fit into, by size (80G) or type and size (h100:80G,a100:40G); usual "
+                    "types otherwise"),
+          Described("cluster", "", "Fit into the GPU types of the live cluster")};
+}
+
+}  // namespace
+
+std::vector<Option> EstimateOptions() {
+  std::vector<Option> options = ModelOptions();
+  for (const std::vector<Option>& more : {GpuOptions(), TrainingOptions()}) {
+    options.insert(options.end(), more.begin(), more.end());
+  }
+  return options;
+}
+
+}  // namespace muster::cli
