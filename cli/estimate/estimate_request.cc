@@ -11,6 +11,7 @@
 #include "cli/parse/request/resources.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/words.h"
+#include "scheduler/core/place/estimate/gpu_sheet.h"
 
 namespace muster::cli {
 namespace {
@@ -39,17 +40,10 @@ constexpr std::array<Word<core::Recomputation>, 3> kRecomputations = {
      {"selective", core::Recomputation::kSelective},
      {"full", core::Recomputation::kFull}}};
 
-// Memory of usual types, as their makers' data sheets say it, in GiB.
-constexpr std::array<Word<std::uint64_t>, 9> kUsualGpus = {{{"t4", 16},
-                                                            {"v100", 32},
-                                                            {"a100-40", 40},
-                                                            {"l40s", 48},
-                                                            {"mi250x", 64},
-                                                            {"a100", 80},
-                                                            {"h100", 80},
-                                                            {"h200", 141},
-                                                            {"mi300x", 192}}};
-
+constexpr std::uint64_t kGibibyte = std::uint64_t{1} << 30;
+// Of the peak. Large runs reach 0.38 to 0.43 (A. Dubey et al., The Llama 3 herd of models, arXiv
+// 2407.21783, table 4).
+constexpr double kUsualFlopsUsed = 0.4;
 constexpr std::uint64_t kUsualHeadSize = 128;
 constexpr std::array<const char*, 4> kShapeOptions = {"batch", "seq", "hidden", "layers"};
 
@@ -248,6 +242,29 @@ absl::StatusOr<std::vector<GpuType>> ClusterGpus(const Invocation& invocation) {
   return types;
 }
 
+absl::Status ReadRun(const Invocation& invocation, EstimateRequest& request) {
+  if (!invocation.Has("tokens")) {
+    for (const char* name :
+         {"gpu-flops", "flops-used", "watts", "pue", "prices", "price-gpu-hour", "price-kwh"}) {
+      if (invocation.Has(name)) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("--", name, ": it goes with --tokens or --serve"));
+      }
+    }
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(request.tokens, ScaledOf(invocation, "tokens"));
+  if (!request.gpu.flops) {
+    return absl::InvalidArgumentError(
+        "--tokens: how fast is a GPU? name its type, like --gpu h100, or --gpu-flops");
+  }
+  ASSIGN_OR_RETURN(request.flops_used, PartOf(invocation, "flops-used", kUsualFlopsUsed));
+  ASSIGN_OR_RETURN(request.prices, ReadRunPrices(invocation));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::StatusOr<std::vector<GpuType>> ReadGpuTypes(const Invocation& invocation) {
   if (invocation.Has("cluster") && invocation.Has("gpu-memory")) {
     return absl::InvalidArgumentError("--cluster: not with --gpu-memory: leave one of them out");
@@ -257,8 +274,10 @@ absl::StatusOr<std::vector<GpuType>> ReadGpuTypes(const Invocation& invocation) 
   }
   std::vector<GpuType> types;
   if (!invocation.Has("gpu-memory")) {
-    for (const Word<std::uint64_t>& usual : kUsualGpus) {
-      types.push_back({usual.text, kGibibyte * usual.value});
+    for (const core::GpuSheet& usual : core::GpuSheets()) {
+      if (!invocation.Has("gpu") || invocation.Value("gpu") == usual.name) {
+        types.push_back({usual.name, Bytes(kGibibyte * usual.memory_gib)});
+      }
     }
     return types;
   }
@@ -268,8 +287,6 @@ absl::StatusOr<std::vector<GpuType>> ReadGpuTypes(const Invocation& invocation) 
   }
   return types;
 }
-
-}  // namespace
 
 absl::StatusOr<EstimateRequest> ReadEstimateRequest(const Invocation& invocation) {
   EstimateRequest request;
@@ -285,6 +302,8 @@ absl::StatusOr<EstimateRequest> ReadEstimateRequest(const Invocation& invocation
         "less");
   }
   ASSIGN_OR_RETURN(request.links, ReadLinks(invocation, request.setup));
+  ASSIGN_OR_RETURN(request.gpu, ReadGpuFigures(invocation));
+  RETURN_IF_ERROR(ReadRun(invocation, request));
   ASSIGN_OR_RETURN(request.gpu_types, ReadGpuTypes(invocation));
   return request;
 }

@@ -4,12 +4,16 @@
 
 #include "cli/parse/number.h"
 #include "cli/parse/scaled_number.h"
+#include "scheduler/base/decimal.h"
 #include "scheduler/base/status.h"
 
 namespace muster::cli {
 namespace {
 
 constexpr std::uint32_t kUsualActive = 2;
+constexpr int kAmountDecimals = 6;
+constexpr double kAmountUnit = 1e6;
+constexpr std::uint64_t kAmountMost = 1'000'000'000'000'000'000;
 
 absl::Status CheckExperts(const Invocation& invocation) {
   if (!invocation.Has("experts")) {
@@ -55,6 +59,30 @@ absl::StatusOr<double> BandwidthOf(const Invocation& invocation, const std::stri
     return OptionError(name, rate.status());
   }
   return static_cast<double>(*rate);
+}
+
+absl::StatusOr<double> AmountOf(const Invocation& invocation, const std::string& name) {
+  const std::optional<absl::uint128> amount =
+      ParseDecimal(invocation.Value(name), kAmountDecimals, kAmountMost, Rounding::kRefuse);
+  if (!amount) {
+    return absl::InvalidArgumentError(absl::StrCat("--", name, ": ", Quote(invocation.Value(name)),
+                                                   " is not an amount: use a number such as 2.5"));
+  }
+  return static_cast<double>(*amount) / kAmountUnit;
+}
+
+absl::StatusOr<double> PartOf(const Invocation& invocation, const std::string& name,
+                              double otherwise) {
+  if (!invocation.Has(name)) {
+    return otherwise;
+  }
+  const absl::StatusOr<double> part = AmountOf(invocation, name);
+  if (!part.ok() || *part <= 0 || *part > 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--", name, ": ", Quote(invocation.Value(name)),
+                     " is not a part: use a number above 0 and up to 1, such as 0.4"));
+  }
+  return *part;
 }
 
 absl::StatusOr<std::uint64_t> ParametersOf(const Invocation& invocation) {

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -51,6 +52,13 @@ absl::StatusOr<std::uint64_t> ScaledOf(const Invocation& invocation, const std::
 
 // Bytes a second. REQUIRES: the option is given.
 absl::StatusOr<double> BandwidthOf(const Invocation& invocation, const std::string& name);
+
+// Not negative, to the millionth. REQUIRES: the option is given.
+absl::StatusOr<double> AmountOf(const Invocation& invocation, const std::string& name);
+
+// A part of a whole: above 0 and at most 1.
+absl::StatusOr<double> PartOf(const Invocation& invocation, const std::string& name,
+                              double otherwise);
 
 // --params, which has to be there.
 absl::StatusOr<std::uint64_t> ParametersOf(const Invocation& invocation);

@@ -9,6 +9,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/size_text.h"
 #include "scheduler/base/text/words.h"
+#include "scheduler/core/place/estimate/run_cost.h"
 
 namespace muster::cli {
 namespace {
@@ -90,6 +91,45 @@ void AddWhereNotZero(Table& parts, const char* name, Bytes bytes) {
   }
 }
 
+std::optional<TrainingRun> RunOf(const EstimateRequest& request) {
+  if (!request.tokens) {
+    return std::nullopt;
+  }
+  const double seconds = core::TrainingSeconds(core::OperationsOf(request.setup.recomputation),
+                                               static_cast<double>(ActiveOf(request.setup)),
+                                               static_cast<double>(*request.tokens), request.gpus,
+                                               request.gpu.flops.value_or(0) * request.flops_used);
+  return TrainingRun{seconds,
+                     CostOfRun(seconds / 3600 * request.gpus, request.gpu, request.prices)};
+}
+
+Json RunDocument(const EstimateRequest& request, const std::optional<TrainingRun>& run) {
+  if (!run) {
+    return nullptr;
+  }
+  const RunCost& cost = run->cost;
+  return {{"tokens", *request.tokens},
+          {"flops_used", request.flops_used},
+          {"seconds", run->seconds},
+          {"gpu_hours", cost.gpu_hours},
+          {"kwh", ToJson(cost.kwh)},
+          {"price", ToJson(cost.price)},
+          {"currency", cost.currency.empty() ? Json(nullptr) : Json(cost.currency)}};
+}
+
+std::string RunText(const EstimateRequest& request, const std::optional<TrainingRun>& run) {
+  if (!run) {
+    return "";
+  }
+  const RunCost& cost = run->cost;
+  return absl::StrCat(
+      "\nrun         ", SpanText(run->seconds),
+      absl::StrFormat(" at %.3g TFLOP/s each, %.0f GPU hours",
+                      request.gpu.flops.value_or(0) * request.flops_used / 1e12, cost.gpu_hours),
+      cost.kwh ? absl::StrCat(", ", KwhText(*cost.kwh)) : "",
+      cost.price ? absl::StrCat(", ", PriceText(*cost.price, cost.currency)) : "");
+}
+
 }  // namespace
 
 TrainingEstimate EstimateTraining(const EstimateRequest& request) {
@@ -99,6 +139,7 @@ TrainingEstimate EstimateTraining(const EstimateRequest& request) {
   estimate.fits = FitsOf(request, estimate.memory.total);
   estimate.allreduce = TrafficOf(request, core::Collective::kAllReduce, gradients);
   estimate.step = StepTraffic(request, estimate.allreduce, gradients);
+  estimate.run = RunOf(request);
   return estimate;
 }
 
@@ -122,7 +163,8 @@ std::string TrainingDocument(const EstimateRequest& request, const TrainingEstim
                     {"fits", fits},
                     {"submit", SubmitOptionsOf(request, estimate.memory.total)},
                     {"allreduce", TrafficDocument(estimate.allreduce)},
-                    {"step", TrafficDocument(estimate.step)}});
+                    {"step", TrafficDocument(estimate.step)},
+                    {"run", RunDocument(request, estimate.run)}});
 }
 
 std::string TrainingPage(const EstimateRequest& request, const TrainingEstimate& estimate,
@@ -153,7 +195,8 @@ std::string TrainingPage(const EstimateRequest& request, const TrainingEstimate&
                       setup.tensor_parallel, " x pp ", setup.pipeline_parallel, ExpertsText(setup),
                       "\n\n", parts.Print(style), "\n", fits.Print(style), "\nall-reduce  ",
                       TrafficText(estimate.allreduce), "\neach step   ", TrafficText(estimate.step),
-                      "\nto submit   ", SubmitLine(SubmitOptionsOf(request, memory.total)), "\n");
+                      RunText(request, estimate.run), "\nto submit   ",
+                      SubmitLine(SubmitOptionsOf(request, memory.total)), "\n");
 }
 
 }  // namespace muster::cli

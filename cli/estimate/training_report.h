@@ -28,11 +28,17 @@ struct Traffic {
   core::CollectiveAlgorithm algorithm = core::CollectiveAlgorithm::kNone;
 };
 
+struct TrainingRun {
+  double seconds = 0;
+  RunCost cost;
+};
+
 struct TrainingEstimate {
   core::TrainingMemory memory;
   std::vector<Fit> fits;
-  Traffic allreduce;  // of the gradients
-  Traffic step;       // what the strategy sends for a step
+  Traffic allreduce;               // of the gradients
+  Traffic step;                    // what the strategy sends for a step
+  std::optional<TrainingRun> run;  // of --tokens
 };
 
 TrainingEstimate EstimateTraining(const EstimateRequest& request);

@@ -3,12 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdio>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "cli/estimate/estimate_options.h"
 #include "cli/estimate/estimate_request.h"
 #include "cli/estimate/estimate_submission.h"
 #include "cli/estimate/estimate_values.h"
+#include "cli/estimate/run_figures.h"
 #include "cli/estimate/training_report.h"
 #include "tests/unit/cli/program.h"
 
@@ -228,6 +231,74 @@ TEST(Estimate, OffloadAndExpertsAreRefusedWhereTheyMeanNothing) {
   EXPECT_THAT(experts("47B", {"--experts-active", "9"}), HasSubstr("9 of 8 experts"));
   EXPECT_THAT(experts("47B", {"--expert-layers", "33"}), HasSubstr("33 of 32 layers"));
   EXPECT_THAT(experts("47B", {"--ep", "3"}), HasSubstr("--ep: 3 does not divide both dp = 8"));
+}
+
+// Narayanan et al., arXiv 2104.04473, section 5.1: 34 days at 140 TFLOP/s of each GPU.
+TEST(Estimate, TheRunTakesAsLongAsMegatronsAuthorsSay) {
+  const Json run = EstimateDocument({"--params", "175B", "--tokens", "300B", "--gpus", "1024",
+                                     "--gpu", "a100", "--flops-used", "0.448718", "--recompute",
+                                     "full", "--pue", "1.1", "--price-gpu-hour", "2"})["run"];
+  EXPECT_NEAR(run["seconds"].get<double>() / 86400, 34, 0.5);
+  const auto hours = run["gpu_hours"].get<double>();
+  EXPECT_NEAR(hours, 1024 * run["seconds"].get<double>() / 3600, 1);
+  EXPECT_DOUBLE_EQ(run["kwh"].get<double>(), hours * 0.4 * 1.1);
+  EXPECT_DOUBLE_EQ(run["price"].get<double>(), hours * 2);
+  EXPECT_TRUE(run["currency"].is_null());
+  EXPECT_TRUE(SevenBillion("ddp")["run"].is_null());
+  EXPECT_THAT(Estimate({"--params", "7B", "--tokens", "1T", "--gpus", "64", "--gpu", "h100"}).out,
+              HasSubstr("\nrun         19.19 d at 396 TFLOP/s each, 29479 GPU hours, 20.64 MWh\n"
+                        "to submit"));
+}
+
+TEST(Estimate, PricesComeFromAConfiguration) {
+  const std::string path = testing::TempDir() + "estimate_prices.toml";
+  std::ofstream(path) << "[price]\ncurrency = \"EUR\"\ngpu_hour = 1.5\nkwh = 0.25\n"
+                         "[price.2999-01-01]\ngpu_hour = 9.0\n";
+  const Words words = {"--params", "1B",      "--tokens", "6B",       "--gpu-flops",
+                       "100T",     "--watts", "1000",     "--prices", path};
+  const Json run = EstimateDocument(words)["run"];
+  const auto hours = run["gpu_hours"].get<double>();
+  EXPECT_DOUBLE_EQ(hours, 6.0 * 1e9 * 6e9 / 40e12 / 3600);
+  EXPECT_DOUBLE_EQ(run["price"].get<double>(), hours * 1.75);
+  EXPECT_EQ(run["currency"], "EUR");
+  std::ofstream(path) << "[scheduler]\n";
+  EXPECT_THAT(Refused(words), HasSubstr("has no [price]: use --price-gpu-hour"));
+  std::remove(path.c_str());
+}
+
+// DeepSeek-V3 (arXiv 2412.19437), table 1: 2.788 million GPU hours at 2 dollars are 5.576 million.
+TEST(Estimate, GpuHoursCostWhatDeepSeeksReportSays) {
+  const RunPrices prices{.currency = "USD", .gpu_hour = 2, .kwh = std::nullopt, .pue = 1};
+  const RunCost cost = CostOfRun(2.788e6, GpuFigures{}, prices);
+  EXPECT_DOUBLE_EQ(cost.price.value(), 5.576e6);
+  EXPECT_FALSE(cost.kwh.has_value());
+  EXPECT_EQ(PriceText(*cost.price, cost.currency), "5576000 USD");
+  EXPECT_EQ(PriceText(0.25, ""), "price 0.25");
+  EXPECT_EQ(SpanText(0.0125), "12.5 ms");
+  EXPECT_EQ(SpanText(7000), "117 min");
+  EXPECT_EQ(KwhText(449'000), "449 MWh");
+}
+
+TEST(Estimate, ARunNeedsTheSpeedOfAGpu) {
+  EXPECT_THAT(Refused({"--params", "7B", "--tokens", "1T"}),
+              HasSubstr("--tokens: how fast is a GPU? name its type, like --gpu h100"));
+  EXPECT_THAT(Refused({"--params", "7B", "--gpu", "h9000"}),
+              HasSubstr("--gpu: \"h9000\" is not known: use t4, v100"));
+  EXPECT_EQ(Refused({"--params", "7B", "--watts", "300"}),
+            "muster estimate: --watts: it goes with --tokens or --serve\n");
+  const auto run = [](Words more) {
+    Words options = {"--params", "7B", "--tokens", "1T", "--gpu", "h100"};
+    options.insert(options.end(), more.begin(), more.end());
+    return Refused(options);
+  };
+  EXPECT_THAT(run({"--flops-used", "40"}), HasSubstr("--flops-used: \"40\" is not a part"));
+  EXPECT_THAT(run({"--price-gpu-hour", "cheap"}), HasSubstr("\"cheap\" is not an amount"));
+  EXPECT_THAT(run({"--price-gpu-hour", "-1"}), HasSubstr("\"-1\" is not an amount"));
+  EXPECT_THAT(run({"--pue", "0.5"}), HasSubstr("--pue: a data centre takes no less"));
+  const ProgramEnd end = Estimate({"--params", "7B", "--tokens", "1T", "--gpu", "h100", "--prices",
+                                   "/nonexistent/musterd.toml"});
+  EXPECT_EQ(end.code, 1);
+  EXPECT_THAT(end.err, HasSubstr("/nonexistent/musterd.toml"));
 }
 
 TEST(Estimate, SaysHowToSubmitATaskForEachGpuWithItsMemoryAndATenthMore) {
