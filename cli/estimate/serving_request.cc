@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "cli/estimate/estimate_request.h"
@@ -132,7 +133,10 @@ absl::Status ReadBatch(const Invocation& invocation, ServingRequest& request) {
     return absl::InvalidArgumentError(
         "--params, --layers, --kv-heads: together more than 64 bits of bytes: use less");
   }
-  const Bytes memory(request.gpu.memory->value() * request.tensor_parallel);
+  const std::uint64_t each =
+      std::min(request.gpu.memory->value(),
+               std::numeric_limits<std::uint64_t>::max() / request.tensor_parallel);
+  const Bytes memory(each * request.tensor_parallel);
   request.batch_most =
       core::SequencesThatFit(request.model, memory, std::uint64_t{request.prompt} + request.output);
   const auto usual = static_cast<std::uint32_t>(

@@ -112,8 +112,12 @@ std::optional<Bytes> ActivationBytes(const TrainingSetup& setup, const Transform
 std::optional<Bytes> WorkingBytes(const TrainingSetup& setup, const TransformerShape& shape) {
   Wide working = 0;
   if (setup.strategy >= ShardingStrategy::kZero3) {
-    const std::uint64_t inner = setup.experts ? setup.experts->inner : 0;
-    const std::optional<Wide> matrix = Times(Wide(shape.hidden), std::max(4 * shape.hidden, inner));
+    const Wide inner = setup.experts ? setup.experts->inner : 0;
+    const Wide wide = std::max(Wide(4) * shape.hidden, inner);
+    if (wide > kMost) {
+      return std::nullopt;
+    }
+    const std::optional<Wide> matrix = Times(Wide(shape.hidden), absl::Uint128Low64(wide));
     const auto bytes = Times(matrix, 2 * std::uint64_t{BytesOf(setup.number_type)});
     if (!bytes) {
       return std::nullopt;

@@ -194,6 +194,14 @@ TEST(ModelMemory, WhatDoesNotFitSixtyFourBitsIsRefused) {
   EXPECT_FALSE(MemoryOf(setup).has_value());
   setup.shape->sequence = std::uint64_t{1} << 31;
   EXPECT_FALSE(MemoryOf(setup).has_value());
+  setup = Gpt3();
+  setup.strategy = Strategy::kZero3;
+  setup.recomputation = Recomputation::kSelective;
+  setup.shape = TransformerShape{
+      .micro_batch = 1, .sequence = 1, .hidden = std::uint64_t{1} << 50, .layers = 1, .heads = 1};
+  EXPECT_FALSE(MemoryOf(setup).has_value()) << "the largest matrix";
+  setup.shape->hidden = (std::uint64_t{1} << 62) + 1;
+  EXPECT_FALSE(MemoryOf(setup).has_value());
 }
 
 TEST(ModelMemory, TheLeastNumberOfGpusFitsAndOneLessDoesNot) {
