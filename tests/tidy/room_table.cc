@@ -174,6 +174,7 @@ constexpr RoomRow kRows[] = {
     {"cli", "dev",
      "connect controller controller/query frame images jobs/submit page parse request run"},
     {"cli", "frame", "page parse"},
+    {"cli", "estimate", "controller/query frame page parse parse/request"},
     {"cli", "images", "controller frame page request request/container"},
     {"cli", "jobs",
      "controller controller/query controller/streams frame images jobs/submit page parse "
@@ -186,7 +187,7 @@ constexpr RoomRow kRows[] = {
     {"cli", "notify", "controller controller/streams frame page parse/request sheet"},
     {"cli", "parse/request", "parse"},
     {"cli", "picture", "page sheet"},
-    {"cli", "place", "controller/query frame page parse parse/request picture request sheet up"},
+    {"cli", "place", "frame page parse parse/request picture request sheet up"},
     {"cli", "report", "controller controller/query frame page"},
     {"cli", "request", "frame parse parse/request request/container request/record"},
     {"cli", "run",

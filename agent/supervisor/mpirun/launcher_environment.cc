@@ -44,6 +44,13 @@ void DropLaunchersOpenMp(const Machine& machine, Variables* variables,
   if (!cpus.ok() || places.empty() || places != PlacesOf(machine, *cpus)) {
     return;
   }
+  const std::string threads = variables->Get("OMP_NUM_THREADS", "");
+  for (const char* name : kBlasThreads) {
+    if (variables->Has(name) && variables->Get(name, "") == threads) {
+      variables->Erase(name);
+      dropped->emplace_back(name);
+    }
+  }
   for (const char* name : {"OMP_PLACES", "OMP_PROC_BIND", "OMP_NUM_THREADS"}) {
     variables->Erase(name);
     dropped->emplace_back(name);
@@ -129,7 +136,7 @@ void SetDaemon(const SupervisorOrder& order, const NodeAllocation& whole, Launch
       whole.ranks.begin(), whole.ranks.end(),
       [&](const RankPlacement& rank) { return rank.cpus.Count() == first.cpus.Count(); });
   if (alike) {
-    SetDefault("OMP_NUM_THREADS", absl::StrCat(std::max(first.cpus.Count(), 1U)), variables);
+    SetThreads(std::max(first.cpus.Count(), 1U), variables);
   }
   if (first.gpus.empty() && !variables->Has("OMP_PLACES") && !variables->Has("OMP_PROC_BIND")) {
     variables->Set("OMP_PLACES", std::string("cores"));  // of what the rank is bound to
@@ -154,10 +161,9 @@ std::vector<std::string> InnerRankEnvironment(const SupervisorOrder& order,
     SetCpuBindings(node, &variables);
     SetPlace(*inner.place, &variables);
     SetOpenMp(order, *inner.place, &variables);
-  } else if (!inner.bound && !variables.Has("OMP_NUM_THREADS")) {
+  } else if (!inner.bound) {
     // They share what there is.
-    variables.Set("OMP_NUM_THREADS",
-                  std::max(inner.cpus.Count() / std::max(inner.local_size, 1U), 1U));
+    SetThreads(std::max(inner.cpus.Count() / std::max(inner.local_size, 1U), 1U), &variables);
   }
   // Those that are taken away come first: one may have got another value.
   const std::vector<std::string> set = variables.List();

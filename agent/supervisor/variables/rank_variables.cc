@@ -63,13 +63,23 @@ std::string PlacesOf(const Machine& machine, const CpuSet& cpus) {
   return absl::StrJoin(places, ",");
 }
 
-void SetOpenMp(const SupervisorOrder& order, const RankPlacement& rank, Variables* variables) {
-  if (!variables->Has("OMP_NUM_THREADS")) {
-    // The launcher of an elastic job shares them out among its workers, one for each GPU.
-    const std::size_t workers = order.launch.spec.elastic ? rank.gpus.size() : 1;
-    variables->Set("OMP_NUM_THREADS",
-                   std::max<std::size_t>(rank.cpus.Count() / std::max<std::size_t>(workers, 1), 1));
+void SetThreads(std::size_t threads, Variables* variables) {
+  if (variables->Has("OMP_NUM_THREADS")) {
+    return;
   }
+  variables->Set("OMP_NUM_THREADS", threads);
+  for (const char* name : kBlasThreads) {
+    if (!variables->Has(name)) {
+      variables->Set(name, threads);
+    }
+  }
+}
+
+void SetOpenMp(const SupervisorOrder& order, const RankPlacement& rank, Variables* variables) {
+  // The launcher of an elastic job shares them out among its workers, one for each GPU.
+  const std::size_t workers = order.launch.spec.elastic ? rank.gpus.size() : 1;
+  SetThreads(std::max<std::size_t>(rank.cpus.Count() / std::max<std::size_t>(workers, 1), 1),
+             variables);
   const bool starts_workers = !rank.gpus.empty() || order.launch.spec.elastic;
   if (variables->Has("OMP_PLACES") || variables->Has("OMP_PROC_BIND") || starts_workers ||
       !order.machine.enforced) {

@@ -5,6 +5,8 @@
 //
 // Thread promise: one owner; the functions are pure. Invariant: a name is in it once.
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -85,9 +87,18 @@ void SetPlace(const RankPlacement& rank, Variables* variables);
 // OMP_PLACES for those threads: one place a core.
 std::string PlacesOf(const Machine& machine, const CpuSet& cpus);
 
-// OpenMP's, unless the user chose his own. Not where the rank starts workers of its own, as
-// frameworks on GPUs and launchers do: once such a program has bound its first thread, they would
-// all inherit that one core.
+// The variables that say how many threads a library of linear algebra starts: OpenBLAS, MKL, BLIS,
+// NumExpr. Each follows OMP_NUM_THREADS where it is not set, unless it was built without OpenMP.
+inline constexpr std::array<const char*, 4> kBlasThreads = {
+    "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "NUMEXPR_NUM_THREADS"};
+
+// How many threads OpenMP and those libraries start, but for what the user chose: his
+// OMP_NUM_THREADS holds for the libraries, too.
+void SetThreads(std::size_t threads, Variables* variables);
+
+// OpenMP's and these, unless the user chose his own. The places not where the rank starts workers
+// of its own, as frameworks on GPUs and launchers do: once such a program has bound its first
+// thread, they would all inherit that one core.
 void SetOpenMp(const SupervisorOrder& order, const RankPlacement& rank, Variables* variables);
 
 }  // namespace muster::agent

@@ -259,6 +259,22 @@ TEST(EnvironmentTest, LeavesOpenMpToTheUserWhoSetIt) {
   EXPECT_THAT(RankOf(order, 1), Not(Contains(StartsWith("OMP_PLACES"))));
 }
 
+TEST(EnvironmentTest, LibrariesOfLinearAlgebraStartAsManyThreads) {
+  SupervisorOrder order = Order();
+  GiveGpus({}, &order);
+  for (const char* name :
+       {"OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS", "NUMEXPR_NUM_THREADS"}) {
+    EXPECT_THAT(RankOf(order, 1), Contains(absl::StrCat(name, "=4")));
+  }
+  order.launch.program.environment = {"MKL_NUM_THREADS=2"};
+  EXPECT_THAT(RankOf(order, 1), Contains("MKL_NUM_THREADS=2"));
+  EXPECT_THAT(RankOf(order, 1), Contains("OPENBLAS_NUM_THREADS=4"));
+  // What the user says of OpenMP holds for all of them.
+  order.launch.program.environment = {"OMP_NUM_THREADS=1"};
+  EXPECT_THAT(RankOf(order, 1), Not(Contains(StartsWith("MKL_NUM_THREADS"))));
+  EXPECT_THAT(RankOf(order, 1), Not(Contains(StartsWith("OPENBLAS_NUM_THREADS"))));
+}
+
 TEST(EnvironmentTest, LeavesTheThreadsOfLaunchersUnboundSoThatTheirWorkersAre) {
   SupervisorOrder order = Order();
   GiveGpus({}, &order);

@@ -145,8 +145,10 @@ TEST(LauncherEnvironmentTest, ADaemonsRanksAreNotGivenItsOwnPlaces) {
   node.ranks[1].cpus = CpuSet::Of({4, 5});
   Variables variables({"RANK=0", "WORLD_SIZE=1"});
   SetDaemon(order, node, LauncherKind::kHydraAsPlanned, &variables);
-  EXPECT_THAT(variables.List(), ElementsAre("HYDRA_BINDING=user:2+3,4+5", "OMP_NUM_THREADS=2",
-                                            "OMP_PLACES=cores", "OMP_PROC_BIND=close"));
+  EXPECT_THAT(variables.List(),
+              ElementsAre("BLIS_NUM_THREADS=2", "HYDRA_BINDING=user:2+3,4+5", "MKL_NUM_THREADS=2",
+                          "NUMEXPR_NUM_THREADS=2", "OMP_NUM_THREADS=2", "OMP_PLACES=cores",
+                          "OMP_PROC_BIND=close", "OPENBLAS_NUM_THREADS=2"));
   Variables chosen({"HYDRA_BINDING=none", "OMP_PROC_BIND=spread", "OMP_NUM_THREADS=7"});
   SetDaemon(order, node, LauncherKind::kHydraAsPlanned, &chosen);
   EXPECT_THAT(chosen.List(),
@@ -167,12 +169,15 @@ TEST(LauncherEnvironmentTest, ALauncherThatIsARankHandsNoPlacesOfItsOwnOn) {
   InnerRank rank;
   rank.local_size = 2;
   rank.cpus = CpuSet::Of({0, 1});
-  rank.own = {"MUSTER_CPUS=0-1", "OMP_NUM_THREADS=2", "OMP_PLACES={0},{1}", "OMP_PROC_BIND=close"};
+  rank.own = {"MUSTER_CPUS=0-1",     "OMP_NUM_THREADS=2", "OMP_PLACES={0},{1}",
+              "OMP_PROC_BIND=close", "MKL_NUM_THREADS=2", "OPENBLAS_NUM_THREADS=7"};
   const std::vector<std::string> given = InnerRankEnvironment(order, 0, rank);
   EXPECT_THAT(given, Contains("OMP_PLACES"));
   EXPECT_THAT(given, Contains("OMP_NUM_THREADS=1"));
   EXPECT_THAT(given, Not(Contains(StartsWith("OMP_PLACES="))));
-  rank.own[2] = "OMP_PLACES={0}";  // its user's
+  EXPECT_THAT(given, Contains("MKL_NUM_THREADS=1"));
+  EXPECT_THAT(given, Contains("OPENBLAS_NUM_THREADS=7"));  // its user's
+  rank.own[2] = "OMP_PLACES={0}";                          // its user's
   EXPECT_THAT(InnerRankEnvironment(order, 0, rank), Not(Contains("OMP_PLACES")));
 }
 

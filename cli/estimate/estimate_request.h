@@ -10,9 +10,10 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "cli/estimate/run_figures.h"
 #include "cli/frame/verb.h"
+#include "scheduler/core/place/estimate/model_memory.h"
 #include "scheduler/core/place/worth/collective_cost.h"
-#include "scheduler/core/place/worth/model_memory.h"
 
 namespace muster::cli {
 
@@ -27,11 +28,16 @@ struct EstimateRequest {
   std::vector<GpuType> gpu_types;
   // The data-parallel ranks' links; nothing when no bandwidth is known.
   std::optional<core::LinkLevels> links;
+  std::optional<std::uint64_t> tokens;  // then the GPU's speed is known
+  GpuFigures gpu;
+  double flops_used = 1;
+  RunPrices prices;
 };
-
-std::vector<Option> EstimateOptions();
 
 // InvalidArgument names the option and the mend; with --cluster also what a call may return.
 absl::StatusOr<EstimateRequest> ReadEstimateRequest(const Invocation& invocation);
+
+// --gpu-memory, --cluster, the type of --gpu, or usual types.
+absl::StatusOr<std::vector<GpuType>> ReadGpuTypes(const Invocation& invocation);
 
 }  // namespace muster::cli

@@ -8,10 +8,13 @@
 // state, K = 12 for Adam (a copy of the weights, momentum and variance, 4 bytes each). ZeRO stage 1
 // divides the optimizer's part by the data-parallel degree, stage 2 the gradients', too, stage 3
 // all; FSDP with full sharding is stage 3. Activations: V. Korthikanti et al., Reducing activation
-// recomputation in large transformer models, MLSys 2023 (arXiv 2205.05198), section 4. Not counted:
-// the framework's own memory, communication buffers, fragmentation, embeddings' and logits'
-// activations. Invariants: integers throughout, parts rounded up; what does not fit 64 bits is
-// refused.
+// recomputation in large transformer models, MLSys 2023 (arXiv 2205.05198), section 4. Offload: J.
+// Ren et al., ZeRO-Offload, USENIX ATC 2021 (arXiv 2101.06840), section 4: gradients and optimizer
+// state move to the host, 14 P bytes, and the weights' 2 P stay; S. Rajbhandari et al.,
+// ZeRO-Infinity, SC 2021 (arXiv 2104.07857): weights and activation checkpoints, too, and to NVMe.
+// Not counted: the framework's own memory, communication buffers, fragmentation, embeddings' and
+// logits' activations. Invariants: integers throughout, parts rounded up; what does not fit 64 bits
+// is refused.
 
 #include <cstdint>
 #include <optional>
@@ -19,6 +22,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "scheduler/core/place/estimate/expert_layers.h"
 #include "scheduler/model/value/fields.h"
 #include "scheduler/model/value/units.h"
 
@@ -31,6 +35,20 @@ enum class Recomputation : std::uint8_t {
   kNone,
   kSelective,  // of attention, which is also what fused attention amounts to
   kFull,       // of everything but each layer's input
+};
+
+enum class StatePlace : std::uint8_t { kGpu, kHost, kNvme };
+
+// Where what training keeps between its steps lies.
+struct Offload {
+  StatePlace optimizer = StatePlace::kGpu;  // and the gradients, which its step reads
+  StatePlace weights = StatePlace::kGpu;
+  bool activations = false;  // each layer's input to the host, with full recomputation
+  static constexpr auto Fields(auto list) {
+    return list(Field{"optimizer", &Offload::optimizer}, Field{"weights", &Offload::weights},
+                Field{"activations", &Offload::activations});
+  }
+  friend bool operator==(const Offload&, const Offload&) = default;
 };
 
 // The shape of a transformer and of what one replica works on at once.
@@ -60,6 +78,9 @@ struct TrainingSetup {
   bool sequence_parallel = false;  // activations of norms and dropouts divided by tp, too
   Recomputation recomputation = Recomputation::kNone;
   std::optional<TransformerShape> shape;  // without it activations are not counted
+  Offload offload;
+  std::optional<ExpertShape> experts;  // whose parameters are among `parameters`
+  std::uint32_t expert_parallel = 1;   // a divisor of data_parallel and of the experts
   static constexpr auto Fields(auto list) {
     return list(Field{"parameters", &TrainingSetup::parameters},
                 Field{"number_type", &TrainingSetup::number_type},
@@ -70,7 +91,9 @@ struct TrainingSetup {
                 Field{"pipeline_parallel", &TrainingSetup::pipeline_parallel},
                 Field{"sequence_parallel", &TrainingSetup::sequence_parallel},
                 Field{"recomputation", &TrainingSetup::recomputation},
-                Field{"shape", &TrainingSetup::shape});
+                Field{"shape", &TrainingSetup::shape}, Field{"offload", &TrainingSetup::offload},
+                Field{"experts", &TrainingSetup::experts},
+                Field{"expert_parallel", &TrainingSetup::expert_parallel});
   }
   friend bool operator==(const TrainingSetup&, const TrainingSetup&) = default;
 };
@@ -81,12 +104,17 @@ struct TrainingMemory {
   Bytes gradients;
   Bytes optimizer;
   Bytes activations;
-  Bytes total;
+  Bytes working;  // of the layer in work: its gathered weights, its activations computed again
+  Bytes total;    // of the GPU's own memory
+  Bytes host;     // the GPU's share of its host's memory
+  Bytes nvme;     // and of NVMe
   static constexpr auto Fields(auto list) {
-    return list(
-        Field{"weights", &TrainingMemory::weights}, Field{"gradients", &TrainingMemory::gradients},
-        Field{"optimizer", &TrainingMemory::optimizer},
-        Field{"activations", &TrainingMemory::activations}, Field{"total", &TrainingMemory::total});
+    return list(Field{"weights", &TrainingMemory::weights},
+                Field{"gradients", &TrainingMemory::gradients},
+                Field{"optimizer", &TrainingMemory::optimizer},
+                Field{"activations", &TrainingMemory::activations},
+                Field{"working", &TrainingMemory::working}, Field{"total", &TrainingMemory::total},
+                Field{"host", &TrainingMemory::host}, Field{"nvme", &TrainingMemory::nvme});
   }
   friend bool operator==(const TrainingMemory&, const TrainingMemory&) = default;
 };
@@ -107,11 +135,18 @@ std::uint32_t OptimizerBytesOf(Optimizer optimizer, NumberType type);
 //   selective recomputation drops the term in s^2; full keeps e s b h (over t when sequence
 //   parallel) of each layer.
 // The first pipeline stage holds pp micro-batches of L/pp layers: L of them (section 4.2.3).
-// Nothing when a number does not fit 64 bits. REQUIRES: degrees and the shape's numbers are not 0.
+// Of the layer in work, when the shape is known: with ZeRO-3 the largest matrix, h by 4h or h by an
+// expert's size, is gathered with its gradients, 2e bytes a parameter over t (ZeRO-Infinity,
+// section 3, MSWM); with full recomputation one layer's activations.
+// Experts: their parameters are divided by ep, too, and sharded over dp/ep ranks (S. Rajbhandari et
+// al., DeepSpeed-MoE, arXiv 2201.05596, section 5). A layer of experts keeps the MLP's part of the
+// activations, s b h (e + 8e/t), for each of the k experts of a token: our count, by section 4.1.
+// Nothing when a number does not fit 64 bits. REQUIRES: degrees and the shape's numbers are not 0;
+// experts hold no more than `parameters`.
 std::optional<TrainingMemory> MemoryOf(const TrainingSetup& setup);
 
-// The least data-parallel degree, up to `most`, with which `setup` fits into `memory`; nothing when
-// none does.
+// The least data-parallel degree, up to `most` and a multiple of the expert-parallel one, with
+// which `setup` fits into `memory`; nothing when none does.
 std::optional<std::uint32_t> LeastDataParallel(TrainingSetup setup, Bytes memory,
                                                std::uint32_t most);
 

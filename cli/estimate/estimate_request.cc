@@ -1,26 +1,20 @@
-#include "cli/place/estimate_request.h"
+#include "cli/estimate/estimate_request.h"
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "cli/controller/query/node_query.h"
+#include "cli/estimate/estimate_values.h"
 #include "cli/parse/number.h"
 #include "cli/parse/request/resources.h"
-#include "cli/parse/scaled_number.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/words.h"
+#include "scheduler/core/place/estimate/gpu_sheet.h"
 
 namespace muster::cli {
 namespace {
-
-template <class T>
-struct Word {
-  const char* text;
-  T value;
-};
 
 constexpr std::array<Word<core::NumberType>, 6> kNumberTypes = {
     {{"bf16", core::NumberType::kBf16},
@@ -46,55 +40,19 @@ constexpr std::array<Word<core::Recomputation>, 3> kRecomputations = {
      {"selective", core::Recomputation::kSelective},
      {"full", core::Recomputation::kFull}}};
 
-// Memory of usual types, as their makers' data sheets say it, in GiB.
-constexpr std::array<Word<std::uint64_t>, 9> kUsualGpus = {{{"t4", 16},
-                                                            {"v100", 32},
-                                                            {"a100-40", 40},
-                                                            {"l40s", 48},
-                                                            {"mi250x", 64},
-                                                            {"a100", 80},
-                                                            {"h100", 80},
-                                                            {"h200", 141},
-                                                            {"mi300x", 192}}};
-
+constexpr std::uint64_t kGibibyte = std::uint64_t{1} << 30;
+// Of the peak. Large runs reach 0.38 to 0.43 (A. Dubey et al., The Llama 3 herd of models, arXiv
+// 2407.21783, table 4).
+constexpr double kUsualFlopsUsed = 0.4;
 constexpr std::uint64_t kUsualHeadSize = 128;
 constexpr std::array<const char*, 4> kShapeOptions = {"batch", "seq", "hidden", "layers"};
 
-absl::Status OptionError(const std::string& name, const absl::Status& status) {
-  return absl::InvalidArgumentError(absl::StrCat("--", name, ": ", std::string(status.message())));
-}
-
-template <class T, std::size_t N>
-absl::StatusOr<T> OneOf(const Invocation& invocation, const std::string& name,
-                        const std::array<Word<T>, N>& words) {
-  const std::string text =
-      invocation.Has(name) ? invocation.Value(name) : std::string(words.front().text);
-  std::string known;
-  for (const Word<T>& word : words) {
-    if (text == word.text) {
-      return word.value;
-    }
-    absl::StrAppend(&known, known.empty() ? "" : ", ", word.text);
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("--", name, ": ", Quote(text), " is not one: use ", known));
-}
-
-absl::StatusOr<std::uint32_t> CountOf(const Invocation& invocation, const std::string& name,
-                                      std::uint32_t otherwise) {
-  if (!invocation.Has(name)) {
-    return otherwise;
-  }
-  const absl::StatusOr<std::uint32_t> count = ParseCount(invocation.Value(name));
-  return count.ok() ? count : OptionError(name, count.status());
-}
-
 absl::StatusOr<std::optional<core::TransformerShape>> ReadShape(const Invocation& invocation) {
-  std::size_t given = 0;
-  for (const char* name : kShapeOptions) {
-    given += invocation.Has(name) ? 1 : 0;
-  }
-  if (given == 0 && !invocation.Has("heads")) {
+  // Experts need --hidden and --layers alone.
+  const bool of_experts = invocation.Has("experts") || invocation.Has("expert-size");
+  const bool asked = invocation.Has("batch") || invocation.Has("seq") || invocation.Has("heads") ||
+                     (!of_experts && (invocation.Has("hidden") || invocation.Has("layers")));
+  if (!asked) {
     return std::optional<core::TransformerShape>();
   }
   for (const char* name : kShapeOptions) {
@@ -114,6 +72,77 @@ absl::StatusOr<std::optional<core::TransformerShape>> ReadShape(const Invocation
   return std::optional(shape);
 }
 
+struct Offloaded {
+  const char* text;
+  core::StatePlace core::Offload::*place;  // null: activations
+  core::StatePlace value;
+};
+constexpr std::array<Offloaded, 7> kOffloads = {
+    {{"optimizer", &core::Offload::optimizer, core::StatePlace::kHost},
+     {"weights", &core::Offload::weights, core::StatePlace::kHost},
+     {"activations", nullptr, core::StatePlace::kHost},
+     {"optimizer:cpu", &core::Offload::optimizer, core::StatePlace::kHost},
+     {"weights:cpu", &core::Offload::weights, core::StatePlace::kHost},
+     {"optimizer:nvme", &core::Offload::optimizer, core::StatePlace::kNvme},
+     {"weights:nvme", &core::Offload::weights, core::StatePlace::kNvme}}};
+
+absl::StatusOr<core::Offload> ReadOffload(const Invocation& invocation) {
+  core::Offload offload;
+  if (!invocation.Has("offload")) {
+    return offload;
+  }
+  for (const auto& piece : absl::StrSplit(invocation.Value("offload"), ',')) {
+    const std::string text(piece);
+    const auto* const known =
+        std::find_if(kOffloads.begin(), kOffloads.end(),
+                     [&text](const Offloaded& one) { return text == one.text; });
+    if (known == kOffloads.end()) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "--offload: ", Quote(text),
+          " is not one: use optimizer, weights, activations, optimizer:nvme or weights:nvme"));
+    }
+    if (known->place == nullptr) {
+      offload.activations = true;
+    } else {
+      offload.*(known->place) = known->value;
+    }
+  }
+  return offload;
+}
+
+// What ZeRO-Offload and ZeRO-Infinity are defined for.
+absl::Status CheckOffload(const core::TrainingSetup& setup) {
+  const core::Offload& offload = setup.offload;
+  if (offload.optimizer != core::StatePlace::kGpu &&
+      setup.strategy < core::ShardingStrategy::kZero2) {
+    return absl::InvalidArgumentError("--offload: optimizer goes with --strategy zero2 or zero3");
+  }
+  if (offload.weights != core::StatePlace::kGpu &&
+      (setup.strategy < core::ShardingStrategy::kZero3 || !setup.shape)) {
+    return absl::InvalidArgumentError(
+        "--offload: weights goes with --strategy zero3 and --batch, --seq, --hidden and --layers: "
+        "the layer in work stays on the GPU");
+  }
+  if (offload.activations && (setup.recomputation != core::Recomputation::kFull || !setup.shape)) {
+    return absl::InvalidArgumentError(
+        "--offload: activations goes with --recompute full and --batch, --seq, --hidden and "
+        "--layers");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::uint32_t> ReadExpertDegree(const Invocation& invocation,
+                                               const core::TrainingSetup& setup) {
+  ASSIGN_OR_RETURN(const std::uint32_t degree, CountOf(invocation, "ep", 1));
+  if (setup.experts &&
+      (setup.data_parallel % degree != 0 || setup.experts->experts % degree != 0)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--ep: ", degree, " does not divide both dp = ", setup.data_parallel, " and ",
+                     setup.experts->experts, " experts: use one that does"));
+  }
+  return degree;
+}
+
 absl::Status CheckDegrees(const EstimateRequest& request) {
   const core::TrainingSetup& setup = request.setup;
   const std::uint64_t parts = std::uint64_t{setup.tensor_parallel} * setup.pipeline_parallel;
@@ -131,14 +160,7 @@ absl::Status CheckDegrees(const EstimateRequest& request) {
 
 absl::StatusOr<core::TrainingSetup> ReadSetup(const Invocation& invocation) {
   core::TrainingSetup setup;
-  if (!invocation.Has("params")) {
-    return absl::InvalidArgumentError("--params: name it, like --params 7e9");
-  }
-  const absl::StatusOr<std::uint64_t> parameters = ParseScaledNumber(invocation.Value("params"));
-  if (!parameters.ok()) {
-    return OptionError("params", parameters.status());
-  }
-  setup.parameters = *parameters;
+  ASSIGN_OR_RETURN(setup.parameters, ParametersOf(invocation));
   ASSIGN_OR_RETURN(setup.number_type, OneOf(invocation, "dtype", kNumberTypes));
   ASSIGN_OR_RETURN(setup.optimizer, OneOf(invocation, "optimizer", kOptimizers));
   ASSIGN_OR_RETURN(setup.strategy, OneOf(invocation, "strategy", kStrategies));
@@ -147,15 +169,10 @@ absl::StatusOr<core::TrainingSetup> ReadSetup(const Invocation& invocation) {
   ASSIGN_OR_RETURN(setup.pipeline_parallel, CountOf(invocation, "pp", 1));
   ASSIGN_OR_RETURN(setup.shape, ReadShape(invocation));
   setup.sequence_parallel = invocation.Has("sequence-parallel");
+  ASSIGN_OR_RETURN(setup.experts, ExpertsOf(invocation, setup.parameters));
+  ASSIGN_OR_RETURN(setup.offload, ReadOffload(invocation));
+  RETURN_IF_ERROR(CheckOffload(setup));
   return setup;
-}
-
-absl::StatusOr<double> BandwidthOf(const Invocation& invocation, const std::string& name) {
-  const absl::StatusOr<std::uint64_t> rate = ParseBandwidth(invocation.Value(name));
-  if (!rate.ok()) {
-    return OptionError(name, rate.status());
-  }
-  return static_cast<double>(*rate);
 }
 
 // Tensor-parallel ranks are next to one another, then the data-parallel ones, as in Megatron-LM: as
@@ -225,6 +242,29 @@ absl::StatusOr<std::vector<GpuType>> ClusterGpus(const Invocation& invocation) {
   return types;
 }
 
+absl::Status ReadRun(const Invocation& invocation, EstimateRequest& request) {
+  if (!invocation.Has("tokens")) {
+    for (const char* name :
+         {"gpu-flops", "flops-used", "watts", "pue", "prices", "price-gpu-hour", "price-kwh"}) {
+      if (invocation.Has(name)) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("--", name, ": it goes with --tokens or --serve"));
+      }
+    }
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(request.tokens, ScaledOf(invocation, "tokens"));
+  if (!request.gpu.flops) {
+    return absl::InvalidArgumentError(
+        "--tokens: how fast is a GPU? name its type, like --gpu h100, or --gpu-flops");
+  }
+  ASSIGN_OR_RETURN(request.flops_used, PartOf(invocation, "flops-used", kUsualFlopsUsed));
+  ASSIGN_OR_RETURN(request.prices, ReadRunPrices(invocation));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
 absl::StatusOr<std::vector<GpuType>> ReadGpuTypes(const Invocation& invocation) {
   if (invocation.Has("cluster") && invocation.Has("gpu-memory")) {
     return absl::InvalidArgumentError("--cluster: not with --gpu-memory: leave one of them out");
@@ -234,8 +274,10 @@ absl::StatusOr<std::vector<GpuType>> ReadGpuTypes(const Invocation& invocation) 
   }
   std::vector<GpuType> types;
   if (!invocation.Has("gpu-memory")) {
-    for (const Word<std::uint64_t>& usual : kUsualGpus) {
-      types.push_back({usual.text, kGibibyte * usual.value});
+    for (const core::GpuSheet& usual : core::GpuSheets()) {
+      if (!invocation.Has("gpu") || invocation.Value("gpu") == usual.name) {
+        types.push_back({usual.name, Bytes(kGibibyte * usual.memory_gib)});
+      }
     }
     return types;
   }
@@ -246,42 +288,6 @@ absl::StatusOr<std::vector<GpuType>> ReadGpuTypes(const Invocation& invocation) 
   return types;
 }
 
-}  // namespace
-
-std::vector<Option> EstimateOptions() {
-  const auto option = [](const char* name, const char* metavar, const char* text) {
-    return Option{.name = name, .letter = 0, .metavar = metavar, .text = text};
-  };
-  return {
-      option("params", "N", "Parameters of the model: 7e9, 7B, 1.3B, 350M"),
-      option("dtype", "TYPE", "bf16 (the default), fp16 or fp32"),
-      option("optimizer", "NAME",
-             "adam (the default), adamw, adam8bit, sgd or momentum (SGD with momentum)"),
-      option("strategy", "NAME",
-             "ddp (the default), zero1, zero2, zero3 or fsdp, which is full sharding, as zero3"),
-      option("gpus", "N", "GPUs in all (1)"),
-      option("tp", "N", "Tensor-parallel degree (1)"),
-      option("pp", "N", "Pipeline-parallel degree (1)"),
-      option("batch", "N", "Sequences that one replica works on at once, the micro-batch"),
-      option("seq", "N", "Tokens of a sequence"),
-      option("hidden", "N", "Hidden size"),
-      option("layers", "N", "Transformer layers"),
-      option("heads", "N", "Attention heads; otherwise one for each 128 of the hidden size"),
-      option("recompute", "WHAT", "none (the default), selective or full"),
-      option("sequence-parallel", "", "Divide norms and dropouts by tp, too"),
-      option("gpu-memory", "LIST",
-             "GPUs to fit into, by size (80G) or type and size (h100:80G,a100:40G); usual types "
-             "otherwise"),
-      option("cluster", "", "Fit into the GPU types of the live cluster"),
-      option("submit", "",
-             "Submit the script with one task a GPU, the memory that the estimate says and a tenth "
-             "more, and --parallel"),
-      option("bandwidth", "RATE", "Of a GPU to others: 50e9, 50GB/s, 400Gb/s"),
-      option("gpus-per-node", "N", "With --node-bandwidth: how many GPUs share a node"),
-      option("node-bandwidth", "RATE",
-             "What a GPU sends to others of its node each second: 450GB/s")};
-}
-
 absl::StatusOr<EstimateRequest> ReadEstimateRequest(const Invocation& invocation) {
   EstimateRequest request;
   ASSIGN_OR_RETURN(request.setup, ReadSetup(invocation));
@@ -289,12 +295,15 @@ absl::StatusOr<EstimateRequest> ReadEstimateRequest(const Invocation& invocation
   RETURN_IF_ERROR(CheckDegrees(request));
   request.setup.data_parallel =
       request.gpus / (request.setup.tensor_parallel * request.setup.pipeline_parallel);
+  ASSIGN_OR_RETURN(request.setup.expert_parallel, ReadExpertDegree(invocation, request.setup));
   if (!core::MemoryOf(request.setup)) {
     return absl::InvalidArgumentError(
         "--batch, --seq, --hidden, --layers, --params: together more than 64 bits of bytes: use "
         "less");
   }
   ASSIGN_OR_RETURN(request.links, ReadLinks(invocation, request.setup));
+  ASSIGN_OR_RETURN(request.gpu, ReadGpuFigures(invocation));
+  RETURN_IF_ERROR(ReadRun(invocation, request));
   ASSIGN_OR_RETURN(request.gpu_types, ReadGpuTypes(invocation));
   return request;
 }

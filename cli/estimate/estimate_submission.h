@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-#include "cli/place/estimate_request.h"
+#include "cli/estimate/estimate_request.h"
 #include "scheduler/model/value/units.h"
 
 namespace muster::cli {

@@ -1,4 +1,4 @@
-#include "cli/place/estimate_submission.h"
+#include "cli/estimate/estimate_submission.h"
 
 #include <algorithm>
 #include <cstdint>
