@@ -6,8 +6,10 @@
 #include <string>
 #include <utility>
 
+#include "scheduler/core/place/nodes/task_capacity.h"
 #include "scheduler/core/plan/planner.h"
 #include "scheduler/core/plan/search/nodes_at_once.h"
+#include "scheduler/core/plan/search/planned_nodes.h"
 #include "scheduler/core/power/power_limits.h"
 
 namespace muster::core {
@@ -31,15 +33,25 @@ bool WaitsForNodes(const LeftWaiting& left) {
   }
 }
 
+// It begins as soon as its nodes are ready, some of which are not yet.
+bool WaitsForBoot(const Snapshot& snapshot, const PlannedReservation& place) {
+  Time ready = kNoTime;
+  for (const ReservedNode& reserved : place.nodes) {
+    const NodeSnapshot& node = snapshot.nodes[*PositionOf(snapshot, reserved.node)];
+    ready = node.ready == kNoTime ? ready : std::max(ready, ReadyAt(node, snapshot.now));
+  }
+  return place.start <= ready;
+}
+
 // Those that ask for nothing here. Under the order called prompt places are kept as late as
-// promises allow, so that they say nothing.
-std::set<JobId> Settled(const Plan& plan, const SchedulerConfig& config) {
+// promises allow, so that one says something only where it begins as soon as it can.
+std::set<JobId> Settled(const Snapshot& snapshot, const Plan& plan, const SchedulerConfig& config) {
   std::set<JobId> settled;
   for (const PlannedStart& start : plan.starts) {
     settled.insert(start.job);
   }
-  if (config.priority.order != QueueRule::kPrompt) {
-    for (const PlannedReservation& place : plan.reservations) {
+  for (const PlannedReservation& place : plan.reservations) {
+    if (config.priority.order != QueueRule::kPrompt || WaitsForBoot(snapshot, place)) {
       settled.insert(place.job);
     }
   }
@@ -144,7 +156,8 @@ std::set<NodeId> AwayIn(const Snapshot& snapshot) {
 std::vector<NodeId> NodesWanted(const Snapshot& snapshot, const Plan& plan,
                                 const SchedulerConfig& config) {
   const std::set<NodeId> away = AwayIn(snapshot);
-  const std::set<JobId> settled = away.empty() ? std::set<JobId>() : Settled(plan, config);
+  const std::set<JobId> settled =
+      away.empty() ? std::set<JobId>() : Settled(snapshot, plan, config);
   const bool any =
       !away.empty() &&
       std::any_of(plan.waiting.begin(), plan.waiting.end(), [&settled](const LeftWaiting& left) {

@@ -116,6 +116,43 @@ TEST_F(Power, AJobWaitsForANodeThatIsOffAndThePlanCountsItsBoot) {
   EXPECT_EQ(world_.state.power().Of(first_).boots, std::vector<Duration>{seconds(50)});
 }
 
+TEST_F(Power, AJobWithAPlaceOnANodeThatBootsHasNoOtherSwitchedOnInAnyOrder) {
+  for (const QueueRule order : {QueueRule::kPrompt, QueueRule::kPriority}) {
+    SCOPED_TRACE(static_cast<int>(order));
+    World world;
+    world.config = world_.config;
+    world.config.priority.order = order;
+    std::vector<NodeId> nodes;
+    for (const char* name : {"n1", "n2"}) {
+      Registration registration = World::RegistrationOf(name, {});
+      registration.boot_id = "first";
+      nodes.push_back(world.Take(RegisterAgent{registration}).node);
+    }
+    world.Take(SwitchNodes{nodes, {}});
+    world.Take(LoseAgent{nodes[0], {}});
+    world.Take(LoseAgent{nodes[1], {}});
+    world.now += seconds(30);
+    world.Take(SwitchNodes{{}, {}});
+    world.Submit(Tasks(4));
+    PowerWatch watch;
+    Plan plan = world.MakePlanNow();
+    std::vector<NodeId> on;
+    for (int cycle = 0; cycle < 4; ++cycle) {
+      const auto snapshot = BuildSnapshot(world.state, world.now, &plan);
+      plan = MakePlan(*snapshot, world.config);
+      world.Take(TakePlan{plan});
+      watch.Want(NodesWanted(*snapshot, plan, world.config));
+      if (const auto orders = watch.Look(world.state, &plan, world.config, world.now)) {
+        for (const SwitchPower& order_to : Only<SwitchPower>(world.Take(*orders))) {
+          on.push_back(order_to.node);
+        }
+      }
+      world.now += seconds(20);
+    }
+    EXPECT_EQ(on, std::vector<NodeId>{nodes[0]});
+  }
+}
+
 TEST_F(Power, APlanOfBeforeStartsNothingOnANodeThatIsBeingSwitchedOff) {
   const JobId job = world_.Submit(Tasks(4));
   const Plan plan = world_.MakePlanNow();
