@@ -32,6 +32,7 @@ namespace muster::cli {
   VERB("history", HistoryVerb)             \
   VERB("show", ShowVerb)                   \
   VERB("diff", DiffVerb)                   \
+  VERB("drill", DrillVerb)                 \
   VERB("explain", ExplainVerb)             \
   VERB("cancel", CancelVerb)               \
   VERB("hold", HoldVerb)                   \

@@ -174,6 +174,8 @@ constexpr RoomRow kRows[] = {
     {"cli", "dev",
      "connect controller controller/query frame images jobs/submit page parse request run"},
     {"cli", "frame", "page parse"},
+    {"cli", "drill",
+     "controller controller/query frame jobs/submit page parse request request/record"},
     {"cli", "estimate", "controller/query frame page parse parse/request"},
     {"cli", "images", "controller frame page request request/container"},
     {"cli", "jobs",

@@ -38,7 +38,9 @@ bool IsOfTheShell(std::string_view name) {
 }
 
 // What stands in the record under another name: the value of a variable as it is.
-constexpr std::array<std::pair<const char*, const char*>, 5> kTold = {{
+constexpr std::array<std::pair<const char*, const char*>, 7> kTold = {{
+    {"MUSTER_SUBMIT_CHECKPOINT_DIR", kCheckpointDirectoryRecord},
+    {"MUSTER_CHECKPOINT_INTERVAL", kCheckpointIntervalRecord},
     {"LOADEDMODULES", "modules"},
     {"CONDA_DEFAULT_ENV", "conda"},
     {"VIRTUAL_ENV", "virtualenv"},

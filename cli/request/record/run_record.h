@@ -16,10 +16,14 @@
 namespace muster::cli {
 
 inline constexpr const char* kNoRecord = "MUSTER_RECORD";  // of which "0" turns it off
+// What --checkpoint-dir and --checkpoint-interval said, where they were given.
+inline constexpr const char* kCheckpointDirectoryRecord = "checkpoint.directory";
+inline constexpr const char* kCheckpointIntervalRecord = "checkpoint.interval";
 
-// `own` is the environment of this process, which says whether a record is wanted: "conda=base",
-// "environment=9f86d081884c7d65", "git.changed=no", "git.commit=…", "modules=…", "program=…" (a
-// hash of the script and the command), "seed.PYTHONHASHSEED=0", "virtualenv=…".
+// `own` is the environment of this process, which says whether a record is wanted:
+// "checkpoint.directory=/state", "conda=base", "environment=9f86d081884c7d65", "git.changed=no",
+// "git.commit=…", "modules=…", "program=…" (a hash of the script and the command),
+// "seed.PYTHONHASHSEED=0", "virtualenv=…".
 std::vector<std::string> RunRecord(const Program& program, const std::vector<std::string>& own);
 
 }  // namespace muster::cli

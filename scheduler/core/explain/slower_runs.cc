@@ -12,6 +12,8 @@ namespace muster::core {
 namespace {
 
 constexpr const char* kOfAllVariables = "environment";
+// Another one for each run, as a rule; it says nothing of how fast that is.
+constexpr const char* kOfThePlace = "checkpoint.directory";
 
 // Of up to kBaseMost runs that end with the one before `end`. REQUIRES: end > 0.
 Duration MedianBefore(const std::vector<FinishedRun>& runs, std::size_t end) {
@@ -50,6 +52,9 @@ std::map<std::string, std::string> NamesOf(const FinishedRun& run) {
   std::map<std::string, std::string> names;
   for (const std::string& line : run.record) {
     const std::size_t end = std::min(line.find('='), line.size());
+    if (line.compare(0, end, kOfThePlace) == 0) {
+      continue;
+    }
     names[line.substr(0, end)] = line.substr(std::min(end + 1, line.size()));
   }
   return names;

@@ -46,6 +46,12 @@ TEST_F(RunRecordTest, NamesWhatARunIsMadeOfInOrder) {
                   StartsWith("program="), "seed.PYTHONHASHSEED=0", "seed.SEED=7", "virtualenv=/v"));
 }
 
+TEST_F(RunRecordTest, NamesWhereAndHowOftenItCheckpointsWhereThatWasSaid) {
+  EXPECT_THAT(Of({"MUSTER_SUBMIT_CHECKPOINT_DIR=/state", "MUSTER_CHECKPOINT_INTERVAL=auto"}),
+              ElementsAre("checkpoint.directory=/state", "checkpoint.interval=auto",
+                          StartsWith("environment="), StartsWith("program=")));
+}
+
 TEST_F(RunRecordTest, TheHashIsThatOfAllVariablesButTheShellsOwn) {
   const Variables one = {"A=1", "B=2"};
   EXPECT_EQ(HashOf(one), HashOf({"B=2", "A=1", "PWD=/x", "SHLVL=4", "XDG_SESSION_ID=9"}));

@@ -5,6 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <chrono>
+#include <string>
 
 namespace muster::core {
 namespace {
@@ -53,6 +54,15 @@ TEST(SlowerRuns, ThoseInARowAreCountedFromTheFirst) {
   ASSERT_TRUE(slower.has_value());
   EXPECT_EQ(slower->in_a_row, 5U);
   EXPECT_EQ(slower->first, JobId(5));
+}
+
+TEST(SlowerRuns, WhereARunKeepsItsCheckpointsIsNoCause) {
+  std::vector<FinishedRun> runs = Runs({300, 300, 300, 400, 400, 400});
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    runs[i].record.insert(runs[i].record.begin(),
+                          "checkpoint.directory=/state/" + std::to_string(i));
+  }
+  EXPECT_EQ(FindSlowerRuns(runs)->name, "");
 }
 
 TEST(SlowerRuns, WhatWasDifferentIsNamed) {
