@@ -162,7 +162,8 @@ FreeAmounts AmountsOf(const Holding& holding, const Machine& machine,
 }
 
 Time ReadyAt(const NodeSnapshot& node, Time now) {
-  return node.ready > now ? node.ready : now + kOverrun;
+  constexpr Duration kLeast = std::chrono::seconds(1);
+  return node.ready > now ? node.ready : now + std::max(kLeast, now - node.ready);
 }
 
 NodeTimeline TimelineOf(const NodeSnapshot& node, const NodeCapacity& capacity, Time now) {

@@ -42,7 +42,8 @@ Time EndOf(const Holding& holding, Time now);
 // What the holding is of the node.
 FreeAmounts AmountsOf(const Holding& holding, const Machine& machine, const NodeCapacity& capacity);
 
-// When a node that is off can be had: later than now, also when it is late. REQUIRES: it is off.
+// When a node that is off can be had: later than now. A boot that is late is taken to last as long
+// again as it is late. REQUIRES: it is off.
 Time ReadyAt(const NodeSnapshot& node, Time now);
 
 // What is free of the node from now on, as its jobs reach their limits. A job past its limit is

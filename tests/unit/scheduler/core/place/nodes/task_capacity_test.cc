@@ -32,6 +32,14 @@ TEST(NodeRoom, AMachineWithTwoModelsCountsThemApart) {
   EXPECT_EQ(RoomOn(node, request, 4), 4U);
 }
 
+TEST(NodeRoom, ABootThatIsLateIsTakenToLastAsLongAgain) {
+  NodeSnapshot node = MakeNode(1, {});
+  node.ready = testing::At(100);
+  EXPECT_EQ(ReadyAt(node, testing::At(40)), testing::At(100));
+  EXPECT_EQ(ReadyAt(node, testing::At(100)), testing::At(101)) << "later than now";
+  EXPECT_EQ(ReadyAt(node, testing::At(130)), testing::At(160));
+}
+
 TEST(NodeRoom, GpusOfOneNameAndDifferentMemoryAreCountedApart) {
   Machine machine = testing::MakeMachine({.cores = 8, .gpus = 3});
   machine.gpus[0].memory = machine.gpus[1].memory = kGibibyte * 16;
