@@ -182,10 +182,11 @@ class StepsTest(ClusterTest):
                 self.assert_one_line(done.stderr)
 
     def test_ctrl_c_tells_how_the_ranks_are_and_twice_ends_them(self):
+        before = set(self.cluster.queue())  # a job of another test may be about to leave
         run = self.cluster.begin("run", "-n", 2, "sh", "-c", "[ $RANK = 0 ] || exit 0; exec sleep 1000")
         self.addCleanup(self.end, run)
-        wait_until(lambda: self.cluster.queue(), "it does not run")
-        job = max(self.cluster.queue())
+        wait_until(lambda: set(self.cluster.queue()) - before, "it does not run")
+        (job,) = set(self.cluster.queue()) - before
         self.cluster.wait_state(job, "RUNNING")
         time.sleep(0.5)  # until rank 1 is gone; else it is told to run
         run.send_signal(signal.SIGINT)
