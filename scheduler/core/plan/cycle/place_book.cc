@@ -34,7 +34,7 @@ bool PlaceBook::IsBlocked(const WaitingJob& job) {
 }
 
 bool PlaceBook::LimitStops(const WaitingJob& job, const JobPlace& place) {
-  if (cycle_.snapshot.policy == nullptr || place.start() > cycle_.snapshot.now) {
+  if (cycle_.snapshot.policy == nullptr) {
     return false;
   }
   if (place.parts.size() == 1) {

@@ -28,12 +28,12 @@ class PlaceBook {
   [[nodiscard]] std::vector<GroupMember> MembersOf(const WaitingJob& job);
   // Something else than resources keeps it, or a component, waiting.
   [[nodiscard]] bool IsBlocked(const WaitingJob& job);
-  // It could start in its place now but for a limit.
+  // It could start now but for a limit, in the way in which it has its place.
   [[nodiscard]] bool LimitStops(const WaitingJob& job, const JobPlace& place);
 
   // The earliest place, with the promise: what the job has, or what first come, first served would
   // give it, and the slack; no earlier than the place. Nothing where there is none, or a limit
-  // keeps the job from one that begins now.
+  // alone keeps the job from starting: it would keep nodes from others for as long as the limit.
   [[nodiscard]] std::optional<JobPlace> New(const WaitingJob& job,
                                             const std::vector<GroupMember>& members,
                                             const Backlog& backlog);

@@ -114,9 +114,12 @@ std::optional<JobPlace> TierPlaces::AimFor(const std::vector<const WaitingJob*>&
     }
     ++looks;
     const WaitingJob job = ElementsOf(*entries[i], 0);
-    if (!book_.IsBlocked(job)) {
+    if (book_.IsBlocked(job)) {
+      continue;
+    }
+    std::optional<JobPlace> place = book_.search().Earliest(job, book_.MembersOf(job), kNoTime);
+    if (!place.has_value() || !book_.LimitStops(job, *place)) {
       first_ = job.id;
-      std::optional<JobPlace> place = book_.search().Earliest(job, book_.MembersOf(job), kNoTime);
       if (place.has_value()) {
         place->by = std::max(job.promised, place->start());
       }

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <vector>
 
+#include "absl/time/time.h"
 #include "tests/unit/scheduler/core/builders.h"
 #include "tests/unit/scheduler/core/playing.h"
 #include "tests/unit/scheduler/core/policy_world.h"
@@ -201,6 +202,39 @@ TEST(KeptPlaces, AJobThatALimitStopsKeepsNobodyFromTheNodesThatItWaitedFor) {
   const JobId other = SubmitFor(world, Nodes(1), 60, "", "chemistry");
   world.Schedule();
   EXPECT_TRUE(world.state.FindJob(other)->attempt.has_value()) << world.StatusOf(other);
+}
+
+TEST(KeptPlaces, AJobThatALimitStopsKeepsNoPlaceForLaterEither) {
+  PolicyWorld world;
+  world.config.priority.order = QueueRule::kPrompt;
+  const NodeId first = world.AddNode("n1");
+  world.AddNode("n2");
+  world.Add(PolicyKind::kAccount, "physics", {{"GrpTRES", "cpu=3"}});
+  world.Add(PolicyKind::kAccount, "chemistry");
+  const JobId running = SubmitFor(world, Nodes(1), 10, "", "chemistry");
+  world.Schedule();
+  ASSERT_EQ(world.state.FindJob(running)->attempt->allocation.nodes.front().node, first);
+  SubmitFor(world, Tasks(1), 60, "", "chemistry");
+  world.Schedule();
+  ResourceRequest whole = Tasks(1, 1);
+  whole.exclusive = true;
+  const JobId stopped = SubmitFor(world, whole, 10, "", "physics");
+  world.Schedule();
+  ASSERT_NE(world.state.FindJob(stopped)->promised, kNoTime);
+  world.End(running);
+  // It fits on n1 before that, but a place, which is a minute longer, does not.
+  const auto begin = [&](int seconds) {
+    return absl::FormatTime("%Y-%m-%dT%H:%M:%SZ",
+                            absl::FromChrono(world.now + std::chrono::seconds(seconds)),
+                            absl::UTCTimeZone());
+  };
+  world.Add(
+      PolicyKind::kReservation, "soon",
+      {{"Nodes", "n1"}, {"StartTime", begin(630)}, {"EndTime", begin(4230)}, {"Users", "root"}});
+  const JobId endless = SubmitFor(world, Tasks(1), 0, "", "chemistry");
+  world.Schedule();
+  EXPECT_FALSE(world.state.FindJob(stopped)->attempt.has_value());
+  EXPECT_TRUE(world.state.FindJob(endless)->attempt.has_value()) << world.StatusOf(endless);
 }
 
 TEST(KeptPlaces, ThePlanShowsTheFirstOfATierWhereOthersMadeWayThoughItsPartitionWaitsForAnother) {
