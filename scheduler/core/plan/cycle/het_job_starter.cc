@@ -169,13 +169,7 @@ void HetJobStarter::BlockLater(const WaitingJob& leader, const std::vector<Group
 
 Time HetJobStarter::Keep(const Group& group, const std::vector<GroupMember>& members) {
   if (places_.on()) {
-    const bool is_first =
-        std::any_of(members.begin(), members.end(), [this](const GroupMember& member) {
-          return std::any_of(member.options.begin(), member.options.end(), [this](auto* option) {
-            return !reasons_.blockers().WhyLater(option->partition).has_value();
-          });
-        });
-    return places_.Keep(*group.front(), members, is_first);
+    return places_.Keep(*group.front(), members, reasons_.blockers());
   }
   if (!reservations_.any_left()) {
     return kNoTime;

@@ -20,6 +20,15 @@ std::uint64_t Waiting(const std::vector<WaitingJob>& waiting) {
   return count;
 }
 
+// Of some partition that takes it.
+bool IsFirst(const std::vector<GroupMember>& members, const QueueBlockers& before) {
+  return std::any_of(members.begin(), members.end(), [&](const GroupMember& member) {
+    return std::any_of(member.options.begin(), member.options.end(), [&](const auto* option) {
+      return !before.WhyLater(option->partition).has_value();
+    });
+  });
+}
+
 }  // namespace
 
 KeptPlaces::KeptPlaces(CycleState& cycle, JobStarter& starter)
@@ -78,7 +87,8 @@ void KeptPlaces::MoveForward(const WaitingJob& job, const std::vector<GroupMembe
 }
 
 Time KeptPlaces::Keep(const WaitingJob& job, const std::vector<GroupMember>& members,
-                      bool is_first) {
+                      const QueueBlockers& before) {
+  const bool is_first = IsFirst(members, before);
   if (JobPlace* own = book_.Find(job.id)) {
     JobPlace& place = *own;
     Time start = kNoTime;
@@ -92,10 +102,10 @@ Time KeptPlaces::Keep(const WaitingJob& job, const std::vector<GroupMember>& mem
       start = ThoughtStart(place);
       if (job.id != first_ && place.by - place.start() > cycle_.config.prompt.slack / 2 &&
           !priority_->prompt_keys()->IsImpatient(job)) {
-        const JobPlace before = place;
+        const JobPlace early = place;
         PutOff(cycle_.availability, place);
-        if (place.start() > before.start()) {
-          Leave(before);
+        if (place.start() > early.start()) {
+          Leave(early);
           TakePlace(cycle_.availability, place);
         }
       }

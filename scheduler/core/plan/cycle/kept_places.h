@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "scheduler/core/plan/cycle/place_book.h"
+#include "scheduler/core/plan/queue/queue_blockers.h"
 #include "scheduler/core/plan/queue/queue_priority.h"
 #include "scheduler/core/plan/search/job_place.h"
 #include "scheduler/core/plan/start/cycle_state.h"
@@ -49,9 +50,10 @@ class KeptPlaces {
                                                         const std::vector<GroupMember>& members);
   // True when its place begins within that time.
   [[nodiscard]] bool StartsWithin(JobId job, Duration time);
-  // The job, which may be a leader, waits; it keeps its place or is given one. `is_first`: of its
-  // partition. When it is thought to start, or kNoTime.
-  Time Keep(const WaitingJob& job, const std::vector<GroupMember>& members, bool is_first);
+  // The job, which may be a leader, waits; it keeps its place or is given one. `before` says which
+  // wait before it. When it is thought to start, or kNoTime.
+  Time Keep(const WaitingJob& job, const std::vector<GroupMember>& members,
+            const QueueBlockers& before);
   // Further elements of the entry, which are as the one that Keep was asked of last.
   void LeaveAlike(const WaitingJob& entry, std::uint32_t first, std::uint32_t count);
   // All have been looked at: those that are left get places, as far as there are any, the first

@@ -250,11 +250,7 @@ Time SchedulingCycle::PlanAhead(const WaitingJob& job, const OptionList& options
 Time SchedulingCycle::Keep(const WaitingJob& job, const OptionList& options,
                            const Prospect* prospect) {
   if (places_.on()) {
-    const bool is_first =
-        std::any_of(options.begin(), options.end(), [this](const StartOption* option) {
-          return !reasons_.blockers().WhyLater(option->partition).has_value();
-        });
-    return places_.Keep(job, {GroupMember{job.id, options}}, is_first);
+    return places_.Keep(job, {GroupMember{job.id, options}}, reasons_.blockers());
   }
   if (!reservations_.any_left()) {
     return kNoTime;
