@@ -202,6 +202,7 @@ absl::Status Agent::Welcomed(const wire::Welcome& welcome, const std::string& ce
     for (const AttemptKey& key : attempts_.Keys()) {
       outbox_.Restart(key);
     }
+    outbox_.Save();  // before the epoch: another agent would not know that it was restored
   }
   RETURN_IF_ERROR(state_.RaiseEpoch(epoch));
   node_ = NodeId(welcome.node());

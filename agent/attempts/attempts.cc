@@ -240,7 +240,9 @@ std::vector<KnownAttempt> Attempts::Known() const {
     known.push_back({.job = key.job,
                      .attempt = key.attempt,
                      .ended = attempt.phase == Phase::kEnded,
-                     .allocation = attempt.allocation});
+                     .allocation = attempt.allocation,
+                     .frozen = attempt.phase == Phase::kSupervised &&
+                               EndsFrozen(state_.Attempt(key).Journal())});
     // Nobody asks for their places, and of many attempts they would not fit into a message.
     known.back().allocation.ranks.clear();
   }

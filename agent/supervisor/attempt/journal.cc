@@ -92,6 +92,19 @@ absl::StatusOr<std::vector<Report>> AttemptJournalReader::ReadNew() {
   return std::move(records.reports);
 }
 
+bool EndsFrozen(const std::string& path) {
+  const absl::StatusOr<std::vector<Report>> reports = AttemptJournalReader(path).ReadNew();
+  bool frozen = false;
+  for (const Report& report : reports.ok() ? *reports : std::vector<Report>()) {
+    if (const auto* suspended = std::get_if<RunSuspended>(&report.fact)) {
+      frozen = !suspended->resumed;
+    } else if (std::holds_alternative<RunEnded>(report.fact)) {
+      frozen = false;
+    }
+  }
+  return frozen;
+}
+
 absl::StatusOr<JournalWriter> JournalWriter::Open(const std::string& path, JobId job,
                                                   AttemptNumber attempt) {
   UniqueFd fd(open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0600));

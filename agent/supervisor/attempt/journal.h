@@ -35,6 +35,10 @@ class AttemptJournalReader {
   std::uint64_t index_ = 0;
 };
 
+// True when the last word of the journal at `path` about suspensions is that nothing of the attempt
+// runs. False when the journal cannot be read, too: then it may run.
+bool EndsFrozen(const std::string& path);
+
 class JournalWriter {
  public:
   // Opens or makes the journal of an attempt at `path`, and cuts off a torn tail.

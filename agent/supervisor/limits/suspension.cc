@@ -22,11 +22,12 @@ bool Suspension::Take(const SuspendOrder& order) {
   log_.Info("supervisor", absl::StrCat(order.resume ? "resuming" : "suspending", " the attempt, ",
                                        newest_, ". change"));
   if (order.resume) {
-    if (std::exchange(ordered_, false)) {
+    const bool was = std::exchange(ordered_, false);
+    Report(true);  // first: of what runs, the last word is never that it is frozen
+    if (was) {
       freezer_.Thaw();
       handlers_.on_resumed();
     }
-    Report(true);
     return true;
   }
   // Where it was ordered already, the order to run in between never came.

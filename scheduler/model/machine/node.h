@@ -92,10 +92,12 @@ struct KnownAttempt {
   AttemptNumber attempt;
   bool ended = false;
   NodeAllocation allocation;
+  bool frozen = false;  // suspended: nothing of it runs, its cores may be another's
   static constexpr auto Fields(auto list) {
     return list(Field{"job", &KnownAttempt::job}, Field{"attempt", &KnownAttempt::attempt},
                 Field{"ended", &KnownAttempt::ended},
-                Field{"allocation", &KnownAttempt::allocation});
+                Field{"allocation", &KnownAttempt::allocation},
+                Field{"frozen", &KnownAttempt::frozen});
   }
   friend bool operator==(const KnownAttempt&, const KnownAttempt&) = default;
 };

@@ -74,8 +74,9 @@ void SimulatedAgent::Connect() {
     LoseLastGpu(&registration.machine);
   }
   for (const auto& [key, attempt] : attempts_) {
-    registration.attempts.push_back(
-        KnownAttempt{key.first, key.second, attempt.phase == Phase::kEnded, attempt.part});
+    registration.attempts.push_back(KnownAttempt{key.first, key.second,
+                                                 attempt.phase == Phase::kEnded, attempt.part,
+                                                 attempt.frozen != kNoTime});
   }
   if (const std::optional<KnownAttempt> phantom = DrawPhantom(world_.faults)) {
     registration.attempts.push_back(*phantom);

@@ -77,6 +77,25 @@ bool LostItsCores(const ClusterState& state, const Job& job, NodeId node,
                      });
 }
 
+// An attempt that a state restored from a copy has as suspended was resumed since: it runs, on
+// cores that the state counts as given back.
+bool TookItsCoresBack(const ClusterState& state, const Job& job, const KnownAttempt& known,
+                      const Registration& registration) {
+  return WasRestored(registration.epoch_seen, state.epoch()) && !HoldsCores(*job.attempt) &&
+         !known.ended && !known.frozen;
+}
+
+// What makes an attempt that is not to go on end, by what its node says; or nothing.
+const char* WhyEnd(const ClusterState& state, const Job& job, NodeId node,
+                   const KnownAttempt* known, const Registration& registration) {
+  if (known != nullptr && TookItsCoresBack(state, job, *known, registration)) {
+    return "it was resumed since the copy of the controller's state was made";
+  }
+  return LostItsCores(state, job, node, registration)
+             ? "another job has had its cores since the copy of the controller's state was made"
+             : nullptr;
+}
+
 // What should be under way on the node, and what of it is lost.
 void Reconcile(const ClusterState& state, NodeId node, const Node* before,
                const Registration& registration, Time now, Transition& transition) {
@@ -87,9 +106,9 @@ void Reconcile(const ClusterState& state, NodeId node, const Node* before,
     if (run.phase == RunPhase::kEnded) {
       continue;
     }
-    const bool known = FindAttempt(registration.attempts, id, job.attempt->number) != nullptr;
+    const KnownAttempt* known = FindAttempt(registration.attempts, id, job.attempt->number);
     const std::optional<EndCause> lost =
-        known ? std::nullopt : WhyLost(state, run, before, registration);
+        known != nullptr ? std::nullopt : WhyLost(state, run, before, registration);
     if (lost.has_value()) {
       RunEnded ended;
       ended.time = now;
@@ -98,12 +117,11 @@ void Reconcile(const ClusterState& state, NodeId node, const Node* before,
                     transition);
       continue;
     }
-    if (job.attempt->ending == EndCause::kNone && LostItsCores(state, job, node, registration)) {
-      EndAttempt(
-          job,
-          {EndCause::kNodeLostRecord,
-           "another job has had its cores since the copy of the controller's state was made"},
-          now, transition);
+    const char* const end = job.attempt->ending == EndCause::kNone
+                                ? WhyEnd(state, job, node, known, registration)
+                                : nullptr;
+    if (end != nullptr) {
+      EndAttempt(job, {EndCause::kNodeLostRecord, end}, now, transition);
       continue;
     }
     for (const Effect& effect : ActionsFor(job)) {
@@ -154,6 +172,25 @@ bool IsNews(const ClusterState& state, const KnownAttempt& known) {
   return job != nullptr && known.attempt > job->last_attempt;
 }
 
+// What is kept away from others for an attempt that the agent has: of one that the state counts
+// without its cores, these; all of one that the state does not know; nothing of others.
+std::optional<NodeAllocation> KeptFor(const ClusterState& state, NodeId node,
+                                      const Registration& registration, const KnownAttempt& known) {
+  if (!RunsHere(state, known, node)) {
+    if (known.ended && !IsNews(state, known)) {
+      return std::nullopt;
+    }
+    // What has ended holds nothing.
+    return Bounded(node, registration, known.ended ? NodeAllocation() : known.allocation);
+  }
+  if (!TookItsCoresBack(state, *state.FindJob(known.job), known, registration)) {
+    return std::nullopt;
+  }
+  NodeAllocation cores;
+  cores.cpus = known.allocation.cpus;
+  return Bounded(node, registration, std::move(cores));
+}
+
 // Attempts that the state does not know are kept and counted; those that are gone are let go.
 void Quarantine(const ClusterState& state, NodeId node, const Node* before,
                 const Registration& registration, Time now, Transition& transition) {
@@ -170,13 +207,12 @@ void Quarantine(const ClusterState& state, NodeId node, const Node* before,
     const bool already =
         !seen.emplace(known.job, known.attempt).second ||
         (before != nullptr && FindQuarantined(*before, known.job, known.attempt) != nullptr);
-    if (already || RunsHere(state, known, node) || (known.ended && !IsNews(state, known))) {
+    std::optional<NodeAllocation> kept =
+        already ? std::nullopt : KeptFor(state, node, registration, known);
+    if (!kept.has_value()) {
       continue;
     }
-    // What has ended holds nothing.
-    const QuarantinedAttempt unknown{
-        known.job, known.attempt,
-        Bounded(node, registration, known.ended ? NodeAllocation() : known.allocation)};
+    const QuarantinedAttempt unknown{known.job, known.attempt, *std::move(kept)};
     transition.events.emplace_back(AttemptQuarantined{node, unknown, false, now});
     if (known.ended) {
       transition.events.emplace_back(AttemptQuarantined{node, unknown, true, now});
@@ -332,12 +368,16 @@ Transition On(const ClusterState& state, const TakeReport& command, Time now,
   }
   const Report& report = command.report;
   const Job* job = state.FindJob(report.job);
-  if (job == nullptr || !job->attempt.has_value() || job->attempt->number != report.attempt ||
-      !RunOn(*job->attempt, node->id).has_value() ||
-      FindQuarantined(*node, report.job, report.attempt) != nullptr) {
+  const std::optional<std::size_t> position =
+      job != nullptr && job->attempt.has_value() && job->attempt->number == report.attempt
+          ? RunOn(*job->attempt, node->id)
+          : std::nullopt;
+  const QuarantinedAttempt* kept = FindQuarantined(*node, report.job, report.attempt);
+  if (!position.has_value() ||
+      (kept != nullptr && job->attempt->runs[*position].phase == RunPhase::kEnded)) {
     return ReportOfUnknown(*node, command, now);
   }
-  const NodeRun& run = job->attempt->runs[*RunOn(*job->attempt, node->id)];
+  const NodeRun& run = job->attempt->runs[*position];
   if (run.phase != RunPhase::kEnded && report.index > run.reported + 1) {
     transition.status = absl::OutOfRangeError(absl::StrCat(
         "job ", ToString(job->id), ": report ", report.index, " came before ", run.reported + 1));
@@ -350,6 +390,10 @@ Transition On(const ClusterState& state, const TakeReport& command, Time now,
     Report taken = report;
     taken.index = run.reported + 1;
     TransitionJobs(state).TakeFact(job->id, node->id, taken, now, transition);
+    if (kept != nullptr && is_end) {
+      transition.events.emplace_back(AttemptQuarantined{node->id, *kept, true, now});
+      transition.effects.emplace_back(Replan{});
+    }
     if (const auto* suspended = std::get_if<RunSuspended>(&report.fact);
         suspended != nullptr && suspended->suspension > job->attempt->suspension &&
         job->attempt->ending == EndCause::kNone) {

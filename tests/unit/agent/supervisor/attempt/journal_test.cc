@@ -86,6 +86,25 @@ TEST(JournalTest, NotifiesASocketOfAnyPathLengthAndDoesNotMindItsAbsence) {
   EXPECT_STREQ(buffer.data(), "3.1");
 }
 
+TEST(JournalTest, EndsFrozenWhenItsLastWordOnSuspensionsIsThatNothingRuns) {
+  const TempDirectory directory;
+  const std::string path = directory / "journal";
+  EXPECT_FALSE(EndsFrozen(path)) << "there is none yet";
+  JournalWriter journal = JournalWriter::Open(path, JobId(3), AttemptNumber(1)).value();
+  const auto frozen_after = [&](const Fact& fact) {
+    EXPECT_TRUE(journal.Append(fact).ok());
+    return EndsFrozen(path);
+  };
+  EXPECT_FALSE(frozen_after(RunStarted()));
+  EXPECT_TRUE(frozen_after(RunSuspended{Time(), 1, false}));
+  EXPECT_TRUE(frozen_after(RunCheckpointed()));
+  EXPECT_FALSE(frozen_after(RunSuspended{Time(), 2, true}));
+  EXPECT_TRUE(frozen_after(RunSuspended{Time(), 3, false}));
+  EXPECT_FALSE(frozen_after(RunEnded())) << "an end undoes the suspension";
+  ASSERT_TRUE(WriteFile(path, "no journal").ok());
+  EXPECT_FALSE(EndsFrozen(path)) << "it may run";
+}
+
 TEST(AttemptDirectoryTest, IsNamedByJobAndAttempt) {
   EXPECT_EQ(AttemptDirectory::NameOf(JobId(12), AttemptNumber(3)), "12.3");
   EXPECT_EQ(AttemptDirectory("/a/b/12.3").Name(), "12.3");

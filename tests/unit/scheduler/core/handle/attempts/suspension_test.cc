@@ -15,7 +15,9 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::Only;
 using testing::PolicyWorld;
+using testing::Shape;
 using testing::Tasks;
+using testing::World;
 
 class SuspensionTest : public ::testing::Test {
  protected:
@@ -272,6 +274,41 @@ TEST_F(SuspensionTest, AJobWhoseNodeKnowsOfASuspensionThatTheStateDoesNotIsEnded
   EXPECT_EQ(Only<Terminate>(Tell(suspended, RunSuspended{world_.now, 2, true})).size(), 1U);
   Tell(suspended, RunSuspended{world_.now, UINT32_MAX, true});
   EXPECT_EQ(Its(suspended).suspension, 3U) << "no node has carried out so many";
+}
+
+// The copy has the job as suspended and its cores as given back; the node was told to resume it.
+TEST_F(SuspensionTest, WhatWasResumedSinceTheCopyOfTheStateKeepsItsCoresUntilItIsOver) {
+  const JobId job = RunSuspendedJob(4);
+  const NodeAllocation part = Its(job).allocation.nodes[0];
+  const Epoch seen = world_.state.epoch();
+  world_.Take(BeginEpoch{.restored = true});
+  const auto back = [&](bool frozen) {
+    Registration registration = World::RegistrationOf("n1", Shape());
+    registration.epoch_seen = seen;
+    registration.attempts = {KnownAttempt{job, AttemptNumber(1), false, part, frozen}};
+    return world_.Take(RegisterAgent{registration});
+  };
+  EXPECT_THAT(Only<Terminate>(back(true)), IsEmpty()) << "it is as the copy says";
+  EXPECT_TRUE(Taken().cpus.Empty());
+  EXPECT_EQ(Only<Terminate>(back(false)).size(), 1U);
+  EXPECT_EQ(StateOf(job), JobState::kCompleting);
+  EXPECT_EQ(Taken().cpus, part.cpus);
+  EXPECT_EQ(Taken().memory, part.memory) << "counted once";
+  back(false);
+  world_.Take(DrainNode{"n1", false, ""});
+  const JobId next = Wait(1);
+  world_.Schedule();
+  EXPECT_EQ(StateOf(next), JobState::kPending) << "before its reports have come";
+  Tell(job, RunSuspended{world_.now, 2, true});
+  world_.Schedule();
+  EXPECT_EQ(StateOf(next), JobState::kPending);
+  RunEnded ended;
+  ended.cause = EndCause::kNodeLostRecord;
+  Tell(job, ended);
+  EXPECT_EQ(world_.EndOf(job)->state, JobState::kNodeFail);
+  EXPECT_TRUE(Taken().cpus.Empty());
+  world_.Schedule();
+  EXPECT_EQ(StateOf(next), JobState::kConfiguring);
 }
 
 TEST_F(SuspensionTest, OnlyOperatorsSuspendAndOnlyWhatRuns) {
