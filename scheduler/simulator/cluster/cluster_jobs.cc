@@ -164,6 +164,7 @@ AttemptParts ClusterReplay::Settle(Live& live) {
 void ClusterReplay::BeginAgain(const JobRequeued& again) {
   Freeze(again.job);
   Live& live = live_.at(again.job);
+  live.promised = -1;
   const AttemptParts parts = Settle(live);
   if (again.preempted) {
     result_.lost_seconds += static_cast<std::uint64_t>(now_ - live.start - parts.saved);
@@ -226,6 +227,7 @@ absl::Status ClusterReplay::Finish(JobId id) {
                            : live.left == 0;
   row_.success = !live.job.cut_off && is_done;
   row_.reason = live.overtook ? "backfilled" : "head";
+  row_.promised_start = live.promised;
   row_.user = live.job.user;
   row_.group = live.job.group;
   row_.partition = live.job.partition;

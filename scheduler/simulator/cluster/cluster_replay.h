@@ -87,6 +87,7 @@ class ClusterReplay {
     std::uint32_t nodes = 0;
     std::uint32_t gpus = 0;
     std::string earlier;  // attempts, as in ScheduleRow
+    Tick promised = -1;   // its latest start; -1: it has none
   };
   // The result of a cycle: of the plan without the reasons of waiting jobs.
   struct Decision {

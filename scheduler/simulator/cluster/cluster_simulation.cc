@@ -178,6 +178,11 @@ absl::Status ClusterReplay::EndOn(JobId id, const std::vector<NodeId>& nodes, En
 void ClusterReplay::Note(const Event& event, std::vector<JobId>& ended) {
   if (const auto* start = std::get_if<AttemptStarted>(&event)) {
     NoteStart(*start);
+  } else if (const auto* promised = std::get_if<StartPromised>(&event)) {
+    // It may be put off where nodes fail, and nowhere else: there the row has the earliest.
+    Live& live = live_.at(promised->job);
+    const Tick by = TickOf(promised->by);
+    live.promised = faults_ || live.promised < 0 ? by : std::min(live.promised, by);
   } else if (const auto* end = std::get_if<JobEnded>(&event)) {
     ended.push_back(end->job);
     estimates_.Observe(*state_.FindJob(end->job), *end);

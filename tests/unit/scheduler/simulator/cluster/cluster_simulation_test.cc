@@ -132,6 +132,22 @@ TEST_F(ClusterSimulationTest, EveryScheduleIsLegalAndComesOutTheSameAgain) {
   EXPECT_TRUE(holds);
 }
 
+TEST_F(ClusterSimulationTest, TheTableSaysWhatThePromptOrderPromisedAndEachPromiseHolds) {
+  std::uint64_t promises = 0;
+  const bool holds = rc::check([&] {
+    ClusterRun run = Alike(4, 2);
+    run.trace = Write(AnyJobs(8));
+    run.config.priority.order = QueueRule::kPrompt;
+    Rows rows;
+    RC_ASSERT(SimulateCluster(run, rows).ok());
+    const auto audit = AuditSchedule(WriteText("jobs.csv", rows.table), 8);
+    RC_ASSERT(audit.ok() && audit->violations == 0U);
+    promises += audit->promises;
+  });
+  EXPECT_TRUE(holds);
+  EXPECT_GT(promises, 0U) << "somebody waited";
+}
+
 TEST_F(ClusterSimulationTest, AJobIsCutOffAtItsLimitAndAnotherOvertakesTheOneThatIsTooWide) {
   ClusterRun run = Alike(2, 2);
   run.config.backfill = Backfill::kEasy;
