@@ -12,6 +12,8 @@ constexpr std::uint32_t kWhole = 1000;
 // fragment: 1/2560 for each thousandth of a core, 1/160 for each of a GPU.
 constexpr std::int64_t kUnit = 2560;
 constexpr std::int64_t kGpuWeight = 16;
+// A 40th of what fragments. A tenth packs 0.1 % more in the end, and has refused wide jobs before.
+constexpr std::int64_t kUnfedWeight = 64;
 
 bool IsPart(const PackingClass& job) {
   return job.gpus == 1 && job.gpu_milli < kWhole;
@@ -24,10 +26,31 @@ std::int64_t Jobs(const PackingMix& mix) {
                          });
 }
 
+// Thousandths of idle GPUs for which the idle cores do not last, when jobs ask for cores as those
+// of the mix with GPUs do on average.
+std::int64_t Unfed(const PackingRoom& room, std::int64_t idle, const PackingMix& mix) {
+  std::int64_t jobs = 0;
+  std::int64_t gpu = 0;
+  std::int64_t cpu = 0;
+  for (const PackingClass& one : mix) {
+    if (one.gpus > 0) {
+      const auto count = static_cast<std::int64_t>(one.count);
+      jobs += count;
+      gpu += count * one.gpus * one.gpu_milli;
+      cpu += count * one.cpu_milli;
+    }
+  }
+  if (jobs == 0 || cpu < jobs) {
+    return 0;
+  }
+  return std::max<std::int64_t>(0, idle - room.cpu_milli * (gpu / jobs) / (cpu / jobs));
+}
+
 std::int64_t CostOf(const PackingRoom& room, const PackingMix& mix) {
   const std::int64_t gpus = std::accumulate(room.gpus.begin(), room.gpus.end(), std::int64_t{0});
   return kUnit * static_cast<std::int64_t>(Fragmentation(room, mix)) +
-         Jobs(mix) * (std::int64_t{room.cpu_milli} + kGpuWeight * gpus);
+         Jobs(mix) * (std::int64_t{room.cpu_milli} + kGpuWeight * gpus +
+                      kUnfedWeight * Unfed(room, gpus, mix));
 }
 
 // What stays counts whole, what fragments only as far as it grows beyond `before`.

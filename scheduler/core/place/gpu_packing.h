@@ -8,8 +8,9 @@
 // fragmentation is, over the classes of jobs by how frequent they are, the idle GPU that such a job
 // cannot use. Where their rule takes the least growth alone, rounded to a hundredth of a sigmoid,
 // ours also counts what would stay of the node, so that of places that fragment alike the fuller
-// one is taken. Integers only. Invariants: the same node, mix and job give the same cost; a lower
-// cost is better; ties are the caller's.
+// one is taken, and the GPUs that would stay idle for want of cores once more jobs of the mix have
+// come: one job's question does not see that. Integers only. Invariants: the same node, mix and job
+// give the same cost; a lower cost is better; ties are the caller's.
 
 #include <cstdint>
 #include <vector>

@@ -46,6 +46,17 @@ TEST(GpuPacking, APartGoesWhereItLeavesNoUselessRest) {
             core::CheapestGpu(Room(8000, {500}), half, mix).cost);
 }
 
+TEST(GpuPacking, APartGoesWhereTheCoresThatStayLastForTheGpusThatStay) {
+  const core::PackingMix mix = {Asks(4000, 1, 500, 8), Asks(500, 0, 0, 20)};
+  const core::PackingClass half = Asks(4000, 1, 500);
+  EXPECT_GT(core::CheapestGpu(Room(8000, {1000, 1000}), half, mix).cost,
+            core::CheapestGpu(Room(16000, {1000, 1000}), half, mix).cost)
+      << "one more fits on either, and then a GPU and a half stay idle on the former";
+  const core::PackingMix no_gpus = {Asks(500, 0, 0, 20)};
+  EXPECT_LT(core::CheapestGpu(Room(8000, {1000, 1000}), half, no_gpus).cost,
+            core::CheapestGpu(Room(16000, {1000, 1000}), half, no_gpus).cost);
+}
+
 TEST(GpuPacking, WholeGpusAreTheFreeOnesOfLowestIndex) {
   const core::PackingRoom room =
       core::Without(Room(8000, {500, 1000, 1000, 1000}), Asks(2000, 2, 1000), 0);
