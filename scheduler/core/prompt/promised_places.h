@@ -12,6 +12,7 @@
 // so what was rounded long ago still ends on steps of today; (3) nothing kept is ever moved by a
 // call that does not name it.
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -38,11 +39,9 @@ inline constexpr PromiseTime kGridSteps = 128;
 
 // The distance between neighbouring points of the grid, that far from now; 1 nearby.
 constexpr PromiseTime GridAt(PromiseTime distance) {
-  PromiseTime grid = 1;
-  while (grid * kGridSteps <= distance) {
-    grid *= 2;
-  }
-  return grid;
+  return distance < kGridSteps ? 1
+                               : 2 * static_cast<PromiseTime>(std::bit_floor(
+                                         static_cast<std::uint64_t>(distance / kGridSteps)));
 }
 
 class PromisedPlaces {
