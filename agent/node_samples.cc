@@ -31,12 +31,17 @@ void AddReported(const ReportedValues& reported, wire::AttemptUsage& sample) {
 
 NodeSamples::NodeSamples(const Machine& machine, StateDirectory& state, const Clock& clock,
                          UsageSampler::Sources sources)
-    : state_(state), clock_(clock), usage_(machine, state, sources), pace_(state, sources.proc) {}
+    : state_(state),
+      clock_(clock),
+      usage_(machine, state, sources),
+      pace_(state, sources.proc),
+      gpu_users_(machine, sources.gpus, sources.proc) {}
 
 std::vector<std::string> NodeSamples::Take(const UsageSampler::Running& running) {
   const SteadyTime now = clock_.SteadyNow();
   std::vector<std::string> lost = usage_.Sample(running, now);
   pace_.Sample(running, usage_.gpus(), now, clock_.Now());
+  gpu_users_.Look(running, now);
   return lost;
 }
 
@@ -70,6 +75,12 @@ std::optional<wire::UsageSamples> NodeSamples::Tell() {
     sample = SampleOf(gpu);
     if (const std::optional<GpuPace> pace = pace_.PaceOf(gpu.uuid)) {
       ToWire(*pace, sample.mutable_pace());
+    }
+  }
+  if (const std::optional<GpuOccupants>& occupants = gpu_users_.occupants()) {
+    wire::UsersOfGpus& users = *samples.mutable_users_of_gpus();
+    for (const GpuOccupant& occupant : *occupants) {
+      ToWire(occupant, users.add_occupants());
     }
   }
   told_ = told_ || !used.empty();

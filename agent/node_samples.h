@@ -1,7 +1,7 @@
 #pragma once
 
 // What the agent samples of its node and tells the controller: what attempts use and say, how fast
-// their ranks are, and what GPUs do.
+// their ranks are, what GPUs do, and who else uses them.
 //
 // Thread promise: the loop's thread. Invariant: that nothing runs here any more is told, too.
 
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "agent/attempts/place/state_directory.h"
+#include "agent/node/gpu_users.h"
 #include "agent/node/pace/pace_sampler.h"
 #include "agent/node/usage_sampler.h"
 #include "proto/agent.pb.h"
@@ -36,6 +37,7 @@ class NodeSamples {
   const Clock& clock_;
   UsageSampler usage_;
   PaceSampler pace_;
+  GpuUsers gpu_users_;
   bool told_ = false;  // of some attempt
 };
 

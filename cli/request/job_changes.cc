@@ -43,6 +43,7 @@ constexpr Changeable kChangeable[] = {
     {"exclude", "exclude"},
     {"exclusive", "exclusive"},
     {"exclusive-user", "exclusive-user"},
+    {"gpu-occupied", "gpu-occupied"},
     {"gpus", "gpus"},
     {"gpus-per-node", "gpus"},
     {"gpus-per-task", "gpus"},

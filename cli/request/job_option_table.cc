@@ -79,6 +79,11 @@ absl::Status NotOneOf(const std::string& value, const char* choices) {
   return absl::InvalidArgumentError(absl::StrCat(Quote(value), " is not one of ", choices));
 }
 
+absl::Status ReadOccupied(const std::string& value, ResourceRequest* request) {
+  request->gpu_occupied = value == "ok";
+  return value == "ok" || value == "no" ? absl::OkStatus() : NotOneOf(value, "ok, no");
+}
+
 absl::Status ReadMeans(const std::string& value, CheckpointMeans* means) {
   if (value != "program" && value != "criu") {
     return NotOneOf(value, "program, criu");
@@ -300,6 +305,7 @@ absl::Status ReadPropagate(const std::string& value, std::vector<ProcessLimit>* 
     __VA_ARGS__                                                                                    \
   }
 #define SET(...) READ(__VA_ARGS__; return absl::OkStatus();)
+#define PARSE(TO, PARSED) READ(ASSIGN_OR_RETURN(TO, PARSED); return absl::OkStatus();)
 
 constexpr const char* kUnavailable = "";
 
@@ -338,17 +344,12 @@ const JobOption kJobOptions[] = {
      SET(request->spec.request.overcommit = true), true, true},
     {"time", "t", "LIMIT",
      "Time limit: minutes, MM:SS, HH:MM:SS, D-HH, D-HH:MM, D-HH:MM:SS or UNLIMITED",
-     READ(ASSIGN_OR_RETURN(request->spec.time_limit, ParseTimeLimit(value));
-          return absl::OkStatus();),
-     true, true},
+     PARSE(request->spec.time_limit, ParseTimeLimit(value)), true, true},
     {"time-min", "", "LIMIT",
      "Start with a shorter limit, but no less than this, where that lets it start sooner",
-     READ(ASSIGN_OR_RETURN(request->spec.time_min, ParseTimeLimit(value));
-          return absl::OkStatus();),
-     true, true},
+     PARSE(request->spec.time_min, ParseTimeLimit(value)), true, true},
     {"array", "a", "INDICES", "An array of jobs: 0-99%10 (at most ten at a time), 1,3,5-9:2",
-     READ(ASSIGN_OR_RETURN(request->spec.array, ParseArray(value)); return absl::OkStatus();), true,
-     false},
+     PARSE(request->spec.array, ParseArray(value)), true, false},
     {"job-name", "J", "NAME", "The job's name",
      READ(return ReadText(value, kOptionNameBytesMax, &request->spec.name);), true, true},
     {"output", "o", "FILE",
@@ -363,8 +364,7 @@ const JobOption kJobOptions[] = {
     {"chdir", "D", "DIR", "Working directory (default: the current one)",
      READ(return ReadPath(value, &request->program.work_dir);), true, true},
     {"export", "", "LIST", "Variables the job gets: ALL (default), NONE or NAME[=VALUE], by commas",
-     READ(ASSIGN_OR_RETURN(request->exports, ParseExport(value)); return absl::OkStatus();), true,
-     true},
+     PARSE(request->exports, ParseExport(value)), true, true},
     {"export-file", "", "FILE",
      "Variables the job gets: those of FILE, NAME=VALUE with a NUL byte after each; --export adds",
      READ(return ReadPath(value, &request->export_file);), true, false},
@@ -372,41 +372,28 @@ const JobOption kJobOptions[] = {
      SET(request->login_environment = true), true, false},
     {"hold", "H", "", "Wait until released", SET(request->spec.held = true), true, false},
     {"begin", "b", "TIME", "Not before: now+1hour, 16:30, 2030-01-31T08:00",
-     READ(ASSIGN_OR_RETURN(request->spec.begin, ParseBegin(value, context.now, context.zone));
-          return absl::OkStatus();),
-     true, true},
+     PARSE(request->spec.begin, ParseBegin(value, context.now, context.zone)), true, true},
     {"every", "", "WHEN",
      "Run again and again: 'Mon 03:00', 'Mon-Fri 8:30', 03:00, 15m, @daily, or cron's five fields",
      READ(return ReadEvery(value, context, &request->spec.every);), true, false},
     {"deadline", "", "TIME", "Not past this: not started when it cannot end by then",
-     READ(ASSIGN_OR_RETURN(request->spec.deadline, ParseBegin(value, context.now, context.zone));
-          return absl::OkStatus();),
-     true, true},
+     PARSE(request->spec.deadline, ParseBegin(value, context.now, context.zone)), true, true},
     {"dependency", "d", "LIST",
      "After other jobs: after:N[+MIN], afterany:N, afterok:N, afternotok:N, aftercorr:N, "
      "singleton; joined by , (all) or ? (any)",
-     READ(ASSIGN_OR_RETURN(request->spec.dependency, ParseDependency(value));
-          return absl::OkStatus();),
-     true, true},
+     PARSE(request->spec.dependency, ParseDependency(value)), true, true},
     {"kill-on-invalid-dep", "", "yes|no",
      "A dependency that can never be met: yes cancels the job, no lets it wait; by default it is "
      "refused at submission, and waits when that shows later",
      READ(return ReadChoice(value, &request->spec.kill_on_invalid_dep);), true, true},
     {"constraint", "C", "FEATURES", "Nodes with these features: a&(b|!c), a*2, [a*2&b*4]",
-     READ(ASSIGN_OR_RETURN(request->spec.request.constraint, ParseConstraint(value));
-          return absl::OkStatus();),
-     true, true},
+     PARSE(request->spec.request.constraint, ParseConstraint(value)), true, true},
     {"prefer", "", "FEATURES", "Nodes with these features too, where that delays nothing",
-     READ(ASSIGN_OR_RETURN(request->spec.prefer, ParseConstraint(value)); return absl::OkStatus();),
-     true, true},
+     PARSE(request->spec.prefer, ParseConstraint(value)), true, true},
     {"nodelist", "w", "NODES", "These nodes, like n1,n[3-5]; others only where more are needed",
-     READ(ASSIGN_OR_RETURN(request->spec.request.nodelist, NodeNames(value));
-          return absl::OkStatus();),
-     true, true},
+     PARSE(request->spec.request.nodelist, NodeNames(value)), true, true},
     {"exclude", "x", "NODES", "None of these nodes",
-     READ(ASSIGN_OR_RETURN(request->spec.request.exclude, NodeNames(value));
-          return absl::OkStatus();),
-     true, true},
+     PARSE(request->spec.request.exclude, NodeNames(value)), true, true},
     {"switches", "", "N[@TIME]", "On at most N leaf switches; waits up to TIME (5m) for that",
      READ(return ReadSwitches(value, &request->spec.request);), true, true},
     {"segment", "", "N", "Every N of its nodes below one leaf switch or in one block",
@@ -425,9 +412,10 @@ const JobOption kJobOptions[] = {
     {"gpu-memory", "", "SIZE", "GPUs of any type that are sold with that much memory, or more",
      READ(return ReadMemory(value, &request->gpu_memory);), true, true},
     {"gpu-share", "", "SHARE", "A part of one GPU for each task: 0.25 or 25%; others have the rest",
-     READ(ASSIGN_OR_RETURN(request->spec.request.gpu_share, ParseGpuShare(value));
-          return absl::OkStatus();),
-     true, true},
+     PARSE(request->spec.request.gpu_share, ParseGpuShare(value)), true, true},
+    {"gpu-occupied", "", "ok|no",
+     "ok: GPUs that processes outside of jobs use will do; no (the default): they are left alone",
+     READ(return ReadOccupied(value, &request->spec.request);), true, true},
     {"gpu-bind", "", "KIND",
      "The GPUs that a rank sees: none (all of the job's, its own first), closest, single[:N], "
      "per_task:N, map_gpu:LIST, mask_gpu:LIST",
@@ -462,8 +450,7 @@ const JobOption kJobOptions[] = {
     {"licenses", "L", "NAME[:N],…",
      "Licences that the job holds while it runs, by commas; the controller's configuration says "
      "how many there are",
-     READ(ASSIGN_OR_RETURN(request->spec.licenses, ParseLicenses(value)); return absl::OkStatus();),
-     true, true},
+     PARSE(request->spec.licenses, ParseLicenses(value)), true, true},
     {"priority", "", "N", "Fix the priority at N, or TOP for the highest (operators)",
      READ(return ReadPriority(value, &request->spec.priority);), true, true},
     {"nice", "", "N", "Lower the priority by N; operators raise it with -N",
@@ -517,9 +504,7 @@ const JobOption kJobOptions[] = {
     {"signal", "", "[{R|B}:]SIG[@TIME|@auto]",
      "Before the time limit ends it, signal the ranks of its steps (B: its script): seconds "
      "(default 60), 5m, or auto: as long as its checkpoints take",
-     READ(ASSIGN_OR_RETURN(request->spec.warning, ParseWarningSignal(value));
-          return absl::OkStatus();),
-     true, true},
+     PARSE(request->spec.warning, ParseWarningSignal(value)), true, true},
     {"propagate", "", "LIMITS",
      "Soft limits (getrlimit) that its processes have as we do: ALL, NONE, or names by commas",
      READ(return ReadPropagate(value, &request->program.limits);), true, true},
@@ -529,9 +514,7 @@ const JobOption kJobOptions[] = {
     {"container", "", "BUNDLE", "Run in a container that an OCI bundle's directory describes",
      READ(request->spec.container.image = "bundle:" + value; return absl::OkStatus();), true, true},
     {"container-mounts", "", "SRC:DST[:ro],…", "What of the node its container sees, and where",
-     READ(ASSIGN_OR_RETURN(request->spec.container.mounts, ParseContainerMounts(value));
-          return absl::OkStatus();),
-     true, true},
+     PARSE(request->spec.container.mounts, ParseContainerMounts(value)), true, true},
     {"container-workdir", "", "DIR", "Working directory in its container (default: the image's)",
      READ(return ReadPath(value, &request->spec.container.work_dir);), true, true},
     {"container-name", "", "NAME", "Keep the container's files under that name, for later jobs too",
@@ -541,9 +524,7 @@ const JobOption kJobOptions[] = {
     {"container-writable", "", "", "Its container's files can be changed",
      SET(request->spec.container.writable = true), true, true},
     {"container-env", "", "NAMES", "Variables of the job that go before the image's, by commas",
-     READ(ASSIGN_OR_RETURN(request->spec.container.env, ParseVariableNames(value));
-          return absl::OkStatus();),
-     true, true},
+     PARSE(request->spec.container.env, ParseVariableNames(value)), true, true},
     {"container-entrypoint", "", "", "Run the command by the image's entrypoint",
      SET(request->spec.container.entrypoint = true), true, true},
     {"no-container-entrypoint", "", "", "Run the command itself (the default)",

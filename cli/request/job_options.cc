@@ -203,10 +203,10 @@ constexpr std::array<std::array<const char*, 2>, 4> kRunVariables = {
 // What may differ between alternatives.
 bool MayDiffer(const std::string& name) {
   constexpr std::array kNames = {
-      "nodes",       "ntasks",  "ntasks-per-node", "cpus-per-task", "mem",
-      "mem-per-cpu", "gpus",    "gpus-per-node",   "gpus-per-task", "exclusive",
-      "overcommit",  "time",    "constraint",      "nodelist",      "exclude",
-      "switches",    "segment", "parallel",        "exclusive-user"};
+      "nodes",       "ntasks",  "ntasks-per-node", "cpus-per-task",  "mem",
+      "mem-per-cpu", "gpus",    "gpus-per-node",   "gpus-per-task",  "exclusive",
+      "overcommit",  "time",    "constraint",      "nodelist",       "exclude",
+      "switches",    "segment", "parallel",        "exclusive-user", "gpu-occupied"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 

@@ -339,6 +339,9 @@ std::string RequestText(const ResourceRequest& request) {
   if (!request.gpu_share.zero()) {
     parts.push_back(GpuShareText(request.gpu_share.value()) + " of each GPU");
   }
+  if (request.gpu_occupied) {
+    parts.emplace_back("beside other users of GPUs");
+  }
   if (request.exclusive) {
     parts.emplace_back("whole nodes");
   }

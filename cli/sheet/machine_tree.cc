@@ -46,7 +46,10 @@ Holder HolderOf(const HolderView& view) {
 class Drawing {
  public:
   Drawing(const NodeView& node, const Style& style)
-      : machine_(node.machine), style_(style), all_(AllCpus(node.machine)) {
+      : machine_(node.machine),
+        style_(style),
+        all_(AllCpus(node.machine)),
+        occupants_(node.gpu_occupants) {
     for (const HolderView& holder : node.holders) {
       holders_.push_back(HolderOf(holder));
     }
@@ -287,6 +290,10 @@ class Drawing {
           Printable(gpu.pci_address), gpu.instance.empty() ? "" : Printable(gpu.uuid)}) {
       absl::StrAppend(&text, part.empty() ? "" : "  ", part);
     }
+    for (const GpuOccupant& occupant : occupants_) {
+      absl::StrAppend(&text, occupant.gpu == position ? "  used outside Muster by " : "",
+                      occupant.gpu == position ? Printable(OccupantText(occupant)) : "");
+    }
     bool held = false;
     for (const Holder& holder : holders_) {
       if (std::count(holder.gpus.begin(), holder.gpus.end(), position) != 0) {
@@ -302,6 +309,7 @@ class Drawing {
   const Style& style_;
   const CpuSet all_;
   std::vector<Holder> holders_;
+  const GpuOccupants& occupants_;
   std::set<std::uint32_t> drawn_;  // NUMA nodes whose devices are drawn
 };
 

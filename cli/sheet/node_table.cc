@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "cli/page/table.h"
 #include "scheduler/base/text/size_text.h"
+#include "scheduler/base/utf8.h"
 
 namespace muster::cli {
 namespace {
@@ -17,6 +18,15 @@ namespace {
 // without what is missing.
 std::string WithoutWhy(const std::string& text) {
   return text.empty() ? "-" : text.substr(0, std::min(text.find(" ("), text.find("; not ")));
+}
+
+// Why it is out of service, and who keeps GPUs of it from jobs.
+std::string ReasonText(const NodeView& node) {
+  const std::string occupied = Printable(OccupiedText(node.name, node.gpu_occupants));
+  if (node.reason.empty()) {
+    return occupied.empty() ? "-" : occupied;
+  }
+  return absl::StrCat(node.reason, occupied.empty() ? "" : "; ", occupied);
 }
 
 }  // namespace
@@ -63,7 +73,7 @@ std::string PrintNodes(const std::vector<NodeView>& nodes, bool header, const St
     if (checked) {
       cells.push_back({.text = node.health.empty() ? "-" : node.health});
     }
-    cells.push_back({.text = node.reason.empty() ? "-" : node.reason});
+    cells.push_back({.text = ReasonText(node)});
     table.Add(cells);
   }
   return table.Print(style, header);

@@ -405,7 +405,7 @@ class AgentSession final
                      [](const core::Transition&, const absl::Status&) {});
   }
 
-  // What attempts have used so far: no input, because nothing follows from it.
+  // What attempts have used so far is no input: nothing follows from it. Who uses GPUs is one.
   void TakeUsage(const wire::UsageSamples& message) {
     const NodeId node(node_.load());
     absl::StatusOr<std::vector<UsageSample>> samples = ReadSamples(message);
@@ -415,14 +415,18 @@ class AgentSession final
                  true);
       return;
     }
-    controller_.Look(
-        [session = shared_from_this(), node, samples = *std::move(samples),
-         gpus = ReadGpuSamples(message)](const StateView& snapshot) -> Controller::Reply {
-          session->setting_.usage.Take(node, samples, snapshot.state());
-          session->setting_.usage.TakeGpus(node, gpus, snapshot.now());
-          session->setting_.usage.LookForStragglers(node, snapshot.state(), snapshot.now());
-          return [](const absl::Status&) {};
-        });
+    controller_.Look([session = shared_from_this(), node, samples = *std::move(samples),
+                      gpus = ReadGpuSamples(message), users = ReadGpuOccupants(node, message)](
+                         const StateView& snapshot) -> Controller::Reply {
+      session->setting_.usage.Take(node, samples, snapshot.state());
+      session->setting_.usage.TakeGpus(node, gpus, snapshot.now());
+      session->setting_.usage.LookForStragglers(node, snapshot.state(), snapshot.now());
+      return [session, news = NewsOf(users, snapshot.state())](const absl::Status&) {
+        if (news.has_value()) {
+          session->controller_.Take(*news, [](const core::Transition&, const absl::Status&) {});
+        }
+      };
+    });
   }
 
   void TakeHealth(const wire::HealthReport& message) {

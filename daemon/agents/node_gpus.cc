@@ -12,6 +12,7 @@ namespace muster::daemon {
 namespace {
 
 constexpr std::size_t kUuidMax = 256;
+constexpr std::size_t kNameMax = 64;
 constexpr std::chrono::hours kXidKept{1};
 
 template <class Number>
@@ -50,6 +51,29 @@ std::vector<GpuSample> ReadGpuSamples(const wire::UsageSamples& message) {
     }
   }
   return gpus;
+}
+
+std::optional<TakeGpuOccupants> ReadGpuOccupants(NodeId node, const wire::UsageSamples& message) {
+  if (!message.has_users_of_gpus()) {
+    return std::nullopt;
+  }
+  TakeGpuOccupants said{node, {}};
+  for (const wire::GpuOccupant& one : message.users_of_gpus().occupants()) {
+    GpuOccupant occupant;
+    if (said.occupants.size() < kGpuOccupantsMax && FromWire(one, &occupant).ok()) {
+      for (std::string* const name : {&occupant.user, &occupant.program}) {
+        *name = name->size() > kNameMax ? "?" : *name;
+      }
+      said.occupants.push_back(std::move(occupant));
+    }
+  }
+  return said;
+}
+
+std::optional<TakeGpuOccupants> NewsOf(const std::optional<TakeGpuOccupants>& said,
+                                       const core::ClusterState& state) {
+  const Node* const node = said.has_value() ? state.FindNode(said->node) : nullptr;
+  return node != nullptr && node->gpu_occupants != said->occupants ? said : std::nullopt;
 }
 
 void NodeGpus::Take(NodeId node, const std::vector<GpuSample>& gpus, Time now) {

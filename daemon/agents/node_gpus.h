@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "proto/agent.pb.h"
+#include "scheduler/core/state/cluster_state.h"
+#include "scheduler/model/change/command.h"
 #include "scheduler/model/machine/gpu_pace.h"
 #include "scheduler/model/value/ids.h"
 #include "scheduler/model/value/time.h"
@@ -36,6 +38,13 @@ struct GpuSample {
   std::optional<GpuPace> pace = {};
 };
 std::vector<GpuSample> ReadGpuSamples(const wire::UsageSamples& message);
+
+// Who uses the node's GPUs outside of jobs; nothing where it does not say. A node is believed for
+// kGpuOccupantsMax processes with names of 64 bytes.
+std::optional<TakeGpuOccupants> ReadGpuOccupants(NodeId node, const wire::UsageSamples& message);
+// The same where the state has it otherwise.
+std::optional<TakeGpuOccupants> NewsOf(const std::optional<TakeGpuOccupants>& said,
+                                       const core::ClusterState& state);
 
 // The sums over those GPUs of a node that tell the number.
 struct GpuSums {

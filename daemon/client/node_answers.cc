@@ -105,6 +105,7 @@ Controller::Reply AnswerAllNodes(const Backend& backend, const Call<ListNodes>& 
     if (!node.machine->gpus.empty()) {
       snapshots->push_back(
           NodeSnapshot{id, node.name, node.machine, node.connected, node.drained, node.taken});
+      snapshots->back().gpu_occupants = node.gpu_occupants;
     }
   }
   return [backend, call, list, snapshots,

@@ -412,6 +412,7 @@ NodeView ViewOf(const core::ClusterState& state, const Node& node, bool with_mac
   view.limits = node.machine->limits;
   view.gres = node.machine->gres;
   view.gres_taken = node.taken.gres;
+  view.gpu_occupants = node.gpu_occupants;
   if (with_machine) {
     view.machine = *node.machine;
   }

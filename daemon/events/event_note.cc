@@ -1,5 +1,8 @@
 #include "daemon/events/event_note.h"
 
+#include <cstdint>
+#include <set>
+
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/text/time_text.h"
@@ -204,6 +207,16 @@ struct Teller {
   std::optional<EventNote> operator()(const NodePowered& event) const {
     return AboutNode("muster.node.power", event.node, event.time,
                      {{"state", std::string(Name(event.state))}});
+  }
+  std::optional<EventNote> operator()(const GpusOccupied& event) const {
+    std::set<std::uint32_t> gpus;
+    for (const GpuOccupant& occupant : event.occupants) {
+      gpus.insert(occupant.gpu);
+    }
+    return AboutNode("muster.node.gpus_occupied", event.node, event.time,
+                     {{"count", Number(gpus.size())},
+                      {"text", event.occupants.empty() ? std::string()
+                                                       : OccupantText(event.occupants.front())}});
   }
   std::optional<EventNote> operator()(const NodeForgotten& event) const {
     EventNote note = AboutNode("muster.node.forgotten", event.node, event.time, {});

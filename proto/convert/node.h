@@ -9,12 +9,14 @@
 #include "proto/health.pb.h"
 #include "proto/machine.pb.h"
 #include "proto/node.pb.h"
+#include "scheduler/model/machine/gpu_occupant.h"
 #include "scheduler/model/machine/gpu_pace.h"
 #include "scheduler/model/machine/health.h"
 #include "scheduler/model/machine/node.h"
 
 namespace muster {
 
+MUSTER_CONVERTED(GpuOccupant)
 MUSTER_CONVERTED(GpuPace)
 MUSTER_CONVERTED(HealthOrder)
 MUSTER_CONVERTED(HealthReport)

@@ -47,6 +47,85 @@ class LostGpuTest(ClusterTest):
         self.assertEqual(self.node()["reason"], "a new GPU is ordered")
 
 
+class OccupiedGpuTest(ClusterTest):
+    """A GPU that a process outside of all jobs uses."""
+
+    @classmethod
+    def make(cls):
+        cluster = Cluster(nodes=1)
+        cls.gpus = os.path.join(cluster.root, "gpus.json")
+        cls.say([])
+        config = os.path.join(cluster.root, "agent.toml")
+        with open(config, "w", encoding="utf-8") as file:
+            file.write('sample_interval = "5s"\n')
+        cluster.agents[0].arguments += ["--config", config]
+        cluster.agents[0].environment = {**cluster.environment, "MUSTER_FAKE_NVML_JSON": cls.gpus,
+                                         "MUSTER_NVML": os.path.join(BIN, "..", "tests", "libfake_nvml.so")}
+        return cluster.start()
+
+    @classmethod
+    def say(cls, pids):
+        """These processes are on the GPU."""
+        processes = [{"pid": pid, "memory": 12 << 30} for pid in pids]
+        with open(cls.gpus + ".new", "w", encoding="utf-8") as file:
+            json.dump({"devices": [{"uuid": "GPU-one", "name": "NVIDIA H200", "memory": 1 << 37, "pci": [0, 1, 0],
+                                    "processes": processes}]}, file)
+        os.rename(cls.gpus + ".new", cls.gpus)
+
+    def other(self):
+        """The pid of a process that is of no job."""
+        process = subprocess.Popen(["sleep", "1000"])
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process.pid
+
+    def occupants(self):
+        (node,) = json.loads(self.cluster.must("nodes", "--json"))["nodes"]
+        return node["gpu_occupants"]
+
+    def test_it_is_kept_from_jobs_until_the_process_is_gone(self):
+        other = self.other()
+        self.say([other])
+        wait_until(self.occupants, lambda: self.cluster.must("nodes"))
+        (occupant,) = self.occupants()
+        self.assertEqual((occupant["gpu"], occupant["pid"], occupant["program"]), (0, other, "sleep"))
+        self.assertIn(f"1 GPU of node node1 is used by pid {other} (", self.cluster.must("nodes"))
+        job = self.cluster.submit("-G", 1, "-t", 5, "--wrap", "true")
+        words = f"short of 1 GPU (has 0); 1 GPU of node node1 is used by pid {other} ("
+        self.cluster.wait_reason(job, words)
+        explained = self.cluster.must("explain", job)
+        self.assertIn("sleep, 12 GiB) outside Muster", explained)
+        self.assertIn("--gpu-occupied=ok", explained)
+        beside = self.cluster.submit("-G", 1, "-t", 5, "--gpu-occupied=ok", "--wrap", "true")
+        self.assertEqual(self.cluster.wait_ended(beside)[0]["state"], "COMPLETED")
+        self.cluster.controller.kill()
+        self.cluster.controller.start()
+        self.cluster.wait_reason(job, words)
+        self.say([])
+        self.assertEqual(self.cluster.wait_ended(job)[0]["state"], "COMPLETED")
+        self.assertEqual(self.occupants(), [])
+
+    def test_the_process_of_a_job_is_none(self):
+        job = self.cluster.submit("-G", 1, "-t", 5, "-o", "pid.out", "--wrap", "sleep 1000 & echo $!; wait")
+        self.cluster.wait_state(job, "RUNNING")
+        path = os.path.join(self.cluster.work, "pid.out")
+        wait_until(lambda: os.path.exists(path) and os.path.getsize(path), lambda: self.cluster.queue())
+        other = self.other()
+        with open(path, encoding="utf-8") as file:
+            self.say([int(file.read()), other])
+        wait_until(self.occupants, lambda: self.cluster.must("nodes"))
+        self.assertEqual([one["pid"] for one in self.occupants()], [other])
+        self.say([])
+        self.cluster.muster("cancel", job)
+        self.cluster.wait_ended(job)
+        wait_until(lambda: not self.occupants(), lambda: self.cluster.must("nodes"))
+
+    def test_an_unknown_word_is_refused_in_one_line(self):
+        done = self.cluster.muster("submit", "-G", 1, "--gpu-occupied=maybe", "--wrap", "true")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r"\A[^\n]*--gpu-occupied: \"maybe\" is not one of ok, no\n\Z")
+
+
 class CountedGpuTest(ClusterTest):
     """A GPU with performance counters, which says that it copies."""
 

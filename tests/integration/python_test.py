@@ -229,7 +229,7 @@ class PythonTest(unittest.TestCase):
             "signal": ("B:USR1@120",), "open_mode": ("append",), "output": ("o-%j",), "error": ("e-%j",), "input": ("/dev/null",),
             "chdir": ("/",), "deadline": ("2030-01-31T08:00",), "begin": ("2030-01-31T08:00",),
             "progress_timeout": ("90s", "1h30m"),
-            "kill_on_invalid_dep": ("no",), "mpi": ("pmix",), "gpu_share": (0.25,),
+            "kill_on_invalid_dep": ("no",), "mpi": ("pmix",), "gpu_share": (0.25,), "gpu_occupied": ("ok",),
         }
         for name, values in same.items():
             for value in values:

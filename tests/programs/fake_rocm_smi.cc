@@ -10,8 +10,9 @@
 // "memory_busy" (per cent), "power" and "average_power" (microwatts), "energy" (in units of 15.3
 // microjoules), "temperatures" ({"1": millidegrees} by sensor) and "errors" ({"1": [corrected,
 // uncorrected]} by block) are what a GPU is sampled for. What is not there the library refuses to
-// tell. "init" and "error" are ROCm SMI's status codes: 0 is success, 2 "not supported", 8
-// "initialization failed". Tests only. Thread promise: one thread.
+// tell. "processes" beside "devices" are those that have a context: [{"pid": 4711, "memory": 5,
+// "gpus": [0, 1]}]. "init" and "error" are ROCm SMI's status codes: 0 is success, 2 "not
+// supported", 8 "initialization failed". Tests only. Thread promise: one thread.
 
 #include <cstddef>
 #include <cstdint>
@@ -34,6 +35,11 @@ constexpr int kXgmi = 2;
 std::unique_ptr<nlohmann::json>& Devices() {
   static std::unique_ptr<nlohmann::json> devices;
   return devices;
+}
+
+nlohmann::json& Processes() {
+  static nlohmann::json processes;
+  return processes;
 }
 
 // Null where there is no such device, or nobody has called rsmi_init.
@@ -68,6 +74,7 @@ int rsmi_init(std::uint64_t) {
   const int status = root.value("init", kSuccess);
   if (status == kSuccess) {
     Devices() = std::make_unique<nlohmann::json>(root.at("devices"));
+    Processes() = root.value("processes", nlohmann::json::array());
   }
   return status;
 }
@@ -75,6 +82,38 @@ int rsmi_init(std::uint64_t) {
 int rsmi_shut_down() {
   Devices().reset();
   return kSuccess;
+}
+
+struct FakeProcess {
+  std::uint32_t pid;
+  std::uint32_t pasid;
+  std::uint64_t video_memory;
+  std::uint64_t sdma_usage;
+  std::uint32_t cu_occupancy;
+};
+
+int rsmi_compute_process_info_get(FakeProcess* processes, std::uint32_t* count) {
+  const std::uint32_t room = *count;
+  *count = 0;
+  for (const nlohmann::json& process : Processes()) {
+    if (*count < room) {
+      processes[(*count)++] = {process.value("pid", 0U), 0, process.value("memory", 0ULL), 0, 0};
+    }
+  }
+  return kSuccess;
+}
+
+int rsmi_compute_process_gpus_get(std::uint32_t pid, std::uint32_t* devices, std::uint32_t* count) {
+  for (const nlohmann::json& process : Processes()) {
+    if (process.value("pid", 0U) == pid) {
+      *count = 0;
+      for (const nlohmann::json& gpu : process.at("gpus")) {
+        devices[(*count)++] = gpu.get<std::uint32_t>();
+      }
+      return kSuccess;
+    }
+  }
+  return kInvalidArgument;
 }
 
 int rsmi_status_string(int status, const char** text) {

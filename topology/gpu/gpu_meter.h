@@ -51,6 +51,14 @@ struct GpuReading {
   GpuLink link = {};
 };
 
+// A process that has memory of a GPU.
+struct GpuProcess {
+  std::string uuid;  // of the GPU, or of the instance of one
+  std::uint32_t pid = 0;
+  Bytes memory;        // zero: it cannot tell
+  bool draws = false;  // it only draws, and computes nothing
+};
+
 class GpuMeter {
  public:
   virtual ~GpuMeter() = default;
@@ -59,6 +67,10 @@ class GpuMeter {
 
   // Each GPU as it is now. A few hundred microseconds a GPU.
   virtual std::vector<GpuReading> Read() = 0;
+
+  // The processes that have memory of these GPUs now; none where it cannot tell. One that is on
+  // several GPUs is there for each.
+  virtual std::vector<GpuProcess> Processes() { return {}; }
 
  protected:
   GpuMeter() = default;

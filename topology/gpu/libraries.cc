@@ -26,6 +26,15 @@ class MeterOfAll final : public GpuMeter {
     return all;
   }
 
+  std::vector<GpuProcess> Processes() override {
+    std::vector<GpuProcess> all;
+    for (const std::unique_ptr<GpuMeter>& meter : meters_) {
+      std::vector<GpuProcess> processes = meter->Processes();
+      std::move(processes.begin(), processes.end(), std::back_inserter(all));
+    }
+    return all;
+  }
+
  private:
   std::vector<std::unique_ptr<GpuMeter>> meters_;
 };

@@ -172,6 +172,31 @@ struct PaceCalls {
   Result (*pcie_generation)(Device, unsigned int*) = nullptr;
   Result (*pcie_lanes)(Device, unsigned int*) = nullptr;
 };
+// nvmlProcessInfo_t of the second version of these calls and of those behind it.
+struct ProcessInfo {
+  unsigned int pid;
+  unsigned long long memory;  // kUnknownMemory: it cannot tell
+  unsigned int gpu_instance;
+  unsigned int compute_instance;
+};
+inline constexpr unsigned long long kUnknownMemory = ~0ULL;
+
+// Which processes have a context on a GPU, to compute or to draw; each may be absent.
+struct ProcessCalls {
+  using List = Result (*)(Device, unsigned int*, ProcessInfo*);
+  void FindIn(const LoadedLibrary& library) {
+    library.Find("nvmlDeviceGetComputeRunningProcesses_v3", computing);  // drivers from 510 on
+    if (computing == nullptr) {
+      library.Find("nvmlDeviceGetComputeRunningProcesses_v2", computing);
+    }
+    library.Find("nvmlDeviceGetGraphicsRunningProcesses_v3", drawing);
+    if (drawing == nullptr) {
+      library.Find("nvmlDeviceGetGraphicsRunningProcesses_v2", drawing);
+    }
+  }
+  List computing = nullptr;
+  List drawing = nullptr;
+};
 inline constexpr int kClockSm = 1;             // NVML_CLOCK_SM
 inline constexpr unsigned int kLinksMax = 18;  // NVML_NVLINK_MAX_LINKS
 // nvmlClocksEventReason…
@@ -210,6 +235,7 @@ class Nvml {
     library_.Find("nvmlDeviceGetUtilizationRates", utilization);
     power.FindIn(library_);
     pace.FindIn(library_);
+    processes.FindIn(library_);
     errors.FindIn(library_);
     gpm.FindIn(library_);
   }
@@ -264,6 +290,7 @@ class Nvml {
   Result (*utilization)(Device, Utilization*) = nullptr;
   PowerCalls power;
   PaceCalls pace;
+  ProcessCalls processes;
   ErrorCalls errors;
   GpmCalls gpm;
 

@@ -1,6 +1,8 @@
 #include "topology/gpu/nvml_meter.h"
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -18,7 +20,8 @@ constexpr int kCorrected = 0;    // NVML_MEMORY_ERROR_TYPE_CORRECTED
 constexpr int kUncorrected = 1;  // NVML_MEMORY_ERROR_TYPE_UNCORRECTED
 constexpr int kVolatile = 0;     // NVML_VOLATILE_ECC: since the driver was loaded
 constexpr int kEventsAtOnce = 256;
-constexpr int kDieSensor = 0;  // NVML_TEMPERATURE_GPU
+constexpr unsigned int kProcessesMost = 1024;  // on one GPU; else none is listed
+constexpr int kDieSensor = 0;                  // NVML_TEMPERATURE_GPU
 
 std::uint32_t BrakesOf(unsigned long long reasons) {
   struct Row {
@@ -70,6 +73,7 @@ class NvmlMeter final : public GpuMeter {
           nvml_.uuid(device, uuid.data(), uuid.size()) == nvml::kSuccess) {
         devices_.emplace_back(device, uuid.data());
         counters_.push_back(NvmlCounters::Open(nvml_, device));
+        AddInstances(device);
       }
     }
     ListenForErrors();
@@ -110,7 +114,63 @@ class NvmlMeter final : public GpuMeter {
     return readings;
   }
 
+  std::vector<GpuProcess> Processes() override {
+    std::vector<GpuProcess> processes;
+    for (const auto* const devices : {&devices_, &instances_}) {
+      for (const auto& [device, uuid] : *devices) {
+        AddProcesses(device, uuid, processes);
+      }
+    }
+    return processes;
+  }
+
  private:
+  // Of a GPU that MIG divides, its instances: processes have memory of these.
+  void AddInstances(nvml::Device device) {
+    unsigned int most = 0;
+    if (!nvml_.IsDivided(device) || nvml_.mig_count == nullptr || nvml_.mig_handle == nullptr ||
+        nvml_.mig_count(device, &most) != nvml::kSuccess) {
+      return;
+    }
+    for (unsigned int i = 0; i < most; ++i) {
+      nvml::Device instance = nullptr;
+      std::array<char, 96> uuid{};
+      if (nvml_.mig_handle(device, i, &instance) == nvml::kSuccess &&
+          nvml_.uuid(instance, uuid.data(), uuid.size()) == nvml::kSuccess) {
+        instances_.emplace_back(instance, uuid.data());
+      }
+    }
+  }
+
+  // Those that compute first: one that draws, too, is listed twice.
+  void AddProcesses(nvml::Device device, const std::string& uuid,
+                    std::vector<GpuProcess>& processes) const {
+    const std::size_t first = processes.size();
+    for (const bool draws : {false, true}) {
+      const auto list = draws ? nvml_.processes.drawing : nvml_.processes.computing;
+      for (const nvml::ProcessInfo& info : List(list, device)) {
+        const bool known =
+            std::any_of(processes.begin() + static_cast<std::ptrdiff_t>(first), processes.end(),
+                        [&info](const GpuProcess& process) { return process.pid == info.pid; });
+        if (!known) {
+          const bool told = info.memory != nvml::kUnknownMemory;
+          processes.push_back({uuid, info.pid, Bytes(told ? info.memory : 0), draws});
+        }
+      }
+    }
+  }
+
+  static std::vector<nvml::ProcessInfo> List(nvml::ProcessCalls::List list, nvml::Device device) {
+    // Twice as much as it may fill: drivers 535.43 to 535.86 write longer entries.
+    std::vector<nvml::ProcessInfo> infos(std::size_t{2} * kProcessesMost);
+    unsigned int count = kProcessesMost;
+    if (list == nullptr || list(device, &count, infos.data()) != nvml::kSuccess) {
+      return {};
+    }
+    infos.resize(std::min(count, kProcessesMost));
+    return infos;
+  }
+
   struct Xids {
     unsigned long long newest = 0;
     std::uint64_t count = 0;
@@ -207,9 +267,10 @@ class NvmlMeter final : public GpuMeter {
 
   nvml::Nvml nvml_;
   std::vector<std::pair<nvml::Device, std::string>> devices_;
-  std::vector<std::unique_ptr<NvmlCounters>> counters_;  // of each; null: it has none
-  nvml::EventSet events_ = nullptr;                      // null: none are told
-  std::map<nvml::Device, Xids> xids_;                    // where the driver tells them
+  std::vector<std::pair<nvml::Device, std::string>> instances_;  // of those that MIG divides
+  std::vector<std::unique_ptr<NvmlCounters>> counters_;          // of each; null: it has none
+  nvml::EventSet events_ = nullptr;                              // null: none are told
+  std::map<nvml::Device, Xids> xids_;                            // where the driver tells them
 };
 
 }  // namespace

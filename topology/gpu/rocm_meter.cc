@@ -1,6 +1,9 @@
 #include "topology/gpu/rocm_meter.h"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -12,6 +15,8 @@ namespace muster::topology {
 namespace {
 
 constexpr std::chrono::seconds kErrorsEvery{10};
+constexpr std::uint32_t kListedMost = 1024;  // further ones are left out
+constexpr std::uint32_t kDevicesMost = 64;   // of one process
 
 class RocmMeter final : public GpuMeter {
  public:
@@ -44,6 +49,33 @@ class RocmMeter final : public GpuMeter {
       readings.push_back(std::move(reading));
     }
     return readings;
+  }
+
+  std::vector<GpuProcess> Processes() override {
+    std::vector<GpuProcess> all;
+    const rocm::ProcessCalls& calls = rocm_.processes;
+    // Twice as much as it may fill: a newer library may write longer entries.
+    std::vector<rocm::ProcessInfo> infos(std::size_t{2} * kListedMost);
+    std::uint32_t count = kListedMost;
+    if (calls.list == nullptr || calls.devices == nullptr ||
+        calls.list(infos.data(), &count) != rocm::kSuccess) {
+      return all;
+    }
+    infos.resize(std::min(count, kListedMost));
+    for (const rocm::ProcessInfo& info : infos) {
+      std::array<std::uint32_t, kDevicesMost> devices{};
+      std::uint32_t on = kDevicesMost;
+      if (calls.devices(info.pid, devices.data(), &on) != rocm::kSuccess) {
+        continue;  // it has ended
+      }
+      for (const Gpu& gpu : gpus_) {
+        const auto end = devices.begin() + std::min(on, kDevicesMost);
+        if (std::find(devices.begin(), end, gpu.os_index) != end) {
+          all.push_back({gpu.uuid, info.pid, Bytes(info.video_memory)});
+        }
+      }
+    }
+    return all;
   }
 
  private:

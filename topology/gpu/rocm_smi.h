@@ -57,6 +57,25 @@ struct MeterCalls {
   Status (*errors)(std::uint32_t, std::uint64_t, ErrorCount*) = nullptr;
 };
 
+struct ProcessInfo {  // rsmi_process_info_t, from ROCm 5.0 on
+  std::uint32_t pid;
+  std::uint32_t pasid;
+  std::uint64_t video_memory;  // bytes, over all its GPUs
+  std::uint64_t sdma_usage;
+  std::uint32_t cu_occupancy;
+};
+
+// Which processes have a context on GPUs; each may be absent.
+struct ProcessCalls {
+  void FindIn(const LoadedLibrary& library) {
+    library.Find("rsmi_compute_process_info_get", list);
+    library.Find("rsmi_compute_process_gpus_get", devices);
+  }
+  Status (*list)(ProcessInfo*, std::uint32_t*) = nullptr;
+  // Of a process; the last argument is how many there is room for, then how many there are.
+  Status (*devices)(std::uint32_t, std::uint32_t*, std::uint32_t*) = nullptr;
+};
+
 // One loaded ROCm SMI: its entry points, and its initialised state for as long as the object lives.
 class RocmSmi {
  public:
@@ -77,6 +96,7 @@ class RocmSmi {
     library_.Find("rsmi_topo_get_link_type", link_type);
     library_.Find("rsmi_minmax_bandwidth_get", bandwidth);
     meter.FindIn(library_);
+    processes.FindIn(library_);
   }
   RocmSmi(const RocmSmi&) = delete;
   RocmSmi& operator=(const RocmSmi&) = delete;
@@ -116,6 +136,7 @@ class RocmSmi {
   Status (*link_type)(std::uint32_t, std::uint32_t, std::uint64_t*, int*) = nullptr;
   Status (*bandwidth)(std::uint32_t, std::uint32_t, std::uint64_t*, std::uint64_t*) = nullptr;
   MeterCalls meter;
+  ProcessCalls processes;
 
  private:
   LoadedLibrary library_;

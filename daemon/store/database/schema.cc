@@ -311,7 +311,12 @@ constexpr const char* kVersion17 = R"sql(
 UPDATE nodes SET payload = payload WHERE id < 0;
 )sql";
 
-constexpr std::array<Migration, 17> kMigrations = {{{1, kVersion1},
+// Others use GPUs of nodes; a program that does not know of it would give these GPUs away.
+constexpr const char* kVersion18 = R"sql(
+UPDATE nodes SET payload = payload WHERE id < 0;
+)sql";
+
+constexpr std::array<Migration, 18> kMigrations = {{{1, kVersion1},
                                                     {2, kVersion2},
                                                     {3, kVersion3},
                                                     {4, kVersion4},
@@ -327,7 +332,8 @@ constexpr std::array<Migration, 17> kMigrations = {{{1, kVersion1},
                                                     {14, kVersion14},
                                                     {15, kVersion15},
                                                     {16, kVersion16},
-                                                    {17, kVersion17}}};
+                                                    {17, kVersion17},
+                                                    {18, kVersion18}}};
 
 // A parent before those whose rows name it.
 constexpr std::array<TableOf, 20> kTables = {{

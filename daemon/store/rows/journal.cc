@@ -67,6 +67,9 @@ struct DescribeEvent {
   }
   JournalColumns operator()(const AlertBegan& e) const { return AboutNode("alert_began", e.time); }
   JournalColumns operator()(const AlertEnded& e) const { return AboutNode("alert_ended", e.time); }
+  JournalColumns operator()(const GpusOccupied& e) const {
+    return AboutNode("gpus_occupied", e.time);
+  }
   JournalColumns operator()(const NodeForgotten& e) const {
     return AboutNode("node_forgotten", e.time);
   }

@@ -23,6 +23,7 @@ MPI = {"auto": job_pb2.MPI_FLAVOUR_AUTO, "none": job_pb2.MPI_FLAVOUR_NONE, "pmix
        "pmi1": job_pb2.MPI_FLAVOUR_PMI1}
 MEANS = {"program": job_pb2.CHECKPOINT_MEANS_PROGRAM, "criu": job_pb2.CHECKPOINT_MEANS_CRIU}
 SWITCHES_WAIT = 300_000  # milliseconds, as the command line has it
+OCCUPIED = {"ok": True, "no": False}
 CHOICES = {"yes": request_pb2.CHOICE_YES, "no": request_pb2.CHOICE_NO}
 
 Setter = Callable[[wire.SubmitRequest, Any], None]
@@ -123,6 +124,7 @@ OPTIONS: dict[str, Setter] = {
     "exclude": _field("spec.request.exclude", readers.names),
     "exclusive": _field("spec.request.exclusive", readers.yes),
     "exclusive_user": _field("spec.request.exclusive_user", readers.yes),
+    "gpu_occupied": _field("spec.request.gpu_occupied", _one_of(OCCUPIED)),
     "gpu_share": _field("spec.request.gpu_share", readers.share),
     "gpus": _field("spec.request.gpus", readers.gpus),
     "gpus_per_node": _field("spec.request.gpus_per_node", readers.gpus),

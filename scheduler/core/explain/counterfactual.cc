@@ -194,6 +194,17 @@ std::vector<Variant> SmallerRequests(const JobSpec& spec) {
   return variants;
 }
 
+// GPUs that others use, where there are some.
+std::vector<Variant> OccupiedGpus(const Snapshot& snapshot, const JobSpec& spec) {
+  const bool hides =
+      std::any_of(snapshot.nodes.begin(), snapshot.nodes.end(),
+                  [&spec](const NodeSnapshot& node) { return HidesGpus(node, spec.request); });
+  if (!hides) {
+    return {};
+  }
+  return {{"--gpu-occupied=ok", [](JobSpec& s) { s.request.gpu_occupied = true; }}};
+}
+
 // Other partitions that take the job.
 std::vector<Variant> OtherPartitions(const Snapshot& snapshot, const JobSpec& spec) {
   std::vector<Variant> variants;
@@ -235,6 +246,9 @@ class Trial {
       }
     }
     for (const Variant& variant : SmallerRequests(*spec_)) {
+      Try(variant, suggestions);
+    }
+    for (const Variant& variant : OccupiedGpus(ahead_.snapshot, *spec_)) {
       Try(variant, suggestions);
     }
     for (const Variant& variant : OtherPartitions(ahead_.snapshot, *spec_)) {

@@ -168,18 +168,20 @@ class Round {
   void LookAtNodes() {
     std::map<const Machine*, NodeCapacity> known;
     for (const NodeSnapshot& node : nodes_) {
-      const auto [capacity, is_new] = known.try_emplace(node.machine.get());
+      const auto [of_machine, is_new] = known.try_emplace(node.machine.get());
       if (is_new) {
-        capacity->second = CapacityOf(*node.machine);
+        of_machine->second = CapacityOf(*node.machine);
       }
-      const auto found = std::find(capacities_.begin(), capacities_.end(), capacity->second);
+      const NodeCapacity& capacity = node.gpu_occupants.empty()
+                                         ? of_machine->second
+                                         : CapacityOf(*node.machine, node.gpu_occupants);
+      const auto found = std::find(capacities_.begin(), capacities_.end(), capacity);
       capacity_of_.push_back(static_cast<std::uint32_t>(found - capacities_.begin()));
       if (found == capacities_.end()) {
-        capacities_.push_back(capacity->second);
+        capacities_.push_back(capacity);
       }
-      free_.push_back(FreeNow(node, capacity->second));
-      idle_.push_back(node.up && !node.drained && capacity->second.uniform &&
-                      free_.back().cores > 0);
+      free_.push_back(FreeNow(node, capacity));
+      idle_.push_back(node.up && !node.drained && capacity.uniform && free_.back().cores > 0);
     }
     promised_from_.assign(nodes_.size(), kFarFuture);
     for (const PlannedReservation& reservation : plan_.reservations) {

@@ -111,6 +111,7 @@ constexpr ChangedOption kChangedOptions[] = {
     {"exclude", MUSTER_TAKE(request.exclude), false, true},
     {"exclusive", MUSTER_TAKE(request.exclusive), false, true},
     {"exclusive-user", MUSTER_TAKE(request.exclusive_user), false, true},
+    {"gpu-occupied", MUSTER_TAKE(request.gpu_occupied), false, true},
     {"gpus", TakeGpus, false, true},
     {"gres", MUSTER_TAKE(request.gres), false, true},
     {"licenses", MUSTER_TAKE(licenses)},

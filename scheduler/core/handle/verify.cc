@@ -43,7 +43,8 @@ bool Verifier::AcceptOne(const PlannedStart& start) {
   const JobSpec& asked = *state_.FindJob(start.job)->spec;
   const ResourceRequest& request =
       asked.alternatives.empty() ? asked.request : asked.alternatives[start.alternative].request;
-  if (!UsersAllow(asked.user.uid, request.exclusive_user, start.allocation, {})) {
+  if (!UsersAllow(asked.user.uid, request.exclusive_user, start.allocation, {}) ||
+      !OccupantsAllow(request, start.allocation)) {
     return false;
   }
   std::map<NodeId, NodeUse> after;
@@ -105,7 +106,8 @@ bool Verifier::AcceptPreemption(const PlannedPreemption& preemption) {
   }
   const JobSpec& job = *state_.FindJob(preemption.job)->spec;
   if (!UsersAllow(job.user.uid, job.request.exclusive_user, preemption.allocation,
-                  preemption.victims)) {
+                  preemption.victims) ||
+      !OccupantsAllow(job.request, preemption.allocation)) {
     return false;
   }
   std::map<NodeId, NodeUse> after;
@@ -190,6 +192,18 @@ bool Verifier::Fits(const NodeAllocation& part, const NodeUse& taken) const {
     use.gpus[grant.gpu] += grant.share;
   }
   return true;
+}
+
+bool Verifier::OccupantsAllow(const ResourceRequest& request, const Allocation& allocation) const {
+  const auto is_free = [this](const NodeAllocation& part) {
+    const Node* const node = state_.FindNode(part.node);
+    return node != nullptr &&
+           std::none_of(part.gpus.begin(), part.gpus.end(), [node](const GpuGrant& grant) {
+             return IsOccupied(node->gpu_occupants, grant.gpu);
+           });
+  };
+  return request.gpu_occupied ||
+         std::all_of(allocation.nodes.begin(), allocation.nodes.end(), is_free);
 }
 
 bool Verifier::PolicyAllows(const PlannedStart& start) {

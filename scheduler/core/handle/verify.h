@@ -45,6 +45,9 @@ class Verifier {
   // job may want to be `alone` with its user's.
   [[nodiscard]] bool UsersAllow(std::uint32_t user, bool alone, const Allocation& allocation,
                                 const std::vector<PlannedVictim>& victims) const;
+  // Whether none of these GPUs is used outside of jobs, or the request takes such.
+  [[nodiscard]] bool OccupantsAllow(const ResourceRequest& request,
+                                    const Allocation& allocation) const;
   // The user has these nodes, too, for what follows.
   void AddUser(std::uint32_t user, bool alone, const Allocation& allocation);
   // Policy lets the job start there, with what it is given.

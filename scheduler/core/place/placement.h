@@ -6,7 +6,8 @@
 // for beside them. Used by the planner's span across nodes; knows nothing of other nodes.
 // Invariants: (1) what it grants is free in the snapshot it was given; (2) the same snapshot and
 // request give the same answer; (3) ranks are numbered from 0 here, the span numbers them over the
-// job.
+// job; (4) a GPU that others use outside of jobs goes to a request that takes such, and to that
+// only where there is no other.
 
 #include <cstdint>
 

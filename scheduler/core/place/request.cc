@@ -160,6 +160,16 @@ GpuShare MostFreeShare(const NodeSnapshot& node, const GpuRequest& request) {
   return most;
 }
 
+NodeSnapshot WithoutOccupied(NodeSnapshot node) {
+  node.taken.gpus.resize(std::max(node.taken.gpus.size(), node.machine->gpus.size()));
+  for (const GpuOccupant& occupant : node.gpu_occupants) {
+    if (occupant.gpu < node.taken.gpus.size()) {
+      node.taken.gpus[occupant.gpu] = kWholeGpu;
+    }
+  }
+  return node;
+}
+
 std::uint32_t FreeGpus(const NodeSnapshot& node, const GpuRequest& request) {
   std::uint32_t free = 0;
   for (std::size_t i = 0; i < node.machine->gpus.size(); ++i) {

@@ -70,6 +70,12 @@ GpuShare FreeShare(const NodeSnapshot& node, std::size_t gpu);
 GpuShare MostFreeShare(const NodeSnapshot& node, const GpuRequest& request);
 // Whether the countable things that the request asks of each node are free on this one.
 bool HasGresFree(const NodeSnapshot& node, const ResourceRequest& request);
+// Whether some GPU of the node is used outside of jobs, and so kept from the request.
+inline bool HidesGpus(const NodeSnapshot& node, const ResourceRequest& request) {
+  return !node.gpu_occupants.empty() && !request.gpu_occupied;
+}
+// The node with those GPUs taken.
+NodeSnapshot WithoutOccupied(NodeSnapshot node);
 // GPUs of the type that no job holds any share of.
 std::uint32_t FreeGpus(const NodeSnapshot& node, const GpuRequest& request);
 

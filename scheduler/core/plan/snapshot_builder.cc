@@ -165,6 +165,7 @@ void MakeAway(Time ready, NodeSnapshot& node_snapshot) {
   node_snapshot.taken.memory = machine.memory;
   node_snapshot.taken.gpus.assign(machine.gpus.size(), kWholeGpu);
   node_snapshot.taken.gres = machine.gres;
+  node_snapshot.gpu_occupants.clear();  // they are gone, too
 }
 
 // One node, and the jobs that run from it on: it is the first of theirs. False when it goes with
@@ -174,6 +175,7 @@ bool AddNodeSnapshot(const ClusterState& state, const Node& node, Time now,
   node_snapshot = NodeSnapshot{node.id,    node.name, node.machine,  node.connected, node.drained,
                                node.taken, {},        node.features, node.weight};
   node_snapshot.images = node.images;
+  node_snapshot.gpu_occupants = node.gpu_occupants;
   if (state.power().away().contains(node.id)) {
     MakeAway(AvailableFrom(state.power().Of(node.id), now), node_snapshot);
   }

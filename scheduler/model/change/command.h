@@ -22,6 +22,7 @@
 #include "scheduler/model/job/job_update.h"
 #include "scheduler/model/job/order.h"
 #include "scheduler/model/job/report.h"
+#include "scheduler/model/machine/gpu_occupant.h"
 #include "scheduler/model/machine/health.h"
 #include "scheduler/model/machine/node.h"
 #include "scheduler/model/plan/plan.h"
@@ -310,6 +311,12 @@ struct TakeNodeFault {
   std::string text;
 };
 
+// A node says which processes use its GPUs outside of jobs.
+struct TakeGpuOccupants {
+  NodeId node;
+  GpuOccupants occupants;
+};
+
 // The order that should start an attempt cannot be delivered: it is not to be sent again.
 struct FailLaunch {
   JobId job;
@@ -337,7 +344,7 @@ using Command =
                  TakeReport, DrainNode, TakePlan, RequeueJob, UpdateJob, ChangePolicy,
                  ConfigurePolicy, SuspendJob, CheckNodeHealth, TakeHealthReport, TickHealth,
                  SignalJob, AttachStep, TakeNodeFault, TickElastic, FailLaunch, RebootNode,
-                 ForgetNode, SwitchNodes, SettleAlerts>;
+                 ForgetNode, SwitchNodes, SettleAlerts, TakeGpuOccupants>;
 
 // The commands of clients. The first are taken as they are given: one command, or one for each of
 // the jobs that it names. The others have a handler of their own in daemon/client.

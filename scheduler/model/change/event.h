@@ -21,6 +21,7 @@
 #include "scheduler/model/job/job_state.h"
 #include "scheduler/model/job/report.h"
 #include "scheduler/model/machine/allocation.h"
+#include "scheduler/model/machine/gpu_occupant.h"
 #include "scheduler/model/machine/health.h"
 #include "scheduler/model/machine/node.h"
 #include "scheduler/model/machine/power.h"
@@ -473,6 +474,18 @@ struct AlertEnded {
   friend bool operator==(const AlertEnded&, const AlertEnded&) = default;
 };
 
+// Other processes use GPUs of the node than before, outside of jobs.
+struct GpusOccupied {
+  NodeId node;
+  GpuOccupants occupants;  // all of them
+  Time time = kNoTime;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"node", &GpusOccupied::node}, Field{"occupants", &GpusOccupied::occupants},
+                Field{"time", &GpusOccupied::time});
+  }
+  friend bool operator==(const GpusOccupied&, const GpusOccupied&) = default;
+};
+
 // The order of alternatives is the order of the wire's oneof: append only.
 using Event =
     std::variant<EpochBegan, JobSubmitted, JobHeld, AttemptStarted, RunReported, AttemptEnding,
@@ -480,7 +493,7 @@ using Event =
                  JobRequeued, JobUpdated, PolicyChanged, AttemptSuspending, AttemptSuspended,
                  AttemptResumed, HalfLifeSet, HealthCheckOrdered, HealthCheckWanted, HealthChecked,
                  StepQueued, StepDropped, AttemptAdvised, StartPromised, NodeForgotten, NodePowered,
-                 AlertBegan, AlertEnded>;
+                 AlertBegan, AlertEnded, GpusOccupied>;
 
 struct JournalEntry {
   Version version;

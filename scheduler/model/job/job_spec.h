@@ -83,6 +83,7 @@ struct ResourceRequest {
   Bytes tmp;                    // the file system of /tmp, in all
   GresList gres = {};           // countable things that it holds on each of its nodes
   bool exclusive_user = false;  // its nodes have jobs of its user alone
+  bool gpu_occupied = false;    // GPUs that others use outside of jobs will do
   static constexpr auto Fields(auto list) {
     return list(
         Field{"min_nodes", &ResourceRequest::min_nodes},
@@ -107,7 +108,8 @@ struct ResourceRequest {
         Field{"sockets_per_node", &ResourceRequest::sockets_per_node},
         Field{"min_cpus", &ResourceRequest::min_cpus}, Field{"tmp", &ResourceRequest::tmp},
         Field{"gres", &ResourceRequest::gres},
-        Field{"exclusive_user", &ResourceRequest::exclusive_user});
+        Field{"exclusive_user", &ResourceRequest::exclusive_user},
+        Field{"gpu_occupied", &ResourceRequest::gpu_occupied});
   }
   friend bool operator==(const ResourceRequest&, const ResourceRequest&) = default;
 };

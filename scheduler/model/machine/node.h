@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "scheduler/model/machine/allocation.h"
+#include "scheduler/model/machine/gpu_occupant.h"
 #include "scheduler/model/machine/machine.h"
 #include "scheduler/model/value/fields.h"
 #include "scheduler/model/value/ids.h"
@@ -73,6 +74,7 @@ struct Node {
   std::uint32_t weight = 0;           // lighter nodes are taken first
   // Marks (MarkOfImage) of images of which jobs here had containers; the oldest first, no repeats.
   std::vector<std::uint64_t> images = {};
+  GpuOccupants gpu_occupants = {};  // as its agent last said
   static constexpr auto Fields(auto list) {
     return list(
         Field{"id", &Node::id}, Field{"name", &Node::name}, Field{"hostname", &Node::hostname},
@@ -82,7 +84,8 @@ struct Node {
         Field{"drained", &Node::drained}, Field{"drain_reason", &Node::drain_reason},
         Field{"drain_until", &Node::drain_until}, Field{"drain_deadline", &Node::drain_deadline},
         Field{"quarantined", &Node::quarantined}, Field{"features", &Node::features},
-        Field{"weight", &Node::weight}, Field{"images", &Node::images});
+        Field{"weight", &Node::weight}, Field{"images", &Node::images},
+        Field{"gpu_occupants", &Node::gpu_occupants});
   }
 };
 

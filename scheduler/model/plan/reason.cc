@@ -90,6 +90,11 @@ std::string FitText(const Shortage& shortage) {
   return absl::StrCat("only ", shortage.available, shortage.available == 1 ? " fits" : " fit");
 }
 
+// By whom GPUs are used outside of jobs.
+std::string UsedText(const Shortage& shortage) {
+  return shortage.name.empty() ? "" : absl::StrCat("; ", shortage.name);
+}
+
 std::string ShortOf(const std::string& needed, const std::string& has) {
   return absl::StrCat("short of ", needed, " (has ", has, ")");
 }
@@ -308,7 +313,8 @@ std::string ToSentence(const Shortage& shortage) {
       return ShortOf(BytesText(shortage.needed, SizeRounding::kDown),
                      BytesText(shortage.available, SizeRounding::kDown));
     case ShortageKind::kGpus:
-      return ShortOf(Counted(shortage.needed, "GPU"), absl::StrCat(shortage.available));
+      return ShortOf(Counted(shortage.needed, "GPU"), absl::StrCat(shortage.available)) +
+             UsedText(shortage);
     case ShortageKind::kTasks:
       return absl::StrCat("with room for ", shortage.available, " of ",
                           Counted(shortage.needed, "task"));
@@ -338,7 +344,8 @@ std::string ToSentence(const Shortage& shortage) {
       return absl::StrCat("without ", shortage.name);
     case ShortageKind::kGpuShare:
       return ShortOf(absl::StrCat(GpuShareText(shortage.needed), " of one GPU"),
-                     GpuShareText(shortage.available));
+                     GpuShareText(shortage.available)) +
+             UsedText(shortage);
     case ShortageKind::kGres:
       return ShortOf(absl::StrCat(shortage.needed, " ", shortage.name),
                      absl::StrCat(shortage.available));

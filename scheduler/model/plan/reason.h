@@ -87,7 +87,7 @@ enum class ReasonClass : std::uint8_t {
 enum class ShortageKind : std::uint8_t {
   kCores = 0,
   kMemory = 1,  // bytes
-  kGpus = 2,
+  kGpus = 2,    // `name`: who uses some of them outside of jobs, if so
   kDown = 3,
   kDrained = 4,
   kTasks = 5,  // the node as it stands cannot hold one task, or too few of them
@@ -100,7 +100,7 @@ enum class ShortageKind : std::uint8_t {
   kFeatureNodes = 24,  // too few nodes with a feature that is counted
   kReserved = 25,      // a reservation keeps the node for others
   kLayout = 26,        // the node has not what the layout of its ranks names
-  kGpuShare = 27,      // thousandths of one GPU
+  kGpuShare = 27,      // thousandths of one GPU; `name` as of kGpus
   kSegments = 28,      // too few segments that lie on one leaf switch; `name`: of how many nodes
   kGres = 29,          // a countable thing; `name`: which
   kOtherUsers = 30,    // the node has jobs of other users
@@ -115,7 +115,7 @@ struct Shortage {
   std::uint32_t nodes = 0;
   std::uint64_t needed = 0;
   std::uint64_t available = 0;  // the most that any of these nodes has
-  std::string name = {};        // which features, which nodes
+  std::string name = {};        // which features, which nodes, who
   static constexpr auto Fields(auto list) {
     return list(Field{"kind", &Shortage::kind}, Field{"nodes", &Shortage::nodes},
                 Field{"needed", &Shortage::needed}, Field{"available", &Shortage::available},

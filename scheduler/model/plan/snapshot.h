@@ -15,6 +15,7 @@
 
 #include "scheduler/model/job/job.h"
 #include "scheduler/model/job/job_spec.h"
+#include "scheduler/model/machine/gpu_occupant.h"
 #include "scheduler/model/machine/machine.h"
 #include "scheduler/model/machine/network.h"
 #include "scheduler/model/machine/node.h"
@@ -61,12 +62,14 @@ struct NodeSnapshot {
   // then on. kNoTime: it is on.
   Time ready = kNoTime;
   std::vector<std::uint64_t> images = {};  // as Node has them
+  GpuOccupants gpu_occupants = {};
   static constexpr auto Fields(auto list) {
     return list(Field{"id", &NodeSnapshot::id}, Field{"name", &NodeSnapshot::name},
                 Field{"up", &NodeSnapshot::up}, Field{"drained", &NodeSnapshot::drained},
                 Field{"taken", &NodeSnapshot::taken}, Field{"holdings", &NodeSnapshot::holdings},
                 Field{"features", &NodeSnapshot::features}, Field{"weight", &NodeSnapshot::weight},
-                Field{"ready", &NodeSnapshot::ready}, Field{"images", &NodeSnapshot::images});
+                Field{"ready", &NodeSnapshot::ready}, Field{"images", &NodeSnapshot::images},
+                Field{"gpu_occupants", &NodeSnapshot::gpu_occupants});
   }
 };
 

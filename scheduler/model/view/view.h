@@ -15,6 +15,7 @@
 #include "scheduler/model/job/job.h"
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/machine/allocation.h"
+#include "scheduler/model/machine/gpu_occupant.h"
 #include "scheduler/model/machine/machine.h"
 #include "scheduler/model/plan/explanation.h"
 #include "scheduler/model/policy/decayed_usage.h"
@@ -426,6 +427,7 @@ struct NodeView {
   std::vector<Warning> warnings = {};
   // The switches above it, from the top; of a network without switches its block. Empty: not known.
   std::vector<std::string> topology = {};
+  GpuOccupants gpu_occupants = {};  // who uses its GPUs outside of jobs
   static constexpr auto Fields(auto list) {
     return list(Field{"id", &NodeView::id}, Field{"name", &NodeView::name},
                 Field{"hostname", &NodeView::hostname}, Field{"state", &NodeView::state},
@@ -438,7 +440,8 @@ struct NodeView {
                 Field{"weight", &NodeView::weight}, Field{"limits", &NodeView::limits},
                 Field{"health", &NodeView::health}, Field{"gres", &NodeView::gres},
                 Field{"gres_taken", &NodeView::gres_taken}, Field{"warnings", &NodeView::warnings},
-                Field{"topology", &NodeView::topology});
+                Field{"topology", &NodeView::topology},
+                Field{"gpu_occupants", &NodeView::gpu_occupants});
   }
   friend bool operator==(const NodeView&, const NodeView&) = default;
 };

@@ -53,6 +53,7 @@ std::size_t CountFree(const ClusterState& state, const JobSpec& spec, const Atte
       snapshot.name = node.name;
       snapshot.machine = node.machine;
       snapshot.taken = node.taken;
+      snapshot.gpu_occupants = node.gpu_occupants;
       count += PlaceOnNode(snapshot, spec.request, share).tasks == share ? 1 : 0;
     }
   }

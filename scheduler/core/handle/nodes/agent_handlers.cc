@@ -424,6 +424,26 @@ Transition On(const ClusterState& state, const TakeNodeFault& command, Time now,
   return transition;
 }
 
+Transition On(const ClusterState& state, const TakeGpuOccupants& command, Time now,
+              const SchedulerConfig&) {
+  Transition transition;
+  const Node* const node = state.FindNode(command.node);
+  if (node == nullptr) {
+    return transition;
+  }
+  GpuOccupants occupants;
+  for (const GpuOccupant& occupant : command.occupants) {
+    if (occupant.gpu < node->machine->gpus.size() && occupants.size() < kGpuOccupantsMax) {
+      occupants.push_back(occupant);
+    }
+  }
+  if (occupants != node->gpu_occupants) {
+    transition.events.emplace_back(GpusOccupied{node->id, std::move(occupants), now});
+    transition.effects.emplace_back(Replan{});
+  }
+  return transition;
+}
+
 // The attempt ends on every node: those that have it are told so, the others when they come.
 Transition On(const ClusterState& state, const FailLaunch& command, Time now,
               const SchedulerConfig&) {

@@ -21,6 +21,8 @@ Transition On(const ClusterState& state, const TakeReport& command, Time now,
               const SchedulerConfig& config);
 Transition On(const ClusterState& state, const TakeNodeFault& command, Time now,
               const SchedulerConfig& config);
+Transition On(const ClusterState& state, const TakeGpuOccupants& command, Time now,
+              const SchedulerConfig& config);
 Transition On(const ClusterState& state, const FailLaunch& command, Time now,
               const SchedulerConfig& config);
 

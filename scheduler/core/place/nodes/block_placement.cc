@@ -145,8 +145,10 @@ std::optional<Allocation> PlaceInBlocks(const std::vector<NodeSnapshot>& nodes,
     // What the node can hold is no question of where on it.
     Placed placed = PlaceOnNode(*node, request, TasksHere(request, missing, owed));
     std::vector<RankPlacement>& ranks = placed.allocation.ranks;
+    const std::uint32_t count = GpusOnNode(request, placed.tasks);
     const std::vector<std::uint32_t> gpus =
-        FirstFreeGpus(*node, request, GpusOnNode(request, placed.tasks));
+        HidesGpus(*node, request) ? FirstFreeGpus(WithoutOccupied(*node), request, count)
+                                  : FirstFreeGpus(*node, request, count);
     if (placed.tasks == 0 || !DealCores(*node, request, ranks)) {
       continue;
     }

@@ -42,9 +42,13 @@ std::uint32_t MostApart(const NodeCapacity& capacity, const ResourceRequest& req
   return Clamp(most > 0 ? most : std::uint64_t{each} * capacity.socket_cores.size());
 }
 
-std::uint32_t GpuMask(const NodeCapacity& capacity, const GpuRequest& kind) {
+constexpr std::size_t kOccupied = kGpuModels - 1;
+
+std::uint32_t GpuMask(const NodeCapacity& capacity, const ResourceRequest& request) {
+  const GpuRequest& kind = GpuKind(request);
+  const bool all = capacity.occupied.empty() || request.gpu_occupied;
   std::uint32_t mask = 0;
-  for (std::size_t i = 0; i < kGpuModels; ++i) {
+  for (std::size_t i = 0; i < (all ? kGpuModels : kOccupied); ++i) {
     if (!capacity.gpu_models[i].empty() &&
         IsOfKind(capacity.gpu_models[i], capacity.gpu_memory[i], kind)) {
       mask |= 1U << i;
@@ -68,7 +72,7 @@ GresAmounts GresOf(const NodeCapacity& capacity, const GresList& list) {
 
 }  // namespace
 
-NodeCapacity CapacityOf(const Machine& machine) {
+NodeCapacity CapacityOf(const Machine& machine, const GpuOccupants& occupants) {
   NodeCapacity capacity;
   capacity.all.cores = static_cast<std::uint32_t>(machine.cores.size());
   capacity.all.memory = machine.memory;
@@ -83,8 +87,13 @@ NodeCapacity CapacityOf(const Machine& machine) {
   for (const auto& [socket, cores] : sockets) {
     capacity.socket_cores.push_back(cores);
   }
-  for (const Gpu& gpu : machine.gpus) {
+  for (std::uint32_t i = 0; i < machine.gpus.size(); ++i) {
+    const Gpu& gpu = machine.gpus[i];
     std::size_t at = 0;
+    if (IsOccupied(occupants, i)) {
+      capacity.occupied.push_back(i);
+      at = kOccupied;
+    }
     while (at + 1 < kGpuModels && !capacity.gpu_models[at].empty() &&
            !IsModelAt(capacity, at, gpu)) {
       ++at;
@@ -103,9 +112,12 @@ NodeCapacity CapacityOf(const Machine& machine) {
   return capacity;
 }
 
-std::size_t GpuModelOf(const NodeCapacity& capacity, const Gpu& gpu) {
+std::size_t GpuModelOf(const NodeCapacity& capacity, const Machine& machine, std::uint32_t gpu) {
+  if (std::binary_search(capacity.occupied.begin(), capacity.occupied.end(), gpu)) {
+    return kOccupied;
+  }
   for (std::size_t i = 0; i + 1 < kGpuModels; ++i) {
-    if (IsModelAt(capacity, i, gpu) || capacity.gpu_models[i + 1].empty()) {
+    if (IsModelAt(capacity, i, machine.gpus[gpu]) || capacity.gpu_models[i + 1].empty()) {
       return i;
     }
   }
@@ -127,9 +139,9 @@ FreeAmounts FreeNow(const NodeSnapshot& node, const NodeCapacity& capacity) {
       free.gres[i] -= std::min(gone[i], free.gres[i]);
     }
   }
-  for (std::size_t i = 0; i < node.taken.gpus.size() && i < node.machine->gpus.size(); ++i) {
+  for (std::uint32_t i = 0; i < node.taken.gpus.size() && i < node.machine->gpus.size(); ++i) {
     if (!node.taken.gpus[i].zero()) {
-      const std::size_t model = GpuModelOf(capacity, node.machine->gpus[i]);
+      const std::size_t model = GpuModelOf(capacity, *node.machine, i);
       --free.gpus[model];
       free.shares[model] -= std::min(node.taken.gpus[i], kWholeGpu).value();
     }
@@ -152,7 +164,7 @@ FreeAmounts AmountsOf(const Holding& holding, const Machine& machine,
   amounts.gres = GresOf(capacity, holding.gres);
   for (const GpuGrant& grant : holding.gpus) {
     if (grant.gpu < machine.gpus.size()) {
-      const std::size_t model = GpuModelOf(capacity, machine.gpus[grant.gpu]);
+      const std::size_t model = GpuModelOf(capacity, machine, grant.gpu);
       amounts.gpus[model] =
           static_cast<std::uint16_t>(amounts.gpus[model] + (grant.share == kWholeGpu ? 1 : 0));
       amounts.shares[model] += grant.share.value();
@@ -183,7 +195,7 @@ NodeTimeline TimelineOf(const NodeSnapshot& node, const NodeCapacity& capacity, 
   }
   for (const auto& [gpu, ends] : gpus) {
     FreeAmounts amounts;
-    amounts.gpus[GpuModelOf(capacity, node.machine->gpus[gpu])] = 1;
+    amounts.gpus[GpuModelOf(capacity, *node.machine, gpu)] = 1;
     timeline.Release(ends, amounts, capacity.all);
   }
   if (node.ready != kNoTime) {
@@ -200,6 +212,9 @@ DemandScale ScaleOf(const NodeCapacity& capacity, const ResourceRequest& request
   if (request.layout.has_value() && request.layout->tasks_per_socket > 0) {
     scale.most = MostApart(capacity, request);
   }
+  if (request.exclusive && !request.gpu_occupied && !capacity.occupied.empty()) {
+    scale.most = 0;  // it would have all GPUs
+  }
   const std::uint32_t cores = CoresPerTask(capacity, request);
   NodeDemand& cores_go_to = request.overcommit ? scale.fixed : scale.each;
   cores_go_to.cores = cores;
@@ -213,7 +228,7 @@ DemandScale ScaleOf(const NodeCapacity& capacity, const ResourceRequest& request
     scale.each.shares = request.gpus_per_task.count * request.gpu_share.value();
   }
   if (request.gpus_per_node.count + request.gpus_per_task.count > 0) {
-    scale.fixed.gpu_models = GpuMask(capacity, GpuKind(request));
+    scale.fixed.gpu_models = GpuMask(capacity, request);
   }
   if (!request.memory_per_node.zero()) {
     scale.fixed.memory = request.memory_per_node;

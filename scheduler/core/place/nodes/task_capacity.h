@@ -12,6 +12,7 @@
 
 #include "scheduler/core/place/nodes/node_timeline.h"
 #include "scheduler/model/job/job_spec.h"
+#include "scheduler/model/machine/gpu_occupant.h"
 #include "scheduler/model/machine/machine.h"
 #include "scheduler/model/plan/snapshot.h"
 
@@ -27,12 +28,15 @@ struct NodeCapacity {
   std::array<std::string, kGpuModels> gpu_models;  // empty: none at this position
   std::array<Bytes, kGpuModels> gpu_memory = {};   // of each, which are of another model by that
   std::array<std::string, kGresKinds> gres = {};   // the names, sorted; empty: none
+  // GPUs that others use outside of jobs, ascending: the last position is theirs, whatever their
+  // model; what is there is for jobs that take such a GPU.
+  std::vector<std::uint32_t> occupied = {};
   friend bool operator==(const NodeCapacity&, const NodeCapacity&) = default;
 };
 
-NodeCapacity CapacityOf(const Machine& machine);
-// The position among the node's GPU models.
-std::size_t GpuModelOf(const NodeCapacity& capacity, const Gpu& gpu);
+NodeCapacity CapacityOf(const Machine& machine, const GpuOccupants& occupants = {});
+// The position of the machine's GPU among the node's GPU models. REQUIRES: it has the GPU.
+std::size_t GpuModelOf(const NodeCapacity& capacity, const Machine& machine, std::uint32_t gpu);
 // What is free now. Taken threads are whole cores.
 FreeAmounts FreeNow(const NodeSnapshot& node, const NodeCapacity& capacity);
 

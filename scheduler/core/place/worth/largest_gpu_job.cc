@@ -45,7 +45,7 @@ std::vector<LargestGpuJob> LargestGpuJobs(const std::vector<NodeSnapshot>& nodes
     for (std::uint32_t gpu = 0; gpu < node.machine->gpus.size(); ++gpu) {
       const std::string& model = node.machine->gpus[gpu].model;
       ++models[model].gpus;
-      if (FreeShare(node, gpu) == kWholeGpu) {
+      if (FreeShare(node, gpu) == kWholeGpu && !IsOccupied(node.gpu_occupants, gpu)) {
         free[model].push_back(gpu);
       }
     }

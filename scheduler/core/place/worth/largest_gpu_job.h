@@ -2,7 +2,8 @@
 
 // The largest job that would start now, for each model of GPU: what fragmentation leaves.
 //
-// A job of one GPU and one core a task is meant, without limits of its owner. Invariants: on_nvlink
+// A job of one GPU and one core a task is meant, without limits of its owner, which takes no GPU
+// that others use outside of jobs. Invariants: on_nvlink
 // <= on_node <= anywhere <= free <= gpus of each model.
 
 #include <vector>

@@ -15,6 +15,10 @@ NodeInventory::NodeInventory(const Snapshot& snapshot) : snapshot_(&snapshot) {
   std::map<const Machine*, std::uint32_t> known;
   for (const NodeSnapshot& node : snapshot.nodes) {
     usable_.push_back(node.up && !node.drained);
+    if (!node.gpu_occupants.empty()) {
+      class_of_.push_back(ClassWith(CapacityOf(*node.machine, node.gpu_occupants)));
+      continue;
+    }
     const auto [found, is_new] = known.emplace(node.machine.get(), 0);
     if (is_new) {
       found->second = ClassWith(CapacityOf(*node.machine));

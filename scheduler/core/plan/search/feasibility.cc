@@ -23,8 +23,11 @@ std::uint32_t TasksPerNode(const ResourceRequest& request) {
 }
 
 bool Counts(const Shortage& counted, const Shortage& shortage) {
+  // Of GPUs that others use outside of jobs the first nodes stand for all.
+  const bool by_name =
+      shortage.kind != ShortageKind::kGpus && shortage.kind != ShortageKind::kGpuShare;
   return counted.kind == shortage.kind && counted.needed == shortage.needed &&
-         counted.name == shortage.name;
+         (!by_name || counted.name == shortage.name);
 }
 
 // Adds one node's shortage to those counted so far.
@@ -37,6 +40,7 @@ void Count(std::vector<Shortage>& counted, const Shortage& shortage) {
   }
   found->nodes += shortage.nodes;
   found->available = std::max(found->available, shortage.available);
+  found->name = found->name.empty() ? shortage.name : found->name;
 }
 
 // What the nodes that take their share still lack together: nodes, or room for all tasks.
@@ -117,6 +121,12 @@ bool FitsEmpty(const Looks& looks, const ResourceRequest& request, Usable usable
   });
 }
 
+// Others leave GPUs again: what the nodes could hold is asked with all of them.
+ResourceRequest AsIfUnoccupied(ResourceRequest request) {
+  request.gpu_occupied = true;
+  return request;
+}
+
 bool IsUp(const Look& look) {
   return look.up && !look.drained;
 }
@@ -151,6 +161,37 @@ std::optional<Shortage> GresShortage(const Look& look, const ResourceRequest& re
   return std::nullopt;
 }
 
+// Who uses GPUs that the request would have otherwise.
+std::string OccupiedText(const Look& look, const ResourceRequest& request) {
+  return HidesGpus(*look.node, request) && !look.capacity->occupied.empty()
+             ? muster::OccupiedText(look.node->name, look.node->gpu_occupants)
+             : "";
+}
+
+// Of a request that asks for a part of a GPU, or for all GPUs of the node.
+std::optional<Shortage> OddGpuShortage(const Look& look, const ResourceRequest& request) {
+  const std::string occupied = OccupiedText(look, request);
+  if (request.exclusive && !occupied.empty()) {
+    const std::uint64_t all = look.node->machine->gpus.size();
+    return Shortage{ShortageKind::kGpus, 1, all, all - look.capacity->occupied.size(), occupied};
+  }
+  if (request.gpu_share.zero()) {
+    return std::nullopt;
+  }
+  const GpuRequest& kind = GpuKind(request);
+  const std::vector<Gpu>& gpus = look.node->machine->gpus;
+  const bool empty = look.free == look.capacity->all && occupied.empty();
+  const GpuShare most = empty              ? kWholeGpu
+                        : occupied.empty() ? MostFreeShare(*look.node, kind)
+                                           : MostFreeShare(WithoutOccupied(*look.node), kind);
+  if (most < request.gpu_share && std::any_of(gpus.begin(), gpus.end(), [&kind](const Gpu& gpu) {
+        return IsOfKind(gpu, kind);
+      })) {
+    return Shortage{ShortageKind::kGpuShare, 1, request.gpu_share.value(), most.value(), occupied};
+  }
+  return std::nullopt;
+}
+
 std::vector<Shortage> ShortagesOf(const Look& look, const ResourceRequest& request) {
   if (!look.up) {
     return {Shortage{ShortageKind::kDown, 1, 0, 0}};
@@ -170,16 +211,8 @@ std::vector<Shortage> ShortagesOf(const Look& look, const ResourceRequest& reque
   if (look.users.has_value()) {
     return {Shortage{*look.users, 1, 0, 0}};
   }
-  if (!request.gpu_share.zero()) {
-    const GpuRequest& kind = GpuKind(request);
-    const std::vector<Gpu>& gpus = look.node->machine->gpus;
-    const bool empty = look.free == look.capacity->all;
-    const GpuShare most = empty ? kWholeGpu : MostFreeShare(*look.node, kind);
-    if (most < request.gpu_share && std::any_of(gpus.begin(), gpus.end(), [&kind](const Gpu& gpu) {
-          return IsOfKind(gpu, kind);
-        })) {
-      return {Shortage{ShortageKind::kGpuShare, 1, request.gpu_share.value(), most.value()}};
-    }
+  if (std::optional<Shortage> shortage = OddGpuShortage(look, request)) {
+    return {*std::move(shortage)};
   }
   const std::uint32_t tasks = TasksPerNode(request);
   const std::uint32_t room = RoomOn(look, request, tasks);
@@ -197,12 +230,13 @@ std::vector<Shortage> ShortagesOf(const Look& look, const ResourceRequest& reque
   }
   const std::uint32_t gpus = GpusOnNode(request, tasks);
   const bool has_gpus = CountGpus(capacity.all, ~0U) > 0;
-  if (gpus > 0 && has_gpus && scale.fixed.gpu_models == 0) {
+  if (gpus > 0 && has_gpus && scale.fixed.gpu_models == 0 &&
+      ScaleOf(capacity, AsIfUnoccupied(request)).fixed.gpu_models == 0) {
     return {Shortage{ShortageKind::kGpuType, 1, gpus, 0, KindText(GpuKind(request))}};
   }
   const std::uint32_t free_gpus = CountGpus(look.free, scale.fixed.gpu_models);
   if (gpus > 0 && request.gpu_share.zero() && free_gpus < gpus) {
-    return {Shortage{ShortageKind::kGpus, 1, gpus, free_gpus}};
+    return {Shortage{ShortageKind::kGpus, 1, gpus, free_gpus, OccupiedText(look, request)}};
   }
   if (look.free.memory < demand.memory) {
     return {Shortage{ShortageKind::kMemory, 1, demand.memory.value(), look.free.memory.value()}};
@@ -241,8 +275,9 @@ void CountSegments(const std::vector<const Look*>& able, const NodeTree& tree,
 Reason WhyNot(Looks looks, const ResourceRequest& request, Time now) {
   Reason reason;
   reason.nodes = static_cast<std::uint32_t>(looks.all.size());
-  const bool ever = FitsEmpty(looks, request, [](const Look&) { return true; });
-  if (looks.all.empty() || (ever && !FitsEmpty(looks, request, IsUp))) {
+  const ResourceRequest anyhow = AsIfUnoccupied(request);
+  const bool ever = FitsEmpty(looks, anyhow, [](const Look&) { return true; });
+  if (looks.all.empty() || (ever && !FitsEmpty(looks, anyhow, IsUp))) {
     reason.kind = ReasonKind::kReqNodeNotAvail;
   } else if (!ever) {
     reason.kind = ReasonKind::kBadConstraints;
@@ -261,7 +296,7 @@ Reason WhyNot(Looks looks, const ResourceRequest& request, Time now) {
       look =
           Look{look.node, true, false, look.capacity, look.capacity->all, nullptr, look.position};
     }
-    const std::vector<Shortage> shortages = ShortagesOf(look, request);
+    const std::vector<Shortage> shortages = ShortagesOf(look, ever ? request : anyhow);
     for (const Shortage& shortage : shortages) {
       Count(reason.shortages, shortage);
     }
@@ -286,7 +321,7 @@ Reason WhyNot(Looks looks, const ResourceRequest& request, Time now) {
 }  // namespace
 
 std::vector<Shortage> ShortagesOf(const NodeSnapshot& node, const ResourceRequest& request) {
-  const NodeCapacity capacity = CapacityOf(*node.machine);
+  const NodeCapacity capacity = CapacityOf(*node.machine, node.gpu_occupants);
   return ShortagesOf(Look{&node, node.up, node.drained, &capacity, FreeNow(node, capacity)},
                      request);
 }

@@ -27,6 +27,7 @@ bool FitWhenEmpty(const Snapshot& snapshot, std::vector<GroupMember> members) {
     node.holdings.clear();
     node.taken = NodeUse();
     node.taken.gpus.resize(node.machine->gpus.size());
+    node.gpu_occupants.clear();
   }
   std::vector<StartOption> options;
   std::size_t count = 0;

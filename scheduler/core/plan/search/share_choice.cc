@@ -45,7 +45,8 @@ Time ShareChoice::LastEnd(std::uint32_t node, std::uint32_t gpu) const {
 
 NodeSnapshot ShareChoice::Visible(const Need& need, std::uint32_t node,
                                   const NodeSnapshot& node_snapshot) const {
-  NodeSnapshot visible = node_snapshot;
+  NodeSnapshot visible =
+      HidesGpus(node_snapshot, *need.request) ? WithoutOccupied(node_snapshot) : node_snapshot;
   const Machine& machine = *node_snapshot.machine;
   visible.taken.gpus.resize(std::max(visible.taken.gpus.size(), machine.gpus.size()));
   const NodeCapacity& capacity = availability_.inventory().capacity(node);
@@ -55,14 +56,14 @@ NodeSnapshot ShareChoice::Visible(const Need& need, std::uint32_t node,
   for (std::uint32_t gpu = 0; gpu < machine.gpus.size(); ++gpu) {
     GpuShare& taken = visible.taken.gpus[gpu];
     if (!IsOfKind(machine.gpus[gpu], GpuKind(*need.request)) ||
-        FreeShare(node_snapshot, gpu) < need.request->gpu_share) {
+        FreeShare(visible, gpu) < need.request->gpu_share) {
       continue;
     }
     const Time from = taken.zero() ? snapshot_.now : LastEnd(node, gpu);
     if (from >= end) {
       continue;
     }
-    const std::size_t model = GpuModelOf(capacity, machine.gpus[gpu]);
+    const std::size_t model = GpuModelOf(capacity, machine, gpu);
     if (timeline.Least(from, end).gpus[model] > broken[model]) {
       ++broken[model];
     } else {
@@ -112,10 +113,10 @@ void ShareChoice::Start(const Need& need, const Opening& opening, const Allocati
       const bool fresh = FreeShare(node_snapshot, grant.gpu) == kWholeGpu;
       const Time from = fresh ? snapshot_.now : LastEnd(node, grant.gpu);
       if (from < end) {
-        availability_.BreakGpu(node,
-                               GpuModelOf(availability_.inventory().capacity(node),
-                                          node_snapshot.machine->gpus[grant.gpu]),
-                               from, end);
+        availability_.BreakGpu(
+            node,
+            GpuModelOf(availability_.inventory().capacity(node), *node_snapshot.machine, grant.gpu),
+            from, end);
       }
       Time& last = started_[{node, grant.gpu}];
       last = std::max(last, end);

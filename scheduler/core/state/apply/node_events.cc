@@ -86,4 +86,8 @@ void ApplyTo(StateParts& state, const AlertEnded& event) {
   state.alerts.End(event.alert);
 }
 
+void ApplyTo(StateParts& state, const GpusOccupied& event) {
+  state.nodes.Must(event.node).gpu_occupants = event.occupants;
+}
+
 }  // namespace muster::core

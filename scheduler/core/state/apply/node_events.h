@@ -25,5 +25,6 @@ void ApplyTo(StateParts& state, const PolicyChanged& event);
 void ApplyTo(StateParts& state, const HalfLifeSet& event);
 void ApplyTo(StateParts& state, const AlertBegan& event);
 void ApplyTo(StateParts& state, const AlertEnded& event);
+void ApplyTo(StateParts& state, const GpusOccupied& event);
 
 }  // namespace muster::core

@@ -58,8 +58,12 @@ const Node& NodeTable::Register(const NodeRegistered& event, const JobTable& job
     node.images.clear();  // they were in the directory that is gone
     node.instance = event.registration.instance;
   }
-  node.boot_id = event.registration.boot_id;
+  if (node.boot_id != event.registration.boot_id) {
+    node.gpu_occupants.clear();  // as processes they are gone
+    node.boot_id = event.registration.boot_id;
+  }
   if (node.machine == nullptr || *node.machine != event.registration.machine) {
+    node.gpu_occupants.clear();  // it may count its GPUs otherwise
     node.machine = std::make_shared<const Machine>(event.registration.machine);
     Recount(node.id, jobs);
   }

@@ -225,6 +225,15 @@ TEST(JobOptions, SlurmsDirectivesAreReadAsSlurmReadsThem) {
   EXPECT_TRUE(Read({}, "#SBATCH --gpu-share=0.5\n").ok()) << "our options in Slurm's lines";
 }
 
+TEST(JobOptions, GpusThatOthersUseAreTakenWhereTheJobSaysSo) {
+  EXPECT_FALSE(Read({}, "#SBATCH --gpus=1\n")->spec.request.gpu_occupied);
+  EXPECT_TRUE(Read({}, "#SBATCH --gpus=1 --gpu-occupied=ok\n")->spec.request.gpu_occupied);
+  EXPECT_FALSE(
+      Read({{"gpu-occupied", "no"}}, "#MUSTER --gpu-occupied=ok\n")->spec.request.gpu_occupied);
+  EXPECT_EQ(Error({}, "#MUSTER --gpu-occupied=maybe\n"),
+            "job.sh:1: --gpu-occupied: \"maybe\" is not one of ok, no");
+}
+
 TEST(JobOptions, TheRequestKnowsWhichOptionsWereGiven) {
   EXPECT_THAT(Read({{"ntasks", "2"}}, "#SBATCH -c 2\n")->said,
               UnorderedElementsAre("ntasks", "cpus-per-task"));

@@ -77,6 +77,14 @@ TEST(MachineTree, InstancesOfOneGpuAreToldApartAndMpsIsNamed) {
   EXPECT_NE(page.find("CUDA MPS  /tmp/nvidia-mps\n"), std::string::npos);
 }
 
+TEST(MachineTree, WhoUsesAGpuOutsideOfJobsIsShownWithIt) {
+  NodeView node = SampleNode(3);
+  node.gpu_occupants = {{0, 4711, "alice", "python", Bytes(std::uint64_t{12} << 30U)}};
+  EXPECT_NE(Draw(node).find("  used outside Muster by pid 4711 (alice, python, 12 GiB)  "),
+            std::string::npos)
+      << Draw(node);
+}
+
 TEST(MachineTree, WhoHasAPartOfAGpuIsShownWithIt) {
   NodeView node = SampleNode(3);
   node.holders[0].gpu_shares = {{0, GpuShare(500)}};

@@ -38,6 +38,19 @@ TEST(NodeTable, HealthHasAColumnOnceANodeWasChecked) {
   EXPECT_NE(PrintNodes(nodes, true, {}).find("slow: clock  -\n"), std::string::npos);
 }
 
+TEST(NodeTable, WhoUsesGpusOutsideOfJobsIsNamed) {
+  std::vector<NodeView> nodes = SampleNodes();
+  nodes[0].reason.clear();
+  nodes[0].gpu_occupants = {{1, 4711, "alice", "python", Bytes(std::uint64_t{12} << 30U)}};
+  nodes[1].reason = "disk";
+  nodes[1].gpu_occupants = nodes[0].gpu_occupants;
+  const std::string page = PrintNodes(nodes, true, {});
+  const std::string used = "1 GPU of node " + nodes[0].name +
+                           " is used by pid 4711 (alice, python, 12 GiB) outside Muster\n";
+  EXPECT_NE(page.find("  " + used), std::string::npos) << page;
+  EXPECT_NE(page.find("disk; 1 GPU of node " + nodes[1].name), std::string::npos) << page;
+}
+
 TEST(NodeTable, StatesOutOfServiceAreRed) {
   EXPECT_EQ(NodePaint("DOWN"), Paint::kRed);
   EXPECT_EQ(NodePaint("IDLE+DRAIN"), Paint::kRed);

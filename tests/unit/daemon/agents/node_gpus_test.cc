@@ -23,6 +23,50 @@ GpuSample Sample(const std::string& gpu, std::uint64_t power_mw, std::optional<i
   return sample;
 }
 
+wire::UsageSamples UsedBy(std::uint32_t pid, const std::string& program = "python") {
+  wire::UsageSamples message;
+  wire::GpuOccupant& occupant = *message.mutable_users_of_gpus()->add_occupants();
+  occupant.set_gpu(1);
+  occupant.set_pid(pid);
+  occupant.set_user("alice");
+  occupant.set_program(program);
+  occupant.set_memory(12);
+  return message;
+}
+
+TEST(NodeGpusTest, WhoUsesGpusIsNewsWhereTheStateHasItOtherwise) {
+  core::testing::World world;
+  const NodeId node = world.AddNode("n1", {.gpus = 2});
+  const auto said = ReadGpuOccupants(node, UsedBy(4711));
+  ASSERT_TRUE(said.has_value());
+  EXPECT_EQ(said->occupants, (GpuOccupants{{1, 4711, "alice", "python", Bytes(12)}}));
+  const auto news = NewsOf(said, world.state);
+  ASSERT_TRUE(news.has_value());
+  world.Take(*news);
+  EXPECT_FALSE(NewsOf(said, world.state).has_value());
+  EXPECT_TRUE(NewsOf(ReadGpuOccupants(node, UsedBy(4712)), world.state).has_value());
+  EXPECT_FALSE(NewsOf(ReadGpuOccupants(NodeId(9), UsedBy(4711)), world.state).has_value());
+}
+
+TEST(NodeGpusTest, ANodeThatDoesNotSayHasNotSaidThatNoProcessIsThere) {
+  EXPECT_FALSE(ReadGpuOccupants(NodeId(1), wire::UsageSamples()).has_value());
+  wire::UsageSamples none;
+  none.mutable_users_of_gpus();
+  const auto said = ReadGpuOccupants(NodeId(1), none);
+  ASSERT_TRUE(said.has_value());
+  EXPECT_THAT(said->occupants, IsEmpty());
+}
+
+TEST(NodeGpusTest, ANodeIsBelievedForShortNamesAndForAMostOfProcesses) {
+  const auto named = ReadGpuOccupants(NodeId(1), UsedBy(1, std::string(65, 'x')));
+  EXPECT_EQ(named->occupants[0].program, "?");
+  wire::UsageSamples many;
+  for (std::uint32_t i = 0; i <= kGpuOccupantsMax; ++i) {
+    *many.mutable_users_of_gpus()->add_occupants() = UsedBy(i).users_of_gpus().occupants(0);
+  }
+  EXPECT_THAT(ReadGpuOccupants(NodeId(1), many)->occupants, SizeIs(kGpuOccupantsMax));
+}
+
 TEST(NodeGpusTest, ANodesGpusAreAddedUpAndTheHottestSpeaksForAll) {
   NodeGpus gpus;
   GpuSample first = Sample("GPU-a", 300'000, 41);

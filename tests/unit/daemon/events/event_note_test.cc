@@ -99,6 +99,15 @@ TEST(EventNoteTest, AnAlertOfAJobIsItsUsersAndOneOfANodeEverybodys) {
   EXPECT_THAT(of_node.json, HasSubstr(R"("subject":"node/n1")"));
 }
 
+TEST(EventNoteTest, GpusThatOthersUseAreCountedAndOneUserIsNamed) {
+  const GpuOccupant alice{1, 4711, "alice", "python", Bytes()};
+  const CloudEvent used = MakeCloudEvent(
+      *NoteOf(GpusOccupied{NodeId(1), {alice, alice}, Time(Duration(1000))}), "here");
+  EXPECT_THAT(used.json, HasSubstr(R"("type":"muster.node.gpus_occupied")"));
+  EXPECT_THAT(used.json, HasSubstr(R"("count":1)"));
+  EXPECT_THAT(used.json, HasSubstr("pid 4711 (alice, python)"));
+}
+
 TEST(EventNoteTest, WhatOnlyTheControllerNeedsIsNotTold) {
   EXPECT_FALSE(NoteOf(HalfLifeSet()).has_value());
   EXPECT_FALSE(NoteOf(AttemptAdvised()).has_value());

@@ -135,12 +135,13 @@ TEST_F(JobStoreTest, EveryEventIsReadBackAsItWasWritten) {
        NodeRegistered{NodeId(1), registration, At(9)}, NodeLost{NodeId(1), At(10)},
        NodeDrained{NodeId(1), true, "disk", At(11)},
        AttemptQuarantined{NodeId(1), {JobId(9), AttemptNumber(1), {}}, true, At(12)},
-       StartPromised{JobId(1), At(99), At(13)}});
+       StartPromised{JobId(1), At(99), At(13)},
+       GpusOccupied{NodeId(1), {{0, 4711, "alice", "python", Bytes(12)}}, At(14)}});
   Commit(batch);
   Open();
   EXPECT_EQ(Entries(), batch.entries);
   EXPECT_EQ(Load().epoch, Epoch(3));
-  EXPECT_EQ(Load().version, Version(16));
+  EXPECT_EQ(Load().version, Version(17));
 }
 
 TEST_F(JobStoreTest, ReadingTheJournalBeginsAndEndsWhereItIsTold) {

@@ -573,6 +573,7 @@ void History::Settle() {
     }
     Register(agent);
     Take(DrainNode{agent.registration.name, false, ""});
+    Take(TakeGpuOccupants{agent.id, {}});
   }
   LiftPolicy();
   for (const JobId job : WaitingIds(state_)) {

@@ -25,6 +25,7 @@ ResourceRequest History::AnyRequest() {
   }
   request.exclusive = Chance(8);
   request.exclusive_user = Chance(10);
+  request.gpu_occupied = Chance(30);
   request.overcommit = Chance(8);
   if (config_.network != nullptr && Chance(20)) {
     request.switches = Number(1, 2);

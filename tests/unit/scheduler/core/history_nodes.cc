@@ -63,6 +63,14 @@ void History::DrainOrForget(SimAgent& agent) {
 }
 
 void History::SeeToHealth(const SimAgent& agent) {
+  if (agent.linked && Chance(30)) {
+    GpuOccupants occupants;
+    for (std::uint32_t gpu = 0; gpu < Number(0, 2); ++gpu) {
+      occupants.push_back({gpu, Number(1, 2), "alice", "python", Bytes(1)});
+    }
+    Take(TakeGpuOccupants{agent.id, std::move(occupants)});
+    return;
+  }
   const NodeHealth& health = state_.health().Of(agent.id);
   if (health.running && Chance(70)) {
     HealthReport report;

@@ -139,6 +139,25 @@ TEST_F(GpuMeterTest, CountersSayWhatTheGpuDidSinceTheReadingBefore) {
   EXPECT_EQ(later->pcie, std::nullopt) << "what it does not tell is not nothing";
 }
 
+TEST_F(GpuMeterTest, TheProcessesOfEachGpuAndOfEachInstanceAreListed) {
+  const std::unique_ptr<GpuMeter> meter = OpenFake(R"({"devices": [
+    {"uuid": "GPU-a", "pci": [0, 1, 0], "memory": 100, "processes": [
+      {"pid": 7, "memory": 60}, {"pid": 8, "memory": 5, "draws": true}, {"pid": 7, "draws": true}]},
+    {"uuid": "GPU-b", "pci": [0, 2, 0], "memory": 100, "mig": true, "instances": [
+      {"uuid": "MIG-c", "processes": [{"pid": 7}]}, null]}]})");
+  ASSERT_NE(meter, nullptr);
+  const std::vector<GpuProcess> processes = meter->Processes();
+  ASSERT_EQ(processes.size(), 3U);
+  EXPECT_EQ(processes[0].uuid, "GPU-a");
+  EXPECT_EQ(processes[0].pid, 7U);
+  EXPECT_EQ(processes[0].memory, Bytes(60));
+  EXPECT_FALSE(processes[0].draws) << "it computes, too";
+  EXPECT_EQ(processes[1].pid, 8U);
+  EXPECT_TRUE(processes[1].draws);
+  EXPECT_EQ(processes[2].uuid, "MIG-c");
+  EXPECT_EQ(processes[2].memory, Bytes()) << "it cannot tell";
+}
+
 TEST_F(GpuMeterTest, NoLibraryNoDriverAndNoGpuIsNoMeter) {
   EXPECT_EQ(OpenNvmlMeter(""), nullptr);
   EXPECT_EQ(OpenNvmlMeter("libthere-is-no-such-nvml.so.1"), nullptr);

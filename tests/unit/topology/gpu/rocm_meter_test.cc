@@ -29,6 +29,20 @@ class RocmMeterTest : public ::testing::Test {
   TempDirectory directory_;
 };
 
+TEST_F(RocmMeterTest, TheProcessesOfEachGpuAreListed) {
+  const std::unique_ptr<GpuMeter> meter = OpenFake(R"({"devices": [
+    {"name": "MI300X", "memory": 1000, "unique_id": "c0ffee", "pci": [0, 1, 0, 0], "busy": 0},
+    {"name": "MI300X", "memory": 1000, "unique_id": "decaf", "pci": [0, 2, 0, 0], "busy": 0}],
+    "processes": [{"pid": 4711, "memory": 60, "gpus": [1]}, {"pid": 4712, "gpus": []}]})");
+  ASSERT_NE(meter, nullptr);
+  const std::vector<GpuProcess> processes = meter->Processes();
+  ASSERT_EQ(processes.size(), 1U);
+  EXPECT_EQ(processes[0].uuid, "GPU-00000000000decaf");
+  EXPECT_EQ(processes[0].pid, 4711U);
+  EXPECT_EQ(processes[0].memory, Bytes(60));
+  EXPECT_FALSE(processes[0].draws);
+}
+
 TEST_F(RocmMeterTest, ReadsWhatEachGpuDoesAndTakes) {
   const std::unique_ptr<GpuMeter> meter = OpenFake(R"({"devices": [
     {"name": "MI300X", "memory": 1000, "unique_id": "c0ffee", "pci": [0, 1, 0, 0],

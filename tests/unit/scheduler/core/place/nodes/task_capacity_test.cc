@@ -45,7 +45,7 @@ TEST(NodeRoom, GpusOfOneNameAndDifferentMemoryAreCountedApart) {
   machine.gpus[0].memory = machine.gpus[1].memory = kGibibyte * 16;
   machine.gpus[2].memory = kGibibyte * 32;
   const NodeCapacity capacity = CapacityOf(machine);
-  EXPECT_NE(GpuModelOf(capacity, machine.gpus[0]), GpuModelOf(capacity, machine.gpus[2]));
+  EXPECT_NE(GpuModelOf(capacity, machine, 0), GpuModelOf(capacity, machine, 2));
   ResourceRequest request = testing::Normal(testing::Tasks(3)).request;
   request.gpus_per_task = {"", 1, kGibibyte * 32};
   EXPECT_EQ(RoomFor(capacity.all, capacity, ScaleOf(capacity, request), 3), 1U);
