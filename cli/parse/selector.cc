@@ -9,11 +9,10 @@ namespace muster::cli {
 namespace {
 
 constexpr std::uint64_t kJobIdMax = INT64_MAX;
-constexpr std::uint64_t kRunMax = 10'000;  // jobs that one call names
 
 absl::Status NotASelector(std::string_view text) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(Quote(text), " is not a job: use a number like 12, 12_3, 12_[3-5,7] or 12+1"));
+  return absl::InvalidArgumentError(absl::StrCat(
+      Quote(text), " is not a job: use a number like 12, 12_3, 12_[3-5,7], 12+1 or [12-40]"));
 }
 
 // "[101-110]": jobs that follow each other, as the queue shows those that wait alike.
@@ -26,9 +25,9 @@ absl::StatusOr<std::vector<JobSelector>> ParseRun(std::string_view text) {
   if (!first.ok() || !last.ok() || *first == 0 || *last < *first) {
     return NotASelector(text);
   }
-  if (*last - *first >= kRunMax) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(Quote(text), " names ", *last - *first + 1, " jobs: at most ", kRunMax));
+  if (*last - *first >= kSelectedJobsMax) {
+    return absl::InvalidArgumentError(absl::StrCat(Quote(text), " names ", *last - *first + 1,
+                                                   " jobs: at most ", kSelectedJobsMax));
   }
   std::vector<JobSelector> jobs;
   for (std::uint64_t job = *first; job <= *last; ++job) {

@@ -19,8 +19,6 @@ struct SelectedJob {
   std::optional<std::uint32_t> element;
 };
 
-// What one call may name. An array has an id of its own, so few calls name many.
-constexpr std::size_t kSelectedMax = 10'000;
 // Commands that one call has in the controller's queue at once.
 constexpr std::size_t kTakenAtOnce = 1'000;
 
@@ -28,9 +26,9 @@ absl::StatusOr<std::vector<SelectedJob>> Flatten(const std::vector<JobSelector>&
   std::vector<SelectedJob> flat;
   for (const JobSelector& selector : selectors) {
     const std::size_t more = std::max<std::size_t>(selector.elements.size(), 1);
-    if (flat.size() + more > kSelectedMax) {
+    if (flat.size() + more > kSelectedJobsMax) {
       return absl::InvalidArgumentError(
-          absl::StrCat("the call names more than ", kSelectedMax,
+          absl::StrCat("the call names more than ", kSelectedJobsMax,
                        " jobs and elements; name an array by its id, or call several times"));
     }
     if (selector.elements.empty()) {

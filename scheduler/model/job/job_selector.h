@@ -15,6 +15,9 @@
 
 namespace muster {
 
+// Jobs and elements that one call names, at most. An array has an id of its own: few name many.
+inline constexpr std::uint64_t kSelectedJobsMax = 10'000;
+
 struct JobSelector {
   JobId job;
   std::vector<std::uint32_t> elements = {};

@@ -62,7 +62,6 @@ class KeptPlaces {
   void Finish();
 
  private:
-  enum class Within : std::uint8_t { kEarliest, kLate };  // what the promise allows
   // Elements in a row, all alike, that wait without a place.
   struct Without {
     WaitingJob entry;

@@ -37,8 +37,6 @@ class TierPlaces {
   [[nodiscard]] JobId first() const { return first_; }
 
  private:
-  enum class Within : std::uint8_t { kEarliest, kLate };
-
   void TakeEntry(const WaitingJob& entry);
   void LendWhatLimitsStop(const WaitingJob& entry);
   [[nodiscard]] std::optional<JobPlace> AimFor(const std::vector<const WaitingJob*>& entries);

@@ -33,6 +33,9 @@ struct JobPlace {
   [[nodiscard]] Time NeededUntilFrom(Time start) const;
 };
 
+// Where a new place lies in what its promise allows.
+enum class Within : std::uint8_t { kEarliest, kLate };
+
 // The need of a place: a shape of its own. It is so much longer than the job's limit that a cycle
 // may come late, and a job that was told to end take a moment.
 Need PlaceNeed(const Need& need);
