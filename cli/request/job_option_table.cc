@@ -435,6 +435,8 @@ const JobOption kJobOptions[] = {
     {"parallel", "", "tp=N,pp=N,dp=N",
      "Groups of ranks: tensor-parallel ones beside one another, pipelines, data-parallel rings",
      READ(return ParseParallel(value, LayoutOf(request));), true, true},
+    {"grid", "", "NxN[xN…]", "Ranks on a Cartesian grid, numbered so that its neighbours are near",
+     READ(return ParseGrid(value, LayoutOf(request));), true, true},
     {"sockets-per-node", "", "N", "Nodes with at least N sockets",
      READ(return ReadCount(value, &request->spec.request.sockets_per_node);), true, true},
     {"mincpus", "", "N", "Nodes with at least N hardware threads",

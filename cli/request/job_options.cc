@@ -206,7 +206,8 @@ bool MayDiffer(const std::string& name) {
       "nodes",       "ntasks",  "ntasks-per-node", "cpus-per-task",  "mem",
       "mem-per-cpu", "gpus",    "gpus-per-node",   "gpus-per-task",  "exclusive",
       "overcommit",  "time",    "constraint",      "nodelist",       "exclude",
-      "switches",    "segment", "parallel",        "exclusive-user", "gpu-occupied"};
+      "switches",    "segment", "parallel",        "exclusive-user", "gpu-occupied",
+      "grid"};
   return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 

@@ -331,6 +331,9 @@ void SetExtent(const Allocation& placement, bool said, Variables* variables) {
   SetTwinsWhere(said, "NTASKS", RankCount(placement), variables);
   SetTwinsWhere(said, "NPROCS", RankCount(placement), variables);
   variables->SetTwins("TASKS_PER_NODE", CompressCounts(RanksPerNode(placement)));
+  if (!placement.grid.empty()) {
+    variables->Set("MUSTER_GRID", absl::StrJoin(placement.grid, "x"));
+  }
 }
 
 // Where the ranks of a step meet. The nodes of a cluster whose controller is reached by a unix
@@ -483,6 +486,8 @@ std::vector<std::string> StepEnvironment::Of(std::uint32_t local_rank) const {
   SetDevices(order_, node_, &rank, &variables);
   SetRankNumbers(rank.rank, local_rank, &variables);
   SetPlace(rank, &variables);
+  SetGridPlace(step_.placement->grid, rank.rank,
+               static_cast<std::uint32_t>(RankCount(*step_.placement)), &variables);
   const LauncherKind launcher = LauncherOf(step_.program->environment);
   if (launcher == LauncherKind::kNone) {
     SetOpenMp(order_, rank, &variables);

@@ -157,6 +157,7 @@ std::vector<std::string> InnerRankEnvironment(const SupervisorOrder& order,
   variables.Set("LOCAL_RANK", inner.local_rank);
   variables.Set("LOCAL_WORLD_SIZE", inner.local_size);
   SetDevices(order, node, inner.place, &variables);
+  SetGridPlace(order.launch.allocation.grid, inner.rank, inner.size, &variables);
   if (inner.place != nullptr && !inner.bound) {
     SetCpuBindings(node, &variables);
     SetPlace(*inner.place, &variables);

@@ -1,10 +1,12 @@
 #include "agent/supervisor/variables/rank_variables.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string_view>
 
 #include "absl/strings/str_join.h"
 #include "agent/supervisor/variables/device_environment.h"
+#include "scheduler/model/job/rank_layout.h"
 
 namespace muster::agent {
 namespace {
@@ -50,6 +52,17 @@ void SetCpuBindings(const NodeAllocation& node, Variables* variables) {
 void SetPlace(const RankPlacement& rank, Variables* variables) {
   variables->Set("MUSTER_CPUS", rank.cpus.ToList());
   variables->Set("MUSTER_MEM_NODES", rank.mem_nodes.ToList());
+}
+
+void SetGridPlace(const std::vector<std::uint32_t>& grid, std::uint32_t rank, std::uint32_t ranks,
+                  Variables* variables) {
+  const std::uint64_t all =
+      std::accumulate(grid.begin(), grid.end(), std::uint64_t{1},
+                      [](std::uint64_t product, std::uint32_t size) { return product * size; });
+  if (!grid.empty() && all == ranks) {
+    variables->Set("MUSTER_GRID", absl::StrJoin(grid, "x"));
+    variables->Set("MUSTER_GRID_COORDS", absl::StrJoin(GridCoordinates(grid, rank), ","));
+  }
 }
 
 std::string PlacesOf(const Machine& machine, const CpuSet& cpus) {

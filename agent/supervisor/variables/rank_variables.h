@@ -83,6 +83,9 @@ void SetDevices(const SupervisorOrder& order, const NodeAllocation& node, const 
 void SetCpuBindings(const NodeAllocation& node, Variables* variables);
 // Where the rank itself does.
 void SetPlace(const RankPlacement& rank, Variables* variables);
+// Where it is on the grid on which as many ranks as `ranks` are numbered, if there is such a grid.
+void SetGridPlace(const std::vector<std::uint32_t>& grid, std::uint32_t rank, std::uint32_t ranks,
+                  Variables* variables);
 
 // OMP_PLACES for those threads: one place a core.
 std::string PlacesOf(const Machine& machine, const CpuSet& cpus);

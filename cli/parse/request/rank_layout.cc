@@ -246,4 +246,18 @@ absl::Status ParseParallel(const std::string& text, RankLayout* layout) {
   return absl::OkStatus();
 }
 
+absl::Status ParseGrid(const std::string& text, RankLayout* layout) {
+  std::vector<std::uint32_t> grid;
+  for (const std::string& piece : std::vector<std::string>(absl::StrSplit(text, 'x'))) {
+    const absl::StatusOr<std::uint32_t> size = ParseCount(piece);
+    if (!size.ok()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(Quote(text), " is not a grid: use its sizes, such as 4x2x2"));
+    }
+    grid.push_back(*size);
+  }
+  layout->grid = std::move(grid);
+  return absl::OkStatus();
+}
+
 }  // namespace muster::cli

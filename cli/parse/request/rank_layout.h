@@ -27,5 +27,7 @@ absl::Status ParseGpuBind(const std::string& text, RankLayout* layout);
 absl::Status ParseHint(const std::string& text, RankLayout* layout);
 // Any of tp, pp and dp, each once; those that are not given are 0.
 absl::Status ParseParallel(const std::string& text, RankLayout* layout);
+// 4x2x2: the sizes of a grid.
+absl::Status ParseGrid(const std::string& text, RankLayout* layout);
 
 }  // namespace muster::cli

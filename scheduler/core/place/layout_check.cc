@@ -3,12 +3,58 @@
 #include <algorithm>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "scheduler/base/status.h"
 
 namespace muster::core {
 namespace {
 
 std::uint64_t Product(const ParallelGroups& groups) {
   return std::uint64_t{groups.tensor} * groups.pipeline * groups.data;
+}
+
+constexpr std::uint32_t kRanksMost = 1U << 20;
+constexpr std::size_t kDimensionsMost = 8;
+
+std::uint64_t Product(const std::vector<std::uint32_t>& grid) {
+  std::uint64_t product = 1;
+  for (const std::uint32_t size : grid) {
+    product = std::min<std::uint64_t>(product * size, std::uint64_t{kRanksMost} + 1);
+  }
+  return product;
+}
+
+absl::Status BadGrid(const std::string& why) {
+  return absl::InvalidArgumentError(absl::StrCat("--grid: ", why));
+}
+
+// By itself, and beside what else would number the ranks.
+absl::Status CheckGrid(const RankLayout& layout) {
+  if (layout.grid.empty()) {
+    return absl::OkStatus();
+  }
+  if (layout.grid.size() > kDimensionsMost || Product(layout.grid) > kRanksMost ||
+      Product(layout.grid) == 0) {
+    return BadGrid(absl::StrCat("1 to ", kDimensionsMost, " sizes from 1 on, and at most ",
+                                kRanksMost, " ranks"));
+  }
+  if (Product(layout.parallel) > 1 || layout.nodes > Dealing::kBlock) {
+    return BadGrid("numbers the ranks, as --parallel and --distribution do; give one of them");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CompleteGrid(const ResourceRequest& request) {
+  const std::vector<std::uint32_t>& grid = request.layout->grid;
+  if (grid.empty() || (Product(grid) == request.tasks && !request.as_wide_as_fits)) {
+    return absl::OkStatus();
+  }
+  if (request.as_wide_as_fits) {
+    return BadGrid("needs a number of tasks; say --ntasks");
+  }
+  return BadGrid(absl::StrCat(absl::StrJoin(grid, "x"), " are ", Product(grid),
+                              " ranks, the job has ", request.tasks,
+                              ": say --ntasks=", Product(grid)));
 }
 
 absl::Status CheckLists(const ResourceRequest& request) {
@@ -48,13 +94,16 @@ absl::Status BeginLayout(ResourceRequest& request) {
   ParallelGroups& groups = request.layout->parallel;
   groups.tensor = std::max(groups.tensor, 1U);
   groups.pipeline = std::max(groups.pipeline, 1U);
-  constexpr std::uint32_t kMost = 1U << 20;
-  if (groups.tensor > kMost || groups.pipeline > kMost || groups.data > kMost ||
-      Product(groups) > kMost) {
-    return absl::InvalidArgumentError(absl::StrCat("--parallel: more than ", kMost, " ranks"));
+  if (groups.tensor > kRanksMost || groups.pipeline > kRanksMost || groups.data > kRanksMost ||
+      Product(groups) > kRanksMost) {
+    return absl::InvalidArgumentError(absl::StrCat("--parallel: more than ", kRanksMost, " ranks"));
   }
+  RETURN_IF_ERROR(CheckGrid(*request.layout));
   if (request.tasks == 0 && request.tasks_per_node == 0 && Product(groups) > 1) {
     request.tasks = static_cast<std::uint32_t>(Product(groups));
+  }
+  if (request.tasks == 0 && request.tasks_per_node == 0 && !request.layout->grid.empty()) {
+    request.tasks = static_cast<std::uint32_t>(Product(request.layout->grid));
   }
   return CheckLists(request);
 }
@@ -63,6 +112,7 @@ absl::Status CompleteLayout(ResourceRequest& request) {
   if (!request.layout.has_value()) {
     return absl::OkStatus();
   }
+  RETURN_IF_ERROR(CompleteGrid(request));
   ParallelGroups& groups = request.layout->parallel;
   const std::uint32_t tasks = request.tasks;
   if (request.as_wide_as_fits && groups != ParallelGroups{1, 1, 0} && groups != ParallelGroups()) {

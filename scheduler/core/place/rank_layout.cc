@@ -7,6 +7,7 @@
 
 #include "scheduler/core/place/gpu_choice.h"
 #include "scheduler/core/place/gpu_links.h"
+#include "scheduler/core/place/grid_numbers.h"
 #include "scheduler/core/place/locality.h"
 #include "scheduler/core/place/request.h"
 
@@ -371,11 +372,43 @@ bool ByLeaf(const ResourceRequest& request) {
   return IsInSegments(request) && (dealing == Dealing::kUnsaid || dealing == Dealing::kBlock);
 }
 
+// On the grid, by where each rank's first core is.
+void NumberOnGrid(const std::vector<std::uint32_t>& grid,
+                  const std::function<const Machine&(std::size_t)>& machine_of,
+                  const std::function<std::uint32_t(std::size_t)>& leaf_of,
+                  Allocation& allocation) {
+  const Sequence sequence = LeafByLeaf(allocation, leaf_of);
+  std::map<const RankPlacement*, GridPlace> place_of;
+  for (std::size_t i = 0; i < allocation.nodes.size(); ++i) {
+    const Machine& machine = machine_of(i);
+    for (const RankPlacement& rank : allocation.nodes[i].ranks) {
+      const std::uint32_t cpu = rank.cpus.First();
+      const auto core = std::find_if(machine.cores.begin(), machine.cores.end(),
+                                     [cpu](const Core& each) { return each.cpus.Contains(cpu); });
+      place_of[&rank] = {leaf_of(i), static_cast<std::uint32_t>(i),
+                         core == machine.cores.end() ? 0 : SocketOf(*core)};
+    }
+  }
+  std::vector<GridPlace> places;
+  places.reserve(sequence.size());
+  for (const RankPlacement* rank : sequence) {
+    places.push_back(place_of.at(rank));
+  }
+  const std::vector<std::uint32_t> numbers = NumbersOnGrid(grid, places);
+  for (std::size_t i = 0; i < sequence.size(); ++i) {
+    sequence[i]->rank = numbers[i];
+  }
+  allocation.grid = grid;
+}
+
 void Number(const ResourceRequest& request,
+            const std::function<const Machine&(std::size_t)>& machine_of,
             const std::function<std::uint32_t(std::size_t)>& leaf_of, Allocation& allocation) {
   const RankLayout& layout = *request.layout;
   const ParallelGroups& groups = layout.parallel;
-  if (groups != ParallelGroups()) {
+  if (!layout.grid.empty()) {
+    NumberOnGrid(layout.grid, machine_of, leaf_of, allocation);
+  } else if (groups != ParallelGroups()) {
     const Sequence places = LeafByLeaf(allocation, leaf_of);
     for (std::uint32_t i = 0; i < places.size(); ++i) {
       const std::uint32_t tensor = i % groups.tensor;
@@ -416,7 +449,7 @@ void LayOutRanks(const ResourceRequest& request,
     node.DealToSockets();
     node.JoinGroups();
   }
-  Number(request, leaf_of, allocation);
+  Number(request, machine_of, leaf_of, allocation);
   for (std::size_t i = 0; i < allocation.nodes.size(); ++i) {
     NodeLayout(request, machine_of(i), allocation.nodes[i]).Bind();
     GiveDevices(request, machine_of(i), allocation.nodes[i]);

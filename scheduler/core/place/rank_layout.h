@@ -7,7 +7,8 @@
 // With --parallel the ranks of a tensor-parallel group have neighbouring GPUs, those joined best;
 // one pipeline's groups follow one another, leaf switch by leaf switch, and so do the pipelines
 // that form a data-parallel ring. Rank numbers are those of Megatron and DeepSpeed: tensor fastest,
-// then data, then pipeline. Invariants: (1) a rank's threads and memory nodes stay within its
+// then data, then pipeline. With --grid neighbours on the grid are near (grid_numbers.h), and the
+// allocation has the grid. Invariants: (1) a rank's threads and memory nodes stay within its
 // node's part; (2) ranks are numbered 0..n-1 over the allocation, ascending on each node; (3) rank
 // 0 is on the first node; (4) without a layout only the NICs, what they see, and the numbers where
 // the job lies in segments are new.

@@ -6,6 +6,7 @@
 // The words are Slurm's. Invariants: (1) zero means "not given"; (2) the lists are empty but for
 // the kinds that have one.
 
+#include <cstddef>
 #include <cstdint>
 #include <tuple>
 #include <vector>
@@ -83,8 +84,9 @@ struct RankLayout {
   std::uint32_t tasks_per_socket = 0;  // at the most
   std::uint32_t threads_per_core = 0;  // that a task counts as its own; cores are given whole
   GpuBind gpu_bind = GpuBind::kUnsaid;
-  std::uint32_t gpu_bind_count = 0;   // of kPerTask and kSingle
-  std::vector<GpuSet> gpu_list = {};  // of the job's GPUs on the node, from 0
+  std::uint32_t gpu_bind_count = 0;      // of kPerTask and kSingle
+  std::vector<GpuSet> gpu_list = {};     // of the job's GPUs on the node, from 0
+  std::vector<std::uint32_t> grid = {};  // --grid: its sizes, which multiply to the ranks
   static constexpr auto Fields(auto list) {
     return list(Field{"nodes", &RankLayout::nodes}, Field{"plane", &RankLayout::plane},
                 Field{"sockets", &RankLayout::sockets}, Field{"cpu_bind", &RankLayout::cpu_bind},
@@ -96,9 +98,21 @@ struct RankLayout {
                 Field{"threads_per_core", &RankLayout::threads_per_core},
                 Field{"gpu_bind", &RankLayout::gpu_bind},
                 Field{"gpu_bind_count", &RankLayout::gpu_bind_count},
-                Field{"gpu_list", &RankLayout::gpu_list});
+                Field{"gpu_list", &RankLayout::gpu_list}, Field{"grid", &RankLayout::grid});
   }
   friend bool operator==(const RankLayout&, const RankLayout&) = default;
 };
+
+// Where the rank is on the grid, in each dimension: row by row, the last the fastest, as
+// MPI_Cart_create numbers them.
+inline std::vector<std::uint32_t> GridCoordinates(const std::vector<std::uint32_t>& sizes,
+                                                  std::uint32_t rank) {
+  std::vector<std::uint32_t> at(sizes.size());
+  for (std::size_t i = sizes.size(); i-- > 0;) {
+    at[i] = rank % sizes[i];
+    rank /= sizes[i];
+  }
+  return at;
+}
 
 }  // namespace muster

@@ -65,7 +65,10 @@ struct NodeAllocation {
 
 struct Allocation {
   std::vector<NodeAllocation> nodes;
-  static constexpr auto Fields(auto list) { return list(Field{"nodes", &Allocation::nodes}); }
+  std::vector<std::uint32_t> grid = {};  // on which the ranks are numbered; empty: on none
+  static constexpr auto Fields(auto list) {
+    return list(Field{"nodes", &Allocation::nodes}, Field{"grid", &Allocation::grid});
+  }
   friend bool operator==(const Allocation&, const Allocation&) = default;
 };
 

@@ -63,6 +63,17 @@ TEST(Parallel, EachGroupIsSaidOnceAtMost) {
   }
 }
 
+TEST(Grid, IsSaidByItsSizes) {
+  RankLayout layout;
+  ASSERT_TRUE(ParseGrid("4x2x2", &layout).ok());
+  EXPECT_EQ(layout.grid, (std::vector<std::uint32_t>{4, 2, 2}));
+  ASSERT_TRUE(ParseGrid("8", &layout).ok());
+  EXPECT_EQ(layout.grid, std::vector<std::uint32_t>{8});
+  for (const char* wrong : {"", "x", "4x", "x4", "4x0", "4,2", "4*2", "-4x2", "4x2.5"}) {
+    EXPECT_FALSE(ParseGrid(wrong, &layout).ok()) << wrong;
+  }
+}
+
 TEST(Hint, LeavesAnExplicitBindingAlone) {
   RankLayout layout;
   ASSERT_TRUE(ParseHint("multithread", &layout).ok());

@@ -105,6 +105,14 @@ TEST(EnvironmentTest, NumbersRanksOverNodes) {
   }
 }
 
+TEST(EnvironmentTest, TellsEachRankItsPlaceOnTheGrid) {
+  SupervisorOrder order = Order();
+  order.launch.allocation.grid = {2, 2};
+  EXPECT_THAT(RankOf(order, 0), IsSupersetOf({"MUSTER_GRID=2x2", "MUSTER_GRID_COORDS=1,0"}));
+  EXPECT_THAT(RankOf(order, 1), Contains("MUSTER_GRID_COORDS=1,1"));
+  EXPECT_THAT(RankOf(Order(), 1), Not(Contains(StartsWith("MUSTER_GRID"))));
+}
+
 TEST(EnvironmentTest, NamesOneCheckpointDirectoryForAllAttemptsAndRanks) {
   SupervisorOrder order = Order();
   order.launch.program.work_dir = "/home/ada/run";

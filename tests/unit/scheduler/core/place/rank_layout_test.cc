@@ -183,6 +183,32 @@ TEST(RankLayout, GroupsSayHowManyTasksThereAre) {
   EXPECT_EQ(testing::Asks(request).layout->parallel.data, 2U);
 }
 
+TEST(RankLayout, NeighboursOnAGridAreNear) {
+  ResourceRequest request;
+  request.layout = RankLayout{.grid = {4, 4}};
+  const Allocation allocation = Placed(request, {.numa = 1, .cores = 4}, 4);
+  EXPECT_EQ(Numbers(allocation), "0,1,4,5 2,3,6,7 8,9,12,13 10,11,14,15");
+  EXPECT_EQ(allocation.grid, request.layout->grid);
+}
+
+TEST(RankLayout, AGridThatIsNotTheRanksIsRefusedInOneLine) {
+  ResourceRequest request = Tasks(6);
+  request.layout = RankLayout{.grid = {4, 2}};
+  EXPECT_EQ(Refused(request), "--grid: 4x2 are 8 ranks, the job has 6: say --ntasks=8");
+  request.tasks = 8;
+  EXPECT_EQ(Refused(request), "");
+  request.layout->nodes = Dealing::kCyclic;
+  const std::string one =
+      "--grid: numbers the ranks, as --parallel and --distribution do; give one of them";
+  EXPECT_EQ(Refused(request), one);
+  request.layout = RankLayout{.parallel = {2, 1, 0}, .grid = {4, 2}};
+  EXPECT_EQ(Refused(request), one);
+  request.layout = RankLayout{.grid = {4, 0}};
+  EXPECT_EQ(Refused(request), "--grid: 1 to 8 sizes from 1 on, and at most 1048576 ranks");
+  request.layout = RankLayout{.grid = {1U << 20, 1U << 20, 1U << 24}};
+  EXPECT_NE(Refused(request), "");
+}
+
 // Nodes of 8 GPUs, as many ranks as GPUs, two nodes to a leaf switch.
 Allocation Parallel(ParallelGroups groups, std::uint32_t nodes) {
   ResourceRequest request;
