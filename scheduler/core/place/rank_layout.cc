@@ -372,6 +372,18 @@ bool ByLeaf(const ResourceRequest& request) {
   return IsInSegments(request) && (dealing == Dealing::kUnsaid || dealing == Dealing::kBlock);
 }
 
+bool IsGridOf(const std::vector<std::uint32_t>& grid, const Allocation& allocation) {
+  std::size_t ranks = 0;
+  for (const NodeAllocation& part : allocation.nodes) {
+    ranks += part.ranks.size();
+  }
+  std::uint64_t product = grid.empty() ? 0 : 1;
+  for (const std::uint32_t size : grid) {
+    product *= size;
+  }
+  return product == ranks;
+}
+
 // On the grid, by where each rank's first core is.
 void NumberOnGrid(const std::vector<std::uint32_t>& grid,
                   const std::function<const Machine&(std::size_t)>& machine_of,
@@ -406,7 +418,7 @@ void Number(const ResourceRequest& request,
             const std::function<std::uint32_t(std::size_t)>& leaf_of, Allocation& allocation) {
   const RankLayout& layout = *request.layout;
   const ParallelGroups& groups = layout.parallel;
-  if (!layout.grid.empty()) {
+  if (IsGridOf(layout.grid, allocation)) {  // not while an elastic job has fewer ranks
     NumberOnGrid(layout.grid, machine_of, leaf_of, allocation);
   } else if (groups != ParallelGroups()) {
     const Sequence places = LeafByLeaf(allocation, leaf_of);

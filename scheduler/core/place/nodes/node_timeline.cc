@@ -5,7 +5,7 @@
 namespace muster::core {
 namespace {
 
-void Add(FreeAmounts& to, const FreeAmounts& more) {
+void AddAmounts(FreeAmounts& to, const FreeAmounts& more) {
   to.cores += more.cores;
   to.memory += more.memory;
   for (std::size_t i = 0; i < kGpuModels; ++i) {
@@ -94,7 +94,7 @@ void NodeTimeline::Release(Time when, const FreeAmounts& amounts, const FreeAmou
     return;
   }
   for (std::size_t i = Split(std::max(when, segments_.front().from)); i < segments_.size(); ++i) {
-    Add(segments_[i].free, amounts);
+    AddAmounts(segments_[i].free, amounts);
     Lower(segments_[i].free, all);
   }
 }
@@ -103,7 +103,7 @@ void NodeTimeline::Lend(const FreeAmounts& amounts, Time from, Time until, const
   const std::size_t first = Split(from);
   const std::size_t end = until >= kFarFuture ? segments_.size() : Split(until);
   for (std::size_t i = first; i < end; ++i) {
-    Add(segments_[i].free, amounts);
+    AddAmounts(segments_[i].free, amounts);
     Lower(segments_[i].free, all);
   }
 }

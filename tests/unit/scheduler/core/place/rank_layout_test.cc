@@ -191,6 +191,21 @@ TEST(RankLayout, NeighboursOnAGridAreNear) {
   EXPECT_EQ(allocation.grid, request.layout->grid);
 }
 
+TEST(RankLayout, WithOtherThanTheGridsRanksTheyAreNumberedInOrder) {
+  ResourceRequest request = testing::Asks(Tasks(4));
+  request.layout = RankLayout{.grid = {4, 4}};
+  Allocation allocation;
+  allocation.nodes.resize(2);
+  allocation.nodes[0].ranks.resize(2);
+  allocation.nodes[1].ranks.resize(2);
+  const NodeSnapshot node = MakeNode(1, {.numa = 1, .cores = 4});
+  LayOutRanks(
+      request, [&node](std::size_t) -> const Machine& { return *node.machine; },
+      [](std::size_t) { return 0U; }, allocation);
+  EXPECT_EQ(Numbers(allocation), "0,1 2,3");
+  EXPECT_TRUE(allocation.grid.empty());
+}
+
 TEST(RankLayout, AGridThatIsNotTheRanksIsRefusedInOneLine) {
   ResourceRequest request = Tasks(6);
   request.layout = RankLayout{.grid = {4, 2}};

@@ -185,6 +185,30 @@ TEST_F(ClusterSimulationTest, GpusAreHeldAndAJobThatFitsNowhereIsRefusedWithItsR
   EXPECT_EQ(rows.rows.at(1).gpus, 3);
 }
 
+// More shares come than the GPUs hold, for hours; half a GPU is free all the time.
+TEST_F(ClusterSimulationTest, SharesOfGpusDoNotStarveAJobThatWantsThemAll) {
+  ClusterRun run = Alike(2, 8, 2);
+  run.config.priority.order = QueueRule::kPrompt;
+  run.config.prompt.slack = std::chrono::minutes(10);
+  run.config.prompt.patience = std::chrono::minutes(10);
+  std::string text =
+      "job_id,submit,run_time,requested,gpu_milli,requested_time,user\n"
+      "1,50,100,4,4000,200,a\n";
+  for (int job = 2; job < 1000; ++job) {
+    absl::StrAppend(&text, job, ",", 10 * (job - 2), ",200,1,500,400,b\n");
+  }
+  run.trace = WriteText("trace.csv", text);
+  Rows rows;
+  const auto result = SimulateCluster(run, rows);
+  ASSERT_TRUE(result.ok()) << result.status();
+  const ScheduleRow& wide = rows.rows.at(1);
+  EXPECT_EQ(wide.gpus, 4);
+  EXPECT_GT(wide.promised_start, 0);
+  EXPECT_LE(wide.starting_time, wide.promised_start);
+  EXPECT_LE(wide.waiting_time(), 1500) << "of the first of the queue, with ten minutes of slack";
+  ExpectLegal(rows, 16);
+}
+
 TEST_F(ClusterSimulationTest, APreemptedJobBeginsAgainAndWhatItDidIsLost) {
   ClusterRun run = Alike(1, 2);
   for (const std::uint32_t tier : {1U, 2U}) {
