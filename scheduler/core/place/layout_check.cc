@@ -38,7 +38,9 @@ absl::Status CheckGrid(const RankLayout& layout) {
     return BadGrid(absl::StrCat("1 to ", kDimensionsMost, " sizes from 1 on, and at most ",
                                 kRanksMost, " ranks"));
   }
-  if (Product(layout.parallel) > 1 || layout.nodes > Dealing::kBlock) {
+  const ParallelGroups& groups = layout.parallel;
+  if (std::uint64_t{groups.tensor} * groups.pipeline * std::max(groups.data, 1U) > 1 ||
+      layout.nodes > Dealing::kBlock) {
     return BadGrid("numbers the ranks, as --parallel and --distribution do; give one of them");
   }
   return absl::OkStatus();
