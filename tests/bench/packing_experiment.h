@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/core/place/gpu_packing.h"
+#include "scheduler/core/place/worth/gpu_packing.h"
 
 namespace muster::bench {
 
@@ -39,7 +39,7 @@ enum class PackingPolicy : std::uint8_t {
   kRandom,   // a node with room, and a GPU of it, at random
   kBestFit,  // int(100 (1 - cpu left / 256000 - gpu left / 16000)), scaled to 0..100 over the nodes
   kFgd,      // Weng et al.: int(100 sigmoid(fragmentation that goes away / 1000))
-  kMuster,   // core/place/gpu_packing
+  kMuster,   // core/place/worth/gpu_packing
 };
 
 // "random", "bestfit", "fgd", "muster"; nothing for another word.

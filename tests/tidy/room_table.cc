@@ -39,7 +39,7 @@ constexpr RoomRow kRows[] = {
      "place plan/availability plan/queue plan/search plan/start policy prompt state/tables"},
     {"scheduler/core", "plan/queue", "place/nodes policy prompt share state/tables"},
     {"scheduler/core", "plan/search",
-     "place place/nodes plan/availability policy power state/tables"},
+     "place place/nodes place/worth plan/availability policy power state/tables"},
     {"scheduler/core", "plan/start",
      "place plan/availability plan/search policy power state/tables"},
     {"scheduler/core", "policy", "place/nodes state/tables"},

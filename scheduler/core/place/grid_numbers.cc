@@ -51,7 +51,7 @@ class Bisection {
  private:
   struct Cut {
     std::size_t dimension = 0;
-    std::uint32_t behind = 0;  // so many of the dimension come before it
+    std::uint32_t behind = 0;  // that many of the dimension come before it
     std::size_t place = 0;
   };
 
@@ -97,7 +97,7 @@ class Bisection {
     return best;
   }
 
-  // One by one, along the shortest side first: so many as follow one another lie close together.
+  // One by one, along the shortest side first: those that follow one another lie close together.
   void Fill(const Box& box, std::size_t first) {
     Sizes order(box.sizes.size());
     std::iota(order.begin(), order.end(), 0U);

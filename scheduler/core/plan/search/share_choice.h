@@ -3,11 +3,11 @@
 // Which GPU a job gets a part of, and what that means for jobs that were promised whole ones.
 //
 // A job that needs one share is put where the jobs that the cluster really sees lose least of what
-// is idle (core/place/gpu_packing, over the waiting and the running jobs). A GPU that is in use may
-// only be shared longer than its present users need it where that many whole GPUs are still free of
-// promises. Thread promise: owned by one cycle. Invariants: (1) no opening that the cycle has kept
-// for a job is delayed by a share; (2) the answer depends on the snapshot and the calls alone; ties
-// fall to the lighter, then the tighter node, then to the lower GPU.
+// is idle (core/place/worth/gpu_packing, over the waiting and the running jobs). A GPU that is in
+// use may only be shared longer than its present users need it where that many whole GPUs are still
+// free of promises. Thread promise: owned by one cycle. Invariants: (1) no opening that the cycle
+// has kept for a job is delayed by a share; (2) the answer depends on the snapshot and the calls
+// alone; ties fall to the lighter, then the tighter node, then to the lower GPU.
 
 #include <cstdint>
 #include <functional>
@@ -16,7 +16,7 @@
 #include <string>
 #include <utility>
 
-#include "scheduler/core/place/gpu_packing.h"
+#include "scheduler/core/place/worth/gpu_packing.h"
 #include "scheduler/core/plan/availability/availability.h"
 #include "scheduler/model/machine/allocation.h"
 #include "scheduler/model/plan/snapshot.h"

@@ -4,8 +4,9 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
-#include <functional>
 #include <numeric>
+#include <utility>
+#include <vector>
 
 namespace muster::core {
 namespace {
@@ -47,7 +48,7 @@ TEST(GridNumbers, LeafSwitchesArePartedBeforeNodesAndNodesBeforeSockets) {
   for (std::size_t i = 0; i < 32; ++i) {
     EXPECT_LT(numbers[i], 32U) << "the first leaf switch has one half of the cube";
   }
-  // 16 pairs between the leaves, 32 between nodes of each, and so many between sockets of a node.
+  // 16 pairs between the leaves, 16 between nodes of each, and 4 between sockets of a node.
   EXPECT_EQ(GridCost({4, 4, 4}, places, numbers), 16U * 16 + 2 * (8 + 8) * 8 + 8 * 4);
 }
 

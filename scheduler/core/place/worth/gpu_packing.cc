@@ -1,4 +1,4 @@
-#include "scheduler/core/place/gpu_packing.h"
+#include "scheduler/core/place/worth/gpu_packing.h"
 
 #include <algorithm>
 #include <numeric>
