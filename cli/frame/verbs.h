@@ -28,6 +28,7 @@ namespace muster::cli {
   VERB("cast", CastVerb)                   \
   VERB("images", ImagesVerb)               \
   VERB("tell", TellVerb)                   \
+  VERB("stage", StageVerb)                 \
   VERB("queue", QueueVerb)                 \
   VERB("history", HistoryVerb)             \
   VERB("show", ShowVerb)                   \

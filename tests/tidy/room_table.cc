@@ -223,6 +223,7 @@ constexpr RoomRow kRows[] = {
     {"cli", "slurm/streams", "frame parse slurm/frame"},
     {"cli", "slurm/submit",
      "controller controller/query frame images jobs/submit page parse request run slurm/frame"},
+    {"cli", "stage", "controller controller/query frame page parse/request request"},
     {"cli", "tell", "connect controller controller/query frame page parse request"},
     {"cli", "up", "controller frame parse parse/request slurm/links"},
     {"cli", "tune", "controller frame page simulate"},

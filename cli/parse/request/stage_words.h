@@ -1,0 +1,40 @@
+#pragma once
+
+// --stage-in and --stage-out: what is copied for a job, and where to, as SRC:DST.
+//
+// A place is a path, or REMOTE:PATH as rclone has it ("s3:bucket/data",
+// ":s3,env_auth=true:bucket"). As both may hold colons, DST says that it is a path by its first
+// character: "/", ".", "~" or "$". Pure; errors as in number.h. Invariants: an accepted pair has
+// both places; the job's side of it is a path.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace muster::cli {
+
+struct StagePair {
+  std::string from;
+  std::string to;
+  friend bool operator==(const StagePair&, const StagePair&) = default;
+};
+
+// The last ":" before one of these characters parts them: "s3:bucket/data:/scratch/data".
+absl::StatusOr<StagePair> ParseStageIn(std::string_view text);
+// The first ":" parts them: "results:s3:bucket/results", "results:/archive/results".
+absl::StatusOr<StagePair> ParseStageOut(std::string_view text);
+
+// Pairs on a line each; they are added to `pairs`.
+absl::Status AddStageIns(std::string_view lines, std::vector<StagePair>* pairs);
+absl::Status AddStageOuts(std::string_view lines, std::vector<StagePair>* pairs);
+
+// False: it is a path.
+bool IsRemotePlace(std::string_view place);
+
+// Below `to` under its own name where `to` ends with "/"; otherwise `to` itself.
+std::string StagedName(const std::string& from, const std::string& to);
+
+}  // namespace muster::cli

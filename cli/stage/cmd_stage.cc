@@ -1,0 +1,142 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cli/controller/controller.h"
+#include "cli/controller/query/job_history.h"
+#include "cli/frame/verbs.h"
+#include "cli/page/quantity.h"
+#include "cli/page/text.h"
+#include "cli/parse/request/stage_words.h"
+#include "cli/stage/copied_tree.h"
+#include "cli/stage/place_words.h"
+#include "cli/stage/rclone.h"
+#include "cli/stage/stage_report.h"
+#include "scheduler/base/status.h"
+#include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/size_text.h"
+#include "scheduler/base/text/words.h"
+#include "scheduler/runtime/clock.h"
+
+namespace muster::cli {
+namespace {
+
+constexpr std::uint32_t kPartsMost = 10'000'000;
+
+// What a copy was, for its line.
+struct Copied {
+  std::uint64_t bytes = 0;
+  std::string files = {};  // "12 files, 3 of them there already"; "" where rclone knows
+};
+
+absl::StatusOr<Copied> Copy(const Environment& environment, const std::string& from,
+                            const std::string& to, const TellBytes& tell) {
+  if (IsRemotePlace(from) || IsRemotePlace(to)) {
+    ASSIGN_OR_RETURN(const std::uint64_t bytes, CopyByRclone(from, to, environment, tell));
+    return Copied{bytes};
+  }
+  const std::string job = environment.Get("MUSTER_JOB_ID");
+  ASSIGN_OR_RETURN(const CopiedTree tree,
+                   CopyTree(from, to, job.empty() ? absl::StrCat("p", getpid()) : job, tell));
+  for (const std::string& path : tree.left_out) {
+    std::cerr << "muster stage: " << Printable(path)
+              << ": is left out: neither file, directory nor link" << std::endl;
+  }
+  return Copied{tree.bytes, absl::StrCat(", ", tree.files, tree.files == 1 ? " file" : " files",
+                                         tree.found == 0 ? ""
+                                                         : absl::StrCat(", ", tree.found,
+                                                                        " of them there already"))};
+}
+
+absl::Status CopyPair(const Environment& environment, StagePair pair, StageReport& report) {
+  ASSIGN_OR_RETURN(pair.from, ExpandPlace(pair.from, environment));
+  ASSIGN_OR_RETURN(pair.to, ExpandPlace(pair.to, environment));
+  pair.to = StagedName(pair.from, pair.to);
+  const SystemClock clock;
+  const SteadyTime begun = clock.SteadyNow();
+  ASSIGN_OR_RETURN(const Copied copied, Copy(environment, pair.from, pair.to,
+                                             [&report](std::uint64_t done, std::uint64_t total) {
+                                               report.Tell(done, total);
+                                             }));
+  report.EndPair();
+  const double seconds = std::chrono::duration<double>(clock.SteadyNow() - begun).count();
+  std::cout << Printable(absl::StrCat(
+                   pair.from, " to ", pair.to, ": ", BytesText(copied.bytes), copied.files, ", ",
+                   ByteRateText(seconds > 0 ? static_cast<double>(copied.bytes) / seconds : 0)))
+            << std::endl;
+  return absl::OkStatus();
+}
+
+// Whether the job, or any part of it, has run. Where nobody can tell, it has.
+bool HasRun(const Invocation& invocation, JobId job) {
+  const auto connection = OpenController(invocation);
+  if (!connection.ok()) {
+    return true;
+  }
+  ListHistory question;
+  question.jobs = {job};
+  question.limit = kPartsMost;  // of an array all
+  const absl::StatusOr<std::vector<JobView>> parts = JobsSince(**connection, question);
+  return !parts.ok() || parts->empty() ||
+         std::any_of(parts->begin(), parts->end(),
+                     [](const JobView& part) { return part.start_time != kNoTime; });
+}
+
+absl::StatusOr<int> Stage(const Invocation& invocation) {
+  if (invocation.arguments.size() % 2 != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(Quote(invocation.arguments.back()), ": has no destination: name SRC and DST"));
+  }
+  if (invocation.Has("after")) {
+    const absl::StatusOr<std::uint64_t> job = ParseDigits(invocation.Value("after"), UINT64_MAX);
+    if (!job.ok() || *job == 0) {
+      return absl::InvalidArgumentError(absl::StrCat("--after: ", Quote(invocation.Value("after")),
+                                                     " is no job: use its number"));
+    }
+    if (!HasRun(invocation, JobId(*job))) {
+      std::cout << "job " << *job << " never started: it left nothing to copy" << std::endl;
+      return 0;
+    }
+  }
+  const SystemClock clock;
+  StageReport report(invocation.environment.Get("MUSTER_REPORT_SOCKET"), clock);
+  int code = 0;
+  for (std::size_t i = 0; i < invocation.arguments.size(); i += 2) {
+    const absl::Status copied = CopyPair(
+        invocation.environment, {invocation.arguments[i], invocation.arguments[i + 1]}, report);
+    if (!copied.ok()) {
+      code = 1;  // the others are wanted all the same
+      std::cerr << "muster stage: " << Printable(std::string(copied.message())) << std::endl;
+    }
+  }
+  return code;
+}
+
+}  // namespace
+
+Verb StageVerb() {
+  Verb verb;
+  verb.name = "stage";
+  verb.purpose = "Copy files to and from where jobs run, as --stage-in and --stage-out do";
+  verb.synopsis = "SRC DST…";
+  verb.examples = {"muster stage s3:bucket/data /scratch/data",
+                   "muster stage results/ /archive/run7", "muster stage model.pt '$SCRATCH/'"};
+  verb.remarks =
+      "Copies files, and directories with all below them, to a path or by rclone to or from a\n"
+      "REMOTE:PATH. A DST that ends with / is the directory that gets SRC under its own name. A\n"
+      "copy has its name once it is whole. What is there with the same size and time is not\n"
+      "copied again. In a job it reports how far it is: muster show --curve.";
+  verb.options = {{.name = "after",
+                   .letter = 0,
+                   .metavar = "JOB",
+                   .text = "Copy nothing where JOB, which has ended, never started"}};
+  verb.arguments_min = 2;
+  verb.arguments_max = kAnyNumber;
+  verb.run = Stage;
+  return verb;
+}
+
+}  // namespace muster::cli

@@ -1,0 +1,130 @@
+#include "cli/stage/rclone.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cli/page/text.h"
+#include "cli/request/program_path.h"
+#include "scheduler/base/status.h"
+#include "scheduler/base/text/words.h"
+#include "scheduler/runtime/process.h"
+#include "scheduler/runtime/unique_fd.h"
+
+namespace muster::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+std::uint64_t NumberIn(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_number() && *found > 0 ? found->get<std::uint64_t>()
+                                                                   : 0;
+}
+
+// Its log, line by line, until it ends.
+std::uint64_t FollowLog(const UniqueFd& log, const TellBytes& tell) {
+  std::uint64_t done = 0;
+  const auto take = [&](const std::string& text) {
+    const RcloneLine line = ReadRcloneLine(text);
+    if (line.says.has_value()) {
+      std::cerr << "rclone: " << Printable(*line.says) << std::endl;
+    } else {
+      done = line.done;
+      tell(line.done, line.total);
+    }
+  };
+  std::string rest;
+  std::array<char, 65536> buffer = {};
+  for (;;) {
+    const ssize_t got = read(log.get(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) {
+      continue;
+    }
+    if (got <= 0) {
+      break;
+    }
+    rest.append(buffer.data(), static_cast<std::size_t>(got));
+    for (std::size_t end = rest.find('\n'); end != std::string::npos; end = rest.find('\n')) {
+      take(rest.substr(0, end));
+      rest.erase(0, end + 1);
+    }
+  }
+  if (!rest.empty()) {
+    take(rest);
+  }
+  return done;
+}
+
+}  // namespace
+
+RcloneLine ReadRcloneLine(const std::string& line) {
+  const Json object = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  RcloneLine read;
+  if (!object.is_object()) {
+    read.says = line;
+    return read;
+  }
+  const auto stats = object.find("stats");
+  if (stats != object.end() && stats->is_object()) {
+    read.done = NumberIn(*stats, "bytes");
+    read.total = std::max(read.done, NumberIn(*stats, "totalBytes"));
+    return read;
+  }
+  const auto text = object.find("msg");
+  read.says = text != object.end() && text->is_string() ? text->get<std::string>() : line;
+  const auto what = object.find("object");
+  if (what != object.end() && what->is_string()) {
+    read.says = absl::StrCat(what->get<std::string>(), ": ", *read.says);
+  }
+  return read;
+}
+
+absl::StatusOr<std::uint64_t> CopyByRclone(const std::string& from, const std::string& to,
+                                           const Environment& environment, const TellBytes& tell) {
+  const absl::StatusOr<std::string> program = FindProgram("rclone", ".", environment);
+  if (!program.ok()) {
+    return absl::NotFoundError(
+        absl::StrCat(Quote(from), " to ", Quote(to),
+                     ": is copied by rclone, which is not installed on this machine: have it "
+                     "installed (apt-get install rclone)"));
+  }
+  std::array<int, 2> ends = {-1, -1};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) {
+    return absl::ErrnoToStatus(errno, "a pipe to rclone");
+  }
+  const UniqueFd log(ends[0]);
+  UniqueFd said(ends[1]);
+  const UniqueFd nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  SpawnRequest request;
+  request.program = *program;
+  request.arguments = {
+      "rclone", "copyto", "--use-json-log", "--stats-log-level=NOTICE", "--stats=1s", "--",
+      from,     to};
+  request.environment = environment.entries();
+  request.fds = {{nothing.get(), STDIN_FILENO}, {said.get(), STDERR_FILENO}};
+  ASSIGN_OR_RETURN(const pid_t rclone, Spawn(request));
+  said.reset();
+  const std::uint64_t done = FollowLog(log, tell);
+  int status = 0;
+  while (waitpid(rclone, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        Quote(from), " to ", Quote(to), ": rclone ",
+        WIFEXITED(status) ? absl::StrCat("ended with the exit code ", WEXITSTATUS(status))
+                          : absl::StrCat("was ended by signal ", WTERMSIG(status)),
+        "; its lines above say why"));
+  }
+  return done;
+}
+
+}  // namespace muster::cli

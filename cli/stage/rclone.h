@@ -1,0 +1,30 @@
+#pragma once
+
+// Copies to and from object stores by rclone, with its own retries and its user's configuration.
+//
+// Thread promise: one thread; it blocks. Invariant: OK means that rclone said so by its exit code.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "cli/frame/environment.h"
+#include "cli/stage/copied_tree.h"
+
+namespace muster::cli {
+
+// One line of rclone's log (--use-json-log): how far it is, or something that it has to say.
+struct RcloneLine {
+  std::uint64_t done = 0;
+  std::uint64_t total = 0;
+  std::optional<std::string> says;  // none: it says how far it is
+};
+RcloneLine ReadRcloneLine(const std::string& line);
+
+// A file, or all of a directory; how many bytes were copied. What rclone says goes to standard
+// error. NotFound: there is no rclone here.
+absl::StatusOr<std::uint64_t> CopyByRclone(const std::string& from, const std::string& to,
+                                           const Environment& environment, const TellBytes& tell);
+
+}  // namespace muster::cli

@@ -1,0 +1,79 @@
+// --stage-in and --stage-out: which colon parts SRC and DST.
+
+#include "cli/parse/request/stage_words.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace muster::cli {
+namespace {
+
+using testing::HasSubstr;
+
+StagePair In(std::string_view text) {
+  return ParseStageIn(text).value_or(StagePair{"refused", ""});
+}
+StagePair Out(std::string_view text) {
+  return ParseStageOut(text).value_or(StagePair{"refused", ""});
+}
+
+TEST(StageWords, TheLastColonBeforeAPathPartsWhatIsStagedIn) {
+  EXPECT_EQ(In("/data/a:/scratch/a"), (StagePair{"/data/a", "/scratch/a"}));
+  EXPECT_EQ(In("a:./b"), (StagePair{"a", "./b"}));
+  EXPECT_EQ(In("s3:bucket/a:/scratch/a"), (StagePair{"s3:bucket/a", "/scratch/a"}));
+  EXPECT_EQ(In("sftp:/data/a:~/a"), (StagePair{"sftp:/data/a", "~/a"}));
+  EXPECT_EQ(In(":s3,endpoint='https://x:9000':b/a:$SCRATCH/"),
+            (StagePair{":s3,endpoint='https://x:9000':b/a", "$SCRATCH/"}));
+}
+
+TEST(StageWords, TheFirstColonPartsWhatIsStagedOut) {
+  EXPECT_EQ(Out("results:/archive/a"), (StagePair{"results", "/archive/a"}));
+  EXPECT_EQ(Out("results:s3:bucket/a"), (StagePair{"results", "s3:bucket/a"}));
+  EXPECT_EQ(Out("./a::s3,env_auth=true:bucket/a"),
+            (StagePair{"./a", ":s3,env_auth=true:bucket/a"}));
+}
+
+TEST(StageWords, WhatSaysNotWhereToIsRefusedAndToldHowToWriteIt) {
+  for (const char* text : {"", "a", "a:b", "s3:bucket/a", ":/a", ":s3,endpoint='https://x':b/a"}) {
+    EXPECT_THAT(std::string(ParseStageIn(text).status().message()),
+                HasSubstr("use SRC:/PATH, SRC:./PATH or SRC:~/PATH"))
+        << text;
+  }
+  for (const char* text : {"", "a", "a:b", ":/a", "s3:bucket/a:/b"}) {
+    EXPECT_THAT(std::string(ParseStageOut(text).status().message()),
+                HasSubstr("use PATH:/PATH, PATH:./PATH or PATH:REMOTE:PATH"))
+        << text;
+  }
+}
+
+TEST(StageWords, ARemoteHasANameBeforeItsColonAndAPathHasNone) {
+  EXPECT_TRUE(IsRemotePlace("s3:"));
+  EXPECT_TRUE(IsRemotePlace("my-store.2:bucket/a"));
+  EXPECT_TRUE(IsRemotePlace(":local:/a"));
+  for (const char* path : {"", "a", "/a:b", "./a:b", "a/b:c", "~/a:b", ":a", "::a"}) {
+    EXPECT_FALSE(IsRemotePlace(path)) << path;
+  }
+}
+
+TEST(StageWords, ADestinationThatEndsWithASlashGetsTheSourceUnderItsName) {
+  EXPECT_EQ(StagedName("/data/a", "/scratch/b"), "/scratch/b");
+  EXPECT_EQ(StagedName("/data/a", "/scratch/"), "/scratch/a");
+  EXPECT_EQ(StagedName("/data/a//", "s3:bucket/"), "s3:bucket/a");
+  EXPECT_EQ(StagedName("s3:a", "/scratch/"), "/scratch/a");
+}
+
+TEST(StageWords, EachLineAddsAPairUpToABound) {
+  std::vector<StagePair> pairs = {{"a", "/a"}};
+  EXPECT_TRUE(AddStageIns("b:/b\nc:/c", &pairs).ok());
+  EXPECT_TRUE(AddStageOuts("d:/d", &pairs).ok());
+  EXPECT_EQ(pairs.size(), 4U);
+  EXPECT_FALSE(AddStageIns("b:/b\n", &pairs).ok());
+  absl::Status status;
+  for (int i = 0; i < 64 && status.ok(); ++i) {
+    status = AddStageIns("b:/b", &pairs);
+  }
+  EXPECT_THAT(std::string(status.message()), HasSubstr("more than 64 copies"));
+}
+
+}  // namespace
+}  // namespace muster::cli
