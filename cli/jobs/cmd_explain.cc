@@ -7,6 +7,7 @@
 #include "cli/controller/query/newest_job.h"
 #include "cli/frame/output.h"
 #include "cli/frame/verbs.h"
+#include "cli/jobs/awaited_jobs.h"
 #include "cli/parse/selector.h"
 #include "cli/sheet/explanation_sheet.h"
 #include "scheduler/base/status.h"
@@ -26,10 +27,15 @@ absl::StatusOr<int> Explain(const Invocation& invocation) {
   if (job.component.has_value() && Select({explanation.job}, {job}).empty()) {
     return absl::NotFoundError(absl::StrCat("job ", ToText(job), ": no such job"));
   }
-  RETURN_IF_ERROR(WriteOut(
-      invocation.Has("json") ? ExplanationDocument(explanation)
-                             : PrintExplanation(explanation, SystemClock().Now(),
-                                                StyleFor(invocation.environment, STDOUT_FILENO))));
+  if (invocation.Has("json")) {
+    RETURN_IF_ERROR(WriteOut(ExplanationDocument(explanation)));
+    return 0;
+  }
+  const auto awaited = AwaitedJobs(*connection, explanation.job);
+  RETURN_IF_ERROR(
+      WriteOut(absl::StrCat(PrintExplanation(explanation, SystemClock().Now(),
+                                             StyleFor(invocation.environment, STDOUT_FILENO)),
+                            awaited.ok() ? AwaitedText(explanation.job, *awaited) : "")));
   return 0;
 }
 
