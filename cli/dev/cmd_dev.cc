@@ -234,7 +234,8 @@ absl::StatusOr<int> Dev(const Invocation& given) {
 std::vector<Option> SubmitOptions() {
   std::vector<Option> options = JobOptions(JobVerb::kSubmit);
   const auto no_sense = [](const Option& option) {
-    for (const char* name : {"array", "every", "input", "parsable", "test-only", "wait"}) {
+    for (const char* name :
+         {"array", "every", "input", "parsable", "stage-in", "stage-out", "test-only", "wait"}) {
       if (option.name == name) {
         return true;
       }

@@ -7,6 +7,7 @@
 #include "cli/controller/query/job_query.h"
 #include "cli/controller/query/newest_job.h"
 #include "cli/frame/verbs.h"
+#include "cli/jobs/submit/staged_submission.h"
 #include "cli/parse/selector.h"
 #include "cli/parse/signal.h"
 #include "scheduler/base/status.h"
@@ -94,10 +95,14 @@ absl::StatusOr<int> Cancel(const Invocation& given) {
   }
   ChangeOutcome outcome;
   if (all || !jobs.empty()) {
-    const ForJobs<SignalJob> sent{{.signal = signal, .scope = scope}, jobs};
-    ASSIGN_OR_RETURN(outcome, signal == 0 ? absl::StatusOr<ChangeOutcome>(
-                                                connection->Call(CancelJobs{jobs, all}))
-                                          : connection->Call(sent));
+    if (!all && signal == 0) {
+      TakeStageInsAlong(*connection, &jobs);
+    }
+    ASSIGN_OR_RETURN(
+        outcome,
+        signal == 0
+            ? absl::StatusOr<ChangeOutcome>(connection->Call(CancelJobs{jobs, all}))
+            : connection->Call(ForJobs<SignalJob>{{.signal = signal, .scope = scope}, jobs}));
   }
   for (const StepSelector& step : named.steps) {
     ASSIGN_OR_RETURN(ChangeOutcome one, connection->Call(ForJobs<SignalJob>{

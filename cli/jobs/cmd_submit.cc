@@ -1,15 +1,20 @@
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cli/connect/own_command.h"
 #include "cli/controller/controller.h"
 #include "cli/controller/query/newest_job.h"
 #include "cli/controller/streams/submit_stream.h"
+#include "cli/frame/json_output.h"
 #include "cli/frame/verbs.h"
 #include "cli/images/container_check.h"
 #include "cli/jobs/submit/batch_file.h"
 #include "cli/jobs/submit/resubmission.h"
+#include "cli/jobs/submit/staged_submission.h"
 #include "cli/jobs/submit/submission.h"
 #include "cli/page/quantity.h"
 #include "cli/page/text.h"
@@ -69,6 +74,9 @@ void TellRecorded(const JobRequest& request) {
 absl::StatusOr<int> SubmitBatch(const Invocation& invocation, const Address& address) {
   if (!invocation.arguments.empty() || !invocation.components.empty()) {
     return absl::InvalidArgumentError("--batch and SCRIPT exclude each other: give one");
+  }
+  if (invocation.Has("json")) {
+    return absl::InvalidArgumentError("--json: is for one job: --parsable prints a number a line");
   }
   if (invocation.Has("tell")) {
     return absl::InvalidArgumentError("--tell: is for one job: use muster tell after --batch");
@@ -143,7 +151,55 @@ absl::StatusOr<JobRequest> RequestOf(const Invocation& as_given, const Address& 
   const ParseContext context{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
   RETURN_IF_ERROR(ReadJobOptions(invocation.values, {}, JobVerb::kSubmit, context).status());
   ASSIGN_OR_RETURN(const Script script, ReadScriptOf(invocation));
-  return MakeSubmission(invocation, address, script);
+  return MakeSubmission(invocation, address, script, Staging::kDone);
+}
+
+// To the controller, with the jobs that copy its files.
+absl::StatusOr<StagedJobs> Hand(Connection& connection, const std::string& token,
+                                const JobRequest& request) {
+  if (!request.stage_in.empty() || !request.stage_out.empty()) {
+    ASSIGN_OR_RETURN(const std::string program, OwnProgram());
+    return SubmitStaged(CallsOf(connection), program, request);
+  }
+  ASSIGN_OR_RETURN(
+      const Submitted submitted,
+      connection.Call(SubmitJob{token, request.spec, request.program, {}, request.components}));
+  StagedJobs alone{.job = submitted.job};
+  if (!submitted.remark.empty()) {
+    alone.remarks = {absl::StrCat("job ", submitted.job.value(), " waits: ", submitted.remark)};
+  }
+  return alone;
+}
+
+void TellNumbers(const Invocation& invocation, const JobRequest& request,
+                 const StagedJobs& submitted) {
+  const auto number = [](JobId job) { return job.valid() ? Json(job.value()) : Json(nullptr); };
+  if (invocation.Has("json")) {
+    std::cout << PrintJson({{"job", number(submitted.job)},
+                            {"stage_in", number(submitted.stage_in)},
+                            {"stage_out", number(submitted.stage_out)}})
+              << std::flush;
+    return;
+  }
+  std::cout << (request.parsable ? "" : "Submitted batch job ") << submitted.job.value()
+            << std::endl;
+  for (const auto& [copies, what] : {std::pair(submitted.stage_in, "copies its files in"),
+                                     std::pair(submitted.stage_out, "copies its files out")}) {
+    if (copies.valid() && isatty(STDERR_FILENO) != 0) {
+      std::cerr << "muster submit: job " << copies.value() << " " << what << std::endl;
+    }
+  }
+}
+
+// What it leaves is where it should be when this returns.
+absl::StatusOr<int> WaitForEach(Connection& connection, const StagedJobs& submitted,
+                                const JobRequest& request) {
+  ASSIGN_OR_RETURN(const int code, WaitForAll(connection, submitted.job, request));
+  if (!submitted.stage_out.valid()) {
+    return code;
+  }
+  ASSIGN_OR_RETURN(const int copied, WaitForAll(connection, submitted.stage_out, JobRequest()));
+  return std::max(code, copied);
 }
 
 absl::StatusOr<int> Submit(const Invocation& invocation) {
@@ -168,14 +224,15 @@ absl::StatusOr<int> Submit(const Invocation& invocation) {
   const bool desktop = WantsDesktop(request.spec.recorded);
   RETURN_IF_ERROR(desktop ? CheckDesktop(invocation.environment) : absl::OkStatus());
   RETURN_IF_ERROR(CheckContainerNodes(*connection, request, invocation.environment.entries()));
+  if (request.test_only && invocation.Has("json")) {
+    return absl::InvalidArgumentError("--json: is for a job that is submitted, not --test-only");
+  }
   if (request.test_only) {
     return Test(*connection, token, request);
   }
-  ASSIGN_OR_RETURN(
-      const Submitted submitted,
-      connection->Call(SubmitJob{token, request.spec, request.program, {}, request.components}));
+  ASSIGN_OR_RETURN(const StagedJobs submitted, Hand(*connection, token, request));
   const JobId job = submitted.job;
-  std::cout << (request.parsable ? "" : "Submitted batch job ") << job.value() << std::endl;
+  TellNumbers(invocation, request, submitted);
   TellRecorded(request);
   if (terminal.valid()) {
     RETURN_IF_ERROR(StartNotice(invocation, absl::StrCat(job.value()), terminal.get()));
@@ -183,11 +240,11 @@ absl::StatusOr<int> Submit(const Invocation& invocation) {
   if (desktop) {
     RETURN_IF_ERROR(StartNotice(invocation, absl::StrCat(job.value()), -1));
   }
-  if (!submitted.remark.empty()) {
-    std::cerr << "muster submit: job " << job.value() << " waits: " << Printable(submitted.remark)
-              << "; muster cancel " << job.value() << " takes it back" << std::endl;
+  for (const std::string& remark : submitted.remarks) {
+    std::cerr << "muster submit: " << Printable(remark) << "; muster cancel " << job.value()
+              << " takes it back" << std::endl;
   }
-  return request.wait ? WaitForAll(*connection, job, request) : 0;
+  return request.wait ? WaitForEach(*connection, submitted, request) : 0;
 }
 
 }  // namespace
@@ -206,7 +263,9 @@ Verb SubmitVerb() {
                    "muster submit -n 4 -c 2 : -n 1 -G 1 coupled.sh",
                    "muster submit --parsable -t 10 --batch jobs.txt",
                    "muster submit --every 'Mon-Fri 03:00' nightly.sh",
-                   "muster submit --like 12 --time 2h --mem 16G"};
+                   "muster submit --like 12 --time 2h --mem 16G",
+                   "muster submit --stage-in s3:bucket/data:/scratch/data "
+                   "--stage-out results:s3:bucket/results train.sh"};
   verb.remarks =
       "A lone \":\" begins the next component of a heterogeneous job: components start and end\n"
       "together, the script runs on the first (muster run --het-group=1 on the next). In a script\n"
@@ -229,6 +288,7 @@ Verb SubmitVerb() {
                                 .letter = 0,
                                 .metavar = "JOB",
                                 .text = "As JOB was submitted, but for the options given"});
+  verb.options.push_back(JsonOption());
   verb.options.push_back(Option{.name = "tell",
                                 .letter = 0,
                                 .metavar = "",

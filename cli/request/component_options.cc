@@ -21,7 +21,8 @@ bool IsOfTheWhole(const std::string& name) {
       "alt",       "array",    "begin",       "deadline",     "dependency",          "every",
       "error",     "hold",     "input",       "nice",         "kill-on-invalid-dep", "priority",
       "time-min",  "prefer",   "export-file", "get-user-env", "no-requeue",          "output",
-      "open-mode", "parsable", "requeue",     "requeue-exit", "test-only",           "wait"};
+      "open-mode", "parsable", "requeue",     "requeue-exit", "test-only",           "wait",
+      "stage-in",  "stage-out"};
   return Contains(kNames, name);
 }
 

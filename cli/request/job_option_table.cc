@@ -21,6 +21,7 @@
 #include "cli/parse/request/notice_words.h"
 #include "cli/parse/request/rank_layout.h"
 #include "cli/parse/request/resources.h"
+#include "cli/parse/request/stage_words.h"
 #include "cli/parse/request/switches.h"
 #include "cli/parse/request/warning_signal.h"
 #include "cli/parse/zone_text.h"
@@ -386,6 +387,10 @@ const JobOption kJobOptions[] = {
      "A dependency that can never be met: yes cancels the job, no lets it wait; by default it is "
      "refused at submission, and waits when that shows later",
      READ(return ReadChoice(value, &request->spec.kill_on_invalid_dep);), true, true},
+    {"stage-in", "", "SRC:DST", "Copy SRC to the path DST before it starts; SRC may be REMOTE:PATH",
+     READ(return AddStageIns(value, &request->stage_in);), true, false},
+    {"stage-out", "", "SRC:DST", "Copy the path SRC to DST after its end, also when it has failed",
+     READ(return AddStageOuts(value, &request->stage_out);), true, false},
     {"constraint", "C", "FEATURES", "Nodes with these features: a&(b|!c), a*2, [a*2&b*4]",
      PARSE(request->spec.request.constraint, ParseConstraint(value)), true, true},
     {"prefer", "", "FEATURES", "Nodes with these features too, where that delays nothing",

@@ -149,6 +149,11 @@ class DirectiveReader {
   std::size_t next_ = 0;
 };
 
+// Each time it is given adds to the others.
+bool AddsUp(const std::string& name) {
+  return name == "recorded" || name == "stage-in" || name == "stage-out";
+}
+
 // --mem and --mem-per-cpu say one thing in two ways, as --requeue and --no-requeue do: the one
 // given later replaces both.
 bool Replaces(const std::string& later, const std::string& earlier) {
@@ -158,7 +163,7 @@ bool Replaces(const std::string& later, const std::string& earlier) {
   const auto is_requeue = [](const std::string& name) {
     return name == "requeue" || name == "no-requeue";
   };
-  return (later == earlier && later != "recorded") || (is_memory(later) && is_memory(earlier)) ||
+  return (later == earlier && !AddsUp(later)) || (is_memory(later) && is_memory(earlier)) ||
          (is_requeue(later) && is_requeue(earlier));
 }
 
@@ -391,7 +396,8 @@ std::vector<Option> JobOptions(JobVerb verb) {
       options.push_back({.name = option.name,
                          .letter = *option.letter,
                          .metavar = option.metavar,
-                         .text = option.text});
+                         .text = option.text,
+                         .joined_by = AddsUp(option.name) ? '\n' : '\0'});
     }
   }
   return options;

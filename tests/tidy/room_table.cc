@@ -179,7 +179,7 @@ constexpr RoomRow kRows[] = {
     {"cli", "estimate", "controller/query frame page parse parse/request"},
     {"cli", "images", "controller frame page request request/container"},
     {"cli", "jobs",
-     "controller controller/query controller/streams frame images jobs/submit page parse "
+     "connect controller controller/query controller/streams frame images jobs/submit page parse "
      "parse/request request sheet sheet/timeline stage tell"},
     {"cli", "jobs/submit", "controller frame page parse parse/request request"},
     {"cli", "kernel", "controller frame page parse picture"},

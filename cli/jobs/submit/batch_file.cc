@@ -45,7 +45,7 @@ absl::StatusOr<JobRequest> ReadLine(const Verb& verb, const Invocation& asked,
                                     const std::vector<std::string>& words, const Address& address,
                                     Scripts& scripts) {
   ASSIGN_OR_RETURN(Invocation line, ParseVerb(verb, asked.verbs, asked.environment, words));
-  for (const char* whole : {"batch", "wait", "test-only"}) {
+  for (const char* whole : {"batch", "json", "wait", "test-only"}) {
     if (line.Has(whole)) {
       return absl::InvalidArgumentError(absl::StrCat("--", whole, ": not in a line of a batch"));
     }

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cli/controller/job_watch.h"
+#include "cli/jobs/submit/staged_submission.h"
 #include "cli/page/text.h"
 #include "cli/parse/array.h"
 #include "cli/parse/request/directives.h"
@@ -65,7 +66,7 @@ absl::StatusOr<std::vector<Component>> ReadComponents(
 }  // namespace
 
 absl::StatusOr<JobRequest> MakeSubmission(const Invocation& invocation, const Address& address,
-                                          const Script& script) {
+                                          const Script& script, Staging staging) {
   const ParseContext context{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
   ASSIGN_OR_RETURN(const std::vector<std::vector<GivenOption>> directives,
                    DirectivesOf(script, invocation.components.size() + 1));
@@ -75,6 +76,7 @@ absl::StatusOr<JobRequest> MakeSubmission(const Invocation& invocation, const Ad
   first.insert(first.end(), environment.begin(), environment.end());
   ASSIGN_OR_RETURN(JobRequest request,
                    ReadJobOptions(invocation.values, first, JobVerb::kSubmit, context));
+  RETURN_IF_ERROR(staging == Staging::kDone ? CheckStaging(request) : RefuseStaging(request));
   if (!invocation.arguments.empty()) {
     request.program.argv.assign(invocation.arguments.begin() + 1, invocation.arguments.end());
   }

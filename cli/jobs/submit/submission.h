@@ -18,9 +18,13 @@
 
 namespace muster::cli {
 
+// Whether the caller submits the jobs that copy files, too (staged_submission.h).
+enum class Staging { kRefused, kDone };
+
 // `invocation` has the values of submit's options, and the script's arguments after its name.
 absl::StatusOr<JobRequest> MakeSubmission(const Invocation& invocation, const Address& address,
-                                          const Script& script);
+                                          const Script& script,
+                                          Staging staging = Staging::kRefused);
 
 // Waits for the job, for every element of its array or for every component; the highest exit code
 // of all.

@@ -13,6 +13,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "cli/controller/query/job_query.h"
+#include "cli/jobs/submit/staged_submission.h"
 #include "cli/page/text.h"
 #include "cli/parse/selector.h"
 #include "cli/parse/signal.h"
@@ -145,6 +146,9 @@ int Carry(const Call& call, Connection& connection, const Order& order) {
     } else {
       jobs.push_back(target.job);
     }
+  }
+  if (order.signal == 0) {
+    TakeStageInsAlong(connection, &jobs);
   }
   if (!jobs.empty()) {
     const ForJobs<SignalJob> sent{{.signal = order.signal, .scope = order.scope}, jobs};

@@ -25,8 +25,7 @@ class BatchFileTest : public testing::Test {
   absl::StatusOr<std::vector<BatchLine>> Read(const std::string& text,
                                               const std::map<std::string, std::string>& values) {
     std::ofstream(path_) << text;
-    return ReadBatchFile(SubmitVerb(), Asked(values, {}), path_,
-                         ParseAddress("unix:/x").value());
+    return ReadBatchFile(SubmitVerb(), Asked(values, {}), path_, ParseAddress("unix:/x").value());
   }
   std::string ErrorOf(const std::string& text) {
     const absl::Status status = Read(text, {}).status();
@@ -35,10 +34,8 @@ class BatchFileTest : public testing::Test {
   }
   [[nodiscard]] Invocation Asked(const std::map<std::string, std::string>& values,
                                  const std::vector<std::string>& arguments) const {
-    return Invocation{.environment = environment_,
-                      .verbs = verbs_,
-                      .values = values,
-                      .arguments = arguments};
+    return Invocation{
+        .environment = environment_, .verbs = verbs_, .values = values, .arguments = arguments};
   }
 
   const TempDirectory directory_;
@@ -101,6 +98,11 @@ TEST_F(BatchFileTest, AScriptIsNamedInOneWay) {
   EXPECT_TRUE(absl::IsInvalidArgument(ReadScriptOf(Asked({}, {})).status()));
   EXPECT_TRUE(
       absl::IsInvalidArgument(ReadScriptOf(Asked({{"wrap", "true"}}, {"job.sh"})).status()));
+}
+
+TEST_F(BatchFileTest, ALineThatStagesFilesIsRefused) {
+  EXPECT_THAT(ErrorOf("--stage-in a:/a --wrap true\n"),
+              HasSubstr("jobs.txt:1: --stage-in: only muster submit does that"));
 }
 
 }  // namespace
