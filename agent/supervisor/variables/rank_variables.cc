@@ -56,10 +56,7 @@ void SetPlace(const RankPlacement& rank, Variables* variables) {
 
 void SetGridPlace(const std::vector<std::uint32_t>& grid, std::uint32_t rank, std::uint32_t ranks,
                   Variables* variables) {
-  const std::uint64_t all =
-      std::accumulate(grid.begin(), grid.end(), std::uint64_t{1},
-                      [](std::uint64_t product, std::uint32_t size) { return product * size; });
-  if (!grid.empty() && all == ranks) {
+  if (RanksOfGrid(grid) == ranks) {
     variables->Set("MUSTER_GRID", absl::StrJoin(grid, "x"));
     variables->Set("MUSTER_GRID_COORDS", absl::StrJoin(GridCoordinates(grid, rank), ","));
   }

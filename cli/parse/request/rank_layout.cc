@@ -227,18 +227,23 @@ absl::Status ParseGpuBind(const std::string& text, RankLayout* layout) {
 }
 
 absl::Status ParseParallel(const std::string& text, RankLayout* layout) {
-  ParallelGroups groups{0, 0, 0};
+  ParallelGroups groups{0, 0, 0, 0, 0, 0};
   for (const std::string& piece : std::vector<std::string>(absl::StrSplit(text, ','))) {
     const std::string name = piece.substr(0, piece.find('='));
-    std::uint32_t* group = name == "tp"   ? &groups.tensor
-                           : name == "pp" ? &groups.pipeline
-                           : name == "dp" ? &groups.data
-                                          : nullptr;
+    std::uint32_t* group = name == "tp"      ? &groups.tensor
+                           : name == "cp"    ? &groups.context
+                           : name == "pp"    ? &groups.pipeline
+                           : name == "dp"    ? &groups.data
+                           : name == "ep"    ? &groups.expert
+                           : name == "shard" ? &groups.shard
+                                             : nullptr;
     const absl::StatusOr<std::uint32_t> count =
         ParseCount(piece.size() > name.size() ? piece.substr(name.size() + 1) : "");
     if (group == nullptr || *group != 0 || !count.ok()) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          Quote(text), " does not say groups of ranks: use tp=N,pp=N,dp=N, each at most once"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(Quote(text),
+                       " does not say groups of ranks: use tp=N,cp=N,pp=N,dp=N,ep=N,shard=N, each "
+                       "at most once"));
     }
     *group = *count;
   }

@@ -1,6 +1,7 @@
 #include "scheduler/core/place/layout_check.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -9,20 +10,8 @@
 namespace muster::core {
 namespace {
 
-std::uint64_t Product(const ParallelGroups& groups) {
-  return std::uint64_t{groups.tensor} * groups.pipeline * groups.data;
-}
-
 constexpr std::uint32_t kRanksMost = 1U << 20;
 constexpr std::size_t kDimensionsMost = 8;
-
-std::uint64_t Product(const std::vector<std::uint32_t>& grid) {
-  std::uint64_t product = 1;
-  for (const std::uint32_t size : grid) {
-    product = std::min<std::uint64_t>(product * size, std::uint64_t{kRanksMost} + 1);
-  }
-  return product;
-}
 
 absl::Status BadGrid(const std::string& why) {
   return absl::InvalidArgumentError(absl::StrCat("--grid: ", why));
@@ -33,14 +22,14 @@ absl::Status CheckGrid(const RankLayout& layout) {
   if (layout.grid.empty()) {
     return absl::OkStatus();
   }
-  if (layout.grid.size() > kDimensionsMost || Product(layout.grid) > kRanksMost ||
-      Product(layout.grid) == 0) {
+  if (layout.grid.size() > kDimensionsMost || RanksOfGrid(layout.grid) > kRanksMost ||
+      RanksOfGrid(layout.grid) == 0) {
     return BadGrid(absl::StrCat("1 to ", kDimensionsMost, " sizes from 1 on, and at most ",
                                 kRanksMost, " ranks"));
   }
-  const ParallelGroups& groups = layout.parallel;
-  if (std::uint64_t{groups.tensor} * groups.pipeline * std::max(groups.data, 1U) > 1 ||
-      layout.nodes > Dealing::kBlock) {
+  ParallelGroups groups = layout.parallel;
+  groups.data = std::max(groups.data, 1U);
+  if (groups != ParallelGroups() || layout.nodes > Dealing::kBlock) {
     return BadGrid("numbers the ranks, as --parallel and --distribution do; give one of them");
   }
   return absl::OkStatus();
@@ -48,15 +37,15 @@ absl::Status CheckGrid(const RankLayout& layout) {
 
 absl::Status CompleteGrid(const ResourceRequest& request) {
   const std::vector<std::uint32_t>& grid = request.layout->grid;
-  if (grid.empty() || (Product(grid) == request.tasks && !request.as_wide_as_fits)) {
+  if (grid.empty() || (RanksOfGrid(grid) == request.tasks && !request.as_wide_as_fits)) {
     return absl::OkStatus();
   }
   if (request.as_wide_as_fits) {
     return BadGrid("needs a number of tasks; say --ntasks");
   }
-  return BadGrid(absl::StrCat(absl::StrJoin(grid, "x"), " are ", Product(grid),
+  return BadGrid(absl::StrCat(absl::StrJoin(grid, "x"), " are ", RanksOfGrid(grid),
                               " ranks, the job has ", request.tasks,
-                              ": say --ntasks=", Product(grid)));
+                              ": say --ntasks=", RanksOfGrid(grid)));
 }
 
 absl::Status CheckLists(const ResourceRequest& request) {
@@ -73,6 +62,37 @@ absl::Status CheckLists(const ResourceRequest& request) {
   }
   if (layout.nodes == Dealing::kPlane && layout.plane == 0) {
     return absl::InvalidArgumentError("--distribution: plane needs a size, like plane=4");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status BadGroups(const std::string& why) {
+  return absl::InvalidArgumentError(absl::StrCat("--parallel: ", why));
+}
+
+ParallelGroups OneReplica(ParallelGroups groups) {
+  groups.data = 1;
+  return groups;
+}
+
+// "tp=8 x pp=4", with cp where it is said: one replica.
+std::string SizesOf(const ParallelGroups& groups) {
+  return absl::StrCat("tp=", groups.tensor,
+                      groups.context > 1 ? absl::StrCat(" x cp=", groups.context) : "",
+                      " x pp=", groups.pipeline);
+}
+
+// The blocks of replicas lie within the replicas, and one within the other.
+absl::Status CheckBlocks(const ParallelGroups& groups) {
+  for (const auto& [name, size] : {std::pair("ep", groups.expert), {"shard", groups.shard}}) {
+    if (groups.data % size != 0) {
+      return BadGroups(
+          absl::StrCat(name, "=", size, " does not divide the dp=", groups.data, " replicas"));
+    }
+  }
+  if (ReplicasTogether(groups) % std::min(groups.expert, groups.shard) != 0) {
+    return BadGroups(absl::StrCat("of ep=", groups.expert, " and shard=", groups.shard,
+                                  " one must divide the other"));
   }
   return absl::OkStatus();
 }
@@ -94,18 +114,18 @@ absl::Status BeginLayout(ResourceRequest& request) {
     return absl::OkStatus();
   }
   ParallelGroups& groups = request.layout->parallel;
-  groups.tensor = std::max(groups.tensor, 1U);
-  groups.pipeline = std::max(groups.pipeline, 1U);
-  if (groups.tensor > kRanksMost || groups.pipeline > kRanksMost || groups.data > kRanksMost ||
-      Product(groups) > kRanksMost) {
-    return absl::InvalidArgumentError(absl::StrCat("--parallel: more than ", kRanksMost, " ranks"));
+  for (std::uint32_t* size :
+       {&groups.tensor, &groups.context, &groups.pipeline, &groups.expert, &groups.shard}) {
+    *size = std::max(*size, 1U);
+  }
+  if (std::max(RanksOfGroups(groups), RanksOfGroups(OneReplica(groups))) > kRanksMost) {
+    return BadGroups(absl::StrCat("more than ", kRanksMost, " ranks"));
   }
   RETURN_IF_ERROR(CheckGrid(*request.layout));
-  if (request.tasks == 0 && request.tasks_per_node == 0 && Product(groups) > 1) {
-    request.tasks = static_cast<std::uint32_t>(Product(groups));
-  }
-  if (request.tasks == 0 && request.tasks_per_node == 0 && !request.layout->grid.empty()) {
-    request.tasks = static_cast<std::uint32_t>(Product(request.layout->grid));
+  if (request.tasks == 0 && request.tasks_per_node == 0) {
+    const std::uint64_t ranks = RanksOfGroups(groups);
+    request.tasks =
+        static_cast<std::uint32_t>(ranks > 1 ? ranks : RanksOfGrid(request.layout->grid));
   }
   return CheckLists(request);
 }
@@ -118,27 +138,24 @@ absl::Status CompleteLayout(ResourceRequest& request) {
   ParallelGroups& groups = request.layout->parallel;
   const std::uint32_t tasks = request.tasks;
   if (request.as_wide_as_fits && groups != ParallelGroups{1, 1, 0} && groups != ParallelGroups()) {
-    return absl::InvalidArgumentError("--parallel: needs a number of tasks; say --ntasks");
+    return BadGroups("needs a number of tasks; say --ntasks");
   }
   if (tasks % groups.tensor != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("--parallel: tp=", groups.tensor, " does not divide the ", tasks, " ranks"));
+    return BadGroups(absl::StrCat("tp=", groups.tensor, " does not divide the ", tasks, " ranks"));
   }
   if (groups.data == 0) {
-    const std::uint32_t each = groups.tensor * groups.pipeline;
+    const std::uint64_t each = RanksOfGroups(OneReplica(groups));
     if (tasks % each != 0) {
-      return absl::InvalidArgumentError(absl::StrCat("--parallel: tp=", groups.tensor,
-                                                     " x pp=", groups.pipeline,
-                                                     " do not divide the ", tasks, " ranks"));
+      return BadGroups(absl::StrCat(SizesOf(groups), " do not divide the ", tasks, " ranks"));
     }
-    groups.data = tasks / each;
+    groups.data = static_cast<std::uint32_t>(tasks / each);
   }
-  if (groups == ParallelGroups() || Product(groups) == tasks) {
-    return absl::OkStatus();
+  if (groups != ParallelGroups() && RanksOfGroups(groups) != tasks) {
+    return BadGroups(absl::StrCat(SizesOf(groups), " x dp=", groups.data, " are ",
+                                  RanksOfGroups(groups), " ranks, the job has ", tasks,
+                                  ": say --ntasks=", RanksOfGroups(groups)));
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "--parallel: tp=", groups.tensor, " x pp=", groups.pipeline, " x dp=", groups.data, " are ",
-      Product(groups), " ranks, the job has ", tasks, ": say --ntasks=", Product(groups)));
+  return CheckBlocks(groups);
 }
 
 absl::Status CheckGpuBind(const ResourceRequest& request) {

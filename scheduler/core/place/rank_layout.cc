@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "scheduler/core/place/gpu_choice.h"
@@ -13,6 +14,14 @@
 
 namespace muster::core {
 namespace {
+
+// Where the rank's first core is.
+std::uint32_t SocketOfRank(const Machine& machine, const RankPlacement& rank) {
+  const std::uint32_t first = rank.cpus.First();
+  const auto core = std::find_if(machine.cores.begin(), machine.cores.end(),
+                                 [first](const Core& each) { return each.cpus.Contains(first); });
+  return core == machine.cores.end() ? 0 : SocketOf(*core);
+}
 
 // One node's part of the allocation.
 class NodeLayout {
@@ -30,7 +39,7 @@ class NodeLayout {
     }
     std::map<std::uint32_t, std::vector<RankPlacement>> on_socket;
     for (RankPlacement& rank : ranks) {
-      on_socket[SocketOf(FirstCoreOf(rank))].push_back(std::move(rank));
+      on_socket[SocketOfRank(machine_, rank)].push_back(std::move(rank));
     }
     ranks.clear();
     const bool block = layout_.sockets == Dealing::kBlock;
@@ -47,9 +56,13 @@ class NodeLayout {
     }
   }
 
-  // Ranks of one tensor-parallel group behind one another, on the GPUs that are joined best.
+  // Ranks of one group behind one another, on the GPUs that are joined best: of the group that
+  // exchanges most.
   void JoinGroups() {
-    const std::uint32_t size = layout_.parallel.tensor;
+    const ParallelGroups& groups = layout_.parallel;
+    const std::uint32_t size = groups.tensor > 1    ? groups.tensor
+                               : groups.context > 1 ? groups.context
+                                                    : ReplicasTogether(groups);
     std::vector<RankPlacement>& ranks = part_.ranks;
     const bool one_each = std::all_of(ranks.begin(), ranks.end(), [](const RankPlacement& rank) {
       return rank.gpus.size() == 1;
@@ -93,12 +106,6 @@ class NodeLayout {
 
  private:
   [[nodiscard]] bool SharesCores() const { return request_.overcommit; }
-
-  [[nodiscard]] const Core& FirstCoreOf(const RankPlacement& rank) const {
-    const std::uint32_t first = rank.cpus.First();
-    return *std::find_if(machine_.cores.begin(), machine_.cores.end(),
-                         [first](const Core& core) { return core.cpus.Contains(first); });
-  }
 
   // Each rank gets its cores round by round from the sockets.
   void SpreadCores() {
@@ -372,16 +379,10 @@ bool ByLeaf(const ResourceRequest& request) {
   return IsInSegments(request) && (dealing == Dealing::kUnsaid || dealing == Dealing::kBlock);
 }
 
-bool IsGridOf(const std::vector<std::uint32_t>& grid, const Allocation& allocation) {
-  std::size_t ranks = 0;
-  for (const NodeAllocation& part : allocation.nodes) {
-    ranks += part.ranks.size();
-  }
-  std::uint64_t product = grid.empty() ? 0 : 1;
-  for (const std::uint32_t size : grid) {
-    product *= size;
-  }
-  return product == ranks;
+std::size_t RanksOf(const Allocation& allocation) {
+  return std::accumulate(
+      allocation.nodes.begin(), allocation.nodes.end(), std::size_t{0},
+      [](std::size_t sum, const NodeAllocation& part) { return sum + part.ranks.size(); });
 }
 
 // On the grid, by where each rank's first core is.
@@ -392,13 +393,9 @@ void NumberOnGrid(const std::vector<std::uint32_t>& grid,
   const Sequence sequence = LeafByLeaf(allocation, leaf_of);
   std::map<const RankPlacement*, GridPlace> place_of;
   for (std::size_t i = 0; i < allocation.nodes.size(); ++i) {
-    const Machine& machine = machine_of(i);
     for (const RankPlacement& rank : allocation.nodes[i].ranks) {
-      const std::uint32_t cpu = rank.cpus.First();
-      const auto core = std::find_if(machine.cores.begin(), machine.cores.end(),
-                                     [cpu](const Core& each) { return each.cpus.Contains(cpu); });
       place_of[&rank] = {leaf_of(i), static_cast<std::uint32_t>(i),
-                         core == machine.cores.end() ? 0 : SocketOf(*core)};
+                         SocketOfRank(machine_of(i), rank)};
     }
   }
   std::vector<GridPlace> places;
@@ -418,17 +415,15 @@ void Number(const ResourceRequest& request,
             const std::function<std::uint32_t(std::size_t)>& leaf_of, Allocation& allocation) {
   const RankLayout& layout = *request.layout;
   const ParallelGroups& groups = layout.parallel;
-  if (IsGridOf(layout.grid, allocation)) {  // not while an elastic job has fewer ranks
+  const std::size_t ranks = RanksOf(allocation);  // other than asked for in an elastic job
+  if (!layout.grid.empty() && ranks == RanksOfGrid(layout.grid)) {
     NumberOnGrid(layout.grid, machine_of, leaf_of, allocation);
-  } else if (groups != ParallelGroups()) {
+  } else if (RanksOfGroups(groups) > 1 && ranks == RanksOfGroups(groups)) {
     const Sequence places = LeafByLeaf(allocation, leaf_of);
     for (std::uint32_t i = 0; i < places.size(); ++i) {
-      const std::uint32_t tensor = i % groups.tensor;
-      const std::uint32_t stage = i / groups.tensor % groups.pipeline;
-      const std::uint32_t replica = i / groups.tensor / groups.pipeline;
-      places[i]->rank = tensor + groups.tensor * (replica + groups.data * stage);
+      places[i]->rank = RankOfGroups(groups, i);
     }
-  } else if (ByLeaf(request)) {
+  } else if (RanksOfGroups(groups) > 1 || ByLeaf(request)) {
     NumberInOrder(LeafByLeaf(allocation, leaf_of));
   } else {
     std::size_t plane = SIZE_MAX / 2;

@@ -5,9 +5,9 @@
 //
 // The last step of a placement: which cores and GPUs the job has on its nodes is settled by then.
 // With --parallel the ranks of a tensor-parallel group have neighbouring GPUs, those joined best;
-// one pipeline's groups follow one another, leaf switch by leaf switch, and so do the pipelines
-// that form a data-parallel ring. Rank numbers are those of Megatron and DeepSpeed: tensor fastest,
-// then data, then pipeline. With --grid neighbours on the grid are near (grid_numbers.h), and the
+// beside one another lie the groups of a context, then the replicas that share experts or a copy of
+// the weights, then the stages of a pipeline, leaf switch by leaf switch; numbers are RankOfGroups'
+// (model/job/rank_layout.h). With --grid neighbours on the grid are near (grid_numbers.h), and the
 // allocation has the grid. Invariants: (1) a rank's threads and memory nodes stay within its
 // node's part; (2) ranks are numbered 0..n-1 over the allocation, ascending on each node; (3) rank
 // 0 is on the first node; (4) without a layout only the NICs, what they see, and the numbers where

@@ -6,6 +6,8 @@
 // One definition for who places tasks, who counts room and who says why there is none. Invariants:
 // (1) amounts saturate and never wrap; (2) the same request and machine give the same answer.
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -28,9 +30,18 @@ inline bool IsInSegments(const ResourceRequest& request) {
 inline std::uint32_t MostTasksOnNode(const ResourceRequest& request) {
   return request.tasks_per_node > 0 ? request.tasks_per_node : request.tasks;
 }
-// Tasks that stay on one node together: a tensor-parallel group, where a node has room for one.
-inline std::uint32_t TasksTogether(const ResourceRequest& request) {
-  return request.layout.has_value() ? request.layout->parallel.tensor : 1;
+// Tasks that stay on one node together, where a node has room for them: with hybrid sharding the
+// ranks that share one copy of the weights, else, or where that is too many, a tensor-parallel
+// group. The larger first.
+inline std::array<std::uint32_t, 2> TasksTogether(const ResourceRequest& request) {
+  if (!request.layout.has_value()) {
+    return {1, 1};
+  }
+  const ParallelGroups& groups = request.layout->parallel;
+  const std::uint32_t copy =
+      groups.shard > 1 ? groups.tensor * std::max(groups.context, 1U) * ReplicasTogether(groups)
+                       : groups.tensor;
+  return {copy, groups.tensor};
 }
 // Which GPUs a normalised request asks for: those of each task, or of each node.
 inline const GpuRequest& GpuKind(const ResourceRequest& request) {

@@ -6,6 +6,7 @@
 // The words are Slurm's. Invariants: (1) zero means "not given"; (2) the lists are empty but for
 // the kinds that have one.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <tuple>
@@ -59,14 +60,20 @@ enum class GpuBind : std::uint8_t {
   kMaskGpu = 6,
 };
 
-// --parallel: groups of ranks. Their product is the number of ranks.
+// --parallel: groups of ranks. Tensor, context, pipeline and data multiply to the number of ranks;
+// expert and shard cut the data-parallel ranks into blocks of neighbours, one within the other.
 struct ParallelGroups {
   std::uint32_t tensor = 1;    // tp
   std::uint32_t pipeline = 1;  // pp
   std::uint32_t data = 1;      // dp
+  std::uint32_t context = 1;   // cp
+  std::uint32_t expert = 1;    // ep: replicas that share their experts among them
+  std::uint32_t shard = 1;     // replicas that share one copy of the weights (hybrid sharding)
   static constexpr auto Fields(auto list) {
     return list(Field{"tensor", &ParallelGroups::tensor},
-                Field{"pipeline", &ParallelGroups::pipeline}, Field{"data", &ParallelGroups::data});
+                Field{"pipeline", &ParallelGroups::pipeline}, Field{"data", &ParallelGroups::data},
+                Field{"context", &ParallelGroups::context},
+                Field{"expert", &ParallelGroups::expert}, Field{"shard", &ParallelGroups::shard});
   }
   friend bool operator==(const ParallelGroups&, const ParallelGroups&) = default;
 };
@@ -103,6 +110,16 @@ struct RankLayout {
   friend bool operator==(const RankLayout&, const RankLayout&) = default;
 };
 
+// How many ranks the grid has: 0 where there is none, 2^32 for all that are more.
+inline std::uint64_t RanksOfGrid(const std::vector<std::uint32_t>& sizes) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 32U;
+  std::uint64_t ranks = sizes.empty() ? 0 : 1;
+  for (const std::uint32_t size : sizes) {
+    ranks = std::min(ranks * size, kMost);
+  }
+  return ranks;
+}
+
 // Where the rank is on the grid, in each dimension: row by row, the last the fastest, as
 // MPI_Cart_create numbers them.
 inline std::vector<std::uint32_t> GridCoordinates(const std::vector<std::uint32_t>& sizes,
@@ -113,6 +130,40 @@ inline std::vector<std::uint32_t> GridCoordinates(const std::vector<std::uint32_
     rank /= sizes[i];
   }
   return at;
+}
+
+// How many ranks the groups have; 0 while dp is not known, 2^32 for all that are more. Here and
+// below a size that is 0, as in the journals of older versions, counts as 1, but for dp.
+inline std::uint64_t RanksOfGroups(const ParallelGroups& groups) {
+  return RanksOfGrid({std::max(groups.tensor, 1U), std::max(groups.context, 1U),
+                      std::max(groups.pipeline, 1U), groups.data});
+}
+
+// Replicas that lie side by side: a block of expert parallelism or of one copy of the weights,
+// whichever is larger (the other one lies within it).
+inline std::uint32_t ReplicasTogether(const ParallelGroups& groups) {
+  return std::max({groups.expert, groups.shard, 1U});
+}
+
+// The number of the rank at a place. Places are counted so that those beside one another are near,
+// and go to who exchanges most: tensor-parallel ranks fastest, then context, then the replicas of a
+// block, then a pipeline's stages, then the blocks. Numbers are those of Megatron-LM (D. Narayanan
+// et al., SC 2021; its order "tp-cp-ep-dp-pp") and DeepSpeed: tensor fastest, then context, data,
+// pipeline. REQUIRES: place < RanksOfGroups.
+inline std::uint32_t RankOfGroups(const ParallelGroups& groups, std::uint32_t place) {
+  const auto take = [&place](std::uint32_t size) {
+    const std::uint32_t at = place % std::max(size, 1U);
+    place /= std::max(size, 1U);
+    return at;
+  };
+  const std::uint32_t together = ReplicasTogether(groups);
+  const std::uint32_t tensor = take(groups.tensor);
+  const std::uint32_t context = take(groups.context);
+  const std::uint32_t replica = take(together);
+  const std::uint32_t stage = take(groups.pipeline);
+  const std::uint32_t data = replica + together * place;
+  return tensor + std::max(groups.tensor, 1U) *
+                      (context + std::max(groups.context, 1U) * (data + groups.data * stage));
 }
 
 }  // namespace muster

@@ -39,11 +39,16 @@ Candidates ChooseAmong(Candidates candidates, const ResourceRequest& request,
 // How many tasks at a time: one, or a group that stays on one node, where the nodes have room for
 // such.
 std::uint32_t UnitOf(const Candidates& chosen, const ResourceRequest& request) {
-  const std::uint32_t together = TasksTogether(request);
-  const bool fits = std::uint64_t{together} * chosen.size() <= request.tasks &&
-                    std::all_of(chosen.begin(), chosen.end(),
-                                [together](const auto& node) { return node.room % together == 0; });
-  return fits && request.tasks % together == 0 ? together : 1;
+  for (const std::uint32_t together : TasksTogether(request)) {
+    const bool fits = std::uint64_t{together} * chosen.size() <= request.tasks &&
+                      std::all_of(chosen.begin(), chosen.end(), [together](const auto& node) {
+                        return node.room % together == 0;
+                      });
+    if (fits && request.tasks % together == 0) {
+      return together;
+    }
+  }
+  return 1;
 }
 
 // Each node gets one task, the rest go round by round to those with room.

@@ -42,7 +42,7 @@ std::optional<Allocation> PlaceJob(const std::vector<NodeSnapshot>& nodes,
                                    const ResourceRequest& request, ClusterView view,
                                    const Network* network) {
   const std::uint32_t limit = MostTasksOnNode(request);
-  const std::uint32_t together = TasksTogether(request);
+  const bool in_groups = TasksTogether(request).front() > 1;
   std::vector<NodeSnapshot> emptied;
   emptied.reserve(view == ClusterView::kAsIs ? 0 : nodes.size());
   std::vector<CandidateNode> candidates;
@@ -56,7 +56,7 @@ std::optional<Allocation> PlaceJob(const std::vector<NodeSnapshot>& nodes,
       snapshot = &emptied.back();
     }
     std::uint32_t room = PlaceOnNode(*snapshot, request, limit).tasks;
-    room -= together > 1 ? room % TogetherOn(node, request) : 0;
+    room -= in_groups ? room % TogetherOn(node, request) : 0;
     if (room > 0) {
       const auto position = static_cast<std::uint32_t>(&node - nodes.data());
       candidates.push_back(

@@ -246,9 +246,11 @@ DemandScale ScaleOf(const NodeCapacity& capacity, const ResourceRequest& request
     }
   }
   // A group that not even an untouched node holds lies on several.
-  if (const std::uint32_t together = TasksTogether(request);
-      RoomFor(capacity.all, capacity, scale, together) == together) {
-    scale.together = together;
+  for (const std::uint32_t together : TasksTogether(request)) {
+    if (RoomFor(capacity.all, capacity, scale, together) == together) {
+      scale.together = together;
+      break;
+    }
   }
   return scale;
 }

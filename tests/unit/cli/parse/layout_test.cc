@@ -55,10 +55,13 @@ TEST(MemBind, KnowsSlurmsWords) {
 TEST(Parallel, EachGroupIsSaidOnceAtMost) {
   RankLayout layout;
   ASSERT_TRUE(ParseParallel("tp=8,pp=4,dp=2", &layout).ok());
-  EXPECT_EQ(layout.parallel, (ParallelGroups{8, 4, 2}));
+  EXPECT_EQ(layout.parallel, (ParallelGroups{8, 4, 2, 0, 0, 0}));
   ASSERT_TRUE(ParseParallel("pp=2", &layout).ok());
-  EXPECT_EQ(layout.parallel, (ParallelGroups{0, 2, 0}));
-  for (const char* wrong : {"", "tp", "tp=", "tp=0", "tp=2,tp=2", "ep=2", "tp=2,,pp=2", "8,4"}) {
+  EXPECT_EQ(layout.parallel, (ParallelGroups{0, 2, 0, 0, 0, 0}));
+  ASSERT_TRUE(ParseParallel("tp=2,cp=4,dp=8,ep=2,shard=8", &layout).ok());
+  EXPECT_EQ(layout.parallel, (ParallelGroups{2, 0, 8, 4, 2, 8}));
+  for (const char* wrong : {"", "tp", "tp=", "tp=0", "tp=2,tp=2", "sp=2", "ep=0", "shard=2,shard=2",
+                            "tp=2,,pp=2", "8,4"}) {
     EXPECT_FALSE(ParseParallel(wrong, &layout).ok()) << wrong;
   }
 }

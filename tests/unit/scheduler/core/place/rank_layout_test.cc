@@ -2,9 +2,14 @@
 #include "scheduler/core/place/rank_layout.h"
 
 #include <gtest/gtest.h>
+#include <rapidcheck.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_join.h"
 #include "scheduler/core/place/gpu_links.h"
@@ -169,6 +174,15 @@ TEST(RankLayout, WhatCannotBeIsRefusedInOneLine) {
   request.layout->parallel = {8, 4, 4};
   EXPECT_EQ(Refused(request),
             "--parallel: tp=8 x pp=4 x dp=4 are 128 ranks, the job has 64: say --ntasks=128");
+  request.layout->parallel = {.tensor = 8, .pipeline = 3, .data = 0, .context = 2};
+  EXPECT_EQ(Refused(request), "--parallel: tp=8 x cp=2 x pp=3 do not divide the 64 ranks");
+  request.layout->parallel = {.tensor = 8, .data = 0, .expert = 3};
+  EXPECT_EQ(Refused(request), "--parallel: ep=3 does not divide the dp=8 replicas");
+  request.tasks = 12;
+  request.layout->parallel = {.data = 0, .expert = 4, .shard = 6};
+  EXPECT_EQ(Refused(request), "--parallel: of ep=4 and shard=6 one must divide the other");
+  request.layout->parallel = {.tensor = 1U << 31U, .data = 0, .context = 1U << 31U};
+  EXPECT_EQ(Refused(request), "--parallel: more than 1048576 ranks");
   request.layout = RankLayout{.cpu_bind = CpuBind::kMapCpu, .cpu_list = {Cpus("1")}};
   EXPECT_EQ(Refused(request),
             "--cpu-bind: numbers of CPUs and memory nodes need whole nodes; add --exclusive");
@@ -236,6 +250,112 @@ TEST(RankLayout, RanksAreNumberedTensorThenDataThenPipeline) {
   // Two replicas of two stages of four: replica 0 on the first node, replica 1 on the second.
   EXPECT_EQ(Numbers(Parallel({4, 2, 2}, 2)), "0,1,2,3,8,9,10,11 4,5,6,7,12,13,14,15");
   EXPECT_EQ(Numbers(Parallel({8, 2, 1}, 2)), "0,1,2,3,4,5,6,7 8,9,10,11,12,13,14,15");
+}
+
+TEST(RankLayout, ContextsLieBesideTensorGroupsAndBlocksOfReplicasBeforePipelines) {
+  // tp=2, cp=2: four ranks to a replica, whose two stages follow one another.
+  EXPECT_EQ(Numbers(Parallel({.tensor = 2, .pipeline = 2, .data = 2, .context = 2}, 2)),
+            "0,1,2,3,8,9,10,11 4,5,6,7,12,13,14,15");
+  // Experts of four replicas beside one another, then the other stage's.
+  EXPECT_EQ(Numbers(Parallel({.tensor = 2, .pipeline = 2, .data = 4, .expert = 4}, 2)),
+            "0,1,2,3,4,5,6,7 8,9,10,11,12,13,14,15");
+  // A copy of the weights on each node, replicas across.
+  EXPECT_EQ(Numbers(Parallel({.tensor = 1, .data = 16, .expert = 2, .shard = 8}, 2)),
+            "0,1,2,3,4,5,6,7 8,9,10,11,12,13,14,15");
+}
+
+TEST(RankLayout, AShardedCopyOfTheWeightsStaysOnOneNodeThatCanHoldIt) {
+  ResourceRequest request;
+  request.gpus_per_task.count = 1;
+  request.layout = RankLayout{.parallel = {.data = 12, .shard = 6}};
+  EXPECT_EQ(Numbers(Placed(request, {.numa = 2, .cores = 8, .gpus = 4}, 2)),
+            "0,1,2,3,4,5 6,7,8,9,10,11");
+  request.layout->parallel.shard = 12;  // no node holds twelve
+  EXPECT_EQ(Numbers(Placed(request, {.numa = 2, .cores = 8, .gpus = 4}, 2)),
+            "0,1,2,3,4,5 6,7,8,9,10,11");
+}
+
+// How far apart the members of the groups of one kind are, summed over neighbours in each: nothing
+// on one node, 1 below one leaf switch, else 2. `numbers` has the rank at each place.
+using Distances = std::array<std::uint64_t, 4>;  // of tp, cp, blocks of replicas, pipelines
+Distances DistancesOf(const ParallelGroups& groups, const std::vector<std::uint32_t>& numbers,
+                      std::uint32_t on_node, std::uint32_t on_leaf) {
+  std::vector<std::uint32_t> place(numbers.size());
+  for (std::uint32_t i = 0; i < numbers.size(); ++i) {
+    place[numbers[i]] = i;
+  }
+  const std::uint32_t stride_of_data = groups.tensor * groups.context;
+  const std::array<std::array<std::uint32_t, 2>, 4> kinds = {
+      {{1, groups.tensor},
+       {groups.tensor, groups.context},
+       {stride_of_data, ReplicasTogether(groups)},
+       {stride_of_data * groups.data, groups.pipeline}}};
+  Distances sums{};
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    const auto [stride, size] = kinds[kind];
+    for (std::uint32_t rank = 0; rank < numbers.size(); ++rank) {
+      if (rank / stride % size + 1 < size) {
+        const std::uint32_t a = place[rank];
+        const std::uint32_t b = place[rank + stride];
+        sums[kind] += a / on_node == b / on_node ? 0 : a / on_leaf == b / on_leaf ? 1 : 2;
+      }
+    }
+  }
+  return sums;
+}
+
+Distances OfGroups(const ParallelGroups& groups, std::uint32_t on_node, std::uint32_t on_leaf) {
+  std::vector<std::uint32_t> numbers(RanksOfGroups(groups));
+  for (std::uint32_t i = 0; i < numbers.size(); ++i) {
+    numbers[i] = RankOfGroups(groups, i);
+  }
+  return DistancesOf(groups, numbers, on_node, on_leaf);
+}
+
+TEST(RankLayout, NoPermutationHasItsGroupsNearerOnSmallMachines) {
+  const std::vector<ParallelGroups> all = {{.tensor = 2, .pipeline = 2, .data = 2},
+                                           {.tensor = 2, .data = 2, .context = 2},
+                                           {.pipeline = 2, .data = 4, .expert = 2},
+                                           {.pipeline = 2, .data = 2, .context = 2},
+                                           {.tensor = 2, .data = 4, .shard = 2},
+                                           {.pipeline = 4, .data = 2, .expert = 2, .shard = 2},
+                                           {.pipeline = 8},
+                                           {.data = 8, .shard = 4}};
+  for (const ParallelGroups& groups : all) {
+    for (const auto& [on_node, on_leaf] : {std::pair(2U, 4U), {4U, 8U}, {2U, 8U}, {1U, 4U}}) {
+      std::vector<std::uint32_t> numbers(8);
+      std::iota(numbers.begin(), numbers.end(), 0U);
+      Distances least = DistancesOf(groups, numbers, on_node, on_leaf);
+      while (std::next_permutation(numbers.begin(), numbers.end())) {
+        least = std::min(least, DistancesOf(groups, numbers, on_node, on_leaf));
+      }
+      EXPECT_EQ(OfGroups(groups, on_node, on_leaf), least)
+          << groups.tensor << groups.context << groups.pipeline << groups.data << " on " << on_node
+          << ", " << on_leaf;
+    }
+  }
+}
+
+TEST(RankLayout, GroupsAreEachNumberedOnceAndNoFartherApartThanInOrder) {
+  EXPECT_TRUE(rc::check([] {
+    ParallelGroups groups;
+    groups.tensor = 1U << *rc::gen::inRange(0, 4);
+    groups.context = 1U << *rc::gen::inRange(0, 3);
+    groups.pipeline = *rc::gen::inRange<std::uint32_t>(1, 6);
+    groups.expert = 1U << *rc::gen::inRange(0, 3);
+    groups.shard = 1U << *rc::gen::inRange(0, 3);
+    groups.data = ReplicasTogether(groups) * *rc::gen::inRange<std::uint32_t>(1, 5);
+    std::vector<std::uint32_t> numbers(RanksOfGroups(groups));
+    std::iota(numbers.begin(), numbers.end(), 0U);
+    const std::vector<std::uint32_t> in_order = numbers;
+    for (std::uint32_t i = 0; i < numbers.size(); ++i) {
+      numbers[i] = RankOfGroups(groups, i);
+    }
+    const Distances ours = DistancesOf(groups, numbers, 8, 32);
+    RC_ASSERT(ours <= DistancesOf(groups, in_order, 8, 32));
+    std::sort(numbers.begin(), numbers.end());
+    RC_ASSERT(numbers == in_order);
+  }));
 }
 
 TEST(RankLayout, EveryTensorGroupStaysOnOneNode) {
