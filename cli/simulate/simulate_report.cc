@@ -156,21 +156,9 @@ std::string ClusterText(const SimulateOptions& options, const SimulateOutcome& o
   return text;
 }
 
-const char* OrderName(QueueRule order) {
-  switch (order) {
-    case QueueRule::kPriority:
-      return "priority";
-    case QueueRule::kDrf:
-      return "drf";
-    case QueueRule::kPrompt:
-      return "prompt";
-  }
-  return "";
-}
-
 Json ClusterJson(const SimulateOptions& options, const SimulateOutcome& outcome) {
   const sim::ClusterResult& cluster = *outcome.cluster;
-  return {{"order", OrderName(options.cluster->config.priority.order)},
+  return {{"order", Name(options.cluster->config.priority.order)},
           {"backfill", Name(options.cluster->config.backfill)},
           {"nodes", NodesOf(*options.cluster)},
           {"gpus", cluster.gpus},

@@ -96,12 +96,7 @@ absl::Status ReadOrder(ConfigFile& file, PriorityConfig& config) {
   if (file.Has(kOlder) && file.Has(kNewer)) {
     return file.ErrorAt(kOlder, "is the older name of policy.order: write one of them");
   }
-  return ReadName<QueueRule>(
-      file, file.Has(kOlder) ? kOlder : kNewer,
-      std::array<std::pair<const char*, QueueRule>, 3>{{{"priority", QueueRule::kPriority},
-                                                        {"drf", QueueRule::kDrf},
-                                                        {"prompt", QueueRule::kPrompt}}},
-      config.order);
+  return ReadName<QueueRule>(file, file.Has(kOlder) ? kOlder : kNewer, kQueueRules, config.order);
 }
 
 }  // namespace

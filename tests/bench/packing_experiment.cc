@@ -248,7 +248,7 @@ core::PackingMix TypicalMix(const std::vector<PackingPod>& pods) {
     one = pod.job;
     one.count = count;
   }
-  core::PackingMix mix;
+  std::vector<core::PackingClass> mix;
   for (const auto& [kind, one] : classes) {
     mix.push_back(one);
   }

@@ -4,10 +4,13 @@
 //
 // Invariants: durations are not negative.
 
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "scheduler/model/job/license.h"
@@ -36,6 +39,11 @@ enum class QueueRule : std::uint8_t {
   kDrf = 1,       // the user with the least dominant share first, then priority
   kPrompt = 2,    // by key, with a promise to each job (core/prompt/prompt_order.h)
 };
+inline constexpr std::array<std::pair<const char*, QueueRule>, 3> kQueueRules = {
+    {{"priority", QueueRule::kPriority}, {"drf", QueueRule::kDrf}, {"prompt", QueueRule::kPrompt}}};
+constexpr const char* Name(QueueRule rule) {
+  return kQueueRules[static_cast<std::size_t>(rule)].first;
+}
 
 // The weights of the multifactor priority, Slurm's PriorityWeight*; all zero: first come, first
 // served, but for nice.

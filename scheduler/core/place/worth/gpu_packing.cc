@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace muster::core {
 namespace {
@@ -19,38 +20,19 @@ bool IsPart(const PackingClass& job) {
   return job.gpus == 1 && job.gpu_milli < kWhole;
 }
 
-std::int64_t Jobs(const PackingMix& mix) {
-  return std::accumulate(mix.begin(), mix.end(), std::int64_t{0},
-                         [](std::int64_t sum, const PackingClass& one) {
-                           return sum + static_cast<std::int64_t>(one.count);
-                         });
-}
-
 // Thousandths of idle GPUs for which the idle cores do not last, when jobs ask for cores as those
 // of the mix with GPUs do on average.
 std::int64_t Unfed(const PackingRoom& room, std::int64_t idle, const PackingMix& mix) {
-  std::int64_t jobs = 0;
-  std::int64_t gpu = 0;
-  std::int64_t cpu = 0;
-  for (const PackingClass& one : mix) {
-    if (one.gpus > 0) {
-      const auto count = static_cast<std::int64_t>(one.count);
-      jobs += count;
-      gpu += count * one.gpus * one.gpu_milli;
-      cpu += count * one.cpu_milli;
-    }
-  }
-  if (jobs == 0 || cpu < jobs) {
-    return 0;
-  }
-  return std::max<std::int64_t>(0, idle - room.cpu_milli * (gpu / jobs) / (cpu / jobs));
+  return mix.cpu_milli() == 0
+             ? 0
+             : std::max<std::int64_t>(0, idle - room.cpu_milli * mix.gpu_milli() / mix.cpu_milli());
 }
 
 std::int64_t CostOf(const PackingRoom& room, const PackingMix& mix) {
   const std::int64_t gpus = std::accumulate(room.gpus.begin(), room.gpus.end(), std::int64_t{0});
   return kUnit * static_cast<std::int64_t>(Fragmentation(room, mix)) +
-         Jobs(mix) * (std::int64_t{room.cpu_milli} + kGpuWeight * gpus +
-                      kUnfedWeight * Unfed(room, gpus, mix));
+         mix.jobs() * (std::int64_t{room.cpu_milli} + kGpuWeight * gpus +
+                       kUnfedWeight * Unfed(room, gpus, mix));
 }
 
 // What stays counts whole, what fragments only as far as it grows beyond `before`.
@@ -60,6 +42,25 @@ std::int64_t CostBeyond(std::uint64_t before, const PackingRoom& room, const Pac
 }
 
 }  // namespace
+
+PackingMix::PackingMix(std::vector<PackingClass> classes) : classes_(std::move(classes)) {
+  std::int64_t with_gpus = 0;
+  std::int64_t cpu = 0;
+  std::int64_t gpu = 0;
+  for (const PackingClass& one : classes_) {
+    const auto count = static_cast<std::int64_t>(one.count);
+    jobs_ += count;
+    if (one.gpus > 0) {
+      with_gpus += count;
+      cpu += count * one.cpu_milli;
+      gpu += count * one.gpus * one.gpu_milli;
+    }
+  }
+  if (with_gpus > 0) {
+    cpu_milli_ = cpu / with_gpus;
+    gpu_milli_ = gpu / with_gpus;
+  }
+}
 
 bool Holds(const PackingRoom& room, const PackingClass& job) {
   if (room.cpu_milli < job.cpu_milli) {

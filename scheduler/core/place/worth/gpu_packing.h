@@ -32,7 +32,27 @@ struct PackingClass {
   std::uint64_t models = ~0ULL;  // those that will do, a bit each
   std::uint64_t count = 0;       // how often it is seen
 };
-using PackingMix = std::vector<PackingClass>;
+
+// The jobs that the cluster sees. What is asked of all of them is summed once.
+class PackingMix {
+ public:
+  // NOLINTNEXTLINE(google-explicit-constructor): a mix is its classes
+  PackingMix(std::vector<PackingClass> classes);
+
+  [[nodiscard]] auto begin() const { return classes_.begin(); }
+  [[nodiscard]] auto end() const { return classes_.end(); }
+  [[nodiscard]] std::int64_t jobs() const { return jobs_; }
+  // Of those with GPUs, what one asks for on average; 0 without such jobs, or where they ask for no
+  // cores.
+  [[nodiscard]] std::int64_t cpu_milli() const { return cpu_milli_; }
+  [[nodiscard]] std::int64_t gpu_milli() const { return gpu_milli_; }
+
+ private:
+  std::vector<PackingClass> classes_;
+  std::int64_t jobs_ = 0;
+  std::int64_t cpu_milli_ = 0;
+  std::int64_t gpu_milli_ = 0;
+};
 
 // Whether the room takes one of the class; memory is the caller's question.
 bool Holds(const PackingRoom& room, const PackingClass& job);

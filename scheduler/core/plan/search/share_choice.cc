@@ -144,22 +144,23 @@ const PackingMix& ShareChoice::Mix() {
   if (mix_.has_value()) {
     return *mix_;
   }
-  mix_.emplace();
   for (const NodeSnapshot& node : snapshot_.nodes) {
     for (const Gpu& gpu : node.machine->gpus) {
       NumberOf(gpu);
     }
   }
+  std::vector<PackingClass> classes;
   for (const WaitingJob& job : snapshot_.waiting) {
-    AddClass(*job.spec, job.count);
+    AddClass(*job.spec, job.count, classes);
   }
   for (const RunningJob& job : snapshot_.running) {
-    AddClass(*job.spec, 1);
+    AddClass(*job.spec, 1, classes);
   }
-  return *mix_;
+  return mix_.emplace(std::move(classes));
 }
 
-void ShareChoice::AddClass(const JobSpec& spec, std::uint64_t count) {
+void ShareChoice::AddClass(const JobSpec& spec, std::uint64_t count,
+                           std::vector<PackingClass>& classes) {
   const ResourceRequest& request = spec.request;
   PackingClass one;
   const std::uint32_t tasks = request.gpus_per_node.count > 0
@@ -175,14 +176,14 @@ void ShareChoice::AddClass(const JobSpec& spec, std::uint64_t count) {
                       : 0;
   }
   one.count = count * (request.tasks / std::max(tasks, 1U));
-  const auto same = std::find_if(mix_->begin(), mix_->end(), [&one](const PackingClass& other) {
+  const auto same = std::find_if(classes.begin(), classes.end(), [&one](const PackingClass& other) {
     return other.cpu_milli == one.cpu_milli && other.gpus == one.gpus &&
            other.gpu_milli == one.gpu_milli && other.models == one.models;
   });
-  if (same != mix_->end()) {
+  if (same != classes.end()) {
     same->count += one.count;
   } else {
-    mix_->push_back(one);
+    classes.push_back(one);
   }
 }
 

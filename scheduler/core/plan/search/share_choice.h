@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "scheduler/core/place/worth/gpu_packing.h"
 #include "scheduler/core/plan/availability/availability.h"
@@ -50,7 +51,7 @@ class ShareChoice {
  private:
   [[nodiscard]] Time LastEnd(std::uint32_t node, std::uint32_t gpu) const;
   const PackingMix& Mix();
-  void AddClass(const JobSpec& spec, std::uint64_t count);
+  void AddClass(const JobSpec& spec, std::uint64_t count, std::vector<PackingClass>& classes);
   std::uint32_t NumberOf(const Gpu& gpu);
   [[nodiscard]] PackingRoom RoomOf(std::uint32_t model, const NodeSnapshot& node_snapshot) const;
 

@@ -24,19 +24,19 @@ core::PackingRoom Room(std::uint32_t cpu, std::vector<std::uint32_t> gpus) {
 }
 
 TEST(GpuPacking, FragmentsAreWhatAJobOfTheMixCannotUse) {
-  const core::PackingMix mix = {Asks(4000, 1, 500, 3), Asks(4000, 2, 1000, 2), Asks(1000, 0, 0, 1)};
+  const core::PackingMix mix({Asks(4000, 1, 500, 3), Asks(4000, 2, 1000, 2), Asks(1000, 0, 0, 1)});
   // Halves use both GPUs but the 300; pairs cannot run; a job without GPUs uses none.
   EXPECT_EQ(core::Fragmentation(Room(8000, {1000, 300}), mix), 3 * 300 + 2 * 1300 + 1 * 1300U);
   // Without cores nothing runs.
   EXPECT_EQ(core::Fragmentation(Room(0, {1000, 1000}), mix), 6 * 2000U);
   EXPECT_EQ(core::Fragmentation(Room(8000, {0, 0}), mix), 0U);
-  core::PackingMix elsewhere = {Asks(4000, 1, 500, 3)};
-  elsewhere[0].models = 2;
-  EXPECT_EQ(core::Fragmentation(Room(8000, {1000}), elsewhere), 3 * 1000U);
+  core::PackingClass elsewhere = Asks(4000, 1, 500, 3);
+  elsewhere.models = 2;
+  EXPECT_EQ(core::Fragmentation(Room(8000, {1000}), core::PackingMix({elsewhere})), 3 * 1000U);
 }
 
 TEST(GpuPacking, APartGoesWhereItLeavesNoUselessRest) {
-  const core::PackingMix mix = {Asks(1000, 1, 500, 8), Asks(1000, 1, 1000, 2)};
+  const core::PackingMix mix({Asks(1000, 1, 500, 8), Asks(1000, 1, 1000, 2)});
   const core::PackingClass half = Asks(1000, 1, 500);
   EXPECT_EQ(core::CheapestGpu(Room(8000, {1000, 500}), half, mix).gpu, 1U);
   // Of two that are alike, the lower.
@@ -47,12 +47,12 @@ TEST(GpuPacking, APartGoesWhereItLeavesNoUselessRest) {
 }
 
 TEST(GpuPacking, APartGoesWhereTheCoresThatStayLastForTheGpusThatStay) {
-  const core::PackingMix mix = {Asks(4000, 1, 500, 8), Asks(500, 0, 0, 20)};
+  const core::PackingMix mix({Asks(4000, 1, 500, 8), Asks(500, 0, 0, 20)});
   const core::PackingClass half = Asks(4000, 1, 500);
   EXPECT_GT(core::CheapestGpu(Room(8000, {1000, 1000}), half, mix).cost,
             core::CheapestGpu(Room(16000, {1000, 1000}), half, mix).cost)
       << "one more fits on either, and then a GPU and a half stay idle on the former";
-  const core::PackingMix no_gpus = {Asks(500, 0, 0, 20)};
+  const core::PackingMix no_gpus({Asks(500, 0, 0, 20)});
   EXPECT_LT(core::CheapestGpu(Room(8000, {1000, 1000}), half, no_gpus).cost,
             core::CheapestGpu(Room(16000, {1000, 1000}), half, no_gpus).cost);
 }
@@ -71,7 +71,8 @@ TEST(Packing, TheMixIsTheMostFrequentClassesUpToNinetyFivePercent) {
   pods.insert(pods.end(), 5, {Asks(2, 1, 500), 7});
   pods.insert(pods.end(), 4, {Asks(3, 1, 500), 7});
   pods.insert(pods.end(), 1, {Asks(3, 1, 500), 8});
-  const core::PackingMix mix = bench::TypicalMix(pods);
+  const core::PackingMix typical = bench::TypicalMix(pods);
+  const std::vector<core::PackingClass> mix(typical.begin(), typical.end());
   ASSERT_EQ(mix.size(), 2U);
   EXPECT_EQ(mix[0].count, 90U);
   EXPECT_EQ(mix[1].count, 5U);
