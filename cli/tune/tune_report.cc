@@ -93,7 +93,7 @@ bool IsWorthIt(const TuneOutcome& outcome, TuneGoal goal) {
   const TuneMeasures& now = outcome.found.current.trial.test;
   const TuneMeasures& then = outcome.found.best.trial.test;
   const bool has_interval = goal == TuneGoal::kSlowdown || goal == TuneGoal::kWait;
-  return Cost(goal, then) < Cost(goal, now) &&
+  return CostOf(goal, then) < CostOf(goal, now) &&
          (!has_interval || GoalDifference(outcome.comparison.overall, goal).is_less());
 }
 

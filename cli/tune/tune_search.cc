@@ -72,8 +72,8 @@ class Searcher {
 
   // True when it is better, and taken.
   bool Take(const TuneTried& tried, TuneTried* best) const {
-    const double cost = Cost(options_.goal, tried.trial.train);
-    const double least = Cost(options_.goal, best->trial.train);
+    const double cost = CostOf(options_.goal, tried.trial.train);
+    const double least = CostOf(options_.goal, best->trial.train);
     const bool better = tried.allowed && (!best->allowed || cost < least * kWorth ||
                                           (least < 0 && cost * kWorth < least));
     if (better) {
@@ -128,7 +128,7 @@ const char* Name(TuneGoal goal) {
   return kGoals[static_cast<std::size_t>(goal)];
 }
 
-double Cost(TuneGoal goal, const TuneMeasures& measures) {
+double CostOf(TuneGoal goal, const TuneMeasures& measures) {
   switch (goal) {
     case TuneGoal::kSlowdown:
       return measures.slowdown;

@@ -33,7 +33,7 @@ absl::StatusOr<TuneGoal> ParseTuneGoal(const std::string& name);
 const char* Name(TuneGoal goal);
 
 // The smaller, the better.
-double Cost(TuneGoal goal, const TuneMeasures& measures);
+double CostOf(TuneGoal goal, const TuneMeasures& measures);
 
 struct TuneOptions {
   TuneGoal goal = TuneGoal::kSlowdown;
