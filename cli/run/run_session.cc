@@ -97,7 +97,7 @@ absl::StatusOr<int> RunSession::Run() {
     });
     loop_.RunAfter(kAskAgain, [this] { AwaitTurn(); });
   } else if (!plan_.own_job) {
-    ExpectStep();
+    ExpectStep(clock_.SteadyNow() + (plan_.looks_on ? kLookPatience : kStepPatience));
   }
   if (plan_.own_job || plan_.looks_on) {
     WatchJobs();
@@ -127,14 +127,25 @@ void RunSession::WatchJobs() {
   }
 }
 
-void RunSession::ExpectStep() {
-  loop_.RunAfter(plan_.looks_on ? kLookPatience : kStepPatience, [this] {
-    if (!step_.AnyConnected()) {
-      Tell(absl::StrCat("job ", plan_.job.value(),
-                        plan_.looks_on ? ": no node shows the step after 10 s; has it ended?"
-                                       : ": no node has begun the step after 60 s"));
-      Finish(1);
+// Of a step that another `muster run` watches the controller may have heard the end meanwhile.
+void RunSession::ExpectStep(SteadyTime until) {
+  loop_.RunAfter(kWordAgain, [this, until] {
+    if (step_.AnyConnected()) {
+      return;
     }
+    const absl::StatusOr<StepView> step =
+        plan_.looks_on ? StepNow() : absl::UnavailableError("not asked");
+    if (step.ok() && IsTerminal(step->state)) {
+      Tell(absl::StrCat("step ", plan_.job.value(), ".", plan_.names.step.value(),
+                        ": no such step runs: it has ended: ", step->state));
+    } else if (clock_.SteadyNow() >= until) {
+      Tell(absl::StrCat("job ", plan_.job.value(),
+                        plan_.looks_on ? ": no node shows the step after 10 s"
+                                       : ": no node has begun the step after 60 s"));
+    } else {
+      return ExpectStep(until);
+    }
+    Finish(1);
   });
 }
 
@@ -150,7 +161,7 @@ void RunSession::AwaitTurn() {
   }
   queued_ = false;
   if (!now->placement.nodes.empty()) {
-    ExpectStep();
+    ExpectStep(clock_.SteadyNow() + kStepPatience);
     return;
   }
   loop_.RunAfter(kGonePatience, [this] {

@@ -77,7 +77,7 @@ class RunSession {
   void OnInterrupt();
   void InterruptWaiting();
   void KillStep();
-  void ExpectStep();
+  void ExpectStep(SteadyTime until);
   void WatchJobs();
   void AwaitTurn();
   void Resize();

@@ -230,6 +230,30 @@ class StepsTest(ClusterTest):
         self.assert_one_line(refused.stderr)
         self.assertIn("no such step runs", refused.stderr)
 
+    def test_attach_to_a_step_whose_end_is_still_to_be_told_says_that_it_has_ended(self):
+        self.hold("-n", 1)
+        over = os.path.join(self.cluster.work, "over")
+        run = self.inside("run", "sh", "-c", f"until [ -e {over} ]; do sleep 0.05; done")
+        self.wait_step(1, "RUNNING")
+        agents = [agent.process.pid for agent in self.cluster.agents]
+        for agent in agents:
+            os.kill(agent, signal.SIGSTOP)  # none can tell the controller
+        try:
+            with open(over, "w", encoding="utf-8"):
+                pass
+            self.assertEqual(run.wait(60), 0)
+            late = self.cluster.begin("attach", f"{self.job}.1")
+            self.addCleanup(self.end, late)
+            with self.assertRaises(subprocess.TimeoutExpired):
+                late.wait(1)
+        finally:
+            for agent in agents:
+                os.kill(agent, signal.SIGCONT)
+        self.assertEqual(late.wait(60), 1)
+        said = late.stderr.read()
+        self.assert_one_line(said)
+        self.assertIn("no such step runs", said)
+
     def in_terminal(self, *arguments):
         """Runs `muster VERB …` with a terminal of 30 lines of 100 characters; its pid and our end."""
         pid, ours = pty.fork()
