@@ -326,12 +326,14 @@ void SimulatedAgent::On(const Acknowledge& ack) {
     return;
   }
   LocalAttempt& attempt = known->second;
-  if (ack.index > attempt.journal.size()) {
+  if (ack.index > node_is_.told[key]) {
     world_.oracle.Broken(
         absl::StrCat(name_, " got an acknowledgement of a report that it never sent"));
     return;
   }
-  attempt.acknowledged = std::max(attempt.acknowledged, ack.index);
+  // A loss of power may have taken the record of some that are acknowledged now.
+  attempt.acknowledged =
+      std::max(attempt.acknowledged, std::min<std::uint64_t>(ack.index, attempt.journal.size()));
   if (attempt.phase == Phase::kEnded && attempt.acknowledged == attempt.journal.size()) {
     attempts_.erase(known);
     finished_.insert(key);
@@ -558,6 +560,8 @@ void SimulatedAgent::Pump(const Key& key, LocalAttempt& attempt) {
   while (attempt.sent < attempt.journal.size()) {
     const Fact& fact = attempt.journal[attempt.sent];
     world_.network.SendUp(session_, Report{key.first, key.second, ++attempt.sent, fact});
+    std::uint64_t& told = node_is_.told[key];
+    told = std::max(told, attempt.sent);
   }
 }
 

@@ -135,7 +135,8 @@ class SimulatedAgent {
   struct {
     std::uint64_t instance = 1;
     std::uint64_t boot = 1;
-    bool gpu_lost = false;  // the last one
+    bool gpu_lost = false;                   // the last one
+    std::map<Key, std::uint64_t> told = {};  // reports of each that were ever sent
   } node_is_;
   Epoch epoch_;
   std::map<Key, LocalAttempt> attempts_;
