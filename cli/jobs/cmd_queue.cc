@@ -38,19 +38,50 @@ ListJobs QuestionOf(const Invocation& invocation, const JobQuery& query) {
   return question;
 }
 
+// A list of all jobs, a line for each, comes and goes in pieces: the first line need not wait for
+// the hundred-thousandth. Its columns grow where a later piece needs it.
+absl::Status PrintInPieces(Connection& connection, const JobQuery& query, const TableChoice& choice,
+                           const Style& style) {
+  constexpr std::uint32_t kFirst = 200;
+  constexpr std::uint32_t kPiece = 2000;
+  QueuePages pages(choice, /*priorities=*/true, SystemClock().Now(), style);
+  ListJobs question{query.filter};
+  question.limit = kFirst;
+  for (bool more = true; more;) {
+    ASSIGN_OR_RETURN(std::vector<JobView> held, connection.Call(question));
+    more = held.size() >= question.limit;
+    if (!held.empty() &&
+        held.front().id <= question.after) {  // an older controller gives no pieces
+      question.limit = 0;
+      ASSIGN_OR_RETURN(held, connection.Call(question));
+      more = false;
+      std::erase_if(held, [&](const JobView& job) { return job.id <= question.after; });
+    }
+    question.after = held.empty() ? question.after : held.back().id;
+    question.limit = kPiece;
+    RETURN_IF_ERROR(WriteOut(pages.Next(Chosen(query, std::move(held)))));
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<int> Queue(const Invocation& given) {
   Invocation invocation = given;
   ASSIGN_OR_RETURN(JobQuery query, ReadJobQuery(invocation));
   ASSIGN_OR_RETURN(const JobColumns columns, ReadJobColumns(invocation));
   query.filter.fold = !invocation.Has("json") && !invocation.Has("array") && columns.names.empty();
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
-  ASSIGN_OR_RETURN(std::vector<JobView> held, connection->Call(QuestionOf(invocation, query)));
-  std::vector<JobView> jobs = Chosen(query, std::move(held));
-  SortJobs(columns, jobs);
   const Style style = StyleFor(invocation.environment, STDOUT_FILENO);
   const TableChoice choice{.header = !invocation.Has("noheader"),
                            .fold = !invocation.Has("array"),
                            .start = invocation.Has("start")};
+  if (!choice.fold && !invocation.Has("json") && columns.names.empty() && columns.sort.empty() &&
+      query.filter.jobs.empty() && query.selectors.empty()) {
+    RETURN_IF_ERROR(PrintInPieces(*connection, query, choice, style));
+    return 0;
+  }
+  ASSIGN_OR_RETURN(std::vector<JobView> held, connection->Call(QuestionOf(invocation, query)));
+  std::vector<JobView> jobs = Chosen(query, std::move(held));
+  SortJobs(columns, jobs);
   RETURN_IF_ERROR(WriteOut(invocation.Has("json") ? JobsDocument(jobs)
                            : !columns.names.empty()
                                ? PrintJobColumns(columns, jobs, choice.header, style)

@@ -97,6 +97,18 @@ void Table::AppendLine(std::size_t row, const std::vector<std::size_t>& widths, 
   page.push_back('\n');
 }
 
+std::string Table::TakeLines(const Style& style, bool header) {
+  std::string lines;
+  const std::vector<std::size_t> widths = Widths(style, header, 0);
+  for (std::size_t row = header && !std::exchange(titled_, true) ? 0 : 1;
+       row * columns_.size() < cells_.size(); ++row) {
+    AppendLine(row, widths, style, lines);
+  }
+  cells_.resize(columns_.size());
+  text_.resize(cells_.back().end);
+  return lines;
+}
+
 std::string Table::Print(const Style& style, bool header, std::size_t indent) const {
   const std::vector<std::size_t> widths = Widths(style, header, indent);
   const std::size_t rows = columns_.empty() ? 0 : cells_.size() / columns_.size();

@@ -37,6 +37,10 @@ class Table {
   // The lines, each after `indent` blanks; the titles first unless `header` is false.
   std::string Print(const Style& style, bool header = true, std::size_t indent = 0) const;
 
+  // The lines that were added since the last call, and forgets them: a long list in pieces, whose
+  // columns become no narrower from one to the next.
+  std::string TakeLines(const Style& style, bool header = true);
+
  private:
   // A cell's text is text_ from the end of the one before it on.
   struct Place {
@@ -54,6 +58,7 @@ class Table {
   std::string text_;
   std::vector<Place> cells_;         // row by row; the first one's are the titles
   std::vector<std::size_t> widest_;  // of each column, without its title
+  bool titled_ = false;              // TakeLines has given the titles
 };
 
 }  // namespace muster::cli

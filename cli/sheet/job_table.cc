@@ -8,7 +8,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "cli/page/quantity.h"
-#include "cli/page/table.h"
 #include "cli/page/text.h"
 #include "cli/sheet/usage_text.h"
 #include "scheduler/base/text/duration_text.h"
@@ -58,6 +57,24 @@ std::string ExitColumn(const JobView& job) {
 std::string StartText(const JobView& job, const Style& style) {
   const Time start = job.start_time != kNoTime ? job.start_time : job.expected_start;
   return start == kNoTime ? "-" : MomentText(start, style.zone);
+}
+
+std::vector<Column> TitlesOf(const TableChoice& choice, bool priorities) {
+  std::vector<Column> columns = {{.title = "JOBID", .right = true, .least = 12},
+                                 {.title = "NAME", .right = false, .least = kNameLeast},
+                                 {.title = "USER", .right = false, .least = kNameLeast},
+                                 {.title = "ST", .right = false, .least = 0},
+                                 {.title = "TIME", .right = true, .least = 0},
+                                 {.title = "NODES", .right = true, .least = 0},
+                                 {.title = "CPUS", .right = true, .least = 0}};
+  if (priorities) {
+    columns.push_back({.title = "PRIORITY", .right = true, .least = 0});
+  }
+  if (choice.start) {
+    columns.push_back({.title = "START", .right = false, .least = 0});
+  }
+  columns.push_back({.title = "REASON/NODELIST", .right = false, .least = kTextLeast});
+  return columns;
 }
 
 // Columns of the history that stand there when some job has something for them.
@@ -199,28 +216,17 @@ Duration Elapsed(const JobView& job, Time now) {
   return std::max(Duration(0), end - job.start_time - job.suspended);
 }
 
-std::string PrintQueue(const std::vector<JobView>& jobs, TableChoice choice, Time now,
-                       const Style& style) {
-  std::vector<Column> columns = {{.title = "JOBID", .right = true, .least = 12},
-                                 {.title = "NAME", .right = false, .least = kNameLeast},
-                                 {.title = "USER", .right = false, .least = kNameLeast},
-                                 {.title = "ST", .right = false, .least = 0},
-                                 {.title = "TIME", .right = true, .least = 0},
-                                 {.title = "NODES", .right = true, .least = 0},
-                                 {.title = "CPUS", .right = true, .least = 0}};
-  const bool priorities =
-      std::any_of(jobs.begin(), jobs.end(), [](const JobView& job) { return job.priority > 0; });
-  if (priorities) {
-    columns.push_back({.title = "PRIORITY", .right = true, .least = 0});
-  }
-  if (choice.start) {
-    columns.push_back({.title = "START", .right = false, .least = 0});
-  }
-  columns.push_back({.title = "REASON/NODELIST", .right = false, .least = kTextLeast});
-  Table table(columns);
+QueuePages::QueuePages(TableChoice choice, bool priorities, Time now, Style style)
+    : choice_(choice),
+      priorities_(priorities),
+      now_(now),
+      style_(style),
+      table_(TitlesOf(choice, priorities)) {}
+
+std::string QueuePages::Next(const std::vector<JobView>& jobs) {
   const std::string not_yet = ElapsedText(Duration(0));
   std::vector<Cell> row;
-  for (const QueueLine& line : FoldQueue(jobs, choice.fold)) {
+  for (const QueueLine& line : FoldQueue(jobs, choice_.fold)) {
     const JobView& job = *line.job;
     const bool waiting = IsWaiting(job.state);
     row.clear();
@@ -228,20 +234,27 @@ std::string PrintQueue(const std::vector<JobView>& jobs, TableChoice choice, Tim
     row.push_back({.text = job.name});
     row.push_back({.text = job.user});
     row.push_back({.text = StateCode(job.state), .paint = StatePaint(job.state)});
-    row.push_back({.text = job.start_time == kNoTime ? not_yet : ElapsedText(Elapsed(job, now))});
+    row.push_back({.text = job.start_time == kNoTime ? not_yet : ElapsedText(Elapsed(job, now_))});
     row.push_back({.text = waiting ? "-" : absl::StrCat(job.nodes.size())});
     row.push_back({.text = absl::StrCat(job.cpus)});
-    if (priorities) {
+    if (priorities_) {
       row.push_back({.text = job.priority > 0 ? absl::StrCat(job.priority) : "-"});
     }
-    if (choice.start) {
-      row.push_back({.text = StartText(job, style)});
+    if (choice_.start) {
+      row.push_back({.text = StartText(job, style_)});
     }
     row.push_back(
         {.text = ShowsReason(job) ? ReasonText(job.reason) : CompressHostlist(job.nodes)});
-    table.Add(row);
+    table_.Add(row);
   }
-  return table.Print(style, choice.header);
+  return table_.TakeLines(style_, choice_.header);
+}
+
+std::string PrintQueue(const std::vector<JobView>& jobs, TableChoice choice, Time now,
+                       const Style& style) {
+  const bool priorities =
+      std::any_of(jobs.begin(), jobs.end(), [](const JobView& job) { return job.priority > 0; });
+  return QueuePages(choice, priorities, now, style).Next(jobs);
 }
 
 std::string PrintHistory(const std::vector<JobView>& jobs, TableChoice choice, const Style& style) {

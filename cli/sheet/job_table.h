@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/page/style.h"
+#include "cli/page/table.h"
 #include "scheduler/model/value/time.h"
 #include "scheduler/model/view/view.h"
 
@@ -32,6 +33,22 @@ std::vector<QueueLine> FoldQueue(const std::vector<JobView>& jobs, bool fold);
 
 std::string PrintQueue(const std::vector<JobView>& jobs, TableChoice choice, Time now,
                        const Style& style);
+
+// The same, a piece after the other.
+class QueuePages {
+ public:
+  // `priorities`: whether there is a column for them.
+  QueuePages(TableChoice choice, bool priorities, Time now, Style style);
+
+  std::string Next(const std::vector<JobView>& jobs);
+
+ private:
+  const TableChoice choice_;
+  const bool priorities_;
+  const Time now_;
+  const Style style_;
+  Table table_;
+};
 std::string PrintHistory(const std::vector<JobView>& jobs, TableChoice choice, const Style& style);
 
 // The short form of a state's name: "PD"; a name that is not known as it is.

@@ -209,6 +209,11 @@ void AddWarnings(const Backend& backend, const Caller& caller, const StateView& 
 
 void AnswerListJobs(const Backend& backend, const Call<ListJobs>& call, const ListJobs& asked) {
   backend.controller.Look([backend, call, asked](const StateView& state_view) -> Controller::Reply {
+    if (!asked.jobs.empty() && asked.after != JobId()) {
+      return [call](const absl::Status&) mutable {
+        call.Send(absl::InvalidArgumentError("after: a list of named jobs has no pieces"), "");
+      };
+    }
     const WantedJobs wanted(asked, Sight(call.caller, state_view.state()));
     auto listed = std::make_shared<std::vector<ListedJobs>>(ListOf(state_view, wanted));
     AddWarnings(backend, call.caller, state_view, *listed);

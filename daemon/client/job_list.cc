@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -190,6 +191,21 @@ class Lister {
   std::size_t views_ = 0;
 };
 
+// Calls add(job, run) for the jobs of higher ids, until it returns false.
+template <class Add>
+void AddAfter(const core::JobTable& jobs, JobId after, const Add& add) {
+  const auto next = [&jobs](JobId last) {  // the highest id has none after it
+    return last.Next() > last ? jobs.NextFrom(last.Next()) : std::nullopt;
+  };
+  for (std::optional<JobId> id = next(after); id.has_value();) {
+    const std::uint32_t run = std::max(1U, jobs.UntouchedFrom(*id));
+    if (!add(*jobs.Find(*id), run)) {
+      return;
+    }
+    id = next(JobId(id->value() + run - 1));
+  }
+}
+
 }  // namespace
 
 WantedJobs::WantedJobs(const ListJobs& asked, Sight shown)
@@ -199,6 +215,7 @@ WantedJobs::WantedJobs(const ListJobs& asked, Sight shown)
       fold(asked.fold),
       fold_jobs(asked.fold && asked.fold_jobs && asked.jobs.empty()),
       limit(asked.limit == 0 ? SIZE_MAX : asked.limit),
+      after(asked.after),
       sight(std::move(shown)) {}
 
 bool WantedJobs::OnlyWaiting() const {
@@ -221,6 +238,10 @@ std::vector<ListedJobs> ListOf(const StateView& state_view, const WantedJobs& fi
   Lister lister(state_view, filter);
   const core::JobTable& jobs = state_view.state().jobs();
   const auto add = [&lister](const Job& job, std::uint32_t run) { return lister.Add(job, run); };
+  if (filter.after.valid()) {
+    AddAfter(jobs, filter.after, add);
+    return lister.Take();
+  }
   if (filter.jobs.empty()) {
     if (filter.OnlyWaiting()) {
       core::ForEachPendingWhile(state_view.state(), add);

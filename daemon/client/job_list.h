@@ -33,6 +33,7 @@ struct WantedJobs {
   bool fold = false;
   bool fold_jobs = false;  // single jobs, too
   std::size_t limit;       // of views
+  JobId after;             // with a value: only those of higher ids, and no jobs are named
   Sight sight;
 
   explicit WantedJobs(const ListJobs& asked, Sight shown = {});

@@ -34,13 +34,15 @@ struct JobFilter {
 struct ListJobs : JobFilter {
   std::uint32_t limit = 0;  // the first ones by id, that many; 0: all
   bool fold_jobs = false;   // with fold: one view also for many single jobs that wait alike
+  JobId after = {};         // those of higher ids: with limit, a list in pieces; not with jobs
 
   static constexpr const char* kMethod = "ListJobs";
   using Reply = std::vector<JobView>;
   static constexpr auto Fields(auto list) {
     return list(Field{"states", &JobFilter::states}, Field{"user", &JobFilter::user},
                 Field{"jobs", &JobFilter::jobs}, Field{"fold", &JobFilter::fold},
-                Field{"limit", &ListJobs::limit}, Field{"fold_jobs", &ListJobs::fold_jobs});
+                Field{"limit", &ListJobs::limit}, Field{"fold_jobs", &ListJobs::fold_jobs},
+                Field{"after", &ListJobs::after});
   }
 };
 

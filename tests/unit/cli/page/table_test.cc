@@ -35,6 +35,16 @@ TEST(Table, ColumnsAlignAndNoLineEndsInBlanks) {
             "1234  b\n");
 }
 
+TEST(Table, LinesThatAreTakenInPiecesAlignWithThoseBefore) {
+  Table table = Sample();
+  EXPECT_EQ(table.TakeLines({}), Sample().Print({}));
+  EXPECT_EQ(table.TakeLines({}), "");
+  table.Add({{.text = "12"}, {.text = "c"}, {.text = "short"}});
+  EXPECT_EQ(table.TakeLines({}), "  12  c      short\n");
+  table.Add({{.text = "123456"}, {.text = "c"}, {.text = "wider"}});
+  EXPECT_EQ(table.TakeLines({}), "123456  c      wider\n");
+}
+
 TEST(Table, TheTitlesCanBeLeftOutAndTakeNoRoomThen) {
   Table table({{.title = "LONGTITLE", .right = false, .least = 0},
                {.title = "B", .right = false, .least = 0}});

@@ -179,6 +179,32 @@ TEST_F(JobListTest, ALimitCountsViews) {
   EXPECT_THAT(LabelsOf(List(asked)), ElementsAre(Label(first), Label(array, "_0")));
 }
 
+TEST_F(JobListTest, PiecesHaveEachJobOnceInTheOrderOfIds) {
+  Submit("a");
+  SubmitArray();
+  Submit("b");
+  for (const bool waiting : {false, true}) {
+    ListJobs asked;
+    asked.states = waiting ? std::vector<std::string>{"PENDING"} : std::vector<std::string>();
+    const std::vector<std::string> all = LabelsOf(List(asked));
+    ASSERT_EQ(all.size(), 5U);
+    for (asked.limit = 1; asked.limit < 6; ++asked.limit) {
+      std::vector<std::string> pieces;
+      for (asked.after = JobId(); pieces.size() < all.size();) {
+        const std::vector<std::string> labels = LabelsOf(List(asked));
+        ASSERT_FALSE(labels.empty());
+        ASSERT_LE(labels.size(), asked.limit);
+        pieces.insert(pieces.end(), labels.begin(), labels.end());
+        asked.after = JobId(asked.after.value() + labels.size());  // their ids are in a row from 1
+      }
+      EXPECT_EQ(pieces, all);
+      EXPECT_TRUE(LabelsOf(List(asked)).empty());
+    }
+    asked.after = JobId(~JobId::rep{0});
+    EXPECT_TRUE(LabelsOf(List(asked)).empty());
+  }
+}
+
 TEST_F(JobListTest, ALimitCountsViewsOfJobsThatWait) {
   const JobId first = Submit("a");
   const JobId array = SubmitArray();
