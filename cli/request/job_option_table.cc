@@ -223,7 +223,9 @@ absl::Status ReadGres(const std::string& value, ResourceRequest* request) {
   if (!gpus.empty()) {
     ASSIGN_OR_RETURN(request->gpus_per_node, ParseGres(gpus));
   }
-  ASSIGN_OR_RETURN(request->gres, ParseGresList(absl::StrJoin(others, ",")));
+  ASSIGN_OR_RETURN(const GresList list, ParseGresList(absl::StrJoin(others, ",")));
+  std::erase_if(request->gres, [](const GresCount& gres) { return !IsHugePages(gres); });
+  AddTo(request->gres, list);
   return absl::OkStatus();
 }
 
@@ -429,6 +431,12 @@ const JobOption kJobOptions[] = {
      "Countable things on each node, as its agent's --gres declares them; gpu[:TYPE][:N] is "
      "--gpus-per-node",
      READ(return ReadGres(value, &request->spec.request);), true, true},
+    {"hugepages", "", "SIZE[:PAGE]",
+     "Huge pages on each node, of 2M or of PAGE, from a pool that the site has made there",
+     READ(ASSIGN_OR_RETURN(const GresCount pages, ParseHugePages(value));
+          std::erase_if(request->spec.request.gres, IsHugePages);
+          AddTo(request->spec.request.gres, {pages}); return absl::OkStatus();),
+     true, true},
     {"ntasks-per-socket", "", "N", "At most N tasks on each socket",
      READ(return ReadCount(value, &LayoutOf(request)->tasks_per_socket);), true, true},
     {"threads-per-core", "", "N",
@@ -437,8 +445,8 @@ const JobOption kJobOptions[] = {
     {"hint", "", "KIND",
      "compute_bound, memory_bound (one task a socket), multithread, nomultithread",
      READ(return ParseHint(value, LayoutOf(request));), true, true},
-    {"parallel", "", "tp=N,pp=N,dp=N",
-     "Groups of ranks: tensor-parallel ones beside one another, pipelines, data-parallel rings",
+    {"parallel", "", "tp=N,cp=N,pp=N,dp=N,ep=N,shard=N",
+     "Groups of ranks near one another: tensor, context, pipeline, data; ep and shard divide dp",
      READ(return ParseParallel(value, LayoutOf(request));), true, true},
     {"grid", "", "NxN[xN…]", "Ranks on a Cartesian grid, numbered so that its neighbours are near",
      READ(return ParseGrid(value, LayoutOf(request));), true, true},

@@ -69,11 +69,26 @@ class Inventory {
     std::sort(numa_objects_.begin(), numa_objects_.end(),
               [](hwloc_obj_t a, hwloc_obj_t b) { return a->os_index < b->os_index; });
     for (hwloc_obj_t node : numa_objects_) {
-      const Bytes memory(node->attr->numanode.local_memory);
+      const Bytes memory(node->attr->numanode.local_memory - TakeHugePages(node));
       machine_.numa_nodes.push_back({node->os_index, {}, memory});
       machine_.memory += memory;
     }
     return absl::OkStatus();
+  }
+
+  // Bytes of the node's pools of huge pages, which no other memory can be taken from.
+  std::uint64_t TakeHugePages(hwloc_obj_t node) {
+    std::uint64_t bytes = 0;
+    // From small to large: the first are the usual ones.
+    for (unsigned i = 1; i < node->attr->numanode.page_types_len; ++i) {
+      const auto& pages = node->attr->numanode.page_types[i];
+      if (pages.count > 0 &&
+          pages.count <= (node->attr->numanode.local_memory - bytes) / pages.size) {
+        bytes += pages.count * pages.size;
+        AddTo(machine_.gres, {{HugePagesName(pages.size), pages.count}});
+      }
+    }
+    return bytes;
   }
 
   void TakeThread(hwloc_obj_t thread) {

@@ -53,14 +53,18 @@ std::uint64_t Scale(std::uint64_t part, std::uint64_t numerator, std::uint64_t d
 }  // namespace
 
 std::optional<Bytes> ParseMemTotal(const std::string& meminfo) {
-  constexpr std::string_view kKey = "MemTotal:";
-  const std::size_t at = meminfo.find(kKey);
-  if (at == std::string::npos) {
+  const auto kib_of = [&meminfo](std::string_view key) -> std::optional<std::uint64_t> {
+    const std::size_t at = meminfo.find(key);
+    return at == std::string::npos
+               ? std::nullopt
+               : LeadingNumber(std::string_view(meminfo).substr(at + key.size()));
+  };
+  const std::optional<std::uint64_t> total = kib_of("MemTotal:");
+  if (!total.has_value()) {
     return std::nullopt;
   }
-  const std::optional<std::uint64_t> kib =
-      LeadingNumber(std::string_view(meminfo).substr(at + kKey.size()));
-  return kib.has_value() ? std::optional(Bytes(*kib * 1024)) : std::nullopt;
+  const std::uint64_t pools = kib_of("Hugetlb:").value_or(0);
+  return Bytes((*total - std::min(*total, pools)) * 1024);
 }
 
 std::optional<Bytes> ReadMemoryLimit(const std::string& proc_cgroup, const std::string& root) {

@@ -15,11 +15,12 @@
 namespace muster::topology {
 
 struct MemoryReadings {
-  std::optional<Bytes> total;  // MemTotal of /proc/meminfo
+  std::optional<Bytes> total;  // MemTotal of /proc/meminfo without the pools of huge pages
   std::optional<Bytes> limit;  // the tightest limit of our control group and those above it
 };
 
-// MemTotal out of the content of /proc/meminfo; nothing when it is not there.
+// MemTotal out of the content of /proc/meminfo, less what its pools of huge pages have taken
+// (Hugetlb); nothing when it is not there.
 std::optional<Bytes> ParseMemTotal(const std::string& meminfo);
 
 // The tightest memory limit over the control groups named in `proc_cgroup` (the content of

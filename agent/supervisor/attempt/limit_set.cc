@@ -50,9 +50,18 @@ bool LimitSet::Holds(std::string_view what) const {
 
 const std::vector<std::string>& LimitControllers() {
   static const auto* const controllers =
-      new std::vector<std::string>{"cpuset", "memory", "pids", "io"};
+      new std::vector<std::string>{"cpuset", "memory", "pids", "io", "hugetlb"};
   return *controllers;
 }
+
+namespace {
+
+// Most nodes have no pool of huge pages, and do without weights of disks.
+bool IsMissed(const std::string& controller) {
+  return controller != "io" && controller != "hugetlb";
+}
+
+}  // namespace
 
 LimitSet LimitsBelow(const GroupControllers& controllers) {
   const std::vector<std::string> offered = SplitWords(controllers.offered);
@@ -61,7 +70,7 @@ LimitSet LimitsBelow(const GroupControllers& controllers) {
   for (const std::string& controller : LimitControllers()) {
     if (Among(enabled, controller)) {
       limits.held.push_back(controller);
-    } else if (controller != "io") {
+    } else if (IsMissed(controller)) {
       limits.missing.push_back({controller, Among(offered, controller) ? controllers.refusal : ""});
     }
   }
@@ -80,7 +89,7 @@ LimitSet LimitsBelow(const GroupControllers& controllers) {
 LimitSet NoLimits(const std::string& why) {
   LimitSet limits;
   for (const std::string& controller : LimitControllers()) {
-    if (controller != "io") {
+    if (IsMissed(controller)) {
       limits.missing.push_back({controller, why});
     }
   }

@@ -43,7 +43,8 @@ struct GroupControllers {
   std::string refusal;  // the kernel's error when offered controllers were enabled; empty: none
 };
 
-// What can be held below such a group. "io" is held where it is there, and not missed where not.
+// What can be held below such a group. "io" and "hugetlb" are held where they are there, and not
+// missed where not.
 LimitSet LimitsBelow(const GroupControllers& controllers);
 
 // Nothing can be held, for one reason.
@@ -57,10 +58,12 @@ struct NodeLimits : LimitSet {
   std::uint64_t pids = 0;         // processes and threads of an attempt; 0: not limited
   std::uint32_t memory_high = 0;  // per cent of its memory from which on it is slowed; 0: nowhere
   std::vector<topology::DeviceNodes> devices;  // the first that matches a device decides
+  std::vector<std::string> huge_pages;         // names of its pools, "hugepages-2M"
   static constexpr auto Fields(auto list) {
     return list(Field{"held", &LimitSet::held}, Field{"missing", &LimitSet::missing},
                 Field{"pids", &NodeLimits::pids}, Field{"memory_high", &NodeLimits::memory_high},
-                Field{"devices", &NodeLimits::devices});
+                Field{"devices", &NodeLimits::devices},
+                Field{"huge_pages", &NodeLimits::huge_pages});
   }
   friend bool operator==(const NodeLimits&, const NodeLimits&) = default;
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -25,6 +27,9 @@ std::string ValueText(const std::string& controller, const GroupLimits& limits) 
   }
   if (controller == "memory") {
     return absl::StrCat("memory ", BytesText(limits.memory.value()));
+  }
+  if (controller == "hugetlb") {
+    return absl::StrCat("hugetlb ", ToText(limits.huge_pages));
   }
   return controller == "pids" ? absl::StrCat("pids ", limits.pids) : controller;
 }
@@ -62,6 +67,9 @@ GroupLimits AttemptLimits(const NodeLimits& node, const NodeAllocation& part) {
   limits.pids = node.pids;
   limits.io_weight = static_cast<std::uint32_t>(std::min<std::uint64_t>(
       kIoWeightMax, std::uint64_t{kIoWeightOfThread} * std::max(part.cpus.Count(), 1U)));
+  for (const std::string& pool : node.huge_pages) {
+    limits.huge_pages.push_back({pool, CountOf(part.gres, pool)});
+  }
   return limits;
 }
 
@@ -96,6 +104,17 @@ std::vector<LimitFile> LimitFiles(const GroupLimits& limits) {
   }
   if (limits.pids > 0) {
     files.push_back({"pids", "pids.max", absl::StrCat(limits.pids), "pids.max"});
+  }
+  for (const GresCount& pool : limits.huge_pages) {
+    const std::string size = pool.name.substr(std::string_view(kHugePages).size());
+    const std::string bytes =
+        absl::StrCat(pool.count * ParseSize(size, PlainSize::kBytes, UINT64_MAX).value_or(0));
+    // By the first, which kernels before 5.7 lack, more is refused when it is asked for; by the
+    // second when it is touched.
+    for (const auto& [kind, optional] : {std::pair("B.rsvd.max", true), {"B.max", false}}) {
+      const std::string file = absl::StrCat("hugetlb.", size, kind);
+      files.push_back({"hugetlb", file, bytes, file, optional});
+    }
   }
   if (limits.io_weight > 0) {
     files.push_back({"io", "io.weight", absl::StrCat("default ", limits.io_weight), "io.weight"});

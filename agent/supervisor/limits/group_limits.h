@@ -13,6 +13,7 @@
 #include "agent/supervisor/attempt/limit_set.h"
 #include "agent/supervisor/attempt/order_file.h"
 #include "scheduler/model/machine/allocation.h"
+#include "scheduler/model/value/gres.h"
 #include "scheduler/model/value/index_set.h"
 #include "scheduler/model/value/units.h"
 
@@ -25,6 +26,7 @@ struct GroupLimits {
   Bytes memory_high;  // where it is slowed and its pages are taken back
   std::uint64_t pids = 0;
   std::uint32_t io_weight = 0;
+  GresList huge_pages = {};  // of each of the node's pools, also none of one
 };
 
 // An attempt's, from its part of the allocation on this node.

@@ -74,6 +74,22 @@ absl::StatusOr<GpuShare> ParseGpuShare(std::string_view text) {
       " is not a part of a GPU: use 0.001 to 1, like 0.25, or a percentage, like 25%"));
 }
 
+absl::StatusOr<GresCount> ParseHugePages(std::string_view text) {
+  constexpr std::uint64_t kUsualPage = std::uint64_t{2} << 20;
+  constexpr std::uint64_t kPagesMost = UINT32_MAX;
+  const std::size_t colon = text.find(':');
+  const auto bytes = [](std::string_view words) {
+    return ParseSize(words, PlainSize::kMebibytes, UINT64_MAX >> 1U).value_or(0);
+  };
+  const std::uint64_t size = bytes(text.substr(0, colon));
+  const std::uint64_t page =
+      colon == std::string_view::npos ? kUsualPage : bytes(text.substr(colon + 1));
+  if (size == 0 || page == 0 || (page & (page - 1)) != 0 || (size - 1) / page >= kPagesMost) {
+    return BadText(text, "says no huge pages: write SIZE or SIZE:PAGE, as 4G or 16G:1G");
+  }
+  return GresCount{HugePagesName(page), (size - 1) / page + 1};
+}
+
 absl::StatusOr<GpuRequest> ParseGres(std::string_view text) {
   constexpr std::string_view kGpu = "gpu";
   const bool gpu = text.substr(0, kGpu.size()) == kGpu &&

@@ -11,6 +11,7 @@
 
 #include "absl/status/statusor.h"
 #include "scheduler/model/job/job_spec.h"
+#include "scheduler/model/value/gres.h"
 #include "scheduler/model/value/units.h"
 
 namespace muster::cli {
@@ -34,6 +35,8 @@ absl::StatusOr<NodeRange> ParseNodeRange(std::string_view text);
 absl::StatusOr<GpuRequest> ParseGpus(std::string_view text);
 // A part of one GPU, in thousandths: "0.25", "25%", "1".
 absl::StatusOr<GpuShare> ParseGpuShare(std::string_view text);
+// "4G" of huge pages of 2M, or "16G:1G": as many as that takes, of a node's pool of them.
+absl::StatusOr<GresCount> ParseHugePages(std::string_view text);
 // gpu, gpu:COUNT, gpu:TYPE or gpu:TYPE:COUNT.
 absl::StatusOr<GpuRequest> ParseGres(std::string_view text);
 

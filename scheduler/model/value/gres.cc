@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/size_text.h"
 #include "scheduler/base/text/words.h"
 
 namespace muster {
@@ -53,6 +54,14 @@ absl::StatusOr<GresCount> ParseOne(const std::string& item) {
 }
 
 }  // namespace
+
+std::string HugePagesName(std::uint64_t page_bytes) {
+  return absl::StrCat(kHugePages, SizeText(page_bytes));
+}
+
+bool IsHugePages(const GresCount& gres) {
+  return absl::StartsWith(gres.name, kHugePages);
+}
 
 std::uint64_t CountOf(const GresList& list, const std::string& name) {
   const auto found = std::find_if(list.begin(), list.end(),

@@ -28,6 +28,11 @@ struct GresCount {
 
 using GresList = std::vector<GresCount>;
 
+// A pool of huge pages by the size of its pages, which is counted like any other: "hugepages-2M".
+inline constexpr const char* kHugePages = "hugepages-";
+std::string HugePagesName(std::uint64_t page_bytes);
+bool IsHugePages(const GresCount& gres);
+
 // Of the name; 0 when there is none.
 std::uint64_t CountOf(const GresList& list, const std::string& name);
 // Adds `more`, one count at a time.

@@ -57,10 +57,14 @@ std::vector<std::string> NotPassedOn(const std::string& directory) {
   const std::vector<std::string> here = SplitWords(ReadCgroupFile(directory, "cgroup.controllers"));
   const std::vector<std::string> on =
       SplitWords(ReadCgroupFile(directory, "cgroup.subtree_control"));
+  const auto has = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
   std::vector<std::string> missing;
-  for (const std::string controller : {"memory", "cpuset", "pids", "io"}) {
-    if (std::find(here.begin(), here.end(), controller) != here.end() &&
-        std::find(on.begin(), on.end(), controller) == on.end()) {
+  for (const std::string controller : {"memory", "cpuset", "pids", "io", "hugetlb"}) {
+    // By itself, where the others belong to cgroup v1, it would only keep processes out of groups.
+    const bool alone = controller == "hugetlb" && !has(here, "memory");
+    if (has(here, controller) && !has(on, controller) && !alone) {
       missing.push_back(controller);
     }
   }

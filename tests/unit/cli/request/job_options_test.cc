@@ -66,6 +66,22 @@ TEST(JobOptions, FillTheSpec) {
   EXPECT_EQ(request.spec.name, "Grüße");
 }
 
+TEST(JobOptions, HugePagesAreCountedBesideOtherThings) {
+  const auto gres_of = [](const std::map<std::string, std::string>& values,
+                          const std::string& script = "") {
+    return ToText(Read(values, script).value().spec.request.gres);
+  };
+  EXPECT_EQ(gres_of({{"hugepages", "4G"}}), "hugepages-2M:2048");
+  EXPECT_EQ(gres_of({{"hugepages", "5G:1G"}, {"gres", "scratch:2"}}), "hugepages-1G:5,scratch:2");
+  EXPECT_EQ(gres_of({{"hugepages", "3M"}}), "hugepages-2M:2") << "whole pages";
+  EXPECT_EQ(gres_of({{"hugepages", "2G"}}, "#MUSTER --hugepages=8G:1G\n"), "hugepages-2M:1024")
+      << "the command line goes before the script";
+  for (const char* wrong :
+       {"", "0", "-1G", "4G:0", "4G:3M", "4G:", "many", "4G:2M:1", "8191P:4K"}) {
+    EXPECT_THAT(Error({{"hugepages", wrong}}), HasSubstr("write SIZE or SIZE:PAGE")) << wrong;
+  }
+}
+
 TEST(JobOptions, TermsAreReadFromBoth) {
   const JobRequest request =
       Read({{"licenses", "ansys:2"}, {"no-requeue", ""}, {"exclude", "n9"}},

@@ -42,6 +42,47 @@ TEST(Inventory, ANodeWhoseThreadsWeMayNotUseKeepsItsMemoryAlone) {
   EXPECT_EQ(machine.cores[1].cpus.ToList(), "2") << "its other thread is not ours";
 }
 
+TEST(Inventory, PoolsOfHugePagesAreCountedAndAreNoMemoryForOthers) {
+  const auto numa = [](int index, const char* pages) {
+    return absl::StrCat("<object type=\"NUMANode\" os_index=\"", index, "\" cpuset=\"0x", 1 + index,
+                        "\" complete_cpuset=\"0x", 1 + index, "\" nodeset=\"0x", 1 + index,
+                        "\" complete_nodeset=\"0x", 1 + index, "\" gp_index=\"", 10 + index,
+                        "\" local_memory=\"8589934592\">"
+                        "<page_type size=\"4096\" count=\"1\"/>",
+                        pages, "</object>");
+  };
+  const auto group = [&numa](int index, const char* pages) {
+    return absl::StrCat("<object type=\"Package\" os_index=\"", index, "\" cpuset=\"0x", 1 + index,
+                        "\" complete_cpuset=\"0x", 1 + index, "\" nodeset=\"0x", 1 + index,
+                        "\" complete_nodeset=\"0x", 1 + index, "\" gp_index=\"", 2 + index, "\">",
+                        numa(index, pages), "<object type=\"Core\" os_index=\"0\" cpuset=\"0x",
+                        1 + index, "\" complete_cpuset=\"0x", 1 + index, "\" nodeset=\"0x",
+                        1 + index, "\" complete_nodeset=\"0x", 1 + index, "\" gp_index=\"",
+                        4 + index, "\"><object type=\"PU\" os_index=\"", index, "\" cpuset=\"0x",
+                        1 + index, "\" complete_cpuset=\"0x", 1 + index, "\" nodeset=\"0x",
+                        1 + index, "\" complete_nodeset=\"0x", 1 + index, "\" gp_index=\"",
+                        6 + index, "\"/></object></object>");
+  };
+  const absl::StatusOr<HwlocTopology> topology = HwlocTopology::LoadXml(
+      absl::StrCat("<?xml version=\"1.0\"?><!DOCTYPE topology SYSTEM \"hwloc2.dtd\">"
+                   "<topology version=\"2.0\"><object type=\"Machine\" os_index=\"0\" "
+                   "cpuset=\"0x3\" complete_cpuset=\"0x3\" allowed_cpuset=\"0x3\" "
+                   "nodeset=\"0x3\" complete_nodeset=\"0x3\" allowed_nodeset=\"0x3\" "
+                   "gp_index=\"1\">",
+                   group(0,
+                         "<page_type size=\"2097152\" count=\"512\"/>"
+                         "<page_type size=\"1073741824\" count=\"2\"/>"),
+                   group(1, "<page_type size=\"2097152\" count=\"256\"/>"), "</object></topology>"),
+      "pools.xml");
+  ASSERT_TRUE(topology.ok()) << topology.status();
+  const Machine machine = Take(*topology, std::nullopt);
+  EXPECT_EQ(ToText(machine.gres), "hugepages-1G:2,hugepages-2M:768");
+  ASSERT_EQ(machine.numa_nodes.size(), 2U);
+  EXPECT_EQ(machine.numa_nodes[0].memory, kGibibyte * 5);
+  EXPECT_EQ(machine.numa_nodes[1].memory, Bytes(std::uint64_t{15} << 29U));
+  EXPECT_EQ(machine.memory, Bytes(std::uint64_t{25} << 29U));
+}
+
 TEST(Inventory, ADieIsOnlyTheThreadsThatWeMayUse) {
   const Machine machine = Take(Synthetic("pack:1 die:2 core:4 pu:1"), *CpuSet::Parse("2-3"));
   ASSERT_EQ(machine.dies.size(), 1U);

@@ -56,6 +56,9 @@ TEST(MemoryCapacity, TheOnlyNodeGetsAllWhenItSaysNothing) {
 TEST(MemoryCapacity, ReadsMemTotal) {
   EXPECT_EQ(ParseMemTotal("MemTotal:       24682416 kB\nMemFree: 1 kB\n"),
             Bytes(std::uint64_t{24682416} * 1024));
+  EXPECT_EQ(ParseMemTotal("MemTotal: 100 kB\nHugepagesize: 2048 kB\nHugetlb: 40 kB\n"),
+            Bytes(60 * 1024))
+      << "what lies in pools of huge pages is no memory for others";
   EXPECT_EQ(ParseMemTotal("MemFree: 1 kB\n"), std::nullopt);
   EXPECT_EQ(ParseMemTotal("MemTotal:"), std::nullopt);
 }

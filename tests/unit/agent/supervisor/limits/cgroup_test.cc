@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "agent/attempts/attempt_cgroups.h"
 #include "agent/supervisor/launch/launch.h"
@@ -25,6 +26,22 @@ namespace {
 
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
+
+TEST(CgroupTree, HugePagesAreHeldOnlyWhereMemoryIs) {
+  const TempDirectory group;
+  const auto offer = [&group](const std::string& controllers) {
+    std::ofstream(group / "cgroup.controllers") << controllers << "\n";
+    std::ofstream(group / "cgroup.subtree_control") << "\n";
+  };
+  offer("hugetlb");  // beside cgroup v1, which has the others
+  EXPECT_TRUE(PassesAllOn(group.path()));
+  offer("memory hugetlb");
+  EXPECT_FALSE(PassesAllOn(group.path()));
+  std::ofstream(group / "cgroup.subtree_control") << "memory\n";
+  EXPECT_FALSE(PassesAllOn(group.path()));
+  std::ofstream(group / "cgroup.subtree_control") << "memory hugetlb\n";
+  EXPECT_TRUE(PassesAllOn(group.path()));
+}
 
 class CgroupTest : public testing::Test {
  protected:

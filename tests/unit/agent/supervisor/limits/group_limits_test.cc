@@ -59,6 +59,17 @@ TEST(GroupLimitsTest, ItIsSlowedBelowItsMemoryOnlyWhereThatIsAskedFor) {
   EXPECT_THAT(Lines(AttemptLimits(node, Part())), ::testing::Contains("memory.high=483183810"));
 }
 
+TEST(GroupLimitsTest, OfEachPoolOfHugePagesItGetsWhatItAskedFor) {
+  NodeLimits node = Node({});
+  node.huge_pages = {"hugepages-1G", "hugepages-2M"};
+  NodeAllocation part = Part();
+  part.gres = {{"hugepages-2M", 512}};
+  EXPECT_THAT(
+      Lines(AttemptLimits(node, part)),
+      ::testing::IsSupersetOf({"hugetlb.1GB.rsvd.max=0", "hugetlb.1GB.max=0",
+                               "hugetlb.2MB.rsvd.max=1073741824", "hugetlb.2MB.max=1073741824"}));
+}
+
 TEST(GroupLimitsTest, WhatThePlanDoesNotGiveIsNotLimited) {
   NodeLimits node = Node({});
   node.pids = 0;
