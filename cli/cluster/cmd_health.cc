@@ -11,6 +11,7 @@
 #include "cli/frame/json_output.h"
 #include "cli/frame/output.h"
 #include "cli/frame/verbs.h"
+#include "cli/links/link_check.h"
 #include "cli/sheet/health_table.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/words.h"
@@ -179,8 +180,18 @@ absl::StatusOr<int> Check(const Invocation& invocation, Connection& connection, 
 absl::StatusOr<int> Health(const Invocation& invocation) {
   const bool quick = invocation.Has("quick");
   const bool burn_in = invocation.Has("burn-in");
-  if (quick && burn_in) {
-    return absl::InvalidArgumentError("--quick and --burn-in: choose one");
+  const bool links = invocation.Has("links");
+  if (quick + burn_in + links > 1) {
+    return absl::InvalidArgumentError("--quick, --burn-in and --links: choose one");
+  }
+  for (const char* option : {"rounds", "least", "drain"}) {
+    if (!links && invocation.Has(option)) {
+      return absl::InvalidArgumentError(absl::StrCat("--", option, " belongs to --links"));
+    }
+  }
+  if (links && (invocation.Has("wait") || invocation.Has("history"))) {
+    return absl::InvalidArgumentError(
+        "--links measures idle nodes, now: leave --wait and --history out");
   }
   if (invocation.Has("wait") && !quick && !burn_in) {
     return absl::InvalidArgumentError("--wait: say what to wait for: --quick or --burn-in");
@@ -190,6 +201,9 @@ absl::StatusOr<int> Health(const Invocation& invocation) {
     ASSIGN_OR_RETURN(history, ParseDigits(invocation.Value("history"), kHistoryMost));
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
+  if (links) {
+    return CheckLinks(invocation, *connection);
+  }
   if (quick || burn_in) {
     return Check(invocation, *connection, burn_in ? HealthKind::kBurnIn : HealthKind::kQuick);
   }
@@ -207,10 +221,19 @@ Verb HealthVerb() {
   verb.name = "health";
   verb.purpose = "Show what nodes are worth beside their class, or check them now";
   verb.synopsis = "[NODE…]";
-  verb.examples = {"muster health", "muster health node2", "muster health node2 --quick --wait"};
+  verb.examples = {"muster health",
+                   "muster health node2",
+                   "muster health node2 --quick --wait",
+                   "muster health --links",
+                   "muster health --links n1 n2 n3 n4 --least 90 --json",
+                   "muster submit --every 1d --wrap 'muster health --links --drain'"};
   verb.remarks =
       "With --quick or --burn-in the exit code is 0 when nothing was found, 1 when something was, "
-      "or when a job started first.\n";
+      "or when a job started first. --links takes each pair of idle nodes as a job of two ranks "
+      "of\n"
+      "the kernel pingpong; the code is 1 when a link is slow beside others of its class, or has "
+      "no\n"
+      "result.\n";
   verb.options = {
       {.name = "quick",
        .letter = 0,
@@ -229,8 +252,11 @@ Verb HealthVerb() {
       {.name = "history",
        .letter = 0,
        .metavar = "N",
-       .text = "Show the newest N checks (default: 10 of a named node)"},
-      JsonOption()};
+       .text = "Show the newest N checks (default: 10 of a named node)"}};
+  for (const Option& option : LinkOptions()) {
+    verb.options.push_back(option);
+  }
+  verb.options.push_back(JsonOption());
   verb.arguments_max = kAnyNumber;
   verb.run = Health;
   return verb;

@@ -2,7 +2,7 @@
 
 // A bundled kernel run to its end, and what it reported.
 //
-// Thread promise: one thread at a time; waits for the child. Invariant: a kernel that failed, found
+// Thread promise: any thread; waits for the child. Invariant: a kernel that failed, found
 // its own result wrong or printed no document is an error that carries its last words.
 
 #include <string>

@@ -9,8 +9,8 @@ import subprocess
 import time
 import unittest
 
-from cluster import (BIN, KERNELS, OPEN_MPI_AS_ROOT, OURS, Cluster, ClusterTest, mpirun_of_open_mpi, processes_with,
-                     program, read_file, start_up, wait_until)
+from cluster import (BIN, KERNELS, OPEN_MPI_AS_ROOT, OURS, PATIENCE, Cluster, ClusterTest, mpirun_of_open_mpi,
+                     processes_with, program, read_file, start_up, wait_until)
 from secured import OneUsersCluster
 
 RING = os.path.join(BIN, "..", "tests", "mpi_ring")
@@ -321,7 +321,7 @@ class NamespacesTest(Mpi, ClusterTest):
 
     @classmethod
     def make(cls):
-        network = Network(cls.count)
+        network = cls.network = Network(cls.count)
         cls.addClassCleanup(network.remove)
         network.make()
         cluster = OneUsersCluster(nodes=cls.count, topology=FOUR_CORES, listen=network.address(0) + ":7117")
@@ -341,6 +341,25 @@ class NamespacesTest(Mpi, ClusterTest):
         for round_number in range(ROUNDS):
             with self.subTest(round=round_number):
                 self.expect_sums(4, 4)
+
+    def test_a_node_whose_cable_is_slow_is_found_beside_the_others(self):
+        nodes = [f"node{i}" for i in range(1, 6)]
+        found = json.loads(self.cluster.muster("health", "--links", "--least", 20, "--json", *nodes,
+                                               patience=4 * PATIENCE).stdout)
+        self.assertEqual(found["bad_nodes"], [])
+        self.assertEqual(len(found["links"]), 10)
+        self.assertEqual([link for link in found["links"] if link["failure"]], [])
+        slow = ["qdisc", "add", "dev", "eth0", "root", "tbf", "rate", "200mbit", "burst", "64kb", "latency", "50ms"]
+        subprocess.run(["ip", "netns", "exec", self.network.names[3], "tc", *slow], check=True, timeout=30)
+        try:
+            done = self.cluster.muster("health", "--links", "--least", 20, *nodes, patience=4 * PATIENCE)
+        finally:
+            subprocess.run(["ip", "netns", "exec", self.network.names[3], "tc", "qdisc", "del", "dev", "eth0", "root"],
+                           check=True, timeout=30)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("Most links of node3 are slow", done.stdout)
+        self.assertNotIn("not measured", done.stdout)
+        self.nothing_left()
 
     def test_aborts_and_deaths_end_the_ranks_on_every_node(self):
         done = self.ring(4, 4, "--abort", 7, 2)

@@ -1,0 +1,127 @@
+#include "cli/links/link_verdict.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "cli/links/link_page.h"
+#include "cli/links/link_rounds.h"
+
+namespace muster::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// Four nodes below each of two leaf switches; bandwidth is 10 GB/s below one, 5 between them.
+class LinkVerdictTest : public ::testing::Test {
+ protected:
+  LinkVerdictTest() {
+    for (const char* leaf : {"leaf1", "leaf2"}) {
+      for (int i = 0; i < 4; ++i) {
+        nodes_.push_back({"n" + std::to_string(nodes_.size() + 1), {"spine", leaf}});
+      }
+    }
+    for (const LinkRound& round : LinkRounds(nodes_.size(), 100)) {
+      for (const auto& [a, b] : round) {
+        links_.push_back({.a = a,
+                          .b = b,
+                          .bandwidth = a / 4 == b / 4 ? 10e9 : 5e9,
+                          .latency = a / 4 == b / 4 ? 2e-6 : 4e-6,
+                          .failure = ""});
+      }
+    }
+  }
+  LinkReport Judged() const { return JudgeLinks(nodes_, links_, 0.8); }
+  void Slow(const std::function<bool(const MeasuredLink&)>& which, double factor) {
+    for (MeasuredLink& link : links_) {
+      link.bandwidth *= which(link) ? factor : 1;
+    }
+  }
+  std::vector<LinkNode> nodes_;
+  std::vector<MeasuredLink> links_;
+};
+
+TEST_F(LinkVerdictTest, WhatIsFarIsComparedWithWhatIsFar) {
+  const LinkReport report = Judged();
+  ASSERT_EQ(report.classes.size(), 2U);
+  EXPECT_EQ(report.classes[0].name, "below one leaf switch");
+  EXPECT_EQ(report.classes[0].links, 12U);
+  EXPECT_EQ(report.classes[0].bandwidth, 10e9);
+  EXPECT_EQ(report.classes[1].name, "1 level up");
+  EXPECT_EQ(report.classes[1].links, 16U);
+  EXPECT_THAT(report.slow, IsEmpty());
+  EXPECT_THAT(PrintLinks(nodes_, report, {}), HasSubstr("No link falls behind its class.\n"));
+}
+
+TEST_F(LinkVerdictTest, ALinkByItselfIsNamedByItsEndsAndTheirSwitch) {
+  Slow([](const MeasuredLink& link) { return link.a == 1 && link.b == 2; }, 0.4);
+  const LinkReport report = Judged();
+  ASSERT_EQ(report.slow.size(), 1U);
+  EXPECT_EQ(report.slow[0].cause, "link n2 - n3 at leaf1");
+  EXPECT_DOUBLE_EQ(report.slow[0].of_bandwidth, 0.4);
+  EXPECT_THAT(report.bad_nodes, IsEmpty());
+  EXPECT_THAT(PrintLinks(nodes_, report, {}), HasSubstr("n2 - n3    4.00 GB/s      40 %"));
+}
+
+TEST_F(LinkVerdictTest, ANodeExplainsItsLinksAndNotThoseOfOthers) {
+  Slow([](const MeasuredLink& link) { return link.a == 2 || link.b == 2; }, 0.5);
+  Slow([](const MeasuredLink& link) { return link.a == 4 && link.b == 7; }, 0.6);
+  const LinkReport report = Judged();
+  EXPECT_EQ(report.slow.size(), 8U);
+  EXPECT_THAT(report.bad_nodes, ElementsAre("n3"));
+  EXPECT_THAT(report.bad_switches, IsEmpty());
+  for (const SlowLink& slow : report.slow) {
+    EXPECT_EQ(slow.cause,
+              slow.link.a == 2 || slow.link.b == 2 ? "node n3" : "link n5 - n8 at leaf2");
+  }
+}
+
+TEST_F(LinkVerdictTest, APairOfSwitchesExplainsTheLinksBetweenThem) {
+  for (int i = 0; i < 4; ++i) {
+    nodes_.push_back({"n" + std::to_string(nodes_.size() + 1), {"spine", "leaf3"}});
+  }
+  links_.clear();
+  for (const LinkRound& round : LinkRounds(nodes_.size(), 100)) {
+    for (const auto& [a, b] : round) {
+      links_.push_back({.a = a, .b = b, .bandwidth = 5e9, .latency = 2e-6, .failure = ""});
+    }
+  }
+  Slow([](const MeasuredLink& link) { return link.a / 4 == 0 && link.b / 4 == 1; }, 0.3);
+  const LinkReport report = Judged();
+  EXPECT_EQ(report.slow.size(), 16U);
+  EXPECT_THAT(report.bad_nodes, IsEmpty());
+  EXPECT_THAT(report.bad_switches, ElementsAre("leaf1 and leaf2"));
+  EXPECT_EQ(report.slow[0].cause, "switches leaf1 and leaf2");
+}
+
+TEST_F(LinkVerdictTest, ALateLinkIsSlowAndNoiseIsNot) {
+  links_[0].latency *= 1.9;
+  links_[1].latency = links_[1].latency * 2 + 3e-6;
+  const LinkReport report = Judged();
+  ASSERT_EQ(report.slow.size(), 1U);
+  EXPECT_EQ(report.slow[0].link.a, links_[1].a);
+}
+
+TEST_F(LinkVerdictTest, TooFewLinksAreNotJudgedAndWhatFailedIsTold) {
+  nodes_ = {{"n1", {}}, {"n2", {}}, {"n3", {}}};
+  links_ = {{.a = 0, .b = 1, .bandwidth = 1e9, .latency = 1e-6, .failure = ""},
+            {.a = 0, .b = 2, .bandwidth = 9e9, .latency = 1e-6, .failure = ""},
+            {.a = 1, .b = 2, .failure = "gone"}};
+  const LinkReport report = Judged();
+  ASSERT_EQ(report.classes.size(), 1U);
+  EXPECT_EQ(report.classes[0].name, "all");
+  EXPECT_FALSE(report.classes[0].judged);
+  EXPECT_THAT(report.slow, IsEmpty());
+  const std::string page = PrintLinks(nodes_, report, {});
+  EXPECT_THAT(page, HasSubstr("too few to compare"));
+  EXPECT_THAT(page, HasSubstr("not measured: n2 - n3: gone\n"));
+  const Json document = LinksDocument(nodes_, links_, report);
+  EXPECT_TRUE(document["links"][2]["bandwidth"].is_null());
+  EXPECT_EQ(document["links"][0]["bandwidth"], 1e9);
+}
+
+}  // namespace
+}  // namespace muster::cli
