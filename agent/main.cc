@@ -23,11 +23,17 @@ absl::StatusOr<Machine> FindMachine(const AgentOptions& options, const Logger& l
   ASSIGN_OR_RETURN(Machine machine, options.topology.empty()
                                         ? topology::DiscoverMachine()
                                         : topology::ReadCapturedMachine(options.topology));
+  GresList gres = options.gres;
+  for (const GresCount& pool : machine.gres) {  // of huge pages
+    if (pool.count >= options.slices && gres.size() < kGresKinds) {
+      AddTo(gres, {{pool.name, pool.count / options.slices}});
+    }
+  }
   machine.tmp = topology::TmpSize();  // jobs' files are here, whatever machine is played
   if (options.slices > 1) {
     ASSIGN_OR_RETURN(machine, topology::SliceMachine(machine, options.slice, options.slices));
   }
-  machine.gres = options.gres;
+  machine.gres = std::move(gres);
   log.Info("agent", absl::StrCat(options.name, ": ", topology::DescribeMachine(machine)));
   for (const std::string& remark : machine.remarks) {
     log.Warning("agent", remark);

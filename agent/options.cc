@@ -13,6 +13,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "agent/attempts/attempt_cgroups.h"
 #include "agent/supervisor/launch/pam_session.h"
@@ -37,6 +38,7 @@ constexpr std::chrono::seconds kSampleLeast{5};
 constexpr std::chrono::seconds kSampleMost{30};
 // Room for a few images as large as those of the GPU vendors are.
 constexpr std::uint64_t kImageCacheDefault = std::uint64_t{100} << 30;
+constexpr std::int64_t kDscpMost = 63;
 
 std::string HostName() {
   std::array<char, 256> name = {};
@@ -179,6 +181,42 @@ absl::Status ReadContainers(ConfigFile& file, ContainerSettings& containers) {
   return absl::OkStatus();
 }
 
+bool IsNic(const std::string& name) {
+  return name.find('/') == std::string::npos &&
+         (access(absl::StrCat("/sys/class/net/", name).c_str(), F_OK) == 0 ||
+          access(absl::StrCat("/sys/class/infiniband/", name).c_str(), F_OK) == 0);
+}
+
+// [network.class.NAME]: nics, dscp, rate.
+absl::Status ReadNetworkClasses(ConfigFile& file, NetworkClasses& classes) {
+  constexpr const char* kTable = "network.class";
+  for (const std::string& name : file.KeysUnder(kTable)) {
+    const std::string key = absl::StrCat(kTable, ".", name);
+    if (std::find(kTrafficClasses.begin(), kTrafficClasses.end(), name) == kTrafficClasses.end()) {
+      return file.ErrorAt(key, absl::StrCat("is no class of traffic: use one of ",
+                                            absl::StrJoin(kTrafficClasses, ", ")));
+    }
+    NetworkClass one;
+    one.name = name;
+    RETURN_IF_ERROR(file.ReadStrings(key + ".nics", &one.nics));
+    const auto unknown = std::find_if_not(one.nics.begin(), one.nics.end(), IsNic);
+    if (unknown != one.nics.end()) {
+      return file.ErrorAt(key + ".nics",
+                          absl::StrCat("this machine has no NIC ", Quote(*unknown),
+                                       ": see /sys/class/net and /sys/class/infiniband"));
+    }
+    std::int64_t dscp = 0;
+    RETURN_IF_ERROR(file.ReadInteger(key + ".dscp", {0, kDscpMost}, &dscp));
+    one.dscp = static_cast<std::uint32_t>(dscp);
+    RETURN_IF_ERROR(file.ReadSize(key + ".rate", &one.rate));
+    if (one.rate > 0 && name == kCollectives) {
+      return file.ErrorAt(key + ".rate", "what ranks exchange is not paced; leave it out");
+    }
+    classes.push_back(std::move(one));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status ReadAgentFile(const std::string& path, AgentOptions& options) {
@@ -209,8 +247,10 @@ absl::Status ReadAgentFile(const std::string& path, AgentOptions& options) {
   RETURN_IF_ERROR(file.ReadString("tls.key", &options.tls.key));
   RETURN_IF_ERROR(file.ReadString("tls.authority", &options.tls.authority));
   RETURN_IF_ERROR(file.ReadBool("private_tmp", &options.private_tmp));
+  RETURN_IF_ERROR(file.ReadBool("mps", &options.mps));
   RETURN_IF_ERROR(ReadPamService(file, options.pam_service));
   RETURN_IF_ERROR(ReadContainers(file, options.containers));
+  RETURN_IF_ERROR(ReadNetworkClasses(file, options.network));
   RETURN_IF_ERROR(file.ReadDuration("sample_interval", &options.sample_interval));
   if (options.sample_interval < kSampleLeast || options.sample_interval > kSampleMost) {
     return file.ErrorAt("sample_interval", "expected from \"5s\" to \"30s\"");
@@ -249,8 +289,9 @@ struct Texts {
 void AddPlace(CLI::App& app, AgentOptions& options) {
   app.add_option("--config", options.file,
                  "settings, TOML: the options' names with underscores, [tls], [prolog], [epilog], "
-                 "[step_prolog], [step_epilog], [containers], reboot, sample_interval, "
-                 "gpu_jobs, pam_service; SIGHUP reads "
+                 "[step_prolog], [step_epilog], [containers], [network.class.NAME], reboot, "
+                 "sample_interval, "
+                 "gpu_jobs, mps, pam_service; SIGHUP reads "
                  "features, weight and "
                  "the scripts again");
   app.add_option("--state", options.state, "directory for what the agent keeps");

@@ -14,6 +14,7 @@
 #include "absl/status/status.h"
 #include "agent/link/controller_address.h"
 #include "agent/supervisor/attempt/container_order.h"
+#include "agent/supervisor/attempt/network_class.h"
 #include "agent/supervisor/attempt/site_script.h"
 #include "scheduler/model/value/gres.h"
 
@@ -44,6 +45,8 @@ struct AgentOptions {
   std::string pam_service;       // in whose session jobs run; empty: in none
   bool private_tmp = false;      // each job has a /tmp and a /dev/shm of its own
   ContainerSettings containers;  // [containers]
+  NetworkClasses network;        // [network.class.NAME]
+  bool mps = true;               // CUDA's MPS is started for jobs that share GPUs
   int ready_fd = -1;
   std::string kernels;                   // the directory of the bundled kernels
   std::string supervisor;                // the program

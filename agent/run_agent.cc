@@ -4,6 +4,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <optional>
@@ -211,6 +212,21 @@ void AddDevices(const Machine& machine, bool grouped, NodeLimits* limits) {
   }
 }
 
+// Jobs are held to the huge pages that they asked for, where the node has pools of such.
+void AddHugePages(const Machine& machine, NodeLimits* limits) {
+  constexpr const char* kController = "hugetlb";
+  for (const GresCount& gres : machine.gres) {
+    if (IsHugePages(gres)) {
+      limits->huge_pages.push_back(gres.name);
+    }
+  }
+  if (limits->huge_pages.empty()) {
+    std::erase(limits->held, kController);
+  } else if (!limits->Holds(kController)) {
+    limits->missing.push_back({kController, "its control group does not offer it"});
+  }
+}
+
 // Where attempts' directories may lie in memory. On a cluster they stay on the disk: other users
 // own files in them, and could fill what the whole machine needs. So they do with a private /tmp,
 // which lies there, too.
@@ -220,6 +236,20 @@ std::string MemoryFor(const AgentOptions& options) {
   }
   const char* runtime = getenv("XDG_RUNTIME_DIR");  // NOLINT(concurrency-mt-unsafe): before threads
   return FindMemory(geteuid(), runtime == nullptr ? "" : runtime).value_or("");
+}
+
+// Where MPS's daemons have their directories; empty: none is started.
+std::string MpsPlace(const AgentOptions& options, const Machine& machine) {
+  const bool any = std::any_of(machine.gpus.begin(), machine.gpus.end(),
+                               [](const Gpu& gpu) { return gpu.vendor == GpuVendor::kNvidia; });
+  if (!options.mps || !machine.enforced || !machine.mps.empty() || !any) {
+    return "";
+  }
+  // NOLINTBEGIN(concurrency-mt-unsafe): before threads
+  const char* const path = getenv("PATH");
+  const char* const runtime = getenv("XDG_RUNTIME_DIR");
+  // NOLINTEND(concurrency-mt-unsafe)
+  return MpsBase(options.name, path == nullptr ? "" : path, runtime == nullptr ? "" : runtime);
 }
 
 absl::StatusOr<StateDirectory> OpenState(const AgentOptions& options, const Logger& log) {
@@ -234,10 +264,11 @@ absl::StatusOr<StateDirectory> OpenState(const AgentOptions& options, const Logg
 NodeLimits MakeLimits(const AgentOptions& options, const Machine& machine, bool grouped,
                       LimitSet set) {
   if (!machine.enforced) {
-    return {NoLimits(machine.why_not_enforced), 0, 0, {}};
+    return {NoLimits(machine.why_not_enforced), 0, 0, {}, {}};
   }
-  NodeLimits limits{std::move(set), options.pids, options.memory_high, {}};
+  NodeLimits limits{std::move(set), options.pids, options.memory_high, {}, {}};
   AddDevices(machine, grouped, &limits);
+  AddHugePages(machine, &limits);
   return limits;
 }
 
@@ -323,6 +354,8 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   config.features = options.features;
   const std::string criu = machine.enforced ? WorkingCriu(options, log) : "";
   config.attempts.containers = WorkingContainers(options, log);
+  config.attempts.network = options.network;
+  config.attempts.mps_base = MpsPlace(options, machine);
   const bool containers = !config.attempts.containers.runtime.empty();
   config.discovered =
       DiscoveredFeatures(machine, FlagsOfThisProcessor(),

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <set>
 #include <utility>
 
 #include "absl/strings/ascii.h"
@@ -95,6 +96,10 @@ Attempts::Attempts(EventLoop& loop, const Clock& clock, const Logger& log, State
              {.program = config_.supervisor,
               .environment = config_.environment,
               .trash = state.trash()}),
+      mps_(log, children_,
+           {.supervisor = config_.supervisor,
+            .environment = config_.environment,
+            .base = config_.mps_base}),
       calls_(loop, log, state, config_.answer_within),
       clearing_(loop, log, children_, [this](const AttemptKey& key) { EndLost(key); }) {}
 
@@ -115,6 +120,7 @@ absl::Status Attempts::Recover() {
       attempt.cgroup = order->cgroup;
       attempt.elastic = order->launch.spec.elastic;
       attempt.allocation = PartOf(order->launch);
+      attempt.mps = mps_.IsOurs(order->machine.mps) ? order->machine.mps : "";
     }
     Settle(key);
   }
@@ -135,8 +141,14 @@ absl::Status Attempts::Launch(SupervisorOrder order, const NodeAllocation& alloc
   order.private_tmp = config_.private_tmp;
   const bool share = order.containers.share && config_.containers.share;
   order.containers = config_.containers;
+  order.network = config_.network;
   order.containers.share = share;
   LocalAttempt& attempt = attempts_[key];
+  if (!order.launch.spec.request.gpu_share.zero()) {
+    order.machine.mps = mps_.Serve(order.launch.spec.user.uid, order.launch.spec.user.gid,
+                                   order.machine, allocation);
+    attempt.mps = mps_.IsOurs(order.machine.mps) ? order.machine.mps : "";
+  }
   attempt.allocation = allocation;
   attempt.cgroup = order.cgroup;
   attempt.elastic = order.launch.spec.elastic;
@@ -257,6 +269,13 @@ void Attempts::Check() {
       Settle(key);
     }
   }
+  std::set<std::string> used;
+  for (const auto& [key, attempt] : attempts_) {
+    if (!attempt.mps.empty() && attempt.phase != Phase::kEnded) {
+      used.insert(attempt.mps);
+    }
+  }
+  mps_.Keep(used);
 }
 
 void Attempts::Settle(const AttemptKey& key) {

@@ -18,6 +18,7 @@
 #include "absl/status/status.h"
 #include "agent/attempts/attempt_cgroups.h"
 #include "agent/attempts/children.h"
+#include "agent/attempts/mps_daemons.h"
 #include "agent/attempts/orphans.h"
 #include "agent/attempts/passed_order.h"
 #include "agent/attempts/place/attempt_key.h"
@@ -43,6 +44,8 @@ class Attempts {
     SiteScripts scripts;                   // run around jobs and steps
     bool private_tmp = false;              // each has a /tmp and a /dev/shm of its own
     ContainerSettings containers;          // for jobs in containers
+    NetworkClasses network;                // the node's
+    std::string mps_base;  // where MPS's daemons have their directories; empty: none
     AttemptCgroups cgroups;
     NodeLimits limits;                               // what attempts are held to
     std::chrono::milliseconds answer_within{10000};  // a supervisor's answer to an order
@@ -97,6 +100,7 @@ class Attempts {
     Phase phase = Phase::kUnsettled;
     NodeAllocation allocation;
     std::string cgroup;
+    std::string mps;  // the pipe directory of a daemon of ours that it uses
     bool elastic = false;
     pid_t child = 0;                         // the supervisor, where we spawned it
     pid_t supervisor = 0;                    // the same, or the one that was adopted
@@ -134,6 +138,7 @@ class Attempts {
   Children children_;
   SupervisorStarts starts_;
   TrashSweep sweep_;
+  MpsDaemons mps_;
   std::map<AttemptKey, LocalAttempt> attempts_;
   SupervisorCalls calls_;  // from here on: what calls into the attempts
   Clearing clearing_;

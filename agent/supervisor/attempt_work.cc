@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "agent/supervisor/launch/mps_control.h"
 #include "agent/supervisor/mpirun/host_file.h"
 #include "scheduler/base/status.h"
 
@@ -12,6 +13,7 @@ namespace muster::agent {
 namespace {
 
 constexpr StepId kRunStep{1};
+constexpr Duration kMpsPatience{5'000};
 
 }  // namespace
 
@@ -57,6 +59,7 @@ absl::Status AttemptWork::Start() {
   const LaunchOrder& launch = here_.order.launch;
   ASSIGN_OR_RETURN(node_index_, FindNode(launch.allocation, here_.order.node_name));
   RETURN_IF_ERROR(parts_.confinement.OpenSession());
+  AwaitSharing();
   steps_.ListenToInnerRanks(node_index_);
   ListenToValues();
   if (launch.spec.kind == JobKind::kRun) {
@@ -72,6 +75,18 @@ absl::Status AttemptWork::Start() {
     ReportStarted();
   }
   return absl::OkStatus();
+}
+
+// What finds no MPS at its start has the GPU to itself by turns, and is held to nothing.
+void AttemptWork::AwaitSharing() const {
+  const std::string& mps = here_.order.machine.mps;
+  if (here_.order.launch.spec.request.gpu_share.zero() || mps.empty()) {
+    return;
+  }
+  if (const absl::Status there = AwaitMps(parts_.confinement.user(), mps, kMpsPatience);
+      !there.ok()) {
+    here_.log.Warning("supervisor", std::string(there.message()));
+  }
 }
 
 void AttemptWork::ListenToValues() {

@@ -63,6 +63,7 @@ class AttemptWork {
 
  private:
   absl::Status Start();
+  void AwaitSharing() const;
   void ListenToValues();
   void BeginRun();
   absl::Status StartStep(const StepOrder& order);

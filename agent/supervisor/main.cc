@@ -1,5 +1,6 @@
 // muster-supervisor --dir ATTEMPT_DIRECTORY: owns one job attempt on one node until nothing of it
 // is left. With --epilog instead of --dir: runs the site's epilog of one whose supervisor died.
+// --mps DIRECTORY, --mps-quit DIRECTORY: MPS's control daemon, as the directory's owner.
 // --sweep DIRECTORY: removes what attempts left there; --pmix DIRECTORY: serves PMIx (pmix_host.h).
 // --prepared ROOM: makes copies of itself for the agent at its descriptor 3 (prepared.h); the word
 // is only room for what the copies show as their arguments.
@@ -10,6 +11,7 @@
 #include <string_view>
 
 #include "agent/supervisor/attempt/attempt_directory.h"
+#include "agent/supervisor/launch/mps_control.h"
 #include "agent/supervisor/pmix/pmix_host.h"
 #include "agent/supervisor/prepared.h"
 #include "agent/supervisor/supervise.h"
@@ -28,6 +30,9 @@ int main(int argc, char** argv) {
   const std::string_view what = argc == 3 ? argv[1] : "";
   if (what == "--pmix") {
     return muster::agent::ServePmix(STDERR_FILENO + 1, argv[2]);
+  }
+  if (what == muster::agent::kMpsServe || what == muster::agent::kMpsQuit) {
+    return muster::agent::RunMpsControl(argv[2], what == muster::agent::kMpsQuit);
   }
   if (what == "--prepared") {
     return muster::agent::MakeCopies(argc, argv);

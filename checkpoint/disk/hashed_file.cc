@@ -1,7 +1,9 @@
 #include "checkpoint/disk/hashed_file.h"
 
 #include <algorithm>
+#include <chrono>
 #include <string>
+#include <thread>
 
 #include "checkpoint/disk/own_file.h"
 
@@ -57,9 +59,18 @@ Result<std::uint64_t> HashFile(Disk& disk, int fd, std::uint64_t size) {
   return {checksum.value(), error};
 }
 
-Error CopyInto(Disk& disk, int from, std::uint64_t size, HashedFile* to) {
+Error CopyInto(Disk& disk, int from, std::uint64_t size, HashedFile* to, std::uint64_t rate) {
+  const auto begun = std::chrono::steady_clock::now();
+  std::uint64_t copied = 0;
   return ForEachPiece(disk, from, size, [&](const char* bytes, std::uint64_t length) {
-    return to->Append(bytes, length);
+    Error error = to->Append(bytes, length);
+    copied += length;
+    if (rate > 0 && !error.failed()) {
+      const std::chrono::duration<double> due(static_cast<double>(copied) /
+                                              static_cast<double>(rate));
+      std::this_thread::sleep_until(begun + due);
+    }
+    return error;
   });
 }
 

@@ -34,7 +34,8 @@ class HashedFile {
 // The checksum of the `size` bytes that `fd` begins with; kCorrupt when it has fewer.
 Result<std::uint64_t> HashFile(Disk& disk, int fd, std::uint64_t size);
 
-// Appends the `size` bytes that `from` begins with.
-Error CopyInto(Disk& disk, int from, std::uint64_t size, HashedFile* to);
+// Appends the `size` bytes that `from` begins with; no more than `rate` a second, 0: as fast as it
+// goes.
+Error CopyInto(Disk& disk, int from, std::uint64_t size, HashedFile* to, std::uint64_t rate = 0);
 
 }  // namespace muster::checkpoint

@@ -24,7 +24,7 @@ std::string ArrivalOf(const Manifest& manifest) {
 
 // Copies the shard into the new file `name`, flushes it, and reads it back.
 Error CopyVerified(Disk& disk, int directory, const std::string& name, const Shard& shard,
-                   const ShardSeal& seal) {
+                   const ShardSeal& seal, std::uint64_t rate) {
   OpenFile file(
       disk, disk.OpenAt(directory, name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                         kPrivateFile));
@@ -32,7 +32,7 @@ Error CopyVerified(Disk& disk, int directory, const std::string& name, const Sha
     return SystemError(name + ": create", errno);
   }
   HashedFile hashed(disk, file.get());
-  if (Error error = shard.CopyTo(&hashed); error.failed()) {
+  if (Error error = shard.CopyTo(&hashed, rate); error.failed()) {
     return MakeError(error.fault, name + ": " + error.text);
   }
   if (hashed.checksum() != seal.checksum) {
@@ -77,7 +77,7 @@ Result<bool> Arrivals::Place(const Manifest& manifest, std::uint32_t rank,
   const std::string name = ShardName(rank);
   const std::string partial = name + ".tmp";
   disk.UnlinkAt(directory.get(), partial.c_str(), 0);
-  Error error = CopyVerified(disk, directory.get(), partial, shard.value, seal);
+  Error error = CopyVerified(disk, directory.get(), partial, shard.value, seal, rate_);
   if (!error.failed() && disk.RenameAt(directory.get(), partial.c_str(), name.c_str()) != 0) {
     error = SystemError(partial + ": rename", errno);
   }

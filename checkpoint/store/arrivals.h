@@ -14,7 +14,9 @@ namespace muster::checkpoint {
 class Arrivals {
  public:
   // `store` outlives this.
-  explicit Arrivals(Store* store) : store_(store), directory_(&store->directory()) {}
+  // Copies take no more than `rate` bytes a second; 0: as fast as it goes.
+  explicit Arrivals(Store* store, std::uint64_t rate = 0)
+      : store_(store), directory_(&store->directory()), rate_(rate) {}
 
   // Whether this very generation is complete here; kForeign when another one bears its number.
   Result<bool> HasSame(const Manifest& manifest) const;
@@ -33,6 +35,7 @@ class Arrivals {
 
   Store* store_;
   const StoreDirectory* directory_;
+  std::uint64_t rate_;
 };
 
 }  // namespace muster::checkpoint

@@ -36,7 +36,7 @@ Result<bool> FlushOne(const FlushPlan& plan, std::uint64_t generation, Disk& dis
   if (!shared.ok()) {
     return {false, shared.error};
   }
-  Arrivals arrivals(&shared.value);
+  Arrivals arrivals(&shared.value, plan.rate);
   const Result<bool> same = arrivals.HasSame(manifest.value);
   if (!same.ok() || same.value) {
     return {false, same.error};

@@ -23,8 +23,9 @@ struct FlushPlan {
   std::string local;   // one rank's
   std::string shared;  // of all ranks
   std::uint32_t rank = 0;
-  Retention retention;   // in the shared directory
-  std::string progress;  // the page on which it tells how long each took; "": none
+  Retention retention;     // in the shared directory
+  std::string progress;    // the page on which it tells how long each took; "": none
+  std::uint64_t rate = 0;  // bytes a second at the most; 0: as fast as it goes
 };
 
 // Flushes what the local level's queue holds, the oldest first, until it is empty, or another
@@ -34,8 +35,8 @@ Error FlushAll(const FlushPlan& plan, Disk& disk = Disk::Real());
 // Starts `program` with the plan, and does not wait for it. kSystem: it cannot be started.
 Error StartFlush(const std::string& program, const FlushPlan& plan);
 
-// The helper: words as StartFlush gives them. Exit status 0, 1 when something went wrong, 2 for bad
-// usage.
+// The helper: words as StartFlush gives them; MUSTER_CHECKPOINT_RATE is the plan's rate. Exit
+// status 0, 1 when something went wrong, 2 for bad usage.
 int FlushMain(int argc, char** argv);
 
 }  // namespace muster::checkpoint

@@ -43,6 +43,9 @@ bool Parse(int argc, char** argv, FlushPlan* plan) {
   plan->retention.age_s = static_cast<double>(NumberOf(argv[6], &good));
   plan->retention.bytes = NumberOf(argv[7], &good);
   plan->progress = argc > kWords ? argv[kWords] : "";
+  if (const char* rate = std::getenv("MUSTER_CHECKPOINT_RATE"); rate != nullptr) {
+    plan->rate = NumberOf(rate, &good);
+  }
   return good && plan->rank < kRanksMax && plan->retention.keep > 0;
 }
 

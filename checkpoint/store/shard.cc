@@ -210,8 +210,8 @@ Error Shard::ReadRaw(std::uint64_t offset, void* bytes, std::uint64_t size) cons
   return there > 0 ? ReadFully(*disk_, file_.get(), bytes, there, offset) : Error();
 }
 
-Error Shard::CopyTo(HashedFile* to) const {
-  return CopyInto(*disk_, file_.get(), seal_.bytes, to);
+Error Shard::CopyTo(HashedFile* to, std::uint64_t rate) const {
+  return CopyInto(*disk_, file_.get(), seal_.bytes, to, rate);
 }
 
 }  // namespace muster::checkpoint

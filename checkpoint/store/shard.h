@@ -82,7 +82,7 @@ class Shard {
   Error ReadRaw(std::uint64_t offset, void* bytes, std::uint64_t size) const;
 
   // All of the file, as it lies there.
-  Error CopyTo(HashedFile* to) const;
+  Error CopyTo(HashedFile* to, std::uint64_t rate = 0) const;
 
  private:
   Shard(Disk& disk, OpenFile file, ShardSeal seal)

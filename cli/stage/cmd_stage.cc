@@ -1,9 +1,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <iostream>
+#include <thread>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "cli/controller/controller.h"
 #include "cli/controller/query/job_history.h"
@@ -32,6 +35,20 @@ struct Copied {
   std::string files = {};  // "12 files, 3 of them there already"; "" where rclone knows
 };
 
+// `tell`, which waits where the copy is faster than [network.class.staging] of the node lets it be.
+TellBytes Paced(const Environment& environment, const TellBytes& tell) {
+  double rate = 0;
+  if (!absl::SimpleAtod(environment.Get("MUSTER_STAGING_RATE"), &rate) || rate <= 0) {
+    return tell;
+  }
+  return [tell, rate, begun = std::chrono::steady_clock::now()](std::uint64_t done,
+                                                                std::uint64_t total) {
+    tell(done, total);
+    std::this_thread::sleep_until(begun +
+                                  std::chrono::duration<double>(static_cast<double>(done) / rate));
+  };
+}
+
 absl::StatusOr<Copied> Copy(const Environment& environment, const std::string& from,
                             const std::string& to, const TellBytes& tell) {
   if (IsRemotePlace(from) || IsRemotePlace(to)) {
@@ -40,7 +57,8 @@ absl::StatusOr<Copied> Copy(const Environment& environment, const std::string& f
   }
   const std::string job = environment.Get("MUSTER_JOB_ID");
   ASSIGN_OR_RETURN(const CopiedTree tree,
-                   CopyTree(from, to, job.empty() ? absl::StrCat("p", getpid()) : job, tell));
+                   CopyTree(from, to, job.empty() ? absl::StrCat("p", getpid()) : job,
+                            Paced(environment, tell)));
   for (const std::string& path : tree.left_out) {
     std::cerr << "muster stage: " << Printable(path)
               << ": is left out: neither file, directory nor link" << std::endl;

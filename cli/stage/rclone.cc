@@ -106,9 +106,12 @@ absl::StatusOr<std::uint64_t> CopyByRclone(const std::string& from, const std::s
   const UniqueFd nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
   SpawnRequest request;
   request.program = *program;
-  request.arguments = {
-      "rclone", "copyto", "--use-json-log", "--stats-log-level=NOTICE", "--stats=1s", "--",
-      from,     to};
+  request.arguments = {"rclone", "copyto", "--use-json-log", "--stats-log-level=NOTICE",
+                       "--stats=1s"};
+  if (const std::string rate = environment.Get("MUSTER_STAGING_RATE"); !rate.empty()) {
+    request.arguments.push_back(absl::StrCat("--bwlimit=", rate, "B"));  // bytes a second
+  }
+  request.arguments.insert(request.arguments.end(), {"--", from, to});
   request.environment = environment.entries();
   request.fds = {{nothing.get(), STDIN_FILENO}, {said.get(), STDERR_FILENO}};
   ASSIGN_OR_RETURN(const pid_t rclone, Spawn(request));

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import unittest
 
-from cluster import Cluster, ClusterTest
+from cluster import Cluster, ClusterTest, processes_with, read_file, wait_until
 
 # Bytes per GPU, and turns, of the all-reduce that is timed.
 NCCL = """
@@ -41,6 +41,58 @@ def uuids():
 def has_torch():
     return subprocess.run([sys.executable, "-c", "import torch; assert torch.cuda.is_available()"],
                           stderr=subprocess.DEVNULL, check=False).returncode == 0
+
+
+# How much of its GPU a process has: multiprocessors, and whether three quarters of the memory can be had.
+HALF = """
+import ctypes, sys, time
+cuda = ctypes.CDLL("libcuda.so.1")
+def do(name, *words):
+    return getattr(cuda, name)(*words)
+context, count, all_of_it, free, room = (ctypes.c_void_p(), ctypes.c_int(), ctypes.c_size_t(), ctypes.c_size_t(),
+                                         ctypes.c_uint64())
+assert do("cuInit", 0) == 0 and do("cuCtxCreate_v2", ctypes.byref(context), 0, 0) == 0
+assert do("cuDeviceGetAttribute", ctypes.byref(count), 16, 0) == 0
+assert do("cuMemGetInfo_v2", ctypes.byref(free), ctypes.byref(all_of_it)) == 0
+much = do("cuMemAlloc_v2", ctypes.byref(room), ctypes.c_size_t(all_of_it.value // 4 * 3)) == 0
+print(count.value, much, flush=True)
+time.sleep(float(sys.argv[1]))
+"""
+
+
+@unittest.skipIf(not uuids() or shutil.which("nvidia-cuda-mps-control") is None,
+                 "NO GPU HERE, or no nvidia-cuda-mps-control")
+class GpuShareTest(ClusterTest):
+    own = True
+
+    def make(self):
+        return Cluster(nodes=1).start()
+
+    @staticmethod
+    def daemons():
+        return [pid for pid, command in processes_with("nvidia-cuda-mps-control", in_environment=False).items()
+                if command.startswith("nvidia-cuda-mps-control -f")]
+
+    def test_jobs_that_share_a_gpu_have_a_part_each_by_an_mps_that_ends_with_them(self):
+        with open(os.path.join(self.cluster.work, "half.py"), "w", encoding="utf-8") as file:
+            file.write(HALF)
+        whole = self.cluster.must("run", "-G", 1, sys.executable, "half.py", 0).split()
+        self.assertEqual(whole[1], "True")
+        self.assertEqual(self.daemons(), [])
+        jobs = [self.cluster.submit("--gpu-share=0.5", "-o", f"{name}.out", "--wrap",
+                                    f"{sys.executable} half.py 12") for name in "ab"]
+        said = [os.path.join(self.cluster.work, f"{name}.out") for name in "ab"]
+        wait_until(lambda: all(read_file(path).split() for path in said), "a half said nothing")
+        self.assertEqual(len(self.daemons()), 1, "one user, one GPU: one daemon")
+        for path in said:
+            count, much = read_file(path).decode().split()
+            self.assertLessEqual(int(count), int(whole[0]) // 2 + 1)
+            self.assertEqual(much, "False")
+        self.cluster.agents[0].kill()
+        self.cluster.agents[0].start()
+        self.assertEqual(len(self.daemons()), 1, "it outlives the agent, as jobs do")
+        self.assertEqual([row["state"] for row in self.cluster.wait_ended(*jobs)], ["COMPLETED"] * 2)
+        wait_until(lambda: not self.daemons(), "MPS runs on though no job needs it")
 
 
 @unittest.skipIf(not uuids(), "NO GPU HERE")

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "agent/supervisor/attempt/container_order.h"
 #include "agent/supervisor/attempt/limit_set.h"
+#include "agent/supervisor/attempt/network_class.h"
 #include "agent/supervisor/attempt/site_script.h"
 #include "scheduler/model/job/order.h"
 #include "scheduler/model/machine/machine.h"
@@ -36,6 +37,7 @@ struct SupervisorOrder {
   // Of an elastic job: until then, by the clock of time since boot, the controller has heard us.
   std::int64_t lease_until_ms = 0;
   ContainerSettings containers = {};  // for jobs in containers
+  NetworkClasses network = {};        // the node's
   // What the supervisor knows by itself, and no file holds: paths, empty where there is none.
   std::string checkpoint_hints;
   std::string checkpoint_progress;
@@ -57,7 +59,8 @@ struct SupervisorOrder {
         Field{"private_tmp", &SupervisorOrder::private_tmp},
         Field{"lease_until", &SupervisorOrder::lease_until_ms},
         Field{"pmix_patterns", &SupervisorOrder::pmix_patterns},
-        Field{"containers", &SupervisorOrder::containers});
+        Field{"containers", &SupervisorOrder::containers},
+        Field{"network", &SupervisorOrder::network});
   }
 };
 

@@ -1,7 +1,6 @@
 #include "agent/supervisor/variables/device_environment.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -54,32 +53,6 @@ void AddShare(const SupervisorOrder& order, const NodeAllocation& node,
          library->HoldTo(share, order.machine, whole->gpus.front().gpu)) {
       variables.push_back({std::move(each.name), std::move(each.value), false});
     }
-  }
-}
-
-// The name of the rank's NIC, if UCX and NCCL know it.
-std::string FabricName(const Machine& machine, const RankPlacement& rank) {
-  const bool known = rank.nic > 0 && rank.nic <= machine.nics.size();
-  return known && machine.nics[rank.nic - 1].fabric ? machine.nics[rank.nic - 1].name : "";
-}
-
-// NCCL's list is the same for all ranks of the node: each finds its own NIC among them, and NCCL
-// wants them to agree.
-void AddNics(const Machine& machine, const NodeAllocation& node, const RankPlacement& rank,
-             std::vector<DeviceVariable>& variables) {
-  if (!machine.enforced) {
-    return;  // a played machine's NICs are not here
-  }
-  std::set<std::string> names;
-  for (const RankPlacement& each : node.ranks) {
-    names.insert(FabricName(machine, each));
-  }
-  names.erase("");
-  if (const std::string own = FabricName(machine, rank); !own.empty()) {
-    variables.push_back({"UCX_NET_DEVICES", own + ":1", true});
-  }
-  if (!names.empty()) {
-    variables.push_back({"NCCL_IB_HCA", absl::StrCat("=", absl::StrJoin(names, ",")), true});
   }
 }
 
@@ -146,9 +119,7 @@ std::vector<DeviceVariable> DeviceVariables(const SupervisorOrder& order,
     }
   }
   AddShare(order, node, variables);
-  if (rank != nullptr) {
-    AddNics(machine, node, *rank, variables);
-  }
+  AddNetworkVariables(order, node, rank, variables);
   return variables;
 }
 

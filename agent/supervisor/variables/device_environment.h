@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "agent/supervisor/attempt/order_file.h"
+#include "agent/supervisor/variables/network_variables.h"
 #include "scheduler/model/machine/allocation.h"
 #include "scheduler/model/machine/machine.h"
 
@@ -30,14 +31,8 @@ std::vector<std::string> GpuNames(const Machine& machine, const std::vector<std:
 std::vector<std::string> VisibleGpus(const SupervisorOrder& order, const NodeAllocation& node,
                                      const RankPlacement* rank);
 
-struct DeviceVariable {
-  std::string name;
-  std::string value;
-  bool yields = false;  // the user's own goes before it
-};
-
 // What shows a process its GPUs, such as CUDA_VISIBLE_DEVICES; for a share of a GPU what holds its
-// users to it; for a rank also UCX_NET_DEVICES and NCCL_IB_HCA.
+// users to it; and those of the network.
 std::vector<DeviceVariable> DeviceVariables(const SupervisorOrder& order,
                                             const NodeAllocation& node, const RankPlacement* rank);
 

@@ -36,6 +36,35 @@ class AgentOptionsTest : public ::testing::Test {
   TempDirectory directory_;
 };
 
+TEST_F(AgentOptionsTest, ClassesOfTrafficSayByWhichNicsAndHowFast) {
+  Write(
+      "controller = \"unix:/c\"\n[network.class.checkpoints]\nnics = [\"lo\"]\nrate = \"200M\"\n"
+      "[network.class.collectives]\ndscp = 26\n");
+  const NetworkClasses classes = Parse({"--state", "/s"}).options.network;
+  EXPECT_THAT(classes,
+              ElementsAre(NetworkClass{.name = "checkpoints", .nics = {"lo"}, .rate = 200U << 20},
+                          NetworkClass{.name = "collectives", .nics = {}, .dscp = 26}))
+      << said_;
+}
+
+TEST_F(AgentOptionsTest, AClassOfTrafficThatCannotBeIsRefusedInOneLine) {
+  const auto said = [this](const std::string& lines) {
+    Write("controller = \"unix:/c\"\n[network.class." + lines + "\n");
+    EXPECT_EQ(Parse({"--state", "/s"}).exit_code, 2);
+    return said_;
+  };
+  EXPECT_THAT(said("storage]\ndscp = 1"),
+              HasSubstr("agent.toml:2: network.class.storage: is no class of traffic: use one of "
+                        "collectives, checkpoints, staging"));
+  EXPECT_THAT(said("staging]\nnics = [\"none7\"]"),
+              HasSubstr("agent.toml:3: network.class.staging.nics: this machine has no NIC "));
+  EXPECT_THAT(said("staging]\nnics = [\"../net/lo\"]"), HasSubstr("this machine has no NIC "));
+  EXPECT_THAT(said("staging]\ndscp = 64"), HasSubstr("network.class.staging.dscp"));
+  EXPECT_THAT(said("staging]\nspeed = 1"), HasSubstr("network.class.staging.speed"));
+  EXPECT_THAT(said("collectives]\nrate = \"1G\""),
+              HasSubstr("network.class.collectives.rate: what ranks exchange is not paced"));
+}
+
 TEST_F(AgentOptionsTest, AFileSaysWhatTheCommandLineDoesNot) {
   Write(R"(
 controller = "unix:/run/c.sock"

@@ -27,12 +27,13 @@ TEST(Rclone, ItsLogSaysHowFarItIsAndWhatWentWrong) {
 class RcloneProgram : public testing::Test {
  protected:
   // One that is a script.
-  absl::StatusOr<std::uint64_t> CopyBy(const std::string& script) {
+  absl::StatusOr<std::uint64_t> CopyBy(const std::string& script, const std::string& rate = "") {
     const std::string path = directory_ / "rclone";
     std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
     chmod(path.c_str(), 0700);
     return CopyByRclone("s3:b/a", "/a",
-                        Environment(std::vector<std::string>{"PATH=" + (directory_ / "")}),
+                        Environment(std::vector<std::string>{"PATH=" + (directory_ / ""),
+                                                             "MUSTER_STAGING_RATE=" + rate}),
                         [this](std::uint64_t done, std::uint64_t) { told_ = done; });
   }
 
@@ -46,6 +47,10 @@ TEST_F(RcloneProgram, IsAskedToCopyAndFollowed) {
       "echo '{\"stats\":{\"bytes\":7,\"totalBytes\":7}}' >&2");
   EXPECT_EQ(copied.value_or(0), 7U) << copied.status();
   EXPECT_EQ(told_, 7U);
+}
+
+TEST_F(RcloneProgram, IsToldHowFastTheNodesNetworkLetsItBe) {
+  EXPECT_TRUE(CopyBy("[ \"$5\" = --bwlimit=1048576B ] || exit 9", "1048576").ok());
 }
 
 TEST_F(RcloneProgram, ThatFailsSaysWithWhatAndOneThatIsNotThereHowToGetIt) {

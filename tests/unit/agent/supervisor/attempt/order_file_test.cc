@@ -31,6 +31,12 @@ wire::SupervisorOrder Message() {
   nodes->set_last_minor(3);
   nodes->add_gpus(0);
   nodes->add_gpus(300);
+  message.mutable_limits()->add_huge_pages("hugepages-2M");
+  wire::NetworkClass* const network = message.add_network();
+  network->set_name("staging");
+  network->add_nics("eth1");
+  network->set_dscp(10);
+  network->set_rate(1000);
   message.mutable_scripts()->mutable_prolog()->set_program("/etc/prolog");
   message.mutable_scripts()->mutable_prolog()->set_as_user(true);
   message.mutable_scripts()->mutable_prolog()->set_time_limit(5000);
@@ -55,9 +61,13 @@ TEST(OrderFileTest, ReadsWhatProtobufWrote) {
   EXPECT_EQ(order->module_dir, "/lib/muster");
   EXPECT_EQ(order->cgroup, "/sys/fs/cgroup/muster");
   EXPECT_EQ(order->controller, "unix:/run/muster.sock");
-  const NodeLimits limits{
-      {{"cpuset"}, {{"io", "it is not offered"}}}, 900, 95, {{195, 2, 3, {0, 300}}}};
+  const NodeLimits limits{{{"cpuset"}, {{"io", "it is not offered"}}},
+                          900,
+                          95,
+                          {{195, 2, 3, {0, 300}}},
+                          {"hugepages-2M"}};
   EXPECT_EQ(order->limits, limits);
+  EXPECT_EQ(order->network, (NetworkClasses{{"staging", {"eth1"}, 10, 1000}}));
   EXPECT_EQ(order->scripts.prolog.program, "/etc/prolog");
   EXPECT_TRUE(order->scripts.prolog.as_user);
   EXPECT_EQ(order->scripts.prolog.time_limit, Duration(5000));
