@@ -96,7 +96,8 @@ constexpr RoomRow kRows[] = {
      "attempts attempts/place link node node/pace questions supervisor/attempt supervisor/criu "
      "supervisor/image/cache supervisor/launch supervisor/limits supervisor/user_space"},
     {"agent", "attempts",
-     "attempts/place supervisor/attempt supervisor/scripts supervisor/user_space"},
+     "attempts/place supervisor/attempt supervisor/launch supervisor/scripts "
+     "supervisor/user_space"},
     {"agent", "attempts/place", "supervisor/attempt"},
     {"agent", "kernels/cpu", "kernels/harness kernels/place"},
     {"agent", "kernels/gpu", "kernels/harness kernels/place"},
@@ -164,7 +165,7 @@ constexpr RoomRow kRows[] = {
     {"cli", "alerts", "controller frame page"},
     {"cli", "checkpoint", "frame page parse parse/request"},
     {"cli", "cluster",
-     "controller controller/query controller/streams frame page parse place sheet "
+     "controller controller/query controller/streams frame links page parse place sheet "
      "sheet/timeline up"},
     {"cli", "compare", "controller controller/query frame page parse"},
     {"cli", "connect", "frame page request run"},
@@ -183,6 +184,7 @@ constexpr RoomRow kRows[] = {
      "parse/request request sheet sheet/timeline stage tell"},
     {"cli", "jobs/submit", "controller frame page parse parse/request request"},
     {"cli", "kernel", "controller frame page parse picture"},
+    {"cli", "links", "controller frame kernel page parse"},
     {"cli", "live", "controller controller/query frame page parse"},
     {"cli", "manual", "frame"},
     {"cli", "moving", "frame"},
