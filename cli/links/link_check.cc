@@ -3,16 +3,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <iostream>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "cli/connect/own_command.h"
 #include "cli/frame/json_output.h"
 #include "cli/frame/output.h"
 #include "cli/frame/progress_bar.h"
@@ -97,11 +96,7 @@ class PairRun {
   static absl::StatusOr<PairRun> Make(const Invocation& invocation) {
     ASSIGN_OR_RETURN(const BundledKernel kernel, FindKernel("pingpong"));
     ASSIGN_OR_RETURN(std::string program, KernelProgram(kernel, invocation.environment));
-    std::error_code error;
-    std::string self = std::filesystem::read_symlink("/proc/self/exe", error).string();
-    if (error) {
-      return absl::InternalError("/proc/self/exe: cannot be read");
-    }
+    ASSIGN_OR_RETURN(std::string self, OwnProgram());
     std::vector<std::string> words = {std::move(self), "run"};
     for (const char* option : {"controller", "state"}) {
       if (invocation.Has(option)) {

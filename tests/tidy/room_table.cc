@@ -184,7 +184,7 @@ constexpr RoomRow kRows[] = {
      "parse/request request sheet sheet/timeline stage tell"},
     {"cli", "jobs/submit", "controller frame page parse parse/request request"},
     {"cli", "kernel", "controller frame page parse picture"},
-    {"cli", "links", "controller frame kernel page parse"},
+    {"cli", "links", "connect controller frame kernel page parse"},
     {"cli", "live", "controller controller/query frame page parse"},
     {"cli", "manual", "frame"},
     {"cli", "moving", "frame"},
