@@ -269,6 +269,9 @@ void Attempts::Check() {
       Settle(key);
     }
   }
+  if (!mps_.any()) {
+    return;
+  }
   std::set<std::string> used;
   for (const auto& [key, attempt] : attempts_) {
     if (!attempt.mps.empty() && attempt.phase != Phase::kEnded) {

@@ -77,7 +77,7 @@ std::string MpsDaemons::Serve(uid_t uid, gid_t gid, const Machine& machine,
     uuids.push_back(machine.gpus[grant.gpu].uuid);
   }
   const std::string directory =
-      absl::StrCat(config_.base, "/", uid, "-", absl::StrJoin(numbers, "+"));
+      Unleft(absl::StrCat(config_.base, "/", uid, "-", absl::StrJoin(numbers, "+")));
   if (running_.count(directory) != 0) {
     return directory;
   }
@@ -92,6 +92,20 @@ std::string MpsDaemons::Serve(uid_t uid, gid_t gid, const Machine& machine,
   known_[directory] = 0;
   running_[directory] = *pid;  // or it ends at once, where one runs that an earlier agent started
   return directory;
+}
+
+// The directory, or one beside it while the daemon in it is being told to end: a job that came then
+// would lose its server at its first call.
+std::string MpsDaemons::Unleft(const std::string& directory) const {
+  const auto leaving = [this](const std::string& name) {
+    const auto found = known_.find(name);
+    return found != known_.end() && found->second > 0;
+  };
+  std::string name = directory;
+  for (int i = 2; leaving(name); ++i) {
+    name = absl::StrCat(directory, ".", i);
+  }
+  return name;
 }
 
 absl::Status MpsDaemons::MakeDirectory(const std::string& directory, uid_t uid, gid_t gid) const {

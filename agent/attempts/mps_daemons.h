@@ -8,8 +8,8 @@
 // Each runs as its user, with its pipes in BASE/UID-GPUS, a directory of that user, in which
 // nothing is done but by processes that have become the user. The daemons outlive the agent, as
 // jobs do: the next one finds their directories. Where the site runs MPS itself, or has none,
-// nothing is started. Thread promise: the owner thread's; nothing waits. Invariant: no daemon ends
-// that Keep counts as used.
+// nothing is started. Thread promise: the owner thread's; nothing waits. Invariants: no daemon ends
+// that Keep counts as used; no job is given one that was told to end.
 
 #include <sys/types.h>
 
@@ -42,10 +42,14 @@ class MpsDaemons {
   // Whether the directory is one of those.
   [[nodiscard]] bool IsOurs(const std::string& directory) const;
 
+  // Whether any directory is left to keep or to end.
+  [[nodiscard]] bool any() const { return !known_.empty(); }
+
   // Ends the daemons of all directories but `used`. Called every few seconds.
   void Keep(const std::set<std::string>& used);
 
  private:
+  [[nodiscard]] std::string Unleft(const std::string& directory) const;
   absl::Status MakeDirectory(const std::string& directory, uid_t uid, gid_t gid) const;
   absl::StatusOr<pid_t> Run(const char* what, const std::string& directory,
                             const std::string& gpus);

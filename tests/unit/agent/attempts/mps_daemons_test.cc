@@ -108,6 +108,26 @@ TEST_F(MpsDaemonsTest, TheFirstJobThatSharesStartsOneAndTheLastEndsIt) {
   EXPECT_FALSE(topology::MpsRunsIn(Pipes()));
 }
 
+TEST_F(MpsDaemonsTest, AJobThatComesWhileOneIsToldToEndHasOneOfItsOwn) {
+  ASSERT_EQ(Serve(), Pipes());
+  ASSERT_TRUE(AwaitMps(nullptr, Pipes(), std::chrono::seconds(20)).ok());
+  daemons_->Keep({});  // the last job is over
+  const std::string second = Serve();
+  EXPECT_EQ(second, Pipes() + ".2");
+  ASSERT_TRUE(AwaitMps(nullptr, second, std::chrono::seconds(20)).ok());
+  EXPECT_TRUE(Await([&] {
+    daemons_->Keep({second});
+    children_.Reap();
+    return !std::filesystem::exists(Pipes());
+  }));
+  EXPECT_TRUE(topology::MpsRunsIn(second));
+  EXPECT_TRUE(Await([&] {
+    daemons_->Keep({});
+    children_.Reap();
+    return !daemons_->any();
+  }));
+}
+
 TEST_F(MpsDaemonsTest, AnAgentThatCameLaterTakesUpWhatTheOneBeforeStarted) {
   ASSERT_EQ(Serve(), Pipes());
   ASSERT_TRUE(AwaitMps(nullptr, Pipes(), std::chrono::seconds(20)).ok());
