@@ -14,10 +14,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "agent/supervisor/launch/mps_control.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/process.h"
+#include "scheduler/runtime/program/program_search.h"
 
 namespace muster::agent {
 namespace {
@@ -176,11 +176,7 @@ bool MpsDaemons::Remove(const std::string& directory, int tries) {
 
 std::string MpsBase(const std::string& node, const std::string& path,
                     const std::string& runtime_directory) {
-  bool found = false;
-  for (const std::string& directory : std::vector<std::string>(absl::StrSplit(path, ':'))) {
-    found = found || access(absl::StrCat(directory, "/", kMpsProgram).c_str(), X_OK) == 0;
-  }
-  if (!found) {
+  if (FindAlong(kMpsProgram, path).empty()) {
     return "";
   }
   const uid_t uid = geteuid();

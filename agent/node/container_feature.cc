@@ -6,28 +6,20 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
+#include "scheduler/runtime/program/program_search.h"
 
 namespace muster::agent {
 namespace {
 
-constexpr const char* kProgramPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 constexpr uid_t kNobody = 65534;
 
 std::string FindRuntime(const std::string& name) {
   if (name.find('/') != std::string::npos) {
     return access(name.c_str(), X_OK) == 0 ? name : "";
   }
-  for (const std::string& directory : std::vector<std::string>(absl::StrSplit(kProgramPath, ':'))) {
-    std::string path = absl::StrCat(directory, "/", name);
-    if (access(path.c_str(), X_OK) == 0) {
-      return path;
-    }
-  }
-  return "";
+  return FindAlong(name, kSystemPath);
 }
 
 // Root always may: so it is tried as nobody.

@@ -8,28 +8,16 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_split.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/utf8.h"
 #include "scheduler/runtime/process.h"
 #include "scheduler/runtime/program/program_answer.h"
+#include "scheduler/runtime/program/program_search.h"
 
 namespace muster::agent {
 namespace {
 
-constexpr const char* kSystemPath = "/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin";
 constexpr std::size_t kWordsMost = 512;
-
-std::string FindAlong(const std::string& path) {
-  for (const std::string& directory :
-       std::vector<std::string>(absl::StrSplit(absl::StrCat(path, ":", kSystemPath), ':'))) {
-    std::string program = absl::StrCat(directory, "/criu");
-    if (!directory.empty() && directory[0] == '/' && access(program.c_str(), X_OK) == 0) {
-      return program;
-    }
-  }
-  return "";
-}
 
 // Its last words, unless it exits with 0 within the limit.
 absl::Status Run(const std::vector<std::string>& command, Duration limit) {
@@ -55,7 +43,7 @@ absl::Status Run(const std::vector<std::string>& command, Duration limit) {
 CriuFound FindCriu(const std::string& path, const std::string& program, bool as_user,
                    Duration limit) {
   CriuFound found;
-  const std::string criu = FindAlong(path);
+  const std::string criu = FindAlong("criu", absl::StrCat(path, ":", kSystemPath));
   if (criu.empty()) {
     return found;
   }

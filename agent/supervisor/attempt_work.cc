@@ -79,8 +79,8 @@ absl::Status AttemptWork::Start() {
 
 // What finds no MPS at its start has the GPU to itself by turns, and is held to nothing.
 void AttemptWork::AwaitSharing() const {
-  const std::string& mps = here_.order.machine.mps;
-  if (here_.order.launch.spec.request.gpu_share.zero() || mps.empty()) {
+  const std::string mps = here_.order.SharedThrough();
+  if (mps.empty()) {
     return;
   }
   if (const absl::Status there = AwaitMps(parts_.confinement.user(), mps, kMpsPatience);

@@ -46,6 +46,12 @@ struct SupervisorOrder {
   std::string hostfile;
   std::string progress_file;  // that the job may touch
   std::string report_socket;  // on which its programs say how they get on
+
+  // The directory of the MPS through which the job shares GPUs; empty: it shares none, or by turns.
+  [[nodiscard]] std::string SharedThrough() const {
+    return launch.spec.request.gpu_share.zero() ? "" : machine.mps;
+  }
+
   // What the file holds, in the order of the message's numbers.
   static constexpr auto Fields(auto list) {
     return list(

@@ -195,8 +195,8 @@ absl::StatusOr<ContainerOrder> AttemptContainers::OrderOf(const ContainerSpec& s
   wanted.settings = order_.containers;
   wanted.attempt = directory_.Name();
   wanted.shared = {directory_.path()};
-  if (!order_.launch.spec.request.gpu_share.zero() && !order_.machine.mps.empty()) {
-    wanted.shared.push_back(order_.machine.mps);
+  if (const std::string mps = order_.SharedThrough(); !mps.empty()) {
+    wanted.shared.push_back(mps);
   }
   wanted.gpus = GpusOf(order_.machine, part);
   std::vector<std::uint32_t> positions;
