@@ -347,8 +347,10 @@ std::vector<OverlookedJob> Watchdog::ReportOverlooked(
     if (before != seen_.end()) {
       now.job.since = before->second.job.since;
       now.cycles = before->second.cycles + 1;
+      now.reported = before->second.reported;
     }
-    if (now.cycles == kPatience + 1) {
+    if (!now.reported && now.cycles > kPatience && job.since - now.job.since >= kPatienceTime) {
+      now.reported = true;
       alerts.push_back(now.job);
     }
   }
@@ -359,7 +361,7 @@ std::vector<OverlookedJob> Watchdog::ReportOverlooked(
 std::vector<OverlookedJob> Watchdog::alerts() const {
   std::vector<OverlookedJob> alerts;
   for (const auto& [id, seen] : seen_) {
-    if (seen.cycles > kPatience) {
+    if (seen.reported) {
       alerts.push_back(seen.job);
     }
   }

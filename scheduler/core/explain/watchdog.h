@@ -31,11 +31,14 @@ std::vector<OverlookedJob> FindOverlooked(const Snapshot& snapshot, const Plan& 
 
 class Watchdog {
  public:
-  // Cycles that may leave a job before it is reported.
+  // Cycles that may leave a job before it is reported, and for how long they may: what is kept for
+  // a job of the order called prompt which then starts elsewhere is free for others only a second
+  // later (core/plan/cycle/kept_places).
   static constexpr std::uint32_t kPatience = 2;
+  static constexpr Duration kPatienceTime{2'000};
 
-  // Takes in what one cycle overlooked; the jobs that more cycles in a row than that have left,
-  // each reported once.
+  // Takes in what one cycle overlooked; the jobs that more cycles in a row than that have left, and
+  // for longer, each reported once.
   std::vector<OverlookedJob> ReportOverlooked(const std::vector<OverlookedJob>& overlooked);
 
   // All that were reported and still wait so, by job.
@@ -45,6 +48,7 @@ class Watchdog {
   struct Seen {
     OverlookedJob job;
     std::uint32_t cycles = 0;
+    bool reported = false;
   };
   std::map<JobId, Seen> seen_;
 };

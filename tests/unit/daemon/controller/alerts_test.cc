@@ -96,11 +96,12 @@ TEST_F(AlertsTest, AJobThatStartsAfterAllIsForgotten) {
   core::Watchdog watchdog;
   Alerts alerts(directory_ + "/alerts", log_);
   const auto name_of = [](NodeId) { return std::string("node1"); };
-  const OverlookedJob job{JobId(7), {NodeId(1)}, clock_.Now()};
+  OverlookedJob job{JobId(7), {NodeId(1)}, clock_.Now()};
   std::optional<std::string> path;
   for (std::uint64_t cycle = 0; cycle <= core::Watchdog::kPatience; ++cycle) {
     EXPECT_FALSE(path.has_value());
     EXPECT_EQ(alerts.TextOf(JobId(7)), "");
+    job.since += core::Watchdog::kPatienceTime;
     path = alerts.ReportOverlooked({job}, Version(10 + cycle), name_of);
   }
   EXPECT_EQ(path, directory_ + "/alerts/cycle-000000000012.bundle");

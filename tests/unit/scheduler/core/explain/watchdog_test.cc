@@ -227,5 +227,17 @@ TEST(Watchdog, TellsOnceAfterMoreThanTwoPlans) {
   EXPECT_TRUE(watchdog.ReportOverlooked({later}).empty());
 }
 
+// What a job that starts elsewhere leaves is free again a second later, and cycles may follow one
+// another faster.
+TEST(Watchdog, SaysNothingOfAJobThatCyclesLeftForLessThanTwoSeconds) {
+  OverlookedJob job{JobId(7), {NodeId(1)}, testing::At(100)};
+  Watchdog watchdog;
+  for (int cycle = 0; cycle < 10; ++cycle, job.since += std::chrono::milliseconds(200)) {
+    EXPECT_TRUE(watchdog.ReportOverlooked({job}).empty()) << cycle;
+  }
+  EXPECT_TRUE(watchdog.alerts().empty());
+  EXPECT_EQ(watchdog.ReportOverlooked({job}).size(), 1U);
+}
+
 }  // namespace
 }  // namespace muster::core
