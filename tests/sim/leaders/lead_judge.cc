@@ -1,6 +1,5 @@
 #include "tests/sim/leaders/lead_judge.h"
 
-#include <chrono>
 #include <variant>
 
 #include "absl/strings/str_cat.h"
@@ -8,8 +7,6 @@
 namespace muster::sim {
 namespace {
 
-// A handover is its successor's for so long.
-constexpr std::chrono::milliseconds kTurn{3'000};
 // The lease, a quarter of it between renewals, an answer that does not come, and some more.
 constexpr Duration kUnconfirmedMax{2'000 + 500 + 4'000 + 1'500};
 

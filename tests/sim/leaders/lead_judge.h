@@ -5,6 +5,7 @@
 // It believes no controller. Thread promise: none; one thread. Invariants: what it finds goes to
 // the oracle, which keeps the first.
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -18,6 +19,9 @@
 #include "scheduler/simulator/crash/oracle.h"
 
 namespace muster::sim {
+
+// A handover is its successor's for so long.
+inline constexpr std::chrono::milliseconds kTurn{3'000};
 
 class LeadJudge {
  public:

@@ -15,9 +15,6 @@ using daemon::LeadOutcome;
 
 constexpr std::chrono::milliseconds kLease{2'000};
 constexpr Duration kRowSilence{4'000};
-constexpr Duration kStoreSilence{15'000};
-constexpr Duration kAwaitMax{10'000};  // how long the loop's answer is awaited
-constexpr Duration kLook{20};
 constexpr Duration kCallDeadline{3'000};  // a call that waited longer is not begun
 constexpr Duration kSlowNews{600};  // news comes so late at most; more often makes fewer lives
 constexpr Duration kAwayMin{200};

@@ -24,6 +24,10 @@
 
 namespace muster::sim {
 
+inline constexpr Duration kStoreSilence{15'000};
+inline constexpr Duration kAwaitMax{10'000};  // how long the loop's answer is awaited
+inline constexpr Duration kLook{20};          // whether what is waited for has come
+
 class Member final : public ControllerLoop {
  public:
   Member(const ControllerContext& world, std::size_t index, SharedDatabase& database,

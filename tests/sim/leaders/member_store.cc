@@ -10,9 +10,6 @@
 namespace muster::sim {
 namespace {
 
-constexpr Duration kStoreSilence{15'000};
-constexpr Duration kAwaitMax{10'000};
-constexpr Duration kLook{20};
 constexpr Duration kGather{5};
 constexpr Duration kReloadAgain{1'000};
 

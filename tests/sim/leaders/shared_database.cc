@@ -10,8 +10,7 @@ namespace {
 constexpr Duration kUnderWay{4};  // a message between a controller and the database, at most
 constexpr Duration kWriting{8};   // from the fence to the commit, at most
 constexpr Duration kSyncing{25};  // until the standby has it, at most
-constexpr Duration kLook{25};     // whether what is waited for has come
-constexpr std::chrono::milliseconds kTurn{3'000};
+constexpr Duration kHasCome{25};  // whether what is waited for has
 constexpr std::chrono::milliseconds kByHand{20'000};
 
 absl::Status Gone() {
@@ -100,7 +99,7 @@ void SharedDatabase::Run(bool on_row, std::uint64_t life, const Statement& state
     return;
   }
   if (Stalls() || (on_row && IsHeld())) {
-    clock_.After(kLook,
+    clock_.After(kHasCome,
                  [this, on_row, life, statement, answer] { Run(on_row, life, statement, answer); });
     return;
   }
@@ -122,7 +121,7 @@ void SharedDatabase::SyncRow(std::uint64_t life) {
     return;
   }
   if (SyncStalls()) {
-    clock_.After(kLook, [this, life] { SyncRow(life); });
+    clock_.After(kHasCome, [this, life] { SyncRow(life); });
     return;
   }
   synced_row_ = row_;
@@ -148,7 +147,7 @@ void SharedDatabase::Begin(const WritingPtr& writing) {
     return;
   }
   if (Stalls() || row_changed_ != nullptr) {
-    clock_.After(kLook, [this, writing] { Begin(writing); });
+    clock_.After(kHasCome, [this, writing] { Begin(writing); });
     return;
   }
   const Transaction& named = writing->transaction;
@@ -168,7 +167,7 @@ void SharedDatabase::End(const WritingPtr& writing) {
   }
   const Link& link = links_[writing->transaction.controller];
   if (Stalls() || link.stopped || link.cut_off) {
-    clock_.After(kLook, [this, writing] { End(writing); });
+    clock_.After(kHasCome, [this, writing] { End(writing); });
     return;
   }
   if (writing->transaction.entries.front().version != version().Next()) {
@@ -189,7 +188,7 @@ void SharedDatabase::End(const WritingPtr& writing) {
 
 void SharedDatabase::Sync(const WritingPtr& writing) {
   if (SyncStalls() && writing->life == life_) {
-    clock_.After(kLook, [this, writing] { Sync(writing); });
+    clock_.After(kHasCome, [this, writing] { Sync(writing); });
     return;
   }
   if (writing->life == life_ && writing->phase == Phase::kOver) {
@@ -324,7 +323,7 @@ void SharedDatabase::Restart(Duration away) {
 
 // What a restart made visible is synced when the standby takes things in again.
 void SharedDatabase::SyncRest(std::uint64_t life, std::size_t entries, const LeadRow& row) {
-  clock_.After(SyncStalls() || Away() ? kLook : faults_.Between(Duration(0), kSyncing),
+  clock_.After(SyncStalls() || Away() ? kHasCome : faults_.Between(Duration(0), kSyncing),
                [this, life, entries, row] {
                  if (life == life_ && (SyncStalls() || Away())) {
                    SyncRest(life, entries, row);

@@ -13,15 +13,13 @@ namespace {
 class FindAlongTest : public ::testing::Test {
  protected:
   std::string Make(const std::string& directory, std::filesystem::perms mode) {
-    std::filesystem::create_directories(home_ / directory);
-    const std::filesystem::path file = home_ / directory / "tool";
+    std::filesystem::create_directories(Path(directory));
+    std::string file = Path(directory) + "/tool";
     std::ofstream(file) << "#!/bin/sh\n";
     std::filesystem::permissions(file, mode);
-    return file.string();
+    return file;
   }
-  [[nodiscard]] std::string Path(const std::string& directory) const {
-    return (home_ / directory).string();
-  }
+  [[nodiscard]] std::string Path(const std::string& directory) const { return home_ / directory; }
   TempDirectory home_;
 };
 
