@@ -18,6 +18,7 @@
 #include "cli/page/text.h"
 #include "cli/parse/selector.h"
 #include "cli/request/job_options.h"
+#include "cli/request/nodes/share_size.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/words.h"
@@ -163,9 +164,10 @@ absl::StatusOr<int> Start(const Invocation& invocation, const std::string& name,
         "server");
   }
   ASSIGN_OR_RETURN(const Address address, AddressOf(invocation));
-  ASSIGN_OR_RETURN(const JobRequest request, RequestOf(invocation, session, address));
+  ASSIGN_OR_RETURN(JobRequest request, RequestOf(invocation, session, address));
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
   RETURN_IF_ERROR(CheckContainerOf(invocation, session, address, *connection));
+  RETURN_IF_ERROR(FillGpuShare(*connection, &request));
   ASSIGN_OR_RETURN(const std::string token, MakeToken());
   ASSIGN_OR_RETURN(const Submitted submitted,
                    connection->Call(SubmitJob{token, request.spec, request.program, {}, {}}));

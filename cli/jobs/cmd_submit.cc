@@ -21,6 +21,7 @@
 #include "cli/parse/request/notice_words.h"
 #include "cli/parse/selector.h"
 #include "cli/request/job_options.h"
+#include "cli/request/nodes/share_size.h"
 #include "cli/request/request.h"
 #include "cli/tell/background_notice.h"
 #include "cli/tell/desktop.h"
@@ -70,6 +71,23 @@ void TellRecorded(const JobRequest& request) {
   }
 }
 
+// --gpu-share=20G of the lines that say so, by the nodes as they are now.
+absl::Status FillShares(const Address& address, std::vector<BatchLine>& lines) {
+  const bool any = std::any_of(lines.begin(), lines.end(), [](const BatchLine& line) {
+    return !line.request.gpu_share_memory.zero();
+  });
+  if (!any) {
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
+  ASSIGN_OR_RETURN(const NodeList nodes, connection->Call(ListNodes{{}, /*with_machine=*/true}));
+  const std::vector<const Machine*> machines = MachinesOf(nodes);
+  for (BatchLine& line : lines) {
+    RETURN_IF_ERROR(FillGpuShare(machines, &line.request));
+  }
+  return absl::OkStatus();
+}
+
 // --batch: the answers come in the order of the lines. 1 when one of them was refused.
 absl::StatusOr<int> SubmitBatch(const Invocation& invocation, const Address& address) {
   if (!invocation.arguments.empty() || !invocation.components.empty()) {
@@ -88,6 +106,7 @@ absl::StatusOr<int> SubmitBatch(const Invocation& invocation, const Address& add
   const std::string path = invocation.Value("batch");
   ASSIGN_OR_RETURN(std::vector<BatchLine> lines,
                    ReadBatchFile(SubmitVerb(), invocation, path, address));
+  RETURN_IF_ERROR(FillShares(address, lines));
   std::vector<SubmitJob> submissions;
   submissions.reserve(lines.size());
   for (BatchLine& line : lines) {
@@ -224,6 +243,7 @@ absl::StatusOr<int> Submit(const Invocation& invocation) {
   const bool desktop = WantsDesktop(request.spec.recorded);
   RETURN_IF_ERROR(desktop ? CheckDesktop(invocation.environment) : absl::OkStatus());
   RETURN_IF_ERROR(CheckContainerNodes(*connection, request, invocation.environment.entries()));
+  RETURN_IF_ERROR(FillGpuShare(*connection, &request));
   if (request.test_only && invocation.Has("json")) {
     return absl::InvalidArgumentError("--json: is for a job that is submitted, not --test-only");
   }

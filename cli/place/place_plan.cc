@@ -208,6 +208,7 @@ absl::StatusOr<PlaceOptions> ReadPlaceOptions(const Invocation& invocation) {
   ASSIGN_OR_RETURN(JobRequest request,
                    ReadJobOptions(invocation.values, {}, JobVerb::kSubmit,
                                   {.now = Time(), .zone = absl::UTCTimeZone()}));
+  RETURN_IF_ERROR(RefuseShareSize(request));
   ASSIGN_OR_RETURN(options.spec, core::Normalise(std::move(request.spec), SchedulerConfig()));
   return options;
 }

@@ -58,7 +58,9 @@ absl::StatusOr<JobRequest> ReadComponentOptions(const ComponentOptions& first,
   }
   given.insert(given.end(), own.directives.begin(), own.directives.end());
   given.insert(given.end(), environment.begin(), environment.end());
-  return ReadJobOptions(own.values, given, verb, context);
+  ASSIGN_OR_RETURN(JobRequest component, ReadJobOptions(own.values, given, verb, context));
+  RETURN_IF_ERROR(RefuseShareSize(component));
+  return component;
 }
 
 }  // namespace muster::cli

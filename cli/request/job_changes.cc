@@ -182,6 +182,7 @@ absl::StatusOr<JobUpdate> ReadJobChanges(Values values, const ParseContext& cont
     }
   }
   ASSIGN_OR_RETURN(JobRequest request, ReadJobOptions(read, {}, JobVerb::kSubmit, context));
+  RETURN_IF_ERROR(RefuseShareSize(request));
   JobUpdate changes;
   TakeOwnMembers(values, request.spec, changes);
   if (!changed.empty()) {

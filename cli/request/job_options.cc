@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <optional>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "cli/parse/request/notice_words.h"
+#include "cli/parse/request/resources.h"
 #include "cli/request/job_option_table.h"
 #include "cli/request/slurm_option_table.h"
 #include "scheduler/base/status.h"
@@ -246,6 +248,7 @@ absl::Status ReadAlternatives(const ParseContext& context, JobRequest* request) 
        std::vector<std::string>(absl::StrSplit(request->alternatives, '|'))) {
     JobRequest alternative = *request;
     RETURN_IF_ERROR(ReadAlternative(text, context, &alternative));
+    RETURN_IF_ERROR(RefuseShareSize(alternative));
     request->spec.alternatives.push_back(
         Alternative{alternative.spec.request, alternative.spec.time_limit});
   }
@@ -301,6 +304,9 @@ absl::Status FillGpusPerSocket(JobRequest* request) {
   asks.gpus_per_node = GpuRequest{each.type, each.count * asks.sockets_per_node};
   return absl::OkStatus();
 }
+
+// What --gpu-share=20G is until the nodes are known: no controller takes it.
+constexpr GpuShare kShareNotKnown(kWholeGpu.value() + 1);
 
 // --gpu-memory, once everything else is read: of the GPUs that it asks for.
 absl::Status FillGpuMemory(JobRequest* request) {
@@ -401,6 +407,27 @@ std::vector<Option> JobOptions(JobVerb verb) {
     }
   }
   return options;
+}
+
+absl::Status ReadGpuShare(const std::string& value, JobRequest* request) {
+  const bool is_size =
+      !value.empty() && std::isalpha(static_cast<unsigned char>(value.back())) != 0;
+  request->gpu_share_memory = Bytes();
+  if (!is_size) {
+    ASSIGN_OR_RETURN(request->spec.request.gpu_share, ParseGpuShare(value));
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(request->gpu_share_memory, ParseMemory(value));
+  request->spec.request.gpu_share = kShareNotKnown;
+  return absl::OkStatus();
+}
+
+absl::Status RefuseShareSize(const JobRequest& request) {
+  return request.gpu_share_memory.zero()
+             ? absl::OkStatus()
+             : absl::InvalidArgumentError(
+                   "--gpu-share: here it is a part of a GPU, like 0.25; a size is for the one "
+                   "request of a job");
 }
 
 absl::StatusOr<std::vector<GivenOption>> ReadDirectives(const std::vector<DirectiveLine>& lines,

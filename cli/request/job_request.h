@@ -19,18 +19,19 @@ namespace muster::cli {
 // What the options say; what they leave open is filled in by request.h.
 struct JobRequest {
   JobSpec spec;
-  Program program;                   // paths as given; neither script, argv nor environment
-  ExportList exports;                // --export
-  std::string checkpoint_dir;        // --checkpoint-dir, as given
-  std::string checkpoint_interval;   // --checkpoint-interval, in seconds, or "auto"
-  std::string alternatives;          // --alt, as given
-  std::uint32_t tasks_per_gpu = 0;   // --ntasks-per-gpu
-  Bytes memory_per_gpu;              // --mem-per-gpu
-  Bytes gpu_memory;                  // --gpu-memory
-  std::uint32_t cpus_per_gpu = 0;    // --cpus-per-gpu
-  GpuRequest gpus_per_socket;        // --gpus-per-socket
-  std::string export_file;           // --export-file, as given
-  bool login_environment = false;    // --get-user-env
+  Program program;                  // paths as given; neither script, argv nor environment
+  ExportList exports;               // --export
+  std::string checkpoint_dir;       // --checkpoint-dir, as given
+  std::string checkpoint_interval;  // --checkpoint-interval, in seconds, or "auto"
+  std::string alternatives;         // --alt, as given
+  std::uint32_t tasks_per_gpu = 0;  // --ntasks-per-gpu
+  Bytes memory_per_gpu;             // --mem-per-gpu
+  Bytes gpu_memory;                 // --gpu-memory
+  Bytes gpu_share_memory;          // --gpu-share=20G, until request/nodes/share_size knows the part
+  std::uint32_t cpus_per_gpu = 0;  // --cpus-per-gpu
+  GpuRequest gpus_per_socket;      // --gpus-per-socket
+  std::string export_file;         // --export-file, as given
+  bool login_environment = false;  // --get-user-env
   std::vector<StagePair> stage_in;   // --stage-in: copied before it starts
   std::vector<StagePair> stage_out;  // --stage-out: copied after its end
   std::vector<std::string> said;     // names of the options that were given

@@ -15,6 +15,7 @@
 #include "cli/page/text.h"
 #include "cli/parse/request/rank_programs.h"
 #include "cli/request/job_options.h"
+#include "cli/request/nodes/share_size.h"
 #include "cli/request/program_path.h"
 #include "cli/request/request.h"
 #include "cli/request/step_request.h"
@@ -178,7 +179,7 @@ void NameOutputs(const OutputChoice& choice, Program* program) {
 
 // Asks the controller for a job of our own, or for a step of the job that we are in.
 absl::StatusOr<RunPlan> Ask(const Invocation& invocation, Connection& connection,
-                            const JobRequest& request, const StreamChoice& streams) {
+                            JobRequest request, const StreamChoice& streams) {
   RunPlan plan;
   plan.output = streams.output;
   plan.input = streams.takers == "none" ? -1
@@ -194,6 +195,7 @@ absl::StatusOr<RunPlan> Ask(const Invocation& invocation, Connection& connection
   ASSIGN_OR_RETURN(const std::string token, MakeToken());
   if (!invocation.environment.Has("MUSTER_JOB_ID")) {
     RETURN_IF_ERROR(CheckContainerNodes(connection, request, invocation.environment.entries()));
+    RETURN_IF_ERROR(FillGpuShare(connection, &request));
     for (const Component& component : request.components) {
       plan.component_tokens.push_back(component.program.io.token);
     }
@@ -260,6 +262,7 @@ absl::StatusOr<EndedRun> RunCommand(const Invocation& invocation, const OutputTa
   ASSIGN_OR_RETURN(const StreamChoice streams, ReadStreams(invocation, request.program.work_dir));
   request.program.stdin_path = streams.takers;
   if (invocation.environment.Has("MUSTER_JOB_ID")) {
+    RETURN_IF_ERROR(RefuseShareSize(request));
     NameOutputs(streams.output, &request.program);
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<EventLoop> loop, EventLoop::Create());

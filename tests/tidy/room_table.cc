@@ -173,7 +173,8 @@ constexpr RoomRow kRows[] = {
     {"cli", "controller/query", "controller frame parse sheet"},
     {"cli", "controller/streams", "controller"},
     {"cli", "dev",
-     "connect controller controller/query frame images jobs/submit page parse request run"},
+     "connect controller controller/query frame images jobs/submit page parse request "
+     "request/nodes run"},
     {"cli", "frame", "page parse"},
     {"cli", "drill",
      "controller controller/query frame jobs/submit page parse request request/record"},
@@ -181,7 +182,7 @@ constexpr RoomRow kRows[] = {
     {"cli", "images", "controller frame page request request/container"},
     {"cli", "jobs",
      "connect controller controller/query controller/streams frame images jobs/submit page parse "
-     "parse/request request sheet sheet/timeline stage tell"},
+     "parse/request request request/nodes sheet sheet/timeline stage tell"},
     {"cli", "jobs/submit", "controller frame page parse parse/request request"},
     {"cli", "kernel", "controller frame page parse picture"},
     {"cli", "links", "connect controller frame kernel page parse"},
@@ -194,8 +195,10 @@ constexpr RoomRow kRows[] = {
     {"cli", "place", "frame page parse parse/request picture request sheet up"},
     {"cli", "report", "controller controller/query frame page"},
     {"cli", "request", "frame parse parse/request request/container request/record"},
+    {"cli", "request/nodes", "controller request"},
     {"cli", "run",
-     "controller controller/query frame images page parse parse/request request run/stream"},
+     "controller controller/query frame images page parse parse/request request request/nodes "
+     "run/stream"},
     {"cli", "run/stream", "frame"},
     {"cli", "scale", "controller frame page parse picture request run"},
     {"cli", "share", "controller frame page parse sheet"},
@@ -224,7 +227,8 @@ constexpr RoomRow kRows[] = {
     {"cli", "slurm/report", "parse report slurm/accounts slurm/format slurm/frame slurm/history"},
     {"cli", "slurm/streams", "frame parse slurm/frame"},
     {"cli", "slurm/submit",
-     "controller controller/query frame images jobs/submit page parse request run slurm/frame"},
+     "controller controller/query frame images jobs/submit page parse request request/nodes run "
+     "slurm/frame"},
     {"cli", "stage", "controller controller/query frame page parse/request request"},
     {"cli", "tell", "connect controller controller/query frame page parse request"},
     {"cli", "up", "controller frame parse parse/request slurm/links"},

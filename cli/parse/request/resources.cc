@@ -71,7 +71,8 @@ absl::StatusOr<GpuShare> ParseGpuShare(std::string_view text) {
   }
   return absl::InvalidArgumentError(absl::StrCat(
       Quote(std::string(text)),
-      " is not a part of a GPU: use 0.001 to 1, like 0.25, or a percentage, like 25%"));
+      " is not a part of a GPU: use 0.001 to 1, like 0.25, a percentage, like 25%, or its "
+      "memory, like 20G"));
 }
 
 absl::StatusOr<GresCount> ParseHugePages(std::string_view text) {

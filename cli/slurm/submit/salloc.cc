@@ -7,6 +7,7 @@
 #include "cli/controller/address.h"
 #include "cli/images/container_check.h"
 #include "cli/jobs/submit/submission.h"
+#include "cli/request/nodes/share_size.h"
 #include "cli/run/cmd_alloc.h"
 #include "cli/slurm/frame/errors.h"
 #include "cli/slurm/frame/words.h"
@@ -99,8 +100,8 @@ int HoldWithoutShell(const Call& call, const Invocation& invocation, const Alloc
   if (!connection.ok() || !token.ok()) {
     return refuse(connection.ok() ? token.status() : connection.status());
   }
-  const absl::Status possible =
-      CheckContainerNodes(**connection, *request, call.environment.entries());
+  absl::Status possible = CheckContainerNodes(**connection, *request, call.environment.entries());
+  possible.Update(FillGpuShare(**connection, &*request));
   if (!possible.ok()) {
     return refuse(possible);
   }

@@ -10,6 +10,7 @@
 #include "cli/images/container_check.h"
 #include "cli/jobs/submit/submission.h"
 #include "cli/page/text.h"
+#include "cli/request/nodes/share_size.h"
 #include "cli/request/request.h"
 #include "cli/slurm/frame/cluster.h"
 #include "cli/slurm/frame/errors.h"
@@ -99,8 +100,7 @@ void TellRecorded(const Call& call, const JobRequest& request) {
   }
 }
 
-int Submit(const Call& call, Connection& connection, const JobRequest& request,
-           const Words& words) {
+int Submit(const Call& call, Connection& connection, JobRequest request, const Words& words) {
   const auto refuse = [&call](const absl::Status& status) {
     return Fail(call, absl::StrCat(kFailed, SlurmText(status)));
   };
@@ -108,8 +108,8 @@ int Submit(const Call& call, Connection& connection, const JobRequest& request,
   if (!token.ok()) {
     return refuse(token.status());
   }
-  const absl::Status possible =
-      CheckContainerNodes(connection, request, call.environment.entries());
+  absl::Status possible = CheckContainerNodes(connection, request, call.environment.entries());
+  possible.Update(FillGpuShare(connection, &request));
   if (!possible.ok()) {
     return refuse(possible);
   }
