@@ -188,6 +188,24 @@ TEST(Watchdog, LeavesOutWhoWaitsForWhatOthersWerePromised) {
   EXPECT_EQ(Overlooked(world, plan).size(), 1U);
 }
 
+TEST(Watchdog, LeavesOutWhoIsToldOfAnotherAlternativeThanTheOneThatOthersPromisesHoldUp) {
+  PolicyWorld world;
+  world.AddNode("n1");
+  JobSpec spec;
+  spec.request = Tasks(1, 3);
+  const Alternative wide{Tasks(1, 4), spec.time_limit};
+  const Alternative narrow{spec.request, spec.time_limit};
+  spec.alternatives = {wide, narrow};
+  const JobId forgotten = world.Submit(spec);
+  Plan plan = Forgetting(world.MakePlanNow(), forgotten);
+  plan.waiting.back().reason.kind = ReasonKind::kQOSMaxWallDurationPerJobLimit;
+  EXPECT_EQ(Overlooked(world, plan).size(), 1U);
+  world.config.priority.order = QueueRule::kPrompt;
+  EXPECT_TRUE(Overlooked(world, plan).empty());
+  plan.waiting.back().reason.kind = ReasonKind::kResources;
+  EXPECT_EQ(Overlooked(world, plan).size(), 1U);
+}
+
 TEST(Watchdog, KnowsOfHoldsBeginTimesAndLimits) {
   PolicyWorld world;
   world.AddNode("n1");
