@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "cli/request/job_options.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {
@@ -69,7 +69,9 @@ TEST(ShareSize, WhatNoGpuHoldsIsRefused) {
       "--gpu-share: no GPU of this cluster has 81G of memory; muster topo shows what there is");
   request = Read({{"gpu-share", "30G"}, {"gpus-per-task", "a30:1"}});
   ASSERT_TRUE(request.ok());
-  EXPECT_TRUE(absl::StrContains(FillGpuShare(Cluster(), &*request).message(), "no 'a30' of"));
+  EXPECT_EQ(FillGpuShare(Cluster(), &*request).message(),
+            "--gpu-share: no " + Quote("a30") +
+                " of this cluster has 30G of memory; muster topo shows what there is");
 }
 
 TEST(ShareSize, APartStaysAsItIs) {
