@@ -177,9 +177,10 @@ void NameOutputs(const OutputChoice& choice, Program* program) {
   program->stderr_path = path(choice.error);
 }
 
-// Asks the controller for a job of our own, or for a step of the job that we are in.
+// Asks the controller for a job of our own, or for a step of the job that we are in. REQUIRES: the
+// request outlives the plan, which asks again with it.
 absl::StatusOr<RunPlan> Ask(const Invocation& invocation, Connection& connection,
-                            JobRequest request, const StreamChoice& streams) {
+                            const JobRequest& request, const StreamChoice& streams) {
   RunPlan plan;
   plan.output = streams.output;
   plan.input = streams.takers == "none" ? -1
@@ -195,7 +196,6 @@ absl::StatusOr<RunPlan> Ask(const Invocation& invocation, Connection& connection
   ASSIGN_OR_RETURN(const std::string token, MakeToken());
   if (!invocation.environment.Has("MUSTER_JOB_ID")) {
     RETURN_IF_ERROR(CheckContainerNodes(connection, request, invocation.environment.entries()));
-    RETURN_IF_ERROR(FillGpuShare(connection, &request));
     for (const Component& component : request.components) {
       plan.component_tokens.push_back(component.program.io.token);
     }
@@ -276,6 +276,7 @@ absl::StatusOr<EndedRun> RunCommand(const Invocation& invocation, const OutputTa
     component.program.stdin_path = streams.takers;
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
+  RETURN_IF_ERROR(FillGpuShare(*connection, &request));  // of a step there is none
   ASSIGN_OR_RETURN(RunPlan plan, Ask(invocation, *connection, request, streams));
   plan.takes = taker;
   plan.end_on_interrupt = plan.end_on_interrupt || taker != nullptr;
