@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/size_text.h"
@@ -51,9 +52,9 @@ absl::Status FillGpuShare(const std::vector<const Machine*>& machines, JobReques
         "--gpu-share: no ", kind.type.empty() ? "GPU" : Quote(kind.type), " of this cluster has ",
         SizeText(asked.value()), " of memory; muster topo shows what there is"));
   }
-  const std::uint64_t whole = gpu->memory.value();
+  const absl::uint128 whole = gpu->memory.value();
   const auto part = static_cast<std::uint32_t>(
-      (static_cast<unsigned __int128>(asked.value()) * kWholeGpu.value() + whole - 1) / whole);
+      (absl::uint128(asked.value()) * kWholeGpu.value() + whole - 1) / whole);
   asks.gpu_share = GpuShare(std::max(part, 1U));
   for (GpuRequest* each : kinds) {
     each->memory = std::max(each->memory, gpu->memory);
