@@ -29,6 +29,7 @@ namespace muster::cli {
   VERB("images", ImagesVerb)               \
   VERB("tell", TellVerb)                   \
   VERB("stage", StageVerb)                 \
+  VERB("service", ServiceVerb)             \
   VERB("queue", QueueVerb)                 \
   VERB("history", HistoryVerb)             \
   VERB("show", ShowVerb)                   \

@@ -201,6 +201,7 @@ constexpr RoomRow kRows[] = {
      "run/stream"},
     {"cli", "run/stream", "frame"},
     {"cli", "scale", "controller frame page parse picture request run"},
+    {"cli", "service", "connect controller frame jobs/submit page parse request request/nodes"},
     {"cli", "share", "controller frame page parse sheet"},
     {"cli", "sheet", "page"},
     {"cli", "sheet/timeline", "page"},

@@ -1,0 +1,148 @@
+#include "cli/service/service_changes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster::cli {
+namespace {
+
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// A cluster of replicas, of which new ones are ready after a time.
+class ServiceChangesTest : public testing::Test {
+ protected:
+  ServiceChangesTest() {
+    Add(3);
+    MakeReady();
+    done_.clear();
+  }
+
+  void Add(std::uint32_t count) {
+    ++arrays_;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      ServiceReplica replica;
+      replica.service = "web";
+      replica.id = JobId(next_++);
+      replica.job = {.job = JobId(arrays_ * 10), .elements = {i}};
+      replica.label = absl::StrCat(arrays_ * 10, "_", i);
+      replica.job_state = "PENDING";
+      replicas_.push_back(replica);
+    }
+    done_.push_back(absl::StrCat("add ", count));
+  }
+  void MakeReady() {
+    for (ServiceReplica& replica : replicas_) {
+      replica.note.state = replica.leaves() ? kReplicaLeaving : kReplicaReady;
+    }
+  }
+  void Mark(const char* what, const std::vector<ServiceReplica>& which) {
+    for (const ServiceReplica& replica : which) {
+      done_.push_back(absl::StrCat(what, " ", replica.label));
+    }
+  }
+  ServiceCalls Calls() {
+    return {.find = [this] { return replicas_; },
+            .add =
+                [this](std::uint32_t count) {
+                  Add(count);
+                  return JobId(arrays_ * 10);
+                },
+            .leave =
+                [this](const std::vector<ServiceReplica>& which) {
+                  Mark("leave", which);
+                  return absl::OkStatus();
+                },
+            .cancel =
+                [this](const std::vector<ServiceReplica>& which) {
+                  Mark("cancel", which);
+                  std::erase_if(replicas_, [&which](const ServiceReplica& replica) {
+                    return std::any_of(which.begin(), which.end(), [&replica](const auto& each) {
+                      return each.id == replica.id;
+                    });
+                  });
+                  return absl::OkStatus();
+                },
+            .wait =
+                [this](Duration time) {
+                  waited_ += time;
+                  if (become_ready_ && waited_ >= seconds(2)) {
+                    MakeReady();
+                  }
+                }};
+  }
+  [[nodiscard]] std::vector<std::string> Labels() const {
+    std::vector<std::string> labels;
+    for (const ServiceReplica& replica : replicas_) {
+      labels.push_back(replica.label);
+    }
+    return labels;
+  }
+
+  std::vector<ServiceReplica> replicas_;
+  std::vector<std::string> done_;
+  std::vector<std::string> told_;
+  TellChange tell_ = [this](const std::string& line) { told_.push_back(line); };
+  std::uint64_t next_ = 1;
+  std::uint64_t arrays_ = 0;
+  Duration waited_{0};
+  bool become_ready_ = true;
+};
+
+TEST_F(ServiceChangesTest, ItGrowsByFurtherOnesAndShrinksByThoseThatCameLast) {
+  ASSERT_TRUE(ScaleService(Calls(), 5, {}, tell_).ok());
+  EXPECT_THAT(Labels(), ElementsAre("10_0", "10_1", "10_2", "20_0", "20_1"));
+  ASSERT_TRUE(ScaleService(Calls(), 5, {}, tell_).ok());
+  done_.clear();
+  MakeReady();
+  ASSERT_TRUE(ScaleService(Calls(), 2, {}, tell_).ok());
+  EXPECT_THAT(Labels(), ElementsAre("10_0", "10_1"));
+  EXPECT_THAT(done_, ElementsAre("leave 10_2", "leave 20_0", "leave 20_1", "cancel 10_2",
+                                 "cancel 20_0", "cancel 20_1"));
+  EXPECT_THAT(told_,
+              ElementsAre("2 further replicas, job 20", "5 replicas already", "3 replicas less"));
+}
+
+TEST_F(ServiceChangesTest, AnOldReplicaGoesOnceANewOneIsReady) {
+  ASSERT_TRUE(RollService(Calls(), {}, tell_).ok());
+  EXPECT_THAT(done_, ElementsAre("add 1", "leave 10_0", "cancel 10_0", "add 1", "leave 10_1",
+                                 "cancel 10_1", "add 1", "leave 10_2", "cancel 10_2"));
+  EXPECT_THAT(told_.back(), "job 40_0 in place of 10_2 (3 of 3)");
+  EXPECT_GE(waited_, seconds(17)) << "three drains, and until the first one was ready";
+}
+
+TEST_F(ServiceChangesTest, ANewReplicaThatIsNotReadyIsTakenBackAndTheOldOnesStay) {
+  become_ready_ = false;
+  const absl::Status rolled = RollService(Calls(), {.patience = seconds(30)}, tell_);
+  EXPECT_THAT(std::string(rolled.message()),
+              HasSubstr("the new replica, job 20_0, was not ready within 30 s (PENDING) and is "
+                        "cancelled; the 3 old ones go on; muster logs 20_0"));
+  EXPECT_THAT(Labels(), ElementsAre("10_0", "10_1", "10_2"));
+  EXPECT_THAT(done_, ElementsAre("add 1", "leave 20_0", "cancel 20_0"));
+  EXPECT_THAT(told_, IsEmpty());
+}
+
+TEST_F(ServiceChangesTest, ANewReplicaThatEndsIsWaitedForNoLonger) {
+  ServiceCalls calls = Calls();
+  calls.wait = [this](Duration) { replicas_.pop_back(); };
+  const absl::Status rolled = RollService(calls, {}, tell_);
+  EXPECT_THAT(std::string(rolled.message()),
+              HasSubstr("job 20_0, has ended; the 3 old ones go on"));
+  EXPECT_THAT(Labels(), ElementsAre("10_0", "10_1", "10_2"));
+}
+
+TEST_F(ServiceChangesTest, WhoIsNotReadyIsEndedAtOnce) {
+  replicas_.front().note.state = kReplicaFailing;
+  ASSERT_TRUE(EndReplicas(Calls(), {replicas_.front()}, seconds(5)).ok());
+  EXPECT_THAT(done_, ElementsAre("cancel 10_0"));
+  EXPECT_EQ(waited_, Duration(0));
+}
+
+}  // namespace
+}  // namespace muster::cli
