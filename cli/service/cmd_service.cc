@@ -125,6 +125,9 @@ absl::StatusOr<JobRequest> ServiceRequest(const Invocation& invocation, const Ad
   submission.values["array"] = absl::StrCat("0-", replicas - 1);
   ASSIGN_OR_RETURN(JobRequest request, MakeSubmission(submission, address, script));
   RETURN_IF_ERROR(CheckRequest(request));
+  if (request.spec.requeue == Choice::kUnsaid) {
+    request.spec.requeue = Choice::kYes;  // after its node's death, too
+  }
   return request;
 }
 

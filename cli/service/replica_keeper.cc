@@ -130,10 +130,10 @@ class ReplicaKeeper {
       Say(absl::StrCat("probe: ", answer.message(), " (", health_.failures(), " of ",
                        replica_.terms.failures, ")"));
     }
-    note_.state = answer.ok()               ? kReplicaReady
-                  : health_.failures() == 0 ? kReplicaStarting
-                                            : kReplicaFailing;
-    if (failed) {
+    if (answer.ok()) {
+      note_.state = kReplicaReady;
+    } else if (failed) {  // one slow answer is no reason to take it from the proxy
+      note_.state = kReplicaFailing;
       Publish();
       EndProgram();
       TakeEnd("failed its probes");
@@ -160,8 +160,12 @@ class ReplicaKeeper {
       const int signal = (*event)->number;
       if (signal == SIGCHLD) {
         int status = 0;
-        if (program_ != 0 && waitpid(program_, &status, WNOHANG) == program_) {
-          kill(-program_, SIGKILL);  // what it has left
+        siginfo_t ended = {};
+        if (program_ != 0 &&
+            waitid(P_PID, static_cast<id_t>(program_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+            ended.si_pid == program_) {
+          kill(-program_, SIGKILL);  // what it has left, while the number is still its own
+          (void)waitpid(program_, &status, 0);
           TakeEnd(WIFSIGNALED(status)
                       ? absl::StrCat("was ended by signal ", WTERMSIG(status))
                       : absl::StrCat("ended with the exit code ", WEXITSTATUS(status)));
