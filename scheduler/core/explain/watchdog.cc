@@ -87,8 +87,11 @@ class Round {
     }
     const bool unknown_ahead =
         std::exchange(unknown_ahead_, unknown_ahead_ || HasNoKnownStart(left));
-    if (config_.priority.order == QueueRule::kPrompt && MayWaitForPromised(*found, left.reason)) {
-      return std::nullopt;  // it would take what others were promised, on nodes no plan names
+    // Else it would take what others were promised, on nodes no plan names: it is told so, or why
+    // it does not start in another of its ways, or on other nodes.
+    if (config_.priority.order == QueueRule::kPrompt &&
+        left.reason.kind != ReasonKind::kResources) {
+      return std::nullopt;
     }
     if (config_.backfill == Backfill::kNone && held_up_ahead_) {
       return std::nullopt;  // that one waits for room, too, where it has a choice
@@ -104,13 +107,6 @@ class Round {
     return nodes.has_value()
                ? std::optional(OverlookedJob{job.id, *std::move(nodes), snapshot_.now})
                : std::nullopt;
-  }
-
-  // Whether what was promised to others is what it waits for: it is told so, or told why it does
-  // not start in another of its ways.
-  static bool MayWaitForPromised(const WaitingJob& job, const Reason& told) {
-    return told.kind == ReasonKind::kPriority ||
-           (told.kind != ReasonKind::kResources && AlternativesOf(*job.spec) > 1);
   }
 
   // The job of that id, also where it is an element of an entry.
