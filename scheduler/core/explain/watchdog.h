@@ -8,7 +8,7 @@
 // the job there. It rather says nothing than accuse wrongly: nodes with a start reserved on them
 // before the job would end or whose cores a suspended job wants back, machines whose cores differ,
 // components of heterogeneous jobs, jobs without a time limit after one whose start is unknown, and
-// in the order called prompt those that are told of anything but resources are left out; so are all
+// in the order called prompt those whose reason is not resources are left out; so are all
 // while an elastic job is about to grow. Thread promise: FindOverlooked is pure; a Watchdog belongs
 // to one thread. Invariants: an overlooked job is kept by no hold, dependency, time, limit
 // or policy, and starting it on the nodes named delays no job with a reservation.
