@@ -41,11 +41,6 @@ JobId NewestArray(const std::vector<ServiceReplica>& replicas) {
   return replicas.back().job.job;
 }
 
-absl::Status AllDone(const ChangeOutcome& outcome) {
-  return outcome.errors.empty() ? absl::OkStatus()
-                                : absl::FailedPreconditionError(outcome.errors.front());
-}
-
 absl::StatusOr<JobId> AddReplicas(Connection& connection, const Environment& environment,
                                   const std::string& service, const std::string& script,
                                   std::uint32_t count) {
@@ -75,13 +70,30 @@ absl::Status SayLeaving(Connection& connection, const std::vector<ServiceReplica
   return absl::OkStatus();
 }
 
+// Whether one of them lives and is not about to end.
+absl::StatusOr<bool> AnyGoesOn(Connection& connection,
+                               const std::vector<ServiceReplica>& replicas) {
+  ASSIGN_OR_RETURN(const std::vector<ServiceReplica> now,
+                   FindReplicas(connection, replicas.front().service));
+  return std::any_of(now.begin(), now.end(), [&replicas](const ServiceReplica& each) {
+    return each.job_state != Name(JobState::kCompleting) &&
+           std::any_of(replicas.begin(), replicas.end(),
+                       [&each](const ServiceReplica& replica) { return replica.id == each.id; });
+  });
+}
+
+// What has ended meanwhile needs no cancelling, and is no error.
 absl::Status CancelReplicas(Connection& connection, const std::vector<ServiceReplica>& replicas) {
   CancelJobs cancel;
   for (const ServiceReplica& replica : replicas) {
     cancel.jobs.push_back(replica.job);
   }
   ASSIGN_OR_RETURN(const ChangeOutcome outcome, connection.Call(cancel));
-  return AllDone(outcome);
+  if (outcome.errors.empty()) {
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const bool goes_on, AnyGoesOn(connection, replicas));
+  return goes_on ? absl::FailedPreconditionError(outcome.errors.front()) : absl::OkStatus();
 }
 
 }  // namespace
