@@ -218,6 +218,11 @@ class ServiceTest(ClusterTest):
         self.assertEqual(len([size for i, size in enumerate(sizes) if i and size == sizes[i - 1]]), 0,
                          "it is run after changes alone")
 
+    def test_stopping_while_replicas_end_is_no_error(self):
+        self.start(3)
+        self.must("scale", self.name, 1, "--drain", "0s")
+        self.must("stop", self.name)
+
     def test_a_new_replica_that_is_not_ready_ends_the_rolling(self):
         self.start(2)
         before = self.replicas()
