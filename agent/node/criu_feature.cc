@@ -1,7 +1,5 @@
 #include "agent/node/criu_feature.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <utility>
 #include <vector>

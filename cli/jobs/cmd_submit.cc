@@ -73,19 +73,17 @@ void TellRecorded(const JobRequest& request) {
 
 // --gpu-share=20G of the lines that say so, by the nodes as they are now.
 absl::Status FillShares(const Address& address, std::vector<BatchLine>& lines) {
-  const bool any = std::any_of(lines.begin(), lines.end(), [](const BatchLine& line) {
-    return !line.request.gpu_share_memory.zero();
-  });
-  if (!any) {
+  std::vector<JobRequest*> sized;
+  for (BatchLine& line : lines) {
+    if (!line.request.gpu_share_memory.zero()) {
+      sized.push_back(&line.request);
+    }
+  }
+  if (sized.empty()) {
     return absl::OkStatus();
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
-  ASSIGN_OR_RETURN(const NodeList nodes, connection->Call(ListNodes{{}, /*with_machine=*/true}));
-  const std::vector<const Machine*> machines = MachinesOf(nodes);
-  for (BatchLine& line : lines) {
-    RETURN_IF_ERROR(FillGpuShare(machines, &line.request));
-  }
-  return absl::OkStatus();
+  return FillGpuShares(*connection, sized);
 }
 
 // --batch: the answers come in the order of the lines. 1 when one of them was refused.

@@ -74,15 +74,7 @@ absl::Status EndReplicas(const ServiceCalls& calls, const std::vector<ServiceRep
     RETURN_IF_ERROR(calls.leave(ready));
     calls.wait(drain);
   }
-  // Meanwhile some may have ended by themselves.
-  ASSIGN_OR_RETURN(const std::vector<ServiceReplica> now, calls.find());
-  std::vector<ServiceReplica> left;
-  std::copy_if(replicas.begin(), replicas.end(), std::back_inserter(left),
-               [&now](const ServiceReplica& replica) {
-                 return std::any_of(now.begin(), now.end(),
-                                    [&replica](const auto& each) { return each.id == replica.id; });
-               });
-  return left.empty() ? absl::OkStatus() : calls.cancel(left);
+  return calls.cancel(replicas);
 }
 
 absl::Status ScaleService(const ServiceCalls& calls, std::uint32_t count, const ChangeTerms& terms,

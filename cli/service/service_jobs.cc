@@ -1,8 +1,5 @@
 #include "cli/service/service_jobs.h"
 
-#include <pwd.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -12,6 +9,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "cli/controller/query/newest_job.h"
 #include "cli/jobs/submit/resubmission.h"
 #include "cli/parse/selector.h"
 #include "cli/request/request.h"
@@ -25,11 +23,6 @@ namespace muster::cli {
 namespace {
 
 constexpr const char* kComment = "replica of service ";
-
-std::string OwnName() {
-  const passwd* const entry = getpwuid(geteuid());  // NOLINT(concurrency-mt-unsafe): main thread
-  return entry == nullptr ? absl::StrCat(geteuid()) : entry->pw_name;
-}
 
 // As which further ones are submitted: the newest that is not on its way out.
 JobId NewestArray(const std::vector<ServiceReplica>& replicas) {
@@ -129,7 +122,7 @@ ServiceReplica ReplicaOf(const JobView& job, const std::vector<JobNote>& notes) 
 absl::StatusOr<std::vector<ServiceReplica>> FindReplicas(Connection& connection,
                                                          const std::string& service) {
   ListJobs question;
-  question.user = OwnName();
+  question.user = OwnUserName();
   ASSIGN_OR_RETURN(const std::vector<JobView> jobs, connection.Call(question));
   std::map<JobId, JobView> ours;
   std::set<JobId> arrays;

@@ -19,11 +19,6 @@ constexpr std::string_view kLast = "last";
 constexpr std::string_view kParts = "._+";  // begin a step, an element, a component
 constexpr std::uint32_t kEndedMost = 1000;
 
-std::string Self() {
-  const passwd* const entry = getpwuid(geteuid());  // NOLINT(concurrency-mt-unsafe): main thread
-  return entry == nullptr ? absl::StrCat(geteuid()) : entry->pw_name;
-}
-
 absl::StatusOr<std::vector<JobView>> JobsOf(const Invocation& invocation, const std::string& user) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
   ListJobs live;
@@ -46,6 +41,11 @@ JobId NewestNamed(const std::vector<JobView>& jobs, std::string_view name) {
 }
 
 }  // namespace
+
+std::string OwnUserName() {
+  const passwd* const entry = getpwuid(geteuid());  // NOLINT(concurrency-mt-unsafe): main thread
+  return entry == nullptr ? absl::StrCat(geteuid()) : entry->pw_name;
+}
 
 bool NamesByWord(std::string_view text) {
   text.remove_prefix(!text.empty() && text.front() == '[' ? 1 : 0);  // jobs in a row: "[12-15]"
@@ -86,7 +86,7 @@ JobId NewestOf(const std::vector<JobView>& jobs) {
 absl::StatusOr<std::vector<std::string>> WithNumbers(const Invocation& invocation,
                                                      std::size_t most) {
   std::vector<std::string> names = invocation.arguments;
-  const std::string user = Self();
+  const std::string user = OwnUserName();
   std::optional<std::vector<JobView>> jobs;
   for (std::size_t i = 0; i < std::min(most, names.size()); ++i) {
     if (!NamesByWord(names[i])) {

@@ -36,4 +36,7 @@ std::optional<std::string> WithNumber(const std::vector<JobView>& jobs, std::str
 absl::StatusOr<std::vector<std::string>> WithNumbers(const Invocation& invocation,
                                                      std::size_t most = kAnyNumber);
 
+// Of the user who calls, as the controller names them in jobs.
+std::string OwnUserName();
+
 }  // namespace muster::cli

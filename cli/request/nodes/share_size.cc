@@ -63,20 +63,24 @@ absl::Status FillGpuShare(const std::vector<const Machine*>& machines, JobReques
   return absl::OkStatus();
 }
 
-std::vector<const Machine*> MachinesOf(const NodeList& nodes) {
+absl::Status FillGpuShares(Connection& connection, const std::vector<JobRequest*>& requests) {
+  if (std::all_of(requests.begin(), requests.end(),
+                  [](const JobRequest* request) { return request->gpu_share_memory.zero(); })) {
+    return absl::OkStatus();
+  }
+  ASSIGN_OR_RETURN(const NodeList nodes, connection.Call(ListNodes{{}, /*with_machine=*/true}));
   std::vector<const Machine*> machines;
   for (const NodeView& node : nodes.nodes) {
     machines.push_back(&node.machine);
   }
-  return machines;
+  for (JobRequest* request : requests) {
+    RETURN_IF_ERROR(FillGpuShare(machines, request));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status FillGpuShare(Connection& connection, JobRequest* request) {
-  if (request->gpu_share_memory.zero()) {
-    return absl::OkStatus();
-  }
-  ASSIGN_OR_RETURN(const NodeList nodes, connection.Call(ListNodes{{}, /*with_machine=*/true}));
-  return FillGpuShare(MachinesOf(nodes), request);
+  return FillGpuShares(connection, {request});
 }
 
 }  // namespace muster::cli

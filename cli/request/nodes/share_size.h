@@ -11,7 +11,6 @@
 #include "cli/controller/connection.h"
 #include "cli/request/job_request.h"
 #include "scheduler/model/machine/machine.h"
-#include "scheduler/model/view/view.h"
 
 namespace muster::cli {
 
@@ -20,10 +19,9 @@ namespace muster::cli {
 // share stays as it is.
 absl::Status FillGpuShare(const std::vector<const Machine*>& machines, JobRequest* request);
 
-// The machines of the nodes. REQUIRES: the list outlives them.
-std::vector<const Machine*> MachinesOf(const NodeList& nodes);
-
-// The same, from the nodes of the cluster, which are asked only for a request with such a share.
+// The same of each, from the nodes of the cluster, which are asked once, and only where a request
+// has such a share.
+absl::Status FillGpuShares(Connection& connection, const std::vector<JobRequest*>& requests);
 absl::Status FillGpuShare(Connection& connection, JobRequest* request);
 
 }  // namespace muster::cli
