@@ -139,7 +139,7 @@ class AccountTest(RestartTest):
         (row,) = self.cluster.wait_ended(job)
         self.assertEqual((row["state"], row["exit_code"]), ("COMPLETED", 0),
                          self.read(f"muster-{job}.out") + self.cluster.logs())
-        alone = json.loads(self.cluster.must("run", "-n", 1, "sh", "-c",
+        alone = json.loads(self.cluster.must("run", "-n", 2, "sh", "-c",
                                              f"{HEAT} {plate} --repeat 1 --warmup 0",
                                              patience=4 * PATIENCE))
         self.assertNotEqual(alone["residual"], 0)
