@@ -39,8 +39,9 @@ absl::StatusOr<int> Drain(const Invocation& invocation) {
   ASSIGN_OR_RETURN(const Time deadline, TimeIn(invocation, "deadline"));
   ASSIGN_OR_RETURN(const std::vector<std::string> nodes, NodesIn(invocation.arguments));
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
+  const bool narrow = invocation.Has("narrow");
   return ForEachNode("drain", nodes, [&](const std::string& node) {
-    return connection->Call(DrainNode{node, /*drained=*/true, reason, until, deadline});
+    return connection->Call(DrainNode{node, /*drained=*/true, reason, until, deadline, narrow});
   });
 }
 
@@ -53,7 +54,8 @@ Verb DrainVerb() {
   verb.synopsis = "NODE… --reason TEXT";
   verb.examples = {"muster drain node2 --reason 'bad DIMM in slot 4'",
                    "muster drain 'node[1-8,12]' --reason 'new kernel'",
-                   "muster drain node3 --reason fans --deadline 18:00 --until tomorrow"};
+                   "muster drain node3 --reason fans --deadline 18:00 --until tomorrow",
+                   "muster drain node5 --narrow --reason 'port 1 runs at a tenth'"};
   verb.options = {{.name = "reason",
                    .letter = 0,
                    .metavar = "TEXT",
@@ -65,7 +67,11 @@ Verb DrainVerb() {
                   {.name = "deadline",
                    .letter = 0,
                    .metavar = "TIME",
-                   .text = "Jobs that still run then are sent back to the queue, or ended"}};
+                   .text = "Jobs that still run then are sent back to the queue, or ended"},
+                  {.name = "narrow",
+                   .letter = 0,
+                   .metavar = "",
+                   .text = "Keep away only jobs that may span nodes"}};
   verb.arguments_min = 1;
   verb.arguments_max = kAnyNumber;
   verb.run = Drain;

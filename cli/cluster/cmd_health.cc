@@ -184,10 +184,13 @@ absl::StatusOr<int> Health(const Invocation& invocation) {
   if (quick + burn_in + links > 1) {
     return absl::InvalidArgumentError("--quick, --burn-in and --links: choose one");
   }
-  for (const char* option : {"rounds", "least", "drain"}) {
+  for (const char* option : {"rounds", "least", "drain", "narrow"}) {
     if (!links && invocation.Has(option)) {
       return absl::InvalidArgumentError(absl::StrCat("--", option, " belongs to --links"));
     }
+  }
+  if (invocation.Has("drain") && invocation.Has("narrow")) {
+    return absl::InvalidArgumentError("--drain and --narrow: choose one");
   }
   if (links && (invocation.Has("wait") || invocation.Has("history"))) {
     return absl::InvalidArgumentError(
@@ -226,7 +229,7 @@ Verb HealthVerb() {
                    "muster health node2 --quick --wait",
                    "muster health --links",
                    "muster health --links n1 n2 n3 n4 --least 90 --json",
-                   "muster submit --every 1d --wrap 'muster health --links --drain'"};
+                   "muster submit --every 1d --wrap 'muster health --links --narrow'"};
   verb.remarks =
       "With --quick or --burn-in the exit code is 0 when nothing was found, 1 when something was, "
       "or when a job started first. --links takes each pair of idle nodes as a job of two ranks "

@@ -8,9 +8,9 @@
 #include <thread>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "cli/connect/own_command.h"
 #include "cli/frame/json_output.h"
 #include "cli/frame/output.h"
@@ -72,7 +72,7 @@ absl::StatusOr<std::vector<LinkNode>> IdleNodes(const Invocation& invocation,
     const bool named = std::find(names.begin(), names.end(), view.name) != names.end();
     if (view.state == "IDLE" && (names.empty() || named)) {
       nodes.push_back({view.name, view.topology});
-    } else if (named) {
+    } else if (named || (names.empty() && absl::StrContains(view.state, "+NARROW"))) {
       std::cerr << "muster health: " << view.name << " is " << view.state << ": left out\n";
     }
   }
@@ -159,19 +159,13 @@ std::vector<MeasuredLink> MeasureAll(const PairRun& run, const std::vector<LinkN
   return links;
 }
 
-// No node is drained for a link alone: either end may be at fault.
-absl::Status DrainBad(Connection& connection, const LinkReport& report) {
-  for (const std::string& node : report.bad_nodes) {
-    const auto worst = std::find_if(
-        report.slow.begin(), report.slow.end(),
-        [&node](const SlowLink& slow) { return slow.cause == absl::StrCat("node ", node); });
-    const std::string reason =
-        worst == report.slow.end()
-            ? "its links are slow"
-            : absl::StrFormat("its links are slow: %.0f %% of the bandwidth of their class",
-                              100 * worst->of_bandwidth);
-    RETURN_IF_ERROR(connection.Call(DrainNode{node, /*drained=*/true, reason, kNoTime, kNoTime}));
-    std::cerr << "muster health: drained " << node << ": " << reason << "\n";
+absl::Status DrainBad(Connection& connection, const std::vector<LinkNode>& nodes,
+                      const LinkReport& report, bool narrow) {
+  for (const auto& [node, reason] : narrow ? NarrowNodes(nodes, report) : BadNodes(report)) {
+    RETURN_IF_ERROR(
+        connection.Call(DrainNode{node, /*drained=*/true, reason, kNoTime, kNoTime, narrow}));
+    std::cerr << "muster health: drained " << node
+              << (narrow ? " for jobs that may span nodes: " : ": ") << reason << "\n";
   }
   return absl::OkStatus();
 }
@@ -195,7 +189,11 @@ std::vector<Option> LinkOptions() {
           {.name = "drain",
            .letter = 0,
            .metavar = "",
-           .text = "links: drain nodes most of whose links are slow"}};
+           .text = "links: drain nodes most of whose links are slow"},
+          {.name = "narrow",
+           .letter = 0,
+           .metavar = "",
+           .text = "links: keep only jobs that may span nodes off slow links"}};
 }
 
 absl::StatusOr<int> CheckLinks(const Invocation& invocation, Connection& connection) {
@@ -207,8 +205,9 @@ absl::StatusOr<int> CheckLinks(const Invocation& invocation, Connection& connect
   const Style style = StyleFor(invocation.environment, STDOUT_FILENO);
   RETURN_IF_ERROR(WriteOut(invocation.Has("json") ? PrintJson(LinksDocument(nodes, links, report))
                                                   : PrintLinks(nodes, report, style)));
-  if (invocation.Has("drain")) {
-    RETURN_IF_ERROR(DrainBad(connection, report));
+  const bool narrow = invocation.Has("narrow");
+  if (narrow || invocation.Has("drain")) {
+    RETURN_IF_ERROR(DrainBad(connection, nodes, report, narrow));
   }
   return report.slow.empty() && report.failed.empty() ? 0 : 1;
 }

@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 
 namespace muster::cli {
 namespace {
@@ -173,7 +177,50 @@ class Judge {
   LinkReport report_;
 };
 
+std::string OfClass(const SlowLink& slow) {
+  return absl::StrFormat("%.0f %% of the bandwidth of its class", 100 * slow.of_bandwidth);
+}
+
 }  // namespace
+
+std::vector<std::pair<std::string, std::string>> BadNodes(const LinkReport& report) {
+  std::vector<std::pair<std::string, std::string>> bad;
+  for (const std::string& node : report.bad_nodes) {
+    const auto worst = std::find_if(
+        report.slow.begin(), report.slow.end(),
+        [&node](const SlowLink& slow) { return slow.cause == absl::StrCat("node ", node); });
+    bad.emplace_back(node, worst == report.slow.end()
+                               ? "its links are slow"
+                               : absl::StrCat("its links are slow: ", OfClass(*worst)));
+  }
+  return bad;
+}
+
+std::vector<std::pair<std::string, std::string>> NarrowNodes(const std::vector<LinkNode>& nodes,
+                                                             const LinkReport& report) {
+  std::vector<const SlowLink*> alone;
+  std::map<std::size_t, std::size_t> ends;
+  for (const SlowLink& slow : report.slow) {
+    if (absl::StartsWith(slow.cause, "link ")) {
+      alone.push_back(&slow);
+      ++ends[slow.link.a];
+      ++ends[slow.link.b];
+    }
+  }
+  std::vector<std::pair<std::string, std::string>> narrow = BadNodes(report);
+  std::set<std::size_t> taken;
+  for (const SlowLink* slow : alone) {
+    const auto& [a, b] = std::pair(slow->link.a, slow->link.b);
+    if (taken.contains(a) || taken.contains(b)) {
+      continue;
+    }
+    const std::size_t end = ends[a] > ends[b] ? a : b;
+    taken.insert(end);
+    narrow.emplace_back(nodes[end].name, absl::StrCat("its link to ", nodes[end == a ? b : a].name,
+                                                      " is slow: ", OfClass(*slow)));
+  }
+  return narrow;
+}
 
 LinkReport JudgeLinks(const std::vector<LinkNode>& nodes, const std::vector<MeasuredLink>& links,
                       double least) {

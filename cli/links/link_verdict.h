@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace muster::cli {
@@ -49,6 +50,13 @@ struct LinkReport {
   std::vector<std::string> bad_switches;  // pairs: "leaf1 and leaf2"
   std::vector<MeasuredLink> failed;
 };
+
+// Nodes that explain slow links, each with the reason for which it is drained.
+std::vector<std::pair<std::string, std::string>> BadNodes(const LinkReport& report);
+// These, and of each link that is slow by itself one end, so that no job needs to lie on both: the
+// end with more of them, else the second.
+std::vector<std::pair<std::string, std::string>> NarrowNodes(const std::vector<LinkNode>& nodes,
+                                                             const LinkReport& report);
 
 // `least`: the share of the class's bandwidth that a link must have, such as 0.8.
 LinkReport JudgeLinks(const std::vector<LinkNode>& nodes, const std::vector<MeasuredLink>& links,

@@ -35,7 +35,8 @@ Paint NodePaint(const std::string& state) {
   if (absl::StartsWith(state, "DOWN") || absl::StrContains(state, "DRAIN")) {
     return Paint::kRed;
   }
-  return state == "ALLOCATED" ? Paint::kYellow : Paint::kGreen;
+  return state == "ALLOCATED" || absl::StrContains(state, "NARROW") ? Paint::kYellow
+                                                                    : Paint::kGreen;
 }
 
 std::string PrintNodes(const std::vector<NodeView>& nodes, bool header, const Style& style) {

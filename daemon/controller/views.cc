@@ -172,6 +172,15 @@ void AddPlanned(const Node* node, const NodeAllocation& part, const NodeRun& run
   }
 }
 
+namespace {
+
+// Which jobs an operator keeps away.
+const char* KeptOff(const Node& node) {
+  return node.drained ? "+DRAIN" : node.narrow ? "+NARROW" : "";
+}
+
+}  // namespace
+
 std::string NodeState(const core::ClusterState& cluster, const Node& node) {
   const PowerState power = cluster.power().Of(node.id).state;
   if (power == PowerState::kPoweringDown || power == PowerState::kOff ||
@@ -179,7 +188,7 @@ std::string NodeState(const core::ClusterState& cluster, const Node& node) {
     const char* const word = power == PowerState::kOff          ? "POWERED_DOWN"
                              : power == PowerState::kPoweringUp ? "POWERING_UP"
                                                                 : "POWERING_DOWN";
-    return absl::StrCat(word, node.drained ? "+DRAIN" : "");
+    return absl::StrCat(word, KeptOff(node));
   }
   const std::uint32_t all = AllCpus(*node.machine).Count();
   const std::uint32_t taken = node.taken.cpus.Count();
@@ -187,7 +196,7 @@ std::string NodeState(const core::ClusterState& cluster, const Node& node) {
                       : taken == 0    ? "IDLE"
                       : taken < all   ? "MIXED"
                                       : "ALLOCATED";
-  return node.drained ? absl::StrCat(state, "+DRAIN") : state;
+  return absl::StrCat(state, KeptOff(node));
 }
 
 // Why the job is suspended, and what it waits for to come back.

@@ -201,8 +201,10 @@ struct Teller {
     return AboutNode("muster.node.lost", event.node, event.time, {});
   }
   std::optional<EventNote> operator()(const NodeDrained& event) const {
-    return AboutNode(event.drained ? "muster.node.drained" : "muster.node.resumed", event.node,
-                     event.time, {{"text", event.reason}, {"by_health", event.by_health}});
+    return AboutNode(
+        event.drained || event.narrow ? "muster.node.drained" : "muster.node.resumed", event.node,
+        event.time,
+        {{"text", event.reason}, {"by_health", event.by_health}, {"narrow", event.narrow}});
   }
   std::optional<EventNote> operator()(const NodePowered& event) const {
     return AboutNode("muster.node.power", event.node, event.time,

@@ -352,13 +352,22 @@ class NamespacesTest(Mpi, ClusterTest):
         slow = ["qdisc", "add", "dev", "eth0", "root", "tbf", "rate", "200mbit", "burst", "64kb", "latency", "50ms"]
         subprocess.run(["ip", "netns", "exec", self.network.names[3], "tc", *slow], check=True, timeout=30)
         try:
-            done = self.cluster.muster("health", "--links", "--least", 20, *nodes, patience=4 * PATIENCE)
+            done = self.cluster.muster("health", "--links", "--least", 20, "--narrow", *nodes,
+                                       patience=4 * PATIENCE)
         finally:
             subprocess.run(["ip", "netns", "exec", self.network.names[3], "tc", "qdisc", "del", "dev", "eth0", "root"],
                            check=True, timeout=30)
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("Most links of node3 are slow", done.stdout)
         self.assertNotIn("not measured", done.stdout)
+        self.assertIn("drained node3 for jobs that may span nodes: its links are slow", done.stderr)
+        (node,) = json.loads(self.cluster.must("nodes", "--json", "node3"))["nodes"]
+        self.assertEqual(node["state"], "IDLE+NARROW")
+        self.cluster.must("run", "-w", "node3", "true")
+        wide = self.cluster.submit("-N", 2, "-n", 2, "-w", "node3", "--wrap", "true")
+        self.cluster.wait_reason(wide, "drained for jobs that may span nodes")
+        self.cluster.must("resume", "node3")
+        self.assertEqual(self.cluster.wait_ended(wide)[0]["state"], "COMPLETED")
         self.nothing_left()
 
     def test_aborts_and_deaths_end_the_ranks_on_every_node(self):

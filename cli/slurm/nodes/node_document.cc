@@ -18,6 +18,7 @@ std::uint64_t MebibytesOf(Bytes bytes) {
 // "IDLE+DRAIN" as words.
 Json StatesOf(const NodeView& node) {
   std::vector<std::string> words = absl::StrSplit(node.state, '+');
+  std::erase(words, "NARROW");  // no word of Slurm's
   if (!WordOf(node).answers) {
     words.emplace_back("NOT_RESPONDING");
   }

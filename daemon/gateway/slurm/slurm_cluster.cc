@@ -74,6 +74,7 @@ class MemberNames {
 // "IDLE+DRAIN" as words.
 Json StateWords(const wire::NodeView& node) {
   std::vector<std::string> words = absl::StrSplit(node.state(), '+');
+  std::erase(words, "NARROW");  // no word of Slurm's
   if (words.front().starts_with("POWER")) {
     words.insert(words.begin(), "IDLE");
   }

@@ -289,7 +289,7 @@ class Round {
       }
       const std::uint32_t tasks = RoomFor(free_[i], capacities_[capacity_of_[i]],
                                           scales[capacity_of_[i]], MostTasksOnNode(request));
-      if (tasks > 0 && NodeMay(nodes_[i], request) &&
+      if (tasks > 0 && NodeMay(nodes_[i], request) && !IsKeptOff(nodes_[i], request) &&
           users_[i].Admit(spec.user.uid, spec.request.exclusive_user) &&
           (!HasRules() || NodeMayByPolicy(*snapshot_.policy, nodes_[i].id, spec, partition,
                                           snapshot_.now, EndBy(spec, snapshot_.now)))) {

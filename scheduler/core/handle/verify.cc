@@ -44,7 +44,7 @@ bool Verifier::AcceptOne(const PlannedStart& start) {
   const ResourceRequest& request =
       asked.alternatives.empty() ? asked.request : asked.alternatives[start.alternative].request;
   if (!UsersAllow(asked.user.uid, request.exclusive_user, start.allocation, {}) ||
-      !OccupantsAllow(request, start.allocation)) {
+      !OccupantsAllow(request, start.allocation) || SpansNarrow(start.allocation)) {
     return false;
   }
   std::map<NodeId, NodeUse> after;
@@ -164,6 +164,15 @@ bool Verifier::JobWaits(const PlannedStart& start) const {
       (running == state_.index().array_running().end() ? 0 : running->second) +
       (started == started_of_array_.end() ? 0 : started->second);
   return now < limit;
+}
+
+bool Verifier::SpansNarrow(const Allocation& allocation) const {
+  return allocation.nodes.size() > 1 &&
+         std::any_of(allocation.nodes.begin(), allocation.nodes.end(),
+                     [this](const NodeAllocation& part) {
+                       const Node* node = state_.FindNode(part.node);
+                       return node != nullptr && node->narrow;
+                     });
 }
 
 bool Verifier::Fits(const NodeAllocation& part, const NodeUse& taken) const {

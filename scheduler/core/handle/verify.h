@@ -39,6 +39,8 @@ class Verifier {
   bool AcceptOne(const PlannedStart& start);
   [[nodiscard]] bool JobWaits(const PlannedStart& start) const;
   [[nodiscard]] bool Fits(const NodeAllocation& part, const NodeUse& use) const;
+  // Whether it lies on several nodes of which one takes no such job.
+  [[nodiscard]] bool SpansNarrow(const Allocation& allocation) const;
   [[nodiscard]] bool IsThere(const PlannedVictim& victim) const;
   [[nodiscard]] NodeUse UseOf(NodeId node) const;
   // Whether the users of these nodes' jobs, the victims aside, may be together with this one, whose

@@ -133,13 +133,14 @@ struct DrainNode {
   std::string reason;
   Time until = kNoTime;     // resume it then
   Time deadline = kNoTime;  // have its jobs leave by then
+  bool narrow = false;      // keep only jobs away that may span nodes
 
   static constexpr const char* kMethod = "Drain";
   using Reply = Nothing;
   static constexpr auto Fields(auto list) {
     return list(Field{"node", &DrainNode::name}, Field{"drained", &DrainNode::drained},
                 Field{"reason", &DrainNode::reason}, Field{"until", &DrainNode::until},
-                Field{"deadline", &DrainNode::deadline});
+                Field{"deadline", &DrainNode::deadline}, Field{"narrow", &DrainNode::narrow});
   }
 };
 

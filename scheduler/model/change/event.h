@@ -206,11 +206,12 @@ struct NodeDrained {
   bool by_health = false;
   Time until = kNoTime;     // as Node's
   Time deadline = kNoTime;  // as Node's
+  bool narrow = false;      // as Node's
   static constexpr auto Fields(auto list) {
     return list(Field{"node", &NodeDrained::node}, Field{"drained", &NodeDrained::drained},
                 Field{"reason", &NodeDrained::reason}, Field{"time", &NodeDrained::time},
                 Field{"by_health", &NodeDrained::by_health}, Field{"until", &NodeDrained::until},
-                Field{"deadline", &NodeDrained::deadline});
+                Field{"deadline", &NodeDrained::deadline}, Field{"narrow", &NodeDrained::narrow});
   }
   friend bool operator==(const NodeDrained&, const NodeDrained&) = default;
 };

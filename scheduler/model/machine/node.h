@@ -65,6 +65,7 @@ struct Node {
   Time changed = kNoTime;  // when `connected` last changed
   Time heard = kNoTime;    // not connected: the last sign of life
   bool drained = false;
+  bool narrow = false;  // drained for jobs that may span nodes alone
   std::string drain_reason;
   Time drain_until = kNoTime;     // then it is resumed by itself
   Time drain_deadline = kNoTime;  // by then its jobs have left it
@@ -81,11 +82,11 @@ struct Node {
         Field{"instance", &Node::instance}, Field{"boot_id", &Node::boot_id},
         Field{"machine", &Node::machine}, Field{"connected", &Node::connected},
         Field{"changed", &Node::changed}, Field{"heard", &Node::heard},
-        Field{"drained", &Node::drained}, Field{"drain_reason", &Node::drain_reason},
-        Field{"drain_until", &Node::drain_until}, Field{"drain_deadline", &Node::drain_deadline},
-        Field{"quarantined", &Node::quarantined}, Field{"features", &Node::features},
-        Field{"weight", &Node::weight}, Field{"images", &Node::images},
-        Field{"gpu_occupants", &Node::gpu_occupants});
+        Field{"drained", &Node::drained}, Field{"narrow", &Node::narrow},
+        Field{"drain_reason", &Node::drain_reason}, Field{"drain_until", &Node::drain_until},
+        Field{"drain_deadline", &Node::drain_deadline}, Field{"quarantined", &Node::quarantined},
+        Field{"features", &Node::features}, Field{"weight", &Node::weight},
+        Field{"images", &Node::images}, Field{"gpu_occupants", &Node::gpu_occupants});
   }
 };
 

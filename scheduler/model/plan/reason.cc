@@ -327,6 +327,8 @@ std::string ToSentence(const Shortage& shortage) {
       return "down";
     case ShortageKind::kDrained:
       return "drained";
+    case ShortageKind::kNarrow:
+      return "drained for jobs that may span nodes";
     case ShortageKind::kFeatures:
       return absl::StrCat("without the features ", shortage.name);
     case ShortageKind::kExcluded:

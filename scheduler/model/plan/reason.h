@@ -106,6 +106,7 @@ enum class ShortageKind : std::uint8_t {
   kOtherUsers = 30,    // the node has jobs of other users
   kUsersOwn = 31,      // another user's job has the node for jobs of that user alone
   kPower = 32,         // the node is switched off, or boots
+  kNarrow = 34,        // the node takes only jobs that cannot span nodes
   kOnAtOnce = 33,      // `name`: classes of [power] of which too few nodes may be on at once
 };
 

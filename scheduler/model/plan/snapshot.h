@@ -63,13 +63,15 @@ struct NodeSnapshot {
   Time ready = kNoTime;
   std::vector<std::uint64_t> images = {};  // as Node has them
   GpuOccupants gpu_occupants = {};
+  bool narrow = false;  // as Node has it
   static constexpr auto Fields(auto list) {
     return list(Field{"id", &NodeSnapshot::id}, Field{"name", &NodeSnapshot::name},
                 Field{"up", &NodeSnapshot::up}, Field{"drained", &NodeSnapshot::drained},
                 Field{"taken", &NodeSnapshot::taken}, Field{"holdings", &NodeSnapshot::holdings},
                 Field{"features", &NodeSnapshot::features}, Field{"weight", &NodeSnapshot::weight},
                 Field{"ready", &NodeSnapshot::ready}, Field{"images", &NodeSnapshot::images},
-                Field{"gpu_occupants", &NodeSnapshot::gpu_occupants});
+                Field{"gpu_occupants", &NodeSnapshot::gpu_occupants},
+                Field{"narrow", &NodeSnapshot::narrow});
   }
 };
 

@@ -406,7 +406,7 @@ struct NodeView {
   NodeId id;
   std::string name;
   std::string hostname;
-  std::string state;  // IDLE MIXED ALLOCATED DOWN, with "+DRAIN"
+  std::string state;  // IDLE MIXED ALLOCATED DOWN, with "+DRAIN" or "+NARROW"
   std::string reason;
   std::uint32_t cores = 0;
   std::uint32_t cpus = 0;

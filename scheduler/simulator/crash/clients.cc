@@ -317,10 +317,13 @@ void Clients::SuspendAndResume(JobId job) {
   });
 }
 
-// Twice resumed, for the same reason.
+// Twice resumed, for the same reason. Of every other node only jobs that may span nodes are kept
+// away.
 void Clients::DrainAndResume() {
-  const std::string node = absl::StrCat("node", 1 + faults_.Below(plan_.nodes));
-  Request(DrainNode{node, true, "to see what happens"}, [this, node](const core::Transition&) {
+  const std::uint64_t number = 1 + faults_.Below(plan_.nodes);
+  const std::string node = absl::StrCat("node", number);
+  const DrainNode drain{node, true, "to see what happens", kNoTime, kNoTime, number % 2 == 0};
+  Request(drain, [this, node](const core::Transition&) {
     const Duration first = faults_.Between(Duration(1'000), Duration(60'000));
     for (const Duration after : {first, first + kAskAgain * 4}) {
       Later(after, [this, node] { Request(DrainNode{node, false, ""}); });

@@ -19,6 +19,10 @@ absl::Status CheckTimes(const DrainNode& command, Time now) {
     return absl::InvalidArgumentError(
         "a node is resumed at once: leave --until and --deadline out");
   }
+  if (command.narrow && has_deadline) {
+    return absl::InvalidArgumentError(
+        "--deadline: no job has to leave a node that is drained with --narrow");
+  }
   if (has_until && command.until <= now) {
     return absl::InvalidArgumentError("--until: that time has passed");
   }
@@ -32,7 +36,8 @@ absl::Status CheckTimes(const DrainNode& command, Time now) {
 }
 
 bool IsAsAsked(const Node& node, const DrainNode& command) {
-  return node.drained == command.drained &&
+  return node.drained == (command.drained && !command.narrow) &&
+         node.narrow == (command.drained && command.narrow) &&
          (!command.drained ||
           (node.drain_reason == command.reason && node.drain_until == command.until &&
            node.drain_deadline == command.deadline));
@@ -78,12 +83,13 @@ Transition On(const ClusterState& state, const DrainNode& command, Time now,
     TryPowerAgain(state, *node, now, transition);
   }
   if (!IsAsAsked(*node, command)) {
-    if (command.drained && !node->drained) {
+    const bool drained = command.drained && !command.narrow;
+    if (drained && !node->drained) {
       NoticeDrain(state, node->id, now, transition);
     }
-    transition.events.emplace_back(NodeDrained{node->id, command.drained, command.reason, now,
-                                               /*by_health=*/false, command.until,
-                                               command.deadline});
+    transition.events.emplace_back(NodeDrained{node->id, drained, command.reason, now,
+                                               /*by_health=*/false, command.until, command.deadline,
+                                               command.drained && command.narrow});
     transition.effects.emplace_back(Replan{});
   }
   return transition;

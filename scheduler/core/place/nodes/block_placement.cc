@@ -116,7 +116,7 @@ std::vector<const NodeSnapshot*> InOrder(const std::vector<NodeSnapshot>& nodes,
                                          const ResourceRequest& request) {
   std::vector<const NodeSnapshot*> in_order;
   for (const NodeSnapshot& node : nodes) {
-    if (node.up && !node.drained && NodeMay(node, request)) {
+    if (node.up && !IsKeptOff(node, request) && NodeMay(node, request)) {
       in_order.push_back(&node);
     }
   }

@@ -91,6 +91,14 @@ bool NodeMay(const NodeSnapshot& node, const ResourceRequest& request) {
          (!AsksOfMachines(request) || WhyNoMachine(request, *node.machine).empty());
 }
 
+bool IsKeptOff(const NodeSnapshot& node, const ResourceRequest& request) {
+  return node.drained || (node.narrow && MaySpanNodes(request));
+}
+
+bool MaySpanNodes(const ResourceRequest& request) {
+  return request.max_nodes > 1 && request.tasks > 1;
+}
+
 std::optional<Shortage> WhyNodeMayNot(const NodeSnapshot& node, const ResourceRequest& request) {
   if (NodeMay(node, request)) {
     return std::nullopt;

@@ -25,6 +25,11 @@ bool Matches(const FeatureExpression& expression, const std::vector<std::string>
 // True when the job may use the node as far as its request names or describes nodes.
 bool NodeMay(const NodeSnapshot& node, const ResourceRequest& request);
 
+// True when the node takes no such job for now: it is drained, or it is narrow and the job may span
+// nodes.
+bool IsKeptOff(const NodeSnapshot& node, const ResourceRequest& request);
+bool MaySpanNodes(const ResourceRequest& request);
+
 // What keeps the node from the job, when NodeMay is false.
 std::optional<Shortage> WhyNodeMayNot(const NodeSnapshot& node, const ResourceRequest& request);
 

@@ -28,7 +28,8 @@ NodeSnapshot Seen(const NodeSnapshot& node, ClusterView view) {
 
 // Whether the view counts the node, and it may take the job.
 bool IsCandidate(const NodeSnapshot& node, const ResourceRequest& request, ClusterView view) {
-  return (view == ClusterView::kEmptyAll || (node.up && !node.drained)) && NodeMay(node, request);
+  return (view == ClusterView::kEmptyAll || (node.up && !IsKeptOff(node, request))) &&
+         NodeMay(node, request);
 }
 
 // How many tasks at a time the node takes.

@@ -14,8 +14,8 @@ constexpr std::size_t kChangesKept = 1U << 20;
 // True when nothing differs that decides who may use the node and what it has.
 bool IsSameNode(const NodeSnapshot& a, const NodeSnapshot& b) {
   return a.id == b.id && a.machine == b.machine && a.up == b.up && a.drained == b.drained &&
-         a.weight == b.weight && a.name == b.name && a.features == b.features &&
-         a.gpu_occupants == b.gpu_occupants;
+         a.narrow == b.narrow && a.weight == b.weight && a.name == b.name &&
+         a.features == b.features && a.gpu_occupants == b.gpu_occupants;
 }
 
 bool IsSameHolding(const Holding& a, const Holding& b) {

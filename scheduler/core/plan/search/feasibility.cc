@@ -66,7 +66,7 @@ void CountTogether(std::vector<std::uint32_t> room, bool no_nodes, const Resourc
 struct Look {
   const NodeSnapshot* node = nullptr;
   bool up = false;
-  bool drained = false;
+  bool drained = false;  // for this job
   const NodeCapacity* capacity = nullptr;
   FreeAmounts free;
   const Reservation* reserved = nullptr;  // keeps the node from the job now
@@ -197,7 +197,7 @@ std::vector<Shortage> ShortagesOf(const Look& look, const ResourceRequest& reque
     return {Shortage{ShortageKind::kDown, 1, 0, 0}};
   }
   if (look.drained) {
-    return {Shortage{ShortageKind::kDrained, 1, 0, 0}};
+    return {Shortage{look.node->drained ? ShortageKind::kDrained : ShortageKind::kNarrow, 1, 0, 0}};
   }
   if (std::optional<Shortage> shortage = WhyNodeMayNot(*look.node, request)) {
     return {*std::move(shortage)};
@@ -322,8 +322,8 @@ Reason WhyNot(Looks looks, const ResourceRequest& request, Time now) {
 
 std::vector<Shortage> ShortagesOf(const NodeSnapshot& node, const ResourceRequest& request) {
   const NodeCapacity capacity = CapacityOf(*node.machine, node.gpu_occupants);
-  return ShortagesOf(Look{&node, node.up, node.drained, &capacity, FreeNow(node, capacity)},
-                     request);
+  return ShortagesOf(
+      Look{&node, node.up, IsKeptOff(node, request), &capacity, FreeNow(node, capacity)}, request);
 }
 
 std::optional<Reason> WhyNever(const std::vector<NodeSnapshot>& nodes,
@@ -367,7 +367,7 @@ Reason WhyNotNow(const std::vector<NodeSnapshot>& nodes, const Availability& ava
       continue;
     }
     looks.all.push_back(
-        Look{&nodes[node], nodes[node].up, nodes[node].drained,
+        Look{&nodes[node], nodes[node].up, IsKeptOff(nodes[node], *need.request),
              &availability.inventory().capacity(node), availability.timeline(node).now(),
              need.reserved == nullptr ? nullptr : need.reserved->InTheWay(node, now, need.duration),
              node, KeptBy(availability.timeline(node).now().users, need)});

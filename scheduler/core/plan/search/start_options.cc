@@ -15,14 +15,16 @@ namespace {
 // Specs of jobs that no longer wait are forgotten when they are this many more than those that do.
 constexpr std::size_t kSpecsAside = 4096;
 
-void FindAllowed(const Snapshot& snapshot, StartOption& option) {
+// `some_narrow`: not every node takes jobs that may span nodes.
+void FindAllowed(const Snapshot& snapshot, bool some_narrow, StartOption& option) {
   option.allowed = option.inside;
-  if (!DescribesNodes(option.request)) {
+  if (!DescribesNodes(option.request) && !(some_narrow && MaySpanNodes(option.request))) {
     return;
   }
   option.allowed.resize(snapshot.nodes.size(), true);
   for (std::size_t node = 0; node < snapshot.nodes.size(); ++node) {
-    option.allowed[node] = option.allowed[node] && NodeMay(snapshot.nodes[node], option.request);
+    option.allowed[node] = option.allowed[node] && NodeMay(snapshot.nodes[node], option.request) &&
+                           !IsKeptOff(snapshot.nodes[node], option.request);
   }
 }
 
@@ -36,7 +38,10 @@ void Bind(StartOption& option) {
 }  // namespace
 
 StartOptions::StartOptions(const Snapshot& snapshot)
-    : snapshot_(&snapshot), has_rules_(HasRules(snapshot)) {}
+    : snapshot_(&snapshot),
+      has_rules_(HasRules(snapshot)),
+      some_narrow_(std::any_of(snapshot.nodes.begin(), snapshot.nodes.end(),
+                               [](const NodeSnapshot& node) { return node.narrow; })) {}
 
 bool StartOptions::MoveTo(const Snapshot& next) {
   snapshot_ = &next;
@@ -102,7 +107,7 @@ StartOption& StartOptions::OptionIn(const JobPartition& partition, const JobSpec
     option.partition = partition.name;
     option.request = std::move(request);
     FindInside(spec, partition, option);
-    FindAllowed(*snapshot_, option);
+    FindAllowed(*snapshot_, some_narrow_, option);
     option.need.duration = PlannedDuration(spec.time_limit);
     option.need.shape = shape;
     option.need.image = image;

@@ -68,6 +68,7 @@ class StartOptions {
 
   const Snapshot* snapshot_;
   const bool has_rules_;
+  const bool some_narrow_;  // nodes
   std::unordered_map<const JobSpec*, Known> by_spec_;
   std::map<std::uint64_t, StartOption> by_shape_;
   std::map<std::string, ReservedNodes> reserved_;  // by the reservation that a job names

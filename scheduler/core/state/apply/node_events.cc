@@ -33,9 +33,11 @@ void ApplyTo(StateParts& state, const NodeLost& event) {
 
 void ApplyTo(StateParts& state, const NodeDrained& event) {
   Node& node = state.nodes.Must(event.node);
+  const bool kept_off = event.drained || event.narrow;
   node.drained = event.drained;
-  node.drain_reason = event.drained ? event.reason : std::string();
-  node.drain_until = event.drained ? event.until : kNoTime;
+  node.narrow = event.narrow;
+  node.drain_reason = kept_off ? event.reason : std::string();
+  node.drain_until = kept_off ? event.until : kNoTime;
   node.drain_deadline = event.drained ? event.deadline : kNoTime;
   state.health.Drain(event);
 }

@@ -191,10 +191,10 @@ void HealthTable::Drain(const NodeDrained& event) {
   if (event.by_health || nodes_.contains(event.node)) {
     NodeHealth& health = Touch(event.node);
     health.drained = event.drained && event.by_health;
-    health.slow = event.drained ? health.slow : 0;
+    health.slow = event.drained || event.narrow ? health.slow : 0;
   }
   // Whoever resumes a node vouches for it: its record begins again.
-  const auto tally = event.drained ? tallies_.end() : tallies_.find(event.node);
+  const auto tally = event.drained || event.narrow ? tallies_.end() : tallies_.find(event.node);
   if (tally != tallies_.end()) {
     ChangeTally(tally->second,
                 [](FailureTally& changed) { changed.failures = changed.losses = 0; });

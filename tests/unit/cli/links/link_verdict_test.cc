@@ -14,6 +14,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
 
 // Four nodes below each of two leaf switches; bandwidth is 10 GB/s below one, 5 between them.
 class LinkVerdictTest : public ::testing::Test {
@@ -77,6 +79,22 @@ TEST_F(LinkVerdictTest, ANodeExplainsItsLinksAndNotThoseOfOthers) {
     EXPECT_EQ(slow.cause,
               slow.link.a == 2 || slow.link.b == 2 ? "node n3" : "link n5 - n8 at leaf2");
   }
+}
+
+TEST_F(LinkVerdictTest, OneEndOfALinkIsNarrowThatOfMoreOfThem) {
+  Slow([](const MeasuredLink& link) { return link.a == 2 || link.b == 2; }, 0.5);
+  Slow([](const MeasuredLink& link) { return link.a == 0 && link.b == 1; }, 0.6);
+  Slow([](const MeasuredLink& link) { return link.a >= 4 && link.b == link.a + 1; }, 0.3);
+  const LinkReport report = Judged();
+  EXPECT_THAT(BadNodes(report),
+              ElementsAre(Pair("n3", "its links are slow: 50 % of the bandwidth of its class")));
+  // n5 - n6, n6 - n7 and n7 - n8 are slow: n6 and n7 leave none of them to jobs.
+  EXPECT_THAT(
+      NarrowNodes(nodes_, report),
+      UnorderedElementsAre(Pair("n3", "its links are slow: 50 % of the bandwidth of its class"),
+                           Pair("n2", "its link to n1 is slow: 60 % of the bandwidth of its class"),
+                           Pair("n6", HasSubstr("is slow: 30 % of the bandwidth of its class")),
+                           Pair("n7", HasSubstr("is slow: 30 % of the bandwidth of its class"))));
 }
 
 TEST_F(LinkVerdictTest, APairOfSwitchesExplainsTheLinksBetweenThem) {

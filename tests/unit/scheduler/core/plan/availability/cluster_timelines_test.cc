@@ -97,6 +97,9 @@ TEST(ClusterTimelines, OtherNodesOrAnEarlierTimeAreNotMovedTo) {
   Snapshot drained = first;
   drained.nodes[1].drained = true;
   EXPECT_FALSE(ClusterTimelines(first).MoveTo(drained));
+  Snapshot narrow = first;
+  narrow.nodes[1].narrow = true;
+  EXPECT_FALSE(ClusterTimelines(first).MoveTo(narrow));
   Snapshot earlier = first;
   earlier.now = At(9);
   EXPECT_FALSE(ClusterTimelines(first).MoveTo(earlier));
