@@ -432,6 +432,27 @@ void PassWithPreemption(benchmark::State& bench) {
 }
 BENCHMARK(PassWithPreemption)->Unit(benchmark::kMillisecond)->Arg(100)->Arg(1000)->Arg(16384);
 
+// For bench/growth: the cycle after one end with range(0) waiting jobs on range(1) busy nodes, what
+// MeasureAfterOneEnd counts beside it, and the size of the state.
+void Growth(benchmark::State& bench) {
+  SchedulerConfig config;
+  config.backfill = Backfill::kConservative;
+  const std::size_t heap = HeapBytes();
+  {
+    core::ClusterState state = BusyCluster(bench.range(1));
+    SubmitShapes(state, bench.range(0));
+    bench.counters["state_mb"] = static_cast<double>(HeapBytes() - heap) / 1e6;
+  }
+  MeasureAfterOneEnd(bench, config);
+}
+BENCHMARK(Growth)
+    ->Unit(benchmark::kMillisecond)
+    ->UseManualTime()
+    ->Iterations(20)
+    ->ArgNames({"waiting", "nodes"})
+    ->ArgsProduct({{10'000}, {100, 400, 1'600, 6'400, 16'384}})
+    ->ArgsProduct({{1'000, 10'000, 100'000, 1'000'000}, {1'024}});
+
 // What the state keeps for each of range(0) waiting jobs, all distinct or elements of one array;
 // and what comes to it with a snapshot and a plan, as the controller holds them.
 void MemoryOfWaitingJobs(benchmark::State& bench) {

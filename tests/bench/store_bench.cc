@@ -6,6 +6,7 @@
 #include <benchmark/benchmark.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -119,6 +120,31 @@ void LoadPending(benchmark::State& state) {
   }
 }
 
+// For bench/growth: one submission, committed where range(0) others wait.
+void CommitBesideWaiting(benchmark::State& state) {
+  const BenchDirectory directory;
+  const auto store = OpenStore(directory);
+  std::uint64_t id = 0;
+  const auto submit = [&](std::size_t count) {
+    daemon::Batch batch;
+    for (std::size_t i = 0; i < count; ++i) {
+      ++id;
+      batch.entries.push_back({Version(id), Submission(id)});
+    }
+    MUSTER_CHECK(store->Commit({&batch, 1}).ok());
+  };
+  constexpr std::size_t kTogether = 10'000;
+  for (auto left = static_cast<std::size_t>(state.range(0)); left > 0;) {
+    const std::size_t count = std::min(left, kTogether);
+    submit(count);
+    left -= count;
+  }
+  MUSTER_CHECK(store->CheckpointAbove(0).ok());
+  for (auto _ : state) {
+    submit(1);
+  }
+}
+
 void FloorPlainInsert(benchmark::State& state) {
   const BenchDirectory directory;
   auto database =
@@ -146,6 +172,12 @@ BENCHMARK(FloorPlainInsert)->Arg(1)->Arg(16)->Arg(100)->Arg(1000)->UseRealTime()
 BENCHMARK(Reports)->Arg(1)->Arg(16)->Arg(100)->Arg(1000)->UseRealTime();
 BENCHMARK(Submissions)->Arg(1)->Arg(16)->Arg(100)->Arg(1000)->UseRealTime();
 BENCHMARK(ArrayOfTenThousand)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(CommitBesideWaiting)
+    ->RangeMultiplier(10)
+    ->Range(1'000, 1'000'000)
+    ->Iterations(200)
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK(LoadPending)->Arg(10000)->UseRealTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace
