@@ -147,9 +147,8 @@ void CommitBesideWaiting(benchmark::State& state) {
 
 void FloorPlainInsert(benchmark::State& state) {
   const BenchDirectory directory;
-  auto database =
-      daemon::SqliteDatabase::Open(directory.path() + "/floor.db",
-                                   daemon::SqliteDatabase::Mode::kReadWrite);
+  auto database = daemon::SqliteDatabase::Open(directory.path() + "/floor.db",
+                                               daemon::SqliteDatabase::Mode::kReadWrite);
   MUSTER_CHECK((*database)
                    ->Execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; "
                              "CREATE TABLE t (id INTEGER PRIMARY KEY, x BLOB) STRICT")

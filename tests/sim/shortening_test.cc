@@ -9,13 +9,15 @@ namespace muster::sim {
 namespace {
 
 constexpr std::uint64_t kTries = 5;
+constexpr std::uint64_t kLong = 1000;  // events
 
+// The first that breaks, and is not short already.
 ShortLife Broken(const std::string& name, LifeDefect defect) {
   ShortLife life{ReadScenario(name).value(), 0, {}};
   life.scenario.defect = defect;
   do {
     life.result = Simulate(life.scenario, ++life.seed);
-  } while (!life.result.broken.has_value());
+  } while (!life.result.broken.has_value() || life.result.events < kLong);
   return life;
 }
 

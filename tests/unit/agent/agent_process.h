@@ -26,7 +26,7 @@ bool Eventually(const std::function<bool()>& holds);
 // True while a process of that pid runs (a zombie does not).
 bool Runs(pid_t pid);
 
-class AgentProcessTest : public testing::Test {
+class AgentProcessTest : public ::testing::Test {
  protected:
   AgentProcessTest();
   ~AgentProcessTest() override;

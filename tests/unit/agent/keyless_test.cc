@@ -42,7 +42,7 @@ TEST_F(KeylessTest, WhoHoldsAPortIsNotBelievedToBeTheController) {
   TestController fake("127.0.0.1:0");
   for (const char* host : {"127.0.0.1", "localhost", "127.0.0.1.", "127.evil.example"}) {
     StartAgent({{"--controller", absl::StrCat(host, ":", fake.port())}});
-    EXPECT_THAT(ExpectEnd(2), testing::HasSubstr("muster keys agent node1")) << host;
+    EXPECT_THAT(ExpectEnd(2), ::testing::HasSubstr("muster keys agent node1")) << host;
   }
   EXPECT_FALSE(fake.HasRegistration());
   EXPECT_FALSE(HasEpoch());
@@ -110,11 +110,11 @@ TEST_F(KeylessTest, AnotherUsersSocketIsNotTheControllers) {
   const std::string place = temp_ / "theirs.sock";
   const Squatter mallory(place);
   StartAgent({{"--controller", "unix:" + place}});
-  EXPECT_THAT(ExpectEnd(1), testing::HasSubstr(absl::StrCat("uid ", kMallory)));
+  EXPECT_THAT(ExpectEnd(1), ::testing::HasSubstr(absl::StrCat("uid ", kMallory)));
   // Nor does it help to have the file in another's name.
   ASSERT_EQ(chown(place.c_str(), 0, 0), 0);
   StartAgent({{"--controller", "unix:" + place}});
-  EXPECT_THAT(ExpectEnd(1), testing::HasSubstr(absl::StrCat("uid ", kMallory)));
+  EXPECT_THAT(ExpectEnd(1), ::testing::HasSubstr(absl::StrCat("uid ", kMallory)));
   EXPECT_FALSE(HasEpoch());
 }
 
@@ -125,7 +125,7 @@ TEST_F(KeylessTest, ASocketThatRootOpenedForAnotherUserIsNotRoots) {
   }
   ASSERT_EQ(chown((temp_ / "controller.sock").c_str(), kMallory, kMallory), 0);
   StartAgent();
-  EXPECT_THAT(ExpectEnd(1), testing::HasSubstr("muster keys agent node1"));
+  EXPECT_THAT(ExpectEnd(1), ::testing::HasSubstr("muster keys agent node1"));
   EXPECT_FALSE(controller_->HasRegistration());
   EXPECT_FALSE(HasEpoch());
 }

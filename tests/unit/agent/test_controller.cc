@@ -112,7 +112,7 @@ RunEnded TestController::AwaitEnd() {
     if (const auto* ended = std::get_if<RunEnded>(&report.fact)) {
       return *ended;
     }
-    if (testing::Test::HasFailure()) {
+    if (::testing::Test::HasFailure()) {
       break;
     }
   }

@@ -123,7 +123,7 @@ TEST_F(CommitFaults, ASecondLivingWriterIsRefused) {
   ASSERT_FALSE(first.value.LockForWriting().failed());
   const Error error = WriteGenerationHere("new");
   EXPECT_EQ(error.fault, Fault::kBusy);
-  EXPECT_THAT(error.text, testing::EndsWith("another living program writes there"));
+  EXPECT_THAT(error.text, ::testing::EndsWith("another living program writes there"));
 }
 
 }  // namespace

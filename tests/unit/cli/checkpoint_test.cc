@@ -12,7 +12,7 @@ namespace muster::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 ProgramEnd Interval(std::vector<std::string> options) {
   std::vector<std::string> words = {"checkpoint", "interval"};
@@ -199,7 +199,7 @@ TEST(CheckpointDirectory, ListShowsTheNewestFirst) {
   EXPECT_EQ(generations[0]["ranks"], 1);
   EXPECT_TRUE(generations[0]["fault"].is_null());
   EXPECT_THAT(RunMuster({"checkpoint", "list", directory.path()}).out,
-              testing::StartsWith("GENERATION  STATE"));
+              ::testing::StartsWith("GENERATION  STATE"));
 }
 
 TEST(CheckpointDirectory, VerifyNamesWhatIsBroken) {
@@ -258,7 +258,7 @@ TEST(CheckpointDirectory, PruneKeepsMilestonesAndBoundsAgeAndSize) {
         std::pair("--max-size", "much")}) {
     const ProgramEnd end = RunMuster({"checkpoint", "prune", directory.path(), option, value});
     EXPECT_EQ(end.code, 2);
-    EXPECT_THAT(end.err, testing::StartsWith(std::string("muster checkpoint: ") + option + ": "));
+    EXPECT_THAT(end.err, ::testing::StartsWith(std::string("muster checkpoint: ") + option + ": "));
   }
 }
 

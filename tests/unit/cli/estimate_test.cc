@@ -19,7 +19,7 @@ namespace muster::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using Words = std::vector<std::string>;
 
 ProgramEnd Estimate(Words options) {
@@ -251,7 +251,7 @@ TEST(Estimate, TheRunTakesAsLongAsMegatronsAuthorsSay) {
 }
 
 TEST(Estimate, PricesComeFromAConfiguration) {
-  const std::string path = testing::TempDir() + "estimate_prices.toml";
+  const std::string path = ::testing::TempDir() + "estimate_prices.toml";
   std::ofstream(path) << "[price]\ncurrency = \"EUR\"\ngpu_hour = 1.5\nkwh = 0.25\n"
                          "[price.2999-01-01]\ngpu_hour = 9.0\n";
   const Words words = {"--params", "1B",      "--tokens", "6B",       "--gpu-flops",

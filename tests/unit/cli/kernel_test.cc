@@ -20,10 +20,10 @@ namespace muster::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // A directory of kernels that tell how they were called.
-class KernelVerbTest : public testing::Test {
+class KernelVerbTest : public ::testing::Test {
  protected:
   void Script(const std::string& name, const std::string& text) {
     const std::string path = directory_ / name;

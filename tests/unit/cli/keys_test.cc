@@ -17,7 +17,7 @@ using nlohmann::json;
 using ::testing::HasSubstr;
 using ::testing::MatchesRegex;
 
-class KeysTest : public testing::Test {
+class KeysTest : public ::testing::Test {
  protected:
   ProgramEnd Keys(std::vector<std::string> words) const {
     words.insert(words.begin(), "keys");
@@ -99,7 +99,7 @@ TEST_F(KeysTest, ARotationKeepsTrustInBothUntilItIsFinished) {
   const std::string old_trust = ReadFile(place_ + "/ca.pem").value();
   const std::string old_controller = Facts("controller.pem").serial;
   Must({"rotate"});
-  EXPECT_THAT(ReadFile(place_ + "/ca.pem").value(), testing::EndsWith(old_trust));
+  EXPECT_THAT(ReadFile(place_ + "/ca.pem").value(), ::testing::EndsWith(old_trust));
   EXPECT_EQ(ReadFile(place_ + "/agents/n1/ca.pem").value(), ReadFile(place_ + "/ca.pem").value());
   EXPECT_EQ(Facts("controller.pem").serial, old_controller);
   EXPECT_EQ(StatusOf("agent", "n1"), "old authority");
@@ -110,7 +110,7 @@ TEST_F(KeysTest, ARotationKeepsTrustInBothUntilItIsFinished) {
   Must({"agent", "n1"});
   Must({"revoke", "client", "ada"});
   Must({"rotate", "--finish"});
-  EXPECT_THAT(ReadFile(place_ + "/ca.pem").value(), testing::Not(HasSubstr(old_trust)));
+  EXPECT_THAT(ReadFile(place_ + "/ca.pem").value(), ::testing::Not(HasSubstr(old_trust)));
   EXPECT_NE(Facts("controller.pem").serial, old_controller);
   EXPECT_EQ(StatusOf("controller", ""), "good");
   EXPECT_EQ(StatusOf("agent", "n1"), "good");

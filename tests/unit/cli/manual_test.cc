@@ -109,16 +109,16 @@ TEST(Manual, EveryPageSaysWhatPagesSay) {
     const std::string page = PageOf("muster-" + verb);
     for (const char* section :
          {"NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "EXAMPLES", "SEE ALSO"}) {
-      EXPECT_THAT(page, testing::HasSubstr(absl::StrCat("\n.Sh ", section, "\n"))) << verb;
+      EXPECT_THAT(page, ::testing::HasSubstr(absl::StrCat("\n.Sh ", section, "\n"))) << verb;
     }
-    EXPECT_THAT(page, testing::HasSubstr("\n.Dl ")) << verb;
+    EXPECT_THAT(page, ::testing::HasSubstr("\n.Dl ")) << verb;
   }
 }
 
 TEST(Manual, TheOverviewNamesEveryVerb) {
   const std::string overview = PageOf("muster");
   for (const std::string& verb : VerbsOfHelp()) {
-    EXPECT_THAT(overview, testing::HasSubstr(".It Xr muster-" + verb + " 1\n"));
+    EXPECT_THAT(overview, ::testing::HasSubstr(".It Xr muster-" + verb + " 1\n"));
   }
 }
 
@@ -147,18 +147,18 @@ TEST(Manual, ASourceThatNoVerbHasAndATextThatNoPageShowsAreErrors) {
   EXPECT_EQ(error(), "");
   EXPECT_TRUE(std::filesystem::exists(pages / "muster-submit.1"));
   ASSERT_TRUE(write("version.page", "# OPTIONS\n--json\nNo.\n").ok());
-  EXPECT_THAT(error(), testing::HasSubstr("version.page:2: muster version has no option --json"));
+  EXPECT_THAT(error(), ::testing::HasSubstr("version.page:2: muster version has no option --json"));
   ASSERT_TRUE(write("version.page", "# OPTIONS\n@include more\n").ok());
   ASSERT_TRUE(write("more.page", "# OPTIONS\n--json\nNo.\n").ok());
-  EXPECT_THAT(error(), testing::HasSubstr("more.page:2: no page shows this option's text"));
+  EXPECT_THAT(error(), ::testing::HasSubstr("more.page:2: no page shows this option's text"));
   ASSERT_TRUE(write("version.page", "# DESCRIPTION\nText.\n").ok());
-  EXPECT_THAT(error(), testing::HasSubstr("more.page: no verb has this name"));
+  EXPECT_THAT(error(), ::testing::HasSubstr("more.page: no verb has this name"));
 }
 
 TEST(Manual, HelpAndCompletionDoNotNameTheVerbThatWritesThePages) {
-  EXPECT_THAT(RunMuster({"help"}).out, testing::Not(testing::HasSubstr("  manual")));
+  EXPECT_THAT(RunMuster({"help"}).out, ::testing::Not(::testing::HasSubstr("  manual")));
   EXPECT_THAT(RunMuster({"completion", "bash"}).out,
-              testing::Not(testing::HasSubstr("manual) words")));
+              ::testing::Not(::testing::HasSubstr("manual) words")));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace muster::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string Machine(const std::string& name) {
   return absl::StrCat(MUSTER_FIXTURES, "/topology/", name);

@@ -34,7 +34,7 @@ std::vector<Supply> SuppliesOf(const Machine& machine) {
   return supplies;
 }
 
-class PlacedMachine : public testing::TestWithParam<std::string> {};
+class PlacedMachine : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(PlacedMachine, EveryRequestThatCanBeLocalIs) {
   const std::string folder = absl::StrCat(MUSTER_FIXTURES, "/topology/");
@@ -82,12 +82,12 @@ TEST_P(PlacedMachine, EveryRequestThatCanBeLocalIs) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Fixtures, PlacedMachine,
-                         testing::Values("h200x4.xml+h200x4.topo_m.txt", "h200x4.xml",
-                                         "nvidiaDGX2.xml", "power8gpudistances.xml",
-                                         "nvidia-dgx-gb10.xml", "ndv2-topo.xml", "ndv4-topo.xml",
-                                         "ndv5-topo.xml", "ncv4-topo.xml", "2gpu-phb.topo-m.txt",
-                                         "8x4090-dual-socket.topo-m.txt",
-                                         "40intel64-2g2n4c+pcilocality.xml"));
+                         ::testing::Values("h200x4.xml+h200x4.topo_m.txt", "h200x4.xml",
+                                           "nvidiaDGX2.xml", "power8gpudistances.xml",
+                                           "nvidia-dgx-gb10.xml", "ndv2-topo.xml", "ndv4-topo.xml",
+                                           "ndv5-topo.xml", "ncv4-topo.xml", "2gpu-phb.topo-m.txt",
+                                           "8x4090-dual-socket.topo-m.txt",
+                                           "40intel64-2g2n4c+pcilocality.xml"));
 
 }  // namespace
 }  // namespace muster::cli

@@ -17,8 +17,8 @@ namespace muster::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 // Answers with the samples and remembers what it was asked.
 class SampleController final : public wire::Controller::Service {
@@ -89,7 +89,7 @@ class SampleController final : public wire::Controller::Service {
   wire::ListHistoryRequest history_;
 };
 
-class Reading : public testing::Test {
+class Reading : public ::testing::Test {
  protected:
   void SetUp() override {
     std::filesystem::create_directory(directory_ / "controller");
@@ -120,17 +120,17 @@ TEST_F(Reading, QueuePrintsATableAndExitsZero) {
   EXPECT_EQ(end.err, "");
   EXPECT_THAT(end.out, HasSubstr("12_[4-6,9]  sweep"));
   EXPECT_THAT(end.out, StartsWith("     JOBID  NAME"));
-  EXPECT_THAT(Muster({"queue", "--noheader"}).out, testing::Not(HasSubstr("JOBID")));
+  EXPECT_THAT(Muster({"queue", "--noheader"}).out, ::testing::Not(HasSubstr("JOBID")));
   EXPECT_THAT(Muster({"queue", "-r"}).out, HasSubstr("12_4  sweep"));
 }
 
 TEST_F(Reading, QueuePassesItsFilterOn) {
   EXPECT_EQ(Muster({"queue", "--user", "bob", "--state", "pd,R", "7"}).code, 0);
   EXPECT_EQ(controller_.jobs().user(), "bob");
-  EXPECT_THAT(controller_.jobs().states(), testing::ElementsAre("PENDING", "RUNNING"));
-  EXPECT_THAT(controller_.jobs().jobs(), testing::ElementsAre(7));
+  EXPECT_THAT(controller_.jobs().states(), ::testing::ElementsAre("PENDING", "RUNNING"));
+  EXPECT_THAT(controller_.jobs().jobs(), ::testing::ElementsAre(7));
   EXPECT_EQ(Muster({"queue", "--state", directory_.path()}).code, 0);
-  EXPECT_THAT(controller_.jobs().states(), testing::IsEmpty());
+  EXPECT_THAT(controller_.jobs().states(), ::testing::IsEmpty());
 }
 
 TEST_F(Reading, AJobThatIsNotInTheQueueIsOneLineAndExitOne) {

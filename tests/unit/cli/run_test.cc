@@ -28,7 +28,7 @@
 namespace muster::cli {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // Takes one job or step, tells of it as the test says, and remembers what was asked.
 class OneJobController final : public wire::Controller::Service {
@@ -198,7 +198,7 @@ class Supervisor {
   FrameReader reader_;
 };
 
-class RunTest : public testing::Test {
+class RunTest : public ::testing::Test {
  protected:
   void SetUp() override { Serve(); }
   void TearDown() override {
@@ -484,7 +484,7 @@ TEST_F(RunTest, AnAllocationsCommandRunsHereOnceTheJobHasStartedAndEndsIt) {
   EXPECT_EQ(Wait(), 3);
   EXPECT_EQ(Out(), "5,,/here\n");
   EXPECT_THAT(Err(), HasSubstr("muster: job 5 is allocated"));
-  EXPECT_THAT(Err(), testing::Not(HasSubstr("ended"))) << "the code tells it";
+  EXPECT_THAT(Err(), ::testing::Not(HasSubstr("ended"))) << "the code tells it";
 }
 
 TEST_F(RunTest, AnAllocationThatEndsFirstSaysSoAndHangsUpItsCommand) {

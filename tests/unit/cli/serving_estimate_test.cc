@@ -13,7 +13,7 @@ namespace muster::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 using Words = std::vector<std::string>;
 
 ProgramEnd Serve(Words options, const Words& more = {}) {

@@ -12,7 +12,7 @@ namespace muster::cli {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 const std::string kTree = MUSTER_FIXTURES "/cli/share_tree.json";
 

@@ -18,9 +18,9 @@
 namespace muster::cli {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-class Simulate : public testing::Test {
+class Simulate : public ::testing::Test {
  protected:
   std::string Trace(const std::string& text) {
     const std::string path = directory_ / "log.swf";
@@ -118,10 +118,10 @@ TEST_F(Simulate, DrawsAPageThatFetchesNothing) {
       {"simulate", "--trace", csv, "--flat", "4", "--html", html, "--perfetto", perfetto});
   ASSERT_EQ(end.code, 0) << end.err;
   const std::string page = ReadFile(html).value();
-  EXPECT_THAT(page, testing::Not(HasSubstr("</script><b>")));
-  EXPECT_THAT(page, testing::Not(HasSubstr("http")));
-  EXPECT_THAT(page, testing::Not(HasSubstr("src=")));
-  EXPECT_THAT(page, testing::Not(HasSubstr("@DATA@")));
+  EXPECT_THAT(page, ::testing::Not(HasSubstr("</script><b>")));
+  EXPECT_THAT(page, ::testing::Not(HasSubstr("http")));
+  EXPECT_THAT(page, ::testing::Not(HasSubstr("src=")));
+  EXPECT_THAT(page, ::testing::Not(HasSubstr("@DATA@")));
   const std::string mark = "type=\"application/json\">";
   const std::size_t begin = page.find(mark) + mark.size();
   const nlohmann::json data =

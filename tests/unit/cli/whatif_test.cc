@@ -12,10 +12,10 @@
 namespace muster::cli {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
-class Whatif : public testing::Test {
+class Whatif : public ::testing::Test {
  protected:
   Whatif() {
     std::ofstream trace(trace_);

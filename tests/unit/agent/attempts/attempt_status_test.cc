@@ -15,7 +15,7 @@
 namespace muster::agent {
 namespace {
 
-class AttemptStatusTest : public testing::Test {
+class AttemptStatusTest : public ::testing::Test {
  protected:
   AttemptStatusTest() : directory_(temp_ / "1.1"), boot_(ReadBootId().value()) {
     std::filesystem::create_directory(directory_.path());

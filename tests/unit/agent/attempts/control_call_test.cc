@@ -21,7 +21,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-class ControlCallTest : public testing::Test {
+class ControlCallTest : public ::testing::Test {
  protected:
   ControlCallTest() : loop_(EventLoop::Create().value()), path_(temp_ / "control") {
     loop_->RunAfter(std::chrono::seconds(5), [this] {

@@ -14,7 +14,7 @@
 namespace muster::agent {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 TEST(StateDirectoryTest, TheInstanceIsMadeOnce) {
   const TempDirectory temp;
@@ -79,7 +79,7 @@ TEST(StateDirectoryTest, AttemptsAreMadeOnceListedAndRemoved) {
   EXPECT_TRUE(std::filesystem::is_empty(temp / "agent/trash"));
 }
 
-class InMemory : public testing::Test {
+class InMemory : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!FindMemory(0, "").has_value() || geteuid() != 0) {

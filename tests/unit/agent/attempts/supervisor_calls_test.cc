@@ -20,7 +20,7 @@ namespace {
 using std::chrono::milliseconds;
 using ::testing::HasSubstr;
 
-class SupervisorCallsTest : public testing::Test {
+class SupervisorCallsTest : public ::testing::Test {
  protected:
   void SetUp() override {
     ASSERT_TRUE(state_.MakeAttempt(key_).ok());

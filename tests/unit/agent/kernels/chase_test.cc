@@ -49,7 +49,7 @@ TEST(NumaNodesTest, ASystemThatTellsNothingIsOneNode) {
 }
 
 TEST(NumaNodesTest, MemoryWithoutProcessorsIsANode) {
-  const std::string root = testing::TempDir() + "/numa_nodes";
+  const std::string root = ::testing::TempDir() + "/numa_nodes";
   const std::string folder = root + "/sys/devices/system/node/";
   std::filesystem::create_directories(folder + "node0");
   std::filesystem::create_directories(folder + "node2");

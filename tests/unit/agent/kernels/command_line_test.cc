@@ -43,7 +43,7 @@ TEST(PrintableTest, KeepsAMessageOnOneShortLine) {
   EXPECT_EQ(Printable(std::string(1 << 20, 'x')), std::string(60, 'x') + "...");
 }
 
-class CommandLineTest : public testing::Test {
+class CommandLineTest : public ::testing::Test {
  protected:
   CommandLineTest() : line_("prog", "does things.", "prog --n 4") {
     line_.AddCount("n", "how many", &n_, 1, 100);

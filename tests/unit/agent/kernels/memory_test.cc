@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 constexpr int64_t kMiB = int64_t{1} << 20;
 
 // A directory that stands for the root of a machine's /proc and /sys.
-class AvailableBytesTest : public testing::Test {
+class AvailableBytesTest : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string pattern = (fs::temp_directory_path() / "muster-memory-XXXXXX").string();

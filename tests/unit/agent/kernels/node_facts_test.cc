@@ -10,7 +10,7 @@ namespace muster::kernels {
 namespace {
 
 TEST(NodeFactsTest, TheLargestDataCacheIsTheLast) {
-  const std::string root = testing::TempDir() + "/node_facts";
+  const std::string root = ::testing::TempDir() + "/node_facts";
   const std::string folder = root + "/sys/devices/system/cpu/cpu0/cache/";
   for (const auto& [index, type, size] :
        {std::tuple("0", "Data", "32K"), std::tuple("1", "Instruction", "64M"),

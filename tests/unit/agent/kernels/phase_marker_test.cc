@@ -23,11 +23,11 @@ Json Document(const std::string& path) {
   return Json::parse(std::string(std::istreambuf_iterator<char>(file), {}), nullptr, false);
 }
 
-class PhaseMarkerTest : public testing::Test {
+class PhaseMarkerTest : public ::testing::Test {
  protected:
   // A file of each test's own: tests run in parallel.
-  std::string path_ = testing::TempDir() + "/phase_marker_" +
-                      testing::UnitTest::GetInstance()->current_test_info()->name() + ".json";
+  std::string path_ = ::testing::TempDir() + "/phase_marker_" +
+                      ::testing::UnitTest::GetInstance()->current_test_info()->name() + ".json";
 };
 
 TEST_F(PhaseMarkerTest, TheFileIsWholeAfterEachPhase) {
@@ -77,15 +77,15 @@ TEST_F(PhaseMarkerTest, ThreadsMarkAtOnce) {
 }
 
 TEST_F(PhaseMarkerTest, EachRankWritesItsOwnFile) {
-  const PhaseMarker marker(testing::TempDir() + "/phase_marker_%r.json", 5);
-  EXPECT_TRUE(std::ifstream(testing::TempDir() + "/phase_marker_5.json").good());
+  const PhaseMarker marker(::testing::TempDir() + "/phase_marker_%r.json", 5);
+  EXPECT_TRUE(std::ifstream(::testing::TempDir() + "/phase_marker_5.json").good());
 }
 
 TEST_F(PhaseMarkerTest, TheRankIsTheLaunchersUnlessItIsGiven) {
   setenv("SLURM_PROCID", "0", 1);  // of the job's script, from which a launcher is started
   setenv("PMIX_RANK", "7", 1);
-  const PhaseMarker marker(testing::TempDir() + "/phase_marker_of_%r.json");
-  EXPECT_TRUE(std::ifstream(testing::TempDir() + "/phase_marker_of_7.json").good());
+  const PhaseMarker marker(::testing::TempDir() + "/phase_marker_of_%r.json");
+  EXPECT_TRUE(std::ifstream(::testing::TempDir() + "/phase_marker_of_7.json").good());
   unsetenv("PMIX_RANK");
   EXPECT_EQ(RankOfLauncher(), 0);
   unsetenv("SLURM_PROCID");

@@ -47,12 +47,12 @@ TEST(PeaksFileTest, LiesInTheCacheOfTheUser) {
   EXPECT_EQ(PeaksFile("", "", "n1"), "");
 }
 
-class CachedPeaksTest : public testing::Test {
+class CachedPeaksTest : public ::testing::Test {
  protected:
   // A folder of each test's own: tests run in parallel.
   CachedPeaksTest()
-      : folder_(testing::TempDir() + "/peaks_" +
-                testing::UnitTest::GetInstance()->current_test_info()->name()),
+      : folder_(::testing::TempDir() + "/peaks_" +
+                ::testing::UnitTest::GetInstance()->current_test_info()->name()),
         file_(folder_ + "/muster/peaks.json") {
     std::filesystem::remove_all(folder_);
   }

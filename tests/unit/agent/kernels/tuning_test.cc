@@ -16,11 +16,11 @@ using Json = nlohmann::ordered_json;
 
 const TuningKey kKey = {"gemm", "64x64x64", "float32", "a processor, AVX2, 2 threads"};
 
-class TuningTest : public testing::Test {
+class TuningTest : public ::testing::Test {
  protected:
   TuningTest()
-      : folder_(testing::TempDir() + "/tuning_" +
-                testing::UnitTest::GetInstance()->current_test_info()->name()),
+      : folder_(::testing::TempDir() + "/tuning_" +
+                ::testing::UnitTest::GetInstance()->current_test_info()->name()),
         file_(folder_ + "/tuning.json") {
     std::filesystem::remove_all(folder_);
   }

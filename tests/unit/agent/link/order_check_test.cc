@@ -10,7 +10,7 @@ namespace {
 
 constexpr Time kNow{std::chrono::milliseconds(1'800'000'000'000)};
 
-class OrderCheckTest : public testing::Test {
+class OrderCheckTest : public ::testing::Test {
  protected:
   OrderCheckTest() {
     challenge_ = check_.Begin().value();

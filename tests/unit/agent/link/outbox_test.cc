@@ -13,9 +13,9 @@
 namespace muster::agent {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
-class OutboxTest : public testing::Test {
+class OutboxTest : public ::testing::Test {
  protected:
   OutboxTest()
       : state_(StateDirectory::Open(temp_ / "agent").value()),

@@ -17,7 +17,7 @@ using ::testing::HasSubstr;
 
 constexpr Duration kLimit = std::chrono::seconds(30);
 
-class CriuFeature : public testing::Test {
+class CriuFeature : public ::testing::Test {
  protected:
   // A program `criu` that does so.
   void Criu(const std::string& script) const {

@@ -17,8 +17,8 @@
 namespace muster::agent {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 constexpr const char* kFigures =
     R"({"figures":[{"component":"clock","unit":"GHz","better":"higher","value":3.4,"roof":0}]})";
@@ -50,7 +50,7 @@ TEST(HealthDocument, FiguresThatAreNoneAreRefused) {
   EXPECT_FALSE(ReadHealthDocument(R"({"figures":{}})").ok());
 }
 
-class HealthCheckTest : public testing::Test {
+class HealthCheckTest : public ::testing::Test {
  protected:
   HealthCheckTest()
       : loop_(EventLoop::Create().value()), log_(clock_, STDERR_FILENO, LogLevel::kError, false) {}
@@ -103,7 +103,8 @@ TEST_F(HealthCheckTest, ARebootSaysOnlyThatItFailed) {
   ASSERT_EQ(told_.size(), 1U);
   EXPECT_EQ(told_[0].outcome, HealthOutcome::kBroken);
   EXPECT_EQ(told_[0].text, reboot_ + " failed: no power");
-  std::ofstream(reboot_) << "#!/bin/sh\n: > " << temp_ / "done" << "\n";
+  std::ofstream(reboot_) << "#!/bin/sh\n: > " << temp_ / "done"
+                         << "\n";
   check.Begin(5, HealthKind::kReboot);
   check.Yield();
   EXPECT_TRUE(check.running()) << "no job takes the node back from it";

@@ -87,7 +87,7 @@ class Door {
   std::thread thread_;
 };
 
-class JobDoorsTest : public testing::Test {
+class JobDoorsTest : public ::testing::Test {
  protected:
   JobDoorsTest() { std::filesystem::create_directories(state_ / "attempts"); }
   JobDoors Find(std::chrono::milliseconds within = std::chrono::seconds(20)) const {

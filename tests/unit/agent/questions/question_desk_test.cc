@@ -19,7 +19,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class QuestionDeskTest : public testing::Test {
+class QuestionDeskTest : public ::testing::Test {
  protected:
   void SetUp() override {
     loop_ = *EventLoop::Create();

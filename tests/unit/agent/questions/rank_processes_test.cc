@@ -14,7 +14,7 @@ namespace muster::agent {
 namespace {
 
 // A made /proc, and a made group.
-class RankProcessesTest : public testing::Test {
+class RankProcessesTest : public ::testing::Test {
  protected:
   void Add(int pid, const std::string& environment, int began, int ticks) const {
     const std::string directory = absl::StrCat(proc_.path(), "/", pid);

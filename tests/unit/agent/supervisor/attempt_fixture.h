@@ -20,7 +20,7 @@
 
 namespace muster::agent {
 
-class AttemptFixture : public testing::Test {
+class AttemptFixture : public ::testing::Test {
  protected:
   AttemptFixture();
   ~AttemptFixture() override;

@@ -14,7 +14,7 @@ namespace muster::agent {
 namespace {
 
 using std::chrono::milliseconds;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 class AttemptWorkTest : public AttemptParts {
  protected:

@@ -17,9 +17,9 @@
 namespace muster::agent {
 namespace {
 
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::SizeIs;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 using BatchTest = AttemptFixture;
 
@@ -162,8 +162,8 @@ TEST_F(BatchTest, GivesTheScriptTheNamesOfSlurmAndNothingStale) {
         "MUSTER_CONTROLLER=unix:/nowhere/controller.sock", "SLURM_RESTART_COUNT=0"}) {
     EXPECT_THAT(text, HasSubstr("\n" + std::string(line) + "\n"));
   }
-  EXPECT_THAT(text, testing::Not(HasSubstr("\nRANK=")));
-  EXPECT_THAT(text, testing::Not(HasSubstr("PMIX_RANK")));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("\nRANK=")));
+  EXPECT_THAT(text, ::testing::Not(HasSubstr("PMIX_RANK")));
 }
 
 TEST_F(BatchTest, ReadsBackThatTheScriptIsBoundToItsCores) {

@@ -16,9 +16,9 @@
 namespace muster::checkpoint {
 namespace {
 
-using testing::Each;
-using testing::Field;
-using testing::SizeIs;
+using ::testing::Each;
+using ::testing::Field;
+using ::testing::SizeIs;
 
 class ProgressTest : public StoreFiles {
  protected:

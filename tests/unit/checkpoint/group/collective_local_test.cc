@@ -13,8 +13,8 @@
 namespace muster::checkpoint {
 namespace {
 
-using testing::AnyOf;
-using testing::Each;
+using ::testing::AnyOf;
+using ::testing::Each;
 
 class LocalRanks : public StoreFiles {
  protected:

@@ -13,8 +13,8 @@
 namespace muster::checkpoint {
 namespace {
 
-using testing::Each;
-using testing::HasSubstr;
+using ::testing::Each;
+using ::testing::HasSubstr;
 
 class CollectiveTest : public StoreFiles {
  protected:

@@ -13,7 +13,7 @@
 namespace muster::checkpoint {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 TEST(ProtectionSets, TakeOneRankOfEachNode) {
   // Two ranks on each of four nodes: sets of four.

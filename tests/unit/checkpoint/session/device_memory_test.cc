@@ -14,7 +14,7 @@
 namespace muster::checkpoint {
 namespace {
 
-using testing::StartsWith;
+using ::testing::StartsWith;
 
 class DeviceMemoryTest : public StoreFiles {
  protected:

@@ -17,7 +17,7 @@
 namespace muster::checkpoint {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 class SessionTest : public StoreFiles {
  protected:

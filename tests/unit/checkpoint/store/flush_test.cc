@@ -19,9 +19,9 @@
 namespace muster::checkpoint {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 // The shared directory is StoreFiles'; each rank has a local one.
 class FlushTest : public StoreFiles {

@@ -16,9 +16,9 @@
 namespace muster::checkpoint {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::SizeIs;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
 
 constexpr const char* kNoHelper = "/bin/true";  // starts, and does nothing
 

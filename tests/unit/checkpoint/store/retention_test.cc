@@ -13,8 +13,8 @@
 namespace muster::checkpoint {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 constexpr std::uint64_t kNow = 1'000'000'000;
 

@@ -10,7 +10,7 @@
 namespace muster::checkpoint {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 class StoreTest : public StoreFiles {
  protected:

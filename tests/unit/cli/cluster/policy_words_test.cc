@@ -6,8 +6,8 @@
 namespace muster::cli {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 const Time kNow{std::chrono::hours(24 * 365 * 60)};
 

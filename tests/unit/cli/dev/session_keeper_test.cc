@@ -8,7 +8,7 @@ namespace muster::cli {
 namespace {
 
 // What belongs into a job, outside of one; tests/integration/dev_test.py has it inside.
-class SessionKeeperTest : public testing::Test {
+class SessionKeeperTest : public ::testing::Test {
  protected:
   Invocation Invoked() {
     return {.environment = environment_, .verbs = verbs_, .values = {}, .arguments = {}};

@@ -13,7 +13,7 @@
 namespace muster::cli {
 namespace {
 
-class SessionPlaceTest : public testing::Test {
+class SessionPlaceTest : public ::testing::Test {
  protected:
   SessionPlaceTest()
       : environment_({"MUSTER_JOB_ID=12", "TMPDIR=" + directory_.path()}),

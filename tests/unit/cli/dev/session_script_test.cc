@@ -13,10 +13,10 @@
 namespace muster::cli {
 namespace {
 
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
-class SessionScriptTest : public testing::Test {
+class SessionScriptTest : public ::testing::Test {
  protected:
   SessionScriptTest() : environment_({"XDG_CONFIG_HOME=" + directory_.path()}) {}
 
@@ -59,7 +59,7 @@ TEST_F(SessionScriptTest, DirectivesOfTheTemplatesHeadAreTheScripts) {
   EXPECT_THAT(script, StartsWith("#!/bin/sh\n"));
   const std::string head = script.substr(0, script.find("exec "));
   EXPECT_THAT(head, HasSubstr("#MUSTER --mem=8G\n#SBATCH -n 2\n"));
-  EXPECT_THAT(head, testing::Not(HasSubstr("--gpus")));
+  EXPECT_THAT(head, ::testing::Not(HasSubstr("--gpus")));
 }
 
 TEST_F(SessionScriptTest, AUsersTemplateGoesBeforeTheProgramsOwn) {

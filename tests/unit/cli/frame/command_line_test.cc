@@ -15,8 +15,8 @@
 namespace muster::cli {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 const Environment kEnvironment({"HOME=/nonexistent"});
 
@@ -115,8 +115,8 @@ TEST(CommandLine, BadUsageIsOneLineAndExitCode2) {
   };
   for (const std::vector<std::string>& words : bad) {
     const Result result = Invoke(words);
-    EXPECT_EQ(result.code, 2) << testing::PrintToString(words) << result.err;
-    EXPECT_THAT(result.err, testing::MatchesRegex("muster[^\n]*: [^\n]*\n"));
+    EXPECT_EQ(result.code, 2) << ::testing::PrintToString(words) << result.err;
+    EXPECT_THAT(result.err, ::testing::MatchesRegex("muster[^\n]*: [^\n]*\n"));
     EXPECT_EQ(result.out, "");
   }
   EXPECT_EQ(Invoke({"submit", "--mem=10Q", "x"}).err.substr(0, 44),
@@ -132,7 +132,7 @@ TEST(CommandLine, HelpHasAPurposeAndExamples) {
     EXPECT_FALSE(verb.examples.empty());
   }
   EXPECT_THAT(Invoke({"submit", "--help"}).out, HasSubstr("never on this cluster"));
-  EXPECT_THAT(Invoke({"submit", "--help"}).out, testing::Not(HasSubstr("--contiguous")));
+  EXPECT_THAT(Invoke({"submit", "--help"}).out, ::testing::Not(HasSubstr("--contiguous")));
 }
 
 TEST(Completion, OffersVerbsAndShownOptions) {
@@ -143,7 +143,7 @@ TEST(Completion, OffersVerbsAndShownOptions) {
                         "--partition --qos --name --nodelist --reservation --states --controller "
                         "--state'"));
   EXPECT_THAT(script, HasSubstr(" --ntasks-per-node "));
-  EXPECT_THAT(script, testing::Not(HasSubstr("--contiguous")));
+  EXPECT_THAT(script, ::testing::Not(HasSubstr("--contiguous")));
 }
 
 TEST(Up, TopologiesAreSplitOutsideParentheses) {
@@ -173,7 +173,7 @@ TEST(Up, NodesAreCalledAsTheNetworkCallsThem) {
   EXPECT_THAT(std::string(read({{"nodes", "17"}}).status().message()),
               HasSubstr("--network has 16 nodes, not 17"));
   EXPECT_THAT(std::string(read({{"network", "/nowhere.conf"}}).status().message()),
-              testing::StartsWith("--network: "));
+              ::testing::StartsWith("--network: "));
 }
 
 TEST(Up, TheReadyLineCountsAll) {

@@ -13,7 +13,7 @@ namespace muster::cli {
 namespace {
 
 // A pseudo terminal of 97 columns.
-class Terminal : public testing::Test {
+class Terminal : public ::testing::Test {
  protected:
   void SetUp() override {
     master_ = UniqueFd(posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC));

@@ -6,7 +6,7 @@
 namespace muster::cli {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 RemoteCommand Of(const std::vector<std::string>& words, std::size_t script, bool terminal) {
   return OnHost({"ssh", "-v"}, "box", words, script, terminal).value();

@@ -106,7 +106,7 @@ TEST(TimelineParts, RanksShareNoProcessAndNoFlow) {
   }
   EXPECT_EQ(pids[0].size(), 3U);
   EXPECT_EQ(pids[1].size(), 3U);
-  EXPECT_THAT(pids[2], testing::ElementsAre("0")) << "a marker's process is its rank";
+  EXPECT_THAT(pids[2], ::testing::ElementsAre("0")) << "a marker's process is its rank";
   std::set<std::string> all = pids[0];
   all.insert(pids[1].begin(), pids[1].end());
   all.insert(pids[2].begin(), pids[2].end());
@@ -129,8 +129,8 @@ TEST(TimelineParts, ProcessesAreNamedAfterTheirRankAndStandByIt) {
   for (const auto& [place, name] : by_place) {
     names.push_back(name);
   }
-  EXPECT_THAT(names, testing::ElementsAre("rank", "rank", "rank 1: python", "rank 1: python",
-                                          "rank 1: Spans"));
+  EXPECT_THAT(names, ::testing::ElementsAre("rank", "rank", "rank 1: python", "rank 1: python",
+                                            "rank 1: Spans"));
 }
 
 TEST(TimelineParts, AProgramWithoutRanksHasThatOfItsPlace) {

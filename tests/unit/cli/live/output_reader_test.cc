@@ -14,7 +14,7 @@ namespace {
 using ::testing::ElementsAre;
 
 // A file that grows while it is read, as a controller would tell it.
-class OutputReaderTest : public testing::Test {
+class OutputReaderTest : public ::testing::Test {
  protected:
   OutputReader::Ways Ways() {
     OutputReader::Ways ways;

@@ -6,8 +6,8 @@
 namespace muster::cli {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 Verb PlantVerb() {
   Verb verb;

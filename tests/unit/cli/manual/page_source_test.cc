@@ -6,8 +6,8 @@
 namespace muster::cli {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 absl::StatusOr<PageSource> Read(const std::map<std::string, std::string>& files) {
   return ReadPageSource("page", [&files](const std::string& name) -> absl::StatusOr<std::string> {

@@ -6,7 +6,7 @@
 namespace muster::cli {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(Distribution, SaysNodesThenSockets) {
   RankLayout layout;

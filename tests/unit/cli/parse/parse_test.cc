@@ -18,7 +18,7 @@ namespace {
 using std::chrono::hours;
 using std::chrono::minutes;
 using std::chrono::seconds;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // What no parser of numbers may let through.
 const char* const kNonsense[] = {"",
@@ -189,7 +189,7 @@ TEST(Export, IsAllNoneOrAList) {
   }
 }
 
-class BeginTest : public testing::Test {
+class BeginTest : public ::testing::Test {
  protected:
   // 2026-03-14 09:26:53 UTC, a Saturday.
   const Time now_{std::chrono::milliseconds(1'773'480'413'000)};

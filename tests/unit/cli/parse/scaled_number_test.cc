@@ -40,7 +40,7 @@ TEST(ParseScaledNumber, RefusesWhatIsNone) {
     EXPECT_EQ(Number(text), 0U) << text;
   }
   EXPECT_THAT(std::string(ParseScaledNumber("many").status().message()),
-              testing::HasSubstr("\"many\" is not a number: use 7e9"));
+              ::testing::HasSubstr("\"many\" is not a number: use 7e9"));
 }
 
 TEST(ParseBandwidth, TakesBytesAndBits) {

@@ -13,8 +13,8 @@
 namespace muster::cli {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::string Read(const std::string& text) {
   const absl::StatusOr<Dependency> dependency = ParseDependency(text);

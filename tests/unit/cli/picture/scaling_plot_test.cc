@@ -9,7 +9,7 @@
 namespace muster::cli {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 ScalingResult Result(Scaling scaling, std::vector<ScalingPoint> points) {
   ScalingResult result;
@@ -80,7 +80,7 @@ TEST(ScalingPageTest, IsATableWithBarsAndAVerdict) {
 
 TEST(ScalingPageTest, TellsWhenTheTimesAreNotToBeReliedUpon) {
   const ScalingResult steady = Result(Scaling::kStrong, {{1, 8, {}, 0, 7.5}});
-  EXPECT_THAT(ScalingPage(steady, Style()), testing::Not(HasSubstr("relied upon")));
+  EXPECT_THAT(ScalingPage(steady, Style()), ::testing::Not(HasSubstr("relied upon")));
   const ScalingResult shaken = Result(Scaling::kStrong, {{1, 8, {}, 0, 7.5}, {2, 8, {}, 0, 3.75}});
   EXPECT_THAT(ScalingPage(shaken, Style()),
               HasSubstr("the best repeat of 2 took 3.750000 s, the median 8.000000 s"));

@@ -6,8 +6,8 @@
 namespace muster::cli {
 namespace {
 
-using testing::ElementsAre;
-using testing::UnorderedElementsAre;
+using ::testing::ElementsAre;
+using ::testing::UnorderedElementsAre;
 
 TEST(JobEnvironment, IsReadInWhateverPiecesItComes) {
   const std::string text("A=1\0B=two\nlines\0C=\0\0D=behind the end\0", 37);

@@ -6,10 +6,10 @@
 namespace muster::cli {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::StartsWith;
-using testing::UnorderedElementsAre;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using ::testing::UnorderedElementsAre;
 
 const ParseContext kContext{.now = Time(std::chrono::milliseconds(1'773'480'413'000)),
                             .zone = absl::UTCTimeZone()};

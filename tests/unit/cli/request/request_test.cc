@@ -21,11 +21,11 @@
 namespace muster::cli {
 namespace {
 
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsSupersetOf;
-using testing::StartsWith;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
+using ::testing::StartsWith;
 
 std::string Write(const TempDirectory& directory, const std::string& content) {
   const std::string path = directory / "job.sh";

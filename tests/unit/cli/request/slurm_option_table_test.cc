@@ -12,8 +12,8 @@
 namespace muster::cli {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 std::vector<OwnOption> Transition(const char* name, const std::string& value,
                                   unsigned command = kSbatch) {

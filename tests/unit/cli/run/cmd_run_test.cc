@@ -12,10 +12,10 @@
 namespace muster::cli {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // `muster run` where there is no controller.
-class RunCommandTest : public testing::Test {
+class RunCommandTest : public ::testing::Test {
  protected:
   absl::Status Run(std::map<std::string, std::string> values, std::vector<std::string> command) {
     values["state"] = directory_.path();

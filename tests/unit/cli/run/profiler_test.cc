@@ -18,11 +18,11 @@
 namespace muster::cli {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // Programs with the tools' names that write what they were given, a word a line, and the rank that
 // runs them.
-class ProfilerTest : public testing::Test {
+class ProfilerTest : public ::testing::Test {
  protected:
   void SetUp() override { ASSERT_EQ(mkdir(Tools().c_str(), 0700), 0); }
 

@@ -11,7 +11,7 @@
 namespace muster::cli {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 RankSource Rank(int rank) {
   return {.rank = absl::StrCat(rank), .node_index = 1, .node = "n7"};

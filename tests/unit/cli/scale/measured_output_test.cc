@@ -9,7 +9,7 @@
 namespace muster::cli {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 MeasuredOutput Find(const std::string& pattern) {
   absl::StatusOr<MeasuredOutput> output = MeasuredOutput::Find(pattern);

@@ -9,8 +9,8 @@
 namespace muster::cli {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 // s = 0.25 of 8 s.
 const std::vector<ScalePoint> kPoints = {{.n = 1, .runs = {{JobId(1), StepId(1), 8}}},

@@ -12,13 +12,13 @@
 namespace muster::cli {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 const std::vector<Verb> kNoVerbs;
 
 // A verb's invocation in `variables`.
-class ScaleRunsTest : public testing::Test {
+class ScaleRunsTest : public ::testing::Test {
  protected:
   Invocation Invoke(std::map<std::string, std::string> values) {
     return {.environment = environment_,

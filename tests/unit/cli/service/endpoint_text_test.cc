@@ -6,7 +6,7 @@
 namespace muster::cli {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 ServiceReplica ReplicaAt(const std::string& host, std::uint16_t port, const char* state) {
   ServiceReplica replica;
@@ -15,7 +15,7 @@ ServiceReplica ReplicaAt(const std::string& host, std::uint16_t port, const char
   return replica;
 }
 
-class EndpointTextTest : public testing::Test {
+class EndpointTextTest : public ::testing::Test {
  protected:
   [[nodiscard]] std::string Text(EndpointFormat format, const std::string& port = "") const {
     return *EndpointText("web", replicas_, port, format);

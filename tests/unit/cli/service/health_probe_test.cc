@@ -17,11 +17,11 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 const ServiceProbe kHealth{ProbeKind::kHttp, "/health"};
 
-class HealthProbeTest : public testing::Test {
+class HealthProbeTest : public ::testing::Test {
  protected:
   HealthProbeTest() {
     auto socket = TakeOnLoopback(0);
@@ -53,7 +53,7 @@ class HealthProbeTest : public testing::Test {
 
 TEST_F(HealthProbeTest, AGoodStatusIsWell) {
   EXPECT_TRUE(Ask("HTTP/1.1 200 OK\r\n\r\n").ok());
-  EXPECT_THAT(asked_, testing::StartsWith("GET /health HTTP/1.1\r\nHost: 127.0.0.1:"));
+  EXPECT_THAT(asked_, ::testing::StartsWith("GET /health HTTP/1.1\r\nHost: 127.0.0.1:"));
   EXPECT_TRUE(Ask("HTTP/1.0 302 Found\r\nLocation: /\r\n\r\n").ok());
 }
 

@@ -6,8 +6,8 @@
 namespace muster::cli {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 TEST(ProbeWordsTest, AProbeIsAPathOrAPortAndAnInterval) {
   EXPECT_EQ(*ParseProbe("http:/health,30s"),

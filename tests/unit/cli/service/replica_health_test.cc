@@ -11,7 +11,7 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-class ReplicaHealthTest : public testing::Test {
+class ReplicaHealthTest : public ::testing::Test {
  protected:
   SteadyTime now_{std::chrono::hours(1)};
   ReplicaHealth health_{{.interval = seconds(10), .start_grace = minutes(1), .failures = 3}};

@@ -17,7 +17,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-class ReplicaKeeperTest : public testing::Test {
+class ReplicaKeeperTest : public ::testing::Test {
  protected:
   // Keeps the script in a process of its own, without a controller.
   void Keep(const std::string& script) {

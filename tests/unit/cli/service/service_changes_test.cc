@@ -11,12 +11,12 @@ namespace muster::cli {
 namespace {
 
 using std::chrono::seconds;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 // A cluster of replicas, of which new ones are ready after a time.
-class ServiceChangesTest : public testing::Test {
+class ServiceChangesTest : public ::testing::Test {
  protected:
   ServiceChangesTest() {
     Add(3);

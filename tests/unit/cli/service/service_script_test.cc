@@ -12,8 +12,8 @@
 namespace muster::cli {
 namespace {
 
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 // What /bin/sh prints of the script with an argument.
 std::string RunScript(const std::string& script) {

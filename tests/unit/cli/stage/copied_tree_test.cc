@@ -18,10 +18,10 @@ namespace muster::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
-class CopiedTreeTest : public testing::Test {
+class CopiedTreeTest : public ::testing::Test {
  protected:
   std::string Make(const std::string& name, const std::string& text) {
     const fs::path path = directory_ / name;

@@ -11,7 +11,7 @@
 namespace muster::cli {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(Rclone, ItsLogSaysHowFarItIsAndWhatWentWrong) {
   const RcloneLine stats = ReadRcloneLine(
@@ -24,7 +24,7 @@ TEST(Rclone, ItsLogSaysHowFarItIsAndWhatWentWrong) {
   EXPECT_EQ(ReadRcloneLine("panic").says, "panic");
 }
 
-class RcloneProgram : public testing::Test {
+class RcloneProgram : public ::testing::Test {
  protected:
   // One that is a script.
   absl::StatusOr<std::uint64_t> CopyBy(const std::string& script, const std::string& rate = "") {

@@ -13,7 +13,7 @@
 namespace muster::cli {
 namespace {
 
-class StageReportTest : public testing::Test {
+class StageReportTest : public ::testing::Test {
  protected:
   StageReportTest() : door_(socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)) {
     sockaddr_un address = {};

@@ -20,7 +20,7 @@
 namespace muster::cli {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 const std::string kLog = MUSTER_FIXTURES "/traces/kth_sp2.swf.xz";
 
@@ -133,7 +133,7 @@ TEST(Tune, TheFrontierIsOnePicture) {
   const std::string svg = FrontierSvg("a log", *points);
   EXPECT_THAT(svg, HasSubstr("no promise"));
   EXPECT_THAT(svg, HasSubstr("easy-sjbf"));
-  EXPECT_THAT(svg, testing::EndsWith("</svg>\n"));
+  EXPECT_THAT(svg, ::testing::EndsWith("</svg>\n"));
 }
 
 TEST(Tune, TooFewJobsAreRefusedInOneLine) {

@@ -12,10 +12,10 @@
 namespace muster::cli {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // A prefix that programs were installed below.
-class ProgramNearTest : public testing::Test {
+class ProgramNearTest : public ::testing::Test {
  protected:
   ProgramNearTest() {
     std::string name = (std::filesystem::temp_directory_path() / "muster-XXXXXX").string();

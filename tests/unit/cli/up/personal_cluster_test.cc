@@ -13,11 +13,11 @@
 namespace muster::cli {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 // Small shell programs stand in for the daemons: they say ready on descriptor 3, or do not.
-class PersonalClusterTest : public testing::Test {
+class PersonalClusterTest : public ::testing::Test {
  protected:
   DaemonSpec Daemon(const std::string& name, const std::string& script) {
     const std::string path = directory_ / name;

@@ -17,7 +17,7 @@
 namespace muster::cli {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(UpService, EachStateDirectoryHasAUnitOfItsOwn) {
   const Environment environment(std::vector<std::string>{"HOME=/home/ann"});

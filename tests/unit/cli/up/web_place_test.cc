@@ -6,9 +6,9 @@
 namespace muster::cli {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 TEST(WebPlaceTest, TheFileOfALinkDoesNotSayItsCode) {
   const WebPlace place("/state");

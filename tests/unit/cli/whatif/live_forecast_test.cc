@@ -11,7 +11,7 @@ namespace muster::cli {
 namespace {
 
 using std::chrono::seconds;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 constexpr Time kNow{std::chrono::milliseconds(1'000'000'000)};
 

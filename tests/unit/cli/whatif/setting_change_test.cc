@@ -11,7 +11,7 @@
 namespace muster::cli {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 TEST(SettingChange, IsReadWordByWord) {
   const auto changes = ReadChanges("nodes+=16, policy.backfill = easy,a.b=\"x,y\",n*=2");

@@ -14,7 +14,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class NodeQuestionsTest : public testing::Test {
+class NodeQuestionsTest : public ::testing::Test {
  protected:
   void Ask(std::uint32_t node, std::uint32_t uid = 1000) {
     NodeQuestions::Question question{NodeId(node), absl::StrCat("n", node), uid, {}};

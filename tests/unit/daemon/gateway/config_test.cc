@@ -9,8 +9,8 @@
 namespace muster::daemon {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 absl::StatusOr<GatewayConfig> Parse(std::vector<const char*> arguments) {
   arguments.insert(arguments.begin(), "muster-gateway");

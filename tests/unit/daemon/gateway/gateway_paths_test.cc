@@ -17,8 +17,8 @@ namespace {
 
 using http::Request;
 using http::Response;
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 // Keeps the answer.
 class KeptAnswer final : public http::ReplyPath {

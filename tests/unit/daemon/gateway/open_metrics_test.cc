@@ -6,7 +6,7 @@
 namespace muster::daemon {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 wire::ReadMetricsReply Some() {
   wire::ReadMetricsReply metrics;

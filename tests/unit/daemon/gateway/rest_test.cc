@@ -17,7 +17,7 @@
 namespace muster::daemon {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 http::Request Ask(const std::string& method, const std::string& path, http::Pairs query = {},
                   const std::string& body = "") {
@@ -229,7 +229,7 @@ TEST(JsonMessageTest, WhatIsNoListIsWrittenWhole) {
 TEST(RoutesTest, FieldsAreNoPartOfARequest) {
   const auto call = ReadCall(Ask("GET", "/v1/jobs", {{"fields", "id,name"}, {"limit", "3"}}));
   ASSERT_TRUE(call.ok()) << call.status();
-  EXPECT_THAT(call->fields, testing::ElementsAre("id", "name"));
+  EXPECT_THAT(call->fields, ::testing::ElementsAre("id", "name"));
 }
 
 }  // namespace

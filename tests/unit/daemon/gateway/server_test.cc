@@ -19,9 +19,9 @@
 namespace muster::daemon::http {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 constexpr int kPatienceMs = 20'000;
 

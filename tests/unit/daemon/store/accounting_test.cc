@@ -9,11 +9,11 @@
 namespace muster::daemon {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 // Jobs 1 and 2 (ann, bob), the array 10 with elements 5, 7, 9 of which 9 has not ended.
-class AccountingTest : public testing::Test {
+class AccountingTest : public ::testing::Test {
  protected:
   void SetUp() override {
     auto store = OpenStore(directory_.path());

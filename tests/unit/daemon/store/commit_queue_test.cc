@@ -11,10 +11,10 @@
 namespace muster::daemon {
 namespace {
 
-using testing::Each;
-using testing::ElementsAre;
+using ::testing::Each;
+using ::testing::ElementsAre;
 
-class CommitQueueTest : public testing::Test {
+class CommitQueueTest : public ::testing::Test {
  protected:
   void SetUp() override {
     auto store = OpenStore(directory_.path());

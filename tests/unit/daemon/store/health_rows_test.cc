@@ -21,7 +21,7 @@ HealthRecord RecordOf(std::uint64_t number) {
   return record;
 }
 
-class HealthRowsTest : public testing::Test {
+class HealthRowsTest : public ::testing::Test {
  protected:
   HealthRowsTest() { Open(); }
   void Open() {
@@ -55,8 +55,8 @@ TEST_F(HealthRowsTest, WhatIsKnownOfANodeIsReadBackAsItWas) {
   Commit(batch);
   Open();
   const StateImage image = store_->Load().value();
-  EXPECT_THAT(image.health, testing::ElementsAre(health));
-  EXPECT_THAT(image.tallies, testing::ElementsAre(tally));
+  EXPECT_THAT(image.health, ::testing::ElementsAre(health));
+  EXPECT_THAT(image.tallies, ::testing::ElementsAre(tally));
 }
 
 TEST_F(HealthRowsTest, AnAlertIsReadBackWhileItLasts) {
@@ -74,10 +74,10 @@ TEST_F(HealthRowsTest, AnAlertIsReadBackWhileItLasts) {
   idle.user = "ada";
   Commit(make_.Of({AlertBegan{silent, At(6)}, AlertBegan{idle, At(6)}}));
   Open();
-  EXPECT_THAT(store_->Load().value().alerts, testing::ElementsAre(idle, silent));
+  EXPECT_THAT(store_->Load().value().alerts, ::testing::ElementsAre(idle, silent));
   Commit(make_.Of({AlertEnded{silent, At(7)}}));
   Open();
-  EXPECT_THAT(store_->Load().value().alerts, testing::ElementsAre(idle));
+  EXPECT_THAT(store_->Load().value().alerts, ::testing::ElementsAre(idle));
 }
 
 TEST_F(HealthRowsTest, ChecksAreToldNewestFirstAndTheOldestGo) {
@@ -86,7 +86,7 @@ TEST_F(HealthRowsTest, ChecksAreToldNewestFirstAndTheOldestGo) {
                      HealthChecked{NodeId(2), RecordOf(1), At(1)}}));
   }
   const auto newest = store_->ReadHealth(NodeId(1), 2).value();
-  EXPECT_THAT(newest, testing::ElementsAre(RecordOf(kHealthKept + 3), RecordOf(kHealthKept + 2)));
+  EXPECT_THAT(newest, ::testing::ElementsAre(RecordOf(kHealthKept + 3), RecordOf(kHealthKept + 2)));
   EXPECT_EQ(store_->ReadHealth(NodeId(1), 10'000).value().size(), kHealthKept);
   EXPECT_EQ(store_->ReadHealth(NodeId(2), 10'000).value().size(), 1U);
   EXPECT_TRUE(store_->ReadHealth(NodeId(3), 10).value().empty());

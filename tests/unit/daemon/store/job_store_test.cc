@@ -10,8 +10,8 @@
 namespace muster::daemon {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 // The values of a job that the image promises, without the shared pointer.
 bool SameJob(const Job& a, const Job& b) {

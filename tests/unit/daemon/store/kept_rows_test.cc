@@ -13,7 +13,7 @@ Tuning TuningOf(const std::string& shape, std::uint32_t version, std::int64_t ti
   return {"gemm", shape, "float32", "a processor, 2 threads", version, "{\"rows\":66}", At(time)};
 }
 
-class TuningRowsTest : public testing::Test {
+class TuningRowsTest : public ::testing::Test {
  protected:
   TuningRowsTest() : store_(OpenStore(directory_.path()).value()) {}
   void Keep(const Tuning& tuning) {
@@ -30,7 +30,7 @@ TEST_F(TuningRowsTest, WhatIsKeptIsToldNewestFirstByKernel) {
   Keep(TuningOf("8x8x8", 1, 5));
   Keep(TuningOf("9x9x9", 1, 6));
   EXPECT_THAT(store_->ReadTunings("gemm").value(),
-              testing::ElementsAre(TuningOf("9x9x9", 1, 6), TuningOf("8x8x8", 1, 5)));
+              ::testing::ElementsAre(TuningOf("9x9x9", 1, 6), TuningOf("8x8x8", 1, 5)));
   EXPECT_EQ(store_->ReadTunings("").value().size(), 2U);
   EXPECT_TRUE(store_->ReadTunings("stream").value().empty());
 }
@@ -39,7 +39,7 @@ TEST_F(TuningRowsTest, ANewerVersionTakesAnOlderOnesPlaceAndNotTheOtherWayRound)
   Keep(TuningOf("8x8x8", 1, 5));
   Keep(TuningOf("8x8x8", 2, 6));
   Keep(TuningOf("8x8x8", 1, 7));
-  EXPECT_THAT(store_->ReadTunings("gemm").value(), testing::ElementsAre(TuningOf("8x8x8", 2, 6)));
+  EXPECT_THAT(store_->ReadTunings("gemm").value(), ::testing::ElementsAre(TuningOf("8x8x8", 2, 6)));
 }
 
 class NoteRowsTest : public TuningRowsTest {
@@ -58,12 +58,14 @@ TEST_F(NoteRowsTest, ANoteIsKeptUnderItsNameUntilAnEmptyOneTakesItAway) {
   Say(JobId(7), seen);
   Say(JobId(7), used);
   Say(JobId(9), seen);
-  EXPECT_THAT(store_->ReadNotes(JobId(7), JobId(8)).value(),
-              testing::ElementsAre(testing::Pair(JobId(7), testing::ElementsAre(used, seen))));
+  EXPECT_THAT(
+      store_->ReadNotes(JobId(7), JobId(8)).value(),
+      ::testing::ElementsAre(::testing::Pair(JobId(7), ::testing::ElementsAre(used, seen))));
   Say(JobId(7), {"Comment", "seen twice", "bob", At(7)});
   EXPECT_EQ(store_->ReadNotes(JobId(7), JobId(7)).value()[JobId(7)][1].text, "seen twice");
   Say(JobId(7), {"Comment", "", "bob", At(8)});
-  EXPECT_THAT(store_->ReadNotes(JobId(7), JobId(7)).value()[JobId(7)], testing::ElementsAre(used));
+  EXPECT_THAT(store_->ReadNotes(JobId(7), JobId(7)).value()[JobId(7)],
+              ::testing::ElementsAre(used));
 }
 
 }  // namespace

@@ -12,9 +12,9 @@
 namespace muster::daemon {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-class MigrationsTest : public testing::Test {
+class MigrationsTest : public ::testing::Test {
  protected:
   void SetUp() override {
     auto database = SqliteDatabase::Open(directory_ / "x.db", SqliteDatabase::Mode::kReadWrite);

@@ -9,7 +9,7 @@
 namespace muster::daemon {
 namespace {
 
-using testing::IsEmpty;
+using ::testing::IsEmpty;
 
 // A store whose rows are as the schema before had them: whole programs, nothing beside them.
 class OldSecretsTest : public StoreTest {

@@ -25,7 +25,7 @@ namespace {
 
 using std::chrono::hours;
 using std::chrono::milliseconds;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string SettingOf(const PostgresPlace& place, const std::string& keyword) {
   for (const auto& [key, value] : place.settings) {
@@ -65,7 +65,7 @@ TEST(PostgresPlaceTest, OfSeveralHostsTheOneThatTakesWritesIsMeant) {
             "read-write");
 }
 
-class PostgresTest : public testing::Test {
+class PostgresTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!OnPostgres()) {

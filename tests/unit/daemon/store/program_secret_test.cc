@@ -11,10 +11,10 @@
 namespace muster::daemon {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
 
 constexpr const char* kKey = "API_KEY=8ab2e0c1-not-for-ever";
 constexpr const char* kHost = "MUSTER_SUBMIT_HOST=login1";

@@ -19,9 +19,9 @@
 namespace muster::daemon {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
-class SqliteTest : public testing::Test {
+class SqliteTest : public ::testing::Test {
  protected:
   void SetUp() override {
     auto database = SqliteDatabase::Open(path_, SqliteDatabase::Mode::kReadWrite);

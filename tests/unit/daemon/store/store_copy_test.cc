@@ -9,7 +9,7 @@
 namespace muster::daemon {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // Something in most tables, more than a page of rows in one.
 void Fill(const std::string& directory) {

@@ -18,8 +18,8 @@
 namespace muster::daemon {
 namespace {
 
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 absl::Status OpenStatus(const std::string& directory) {
   return JobStore::Open(directory).status();

@@ -185,7 +185,7 @@ class BatchMaker {
 };
 
 // A store in a directory of its own, and what tests do with it.
-class StoreTest : public testing::Test {
+class StoreTest : public ::testing::Test {
  protected:
   // Also for what opens an open store again.
   void Open(Scripts scripts = Scripts::kErased) {

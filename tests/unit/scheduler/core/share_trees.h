@@ -30,19 +30,20 @@ inline Account InAccount(const std::string& parent, const std::string& name, int
   return {.name = name, .parent = parent, .shares = SharesOf(shares), .usage = Seconds(usage)};
 }
 
-inline Association User(const std::string& account, const std::string& user, int shares,
-                        std::uint64_t usage) {
+inline Association UserIn(const std::string& account, const std::string& user, int shares,
+                          std::uint64_t usage) {
   return {.user = user, .account = account, .shares = SharesOf(shares), .usage = Seconds(usage)};
 }
 
 // The example of Slurm's documentation, with usage in hundredths of the cluster; `gone` is what
 // users used who are there no more.
 inline AccountTree DocumentedTree(std::uint64_t gone = 0) {
-  return {.accounts = {InAccount("", "root", 1, gone), InAccount("root", "A", 40),
-                       InAccount("A", "B", 30), InAccount("A", "C", 10), InAccount("root", "D", 60),
-                       InAccount("D", "E", 25), InAccount("D", "F", 35)},
-          .associations = {User("B", "u1", 1, 20), User("C", "u2", 1, 25), User("C", "u3", 1, 0),
-                           User("E", "u4", 1, 25), User("F", "u5", 1, 0)}};
+  return {
+      .accounts = {InAccount("", "root", 1, gone), InAccount("root", "A", 40),
+                   InAccount("A", "B", 30), InAccount("A", "C", 10), InAccount("root", "D", 60),
+                   InAccount("D", "E", 25), InAccount("D", "F", 35)},
+      .associations = {UserIn("B", "u1", 1, 20), UserIn("C", "u2", 1, 25), UserIn("C", "u3", 1, 0),
+                       UserIn("E", "u4", 1, 25), UserIn("F", "u5", 1, 0)}};
 }
 
 // What a function of an association gives, by "user@account".
@@ -70,9 +71,9 @@ inline rc::Gen<AccountTree> AnyTree() {
     const int users = *rc::gen::inRange(1, 13);
     for (int i = 0; i < users; ++i) {
       const int account = *rc::gen::inRange(-1, accounts);
-      tree.associations.push_back(User(account < 0 ? "root" : "a" + std::to_string(account),
-                                       "u" + std::to_string(i), *rc::gen::inRange(-1, 4),
-                                       *rc::gen::inRange(0U, 4U)));
+      tree.associations.push_back(UserIn(account < 0 ? "root" : "a" + std::to_string(account),
+                                         "u" + std::to_string(i), *rc::gen::inRange(-1, 4),
+                                         *rc::gen::inRange(0U, 4U)));
     }
     return tree;
   });

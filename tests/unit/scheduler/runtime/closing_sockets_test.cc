@@ -72,7 +72,7 @@ Heard ReadAll(const UniqueFd& fd) {
   }
 }
 
-class ClosingSocketsTest : public testing::TestWithParam<Pair (*)()> {
+class ClosingSocketsTest : public ::testing::TestWithParam<Pair (*)()> {
  protected:
   ClosingSocketsTest() : loop_(EventLoop::Create().value()) {
     loop_->RunAfter(std::chrono::seconds(20), [this] {
@@ -153,7 +153,7 @@ TEST_P(ClosingSocketsTest, APeerThatNeverClosesIsGivenUp) {
   EXPECT_TRUE(closing.Empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Sockets, ClosingSocketsTest, testing::Values(&UnixPair, &TcpPair),
+INSTANTIATE_TEST_SUITE_P(Sockets, ClosingSocketsTest, ::testing::Values(&UnixPair, &TcpPair),
                          [](const auto& each) { return each.index == 0 ? "Unix" : "Tcp"; });
 
 }  // namespace

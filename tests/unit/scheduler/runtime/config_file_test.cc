@@ -12,8 +12,8 @@ namespace muster {
 namespace {
 
 using std::chrono::milliseconds;
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 constexpr const char* kSample = R"(# line 1
 name = "east"

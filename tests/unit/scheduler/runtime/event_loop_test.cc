@@ -14,9 +14,9 @@ namespace muster {
 namespace {
 
 using std::chrono::milliseconds;
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
-class EventLoopTest : public testing::Test {
+class EventLoopTest : public ::testing::Test {
  protected:
   struct Pipe {
     UniqueFd reader;

@@ -17,7 +17,7 @@
 namespace muster {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string Message(const absl::Status& status) {
   return std::string(status.message());

@@ -15,7 +15,7 @@
 namespace muster {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 struct Outcome {
   int status = 0;

@@ -15,7 +15,7 @@ namespace muster {
 
 class TempDirectory {
  public:
-  TempDirectory() : path_(testing::TempDir() + "muster.XXXXXX") {
+  TempDirectory() : path_(::testing::TempDir() + "muster.XXXXXX") {
     EXPECT_NE(mkdtemp(path_.data()), nullptr);
   }
   TempDirectory(const TempDirectory&) = delete;

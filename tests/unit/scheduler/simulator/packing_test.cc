@@ -111,12 +111,12 @@ TEST(Packing, EveryPolicyGivesAwayNoMoreThanThereIsAndRepeatsItself) {
   EXPECT_FALSE(bench::PackingPolicyOf("worstfit").has_value());
 }
 
-class PackingTables : public testing::Test {
+class PackingTables : public ::testing::Test {
  protected:
   std::string Write(const std::string& name, const std::string& text) {
     const std::string path =
-        absl::StrCat(testing::TempDir(), "/packing_",
-                     testing::UnitTest::GetInstance()->current_test_info()->name(), "_", name);
+        absl::StrCat(::testing::TempDir(), "/packing_",
+                     ::testing::UnitTest::GetInstance()->current_test_info()->name(), "_", name);
     std::ofstream(path) << text;
     return path;
   }

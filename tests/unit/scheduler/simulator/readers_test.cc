@@ -16,13 +16,13 @@
 namespace muster::sim {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::string Record(int id, const std::string& submit, const std::string& run) {
   return absl::StrCat(id, " ", submit, " -1 ", run, " 4 186.92 -1 8 3600 -1 1 17 3 -1 2 1 -1 -1\n");
 }
 
-class Swf : public testing::Test {
+class Swf : public ::testing::Test {
  protected:
   std::string Write(const std::string& text) {
     const std::string path = directory_ / "log.swf";

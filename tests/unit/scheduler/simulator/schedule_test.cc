@@ -15,7 +15,7 @@
 namespace muster::sim {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 ScheduleRow Row(std::int64_t id, std::int64_t start, std::int64_t run, const std::string& where) {
   ScheduleRow row;
@@ -30,7 +30,7 @@ ScheduleRow Row(std::int64_t id, std::int64_t start, std::int64_t run, const std
   return row;
 }
 
-class Schedule : public testing::Test {
+class Schedule : public ::testing::Test {
  protected:
   std::string Write(const std::string& text) {
     const std::string path = directory_ / "jobs.csv";
@@ -139,9 +139,9 @@ TEST_F(Schedule, IsComparedJobByJobWithATableInAnyOrderOfColumns) {
   EXPECT_EQ(report.only_here, 1U);
   EXPECT_EQ(report.only_there, 1U);
   EXPECT_FALSE(report.same());
-  EXPECT_THAT(report.examples, testing::ElementsAre("job 2 starts at 21, there at 20",
-                                                    "job 3 is not in the other schedule",
-                                                    "job 4 is only in the other schedule"));
+  EXPECT_THAT(report.examples, ::testing::ElementsAre("job 2 starts at 21, there at 20",
+                                                      "job 3 is not in the other schedule",
+                                                      "job 4 is only in the other schedule"));
 }
 
 TEST_F(Schedule, IsComparedWithAWorkloadWhoseJobsStartAfterTheirWait) {

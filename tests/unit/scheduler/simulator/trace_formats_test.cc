@@ -16,12 +16,12 @@
 namespace muster::sim {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 const std::string kFixtures = MUSTER_FIXTURES "/traces/";
 
-class Traces : public testing::Test {
+class Traces : public ::testing::Test {
  protected:
   std::string Write(const std::string& text, const std::string& name = "trace") {
     const std::string path = directory_ / name;

@@ -69,17 +69,17 @@ TEST_P(CapturedMachine, IsNeverEnforcedAndSaysWhy) {
 
 INSTANTIATE_TEST_SUITE_P(
     Fixtures, CapturedMachine,
-    testing::Values(Expected{"h200x4.xml", 1, 1, 1, 64, 64, 4, 1},
-                    Expected{"nvidiaDGX2.xml", 2, 2, 2, 4, 4, 16, 0},
-                    Expected{"power8gpudistances.xml", 2, 2, 8, 8, 16, 4, 0},
-                    Expected{"nvidia-dgx-gb10.xml", 1, 1, 2, 20, 20, 0, 0},
-                    Expected{"40intel64-2g2n4c+pcilocality.xml", 4, 4, 4, 40, 40, 0, 5},
-                    Expected{"64intel64-heteromem.xml", 1, 8, 4, 16, 64, 0, 0},
-                    Expected{"16amd64-8n2c-cpusets.xml", 6, 5, 0, 10, 10, 0, 0},
-                    Expected{"16em64t-4s2c2t-offlines.xml", 4, 1, 4, 6, 7, 0, 0},
-                    Expected{"cxlmem+dax.v2.xml", 1, 1, 1, 4, 4, 0, 1},
-                    Expected{"Zhaoxin-2xKH-40000.xml", 2, 1, 16, 64, 64, 0, 0}),
-    [](const testing::TestParamInfo<Expected>& fixture) {
+    ::testing::Values(Expected{"h200x4.xml", 1, 1, 1, 64, 64, 4, 1},
+                      Expected{"nvidiaDGX2.xml", 2, 2, 2, 4, 4, 16, 0},
+                      Expected{"power8gpudistances.xml", 2, 2, 8, 8, 16, 4, 0},
+                      Expected{"nvidia-dgx-gb10.xml", 1, 1, 2, 20, 20, 0, 0},
+                      Expected{"40intel64-2g2n4c+pcilocality.xml", 4, 4, 4, 40, 40, 0, 5},
+                      Expected{"64intel64-heteromem.xml", 1, 8, 4, 16, 64, 0, 0},
+                      Expected{"16amd64-8n2c-cpusets.xml", 6, 5, 0, 10, 10, 0, 0},
+                      Expected{"16em64t-4s2c2t-offlines.xml", 4, 1, 4, 6, 7, 0, 0},
+                      Expected{"cxlmem+dax.v2.xml", 1, 1, 1, 4, 4, 0, 1},
+                      Expected{"Zhaoxin-2xKH-40000.xml", 2, 1, 16, 64, 64, 0, 0}),
+    [](const ::testing::TestParamInfo<Expected>& fixture) {
       std::string name = fixture.param.file;
       std::replace_if(
           name.begin(), name.end(), [](char c) { return isalnum(c) == 0; }, '_');

@@ -17,7 +17,7 @@
 namespace muster::agent {
 namespace {
 
-using testing::SizeIs;
+using ::testing::SizeIs;
 
 RunStarted Started(std::uint32_t pid) {
   RunStarted fact;

@@ -19,7 +19,7 @@ std::uint64_t Ms(int seconds) {
                                     Duration(1));
 }
 
-class CheckpointWatchTest : public testing::Test {
+class CheckpointWatchTest : public ::testing::Test {
  protected:
   CheckpointWatchTest() {
     page_.slots = {Slot(0), Slot(1)};

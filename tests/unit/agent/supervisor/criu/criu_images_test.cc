@@ -21,7 +21,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-class CriuImagesTest : public testing::Test {
+class CriuImagesTest : public ::testing::Test {
  protected:
   CriuImagesTest() : images_(*CriuImages::Make(top_ / "above/criu-7", geteuid())) {}
 

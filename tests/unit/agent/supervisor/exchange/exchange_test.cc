@@ -17,11 +17,11 @@
 namespace muster::agent {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
-class ExchangeTest : public testing::Test {
+class ExchangeTest : public ::testing::Test {
  protected:
   struct Node {
     std::unique_ptr<Exchange> exchange;

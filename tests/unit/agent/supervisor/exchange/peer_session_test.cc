@@ -9,7 +9,7 @@
 namespace muster::agent {
 namespace {
 
-using testing::SizeIs;
+using ::testing::SizeIs;
 
 PeerSelf Self(std::uint32_t position, const std::string& secret = "the secret") {
   return PeerSelf{.secret = secret, .step = "muster.7.1.0", .position = position};

@@ -16,7 +16,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-class RuntimeCallTest : public testing::Test {
+class RuntimeCallTest : public ::testing::Test {
  protected:
   // A runtime of that name that keeps its words in a file, and does what the script says.
   std::string Runtime(const std::string& name, const std::string& script) {

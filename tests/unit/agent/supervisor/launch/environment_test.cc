@@ -14,11 +14,11 @@
 namespace muster::agent {
 namespace {
 
-using testing::Contains;
-using testing::ElementsAre;
-using testing::IsSupersetOf;
-using testing::Not;
-using testing::StartsWith;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsSupersetOf;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 // Two nodes of two ranks, each rank with two cores and two of four GPUs.
 SupervisorOrder Order() {

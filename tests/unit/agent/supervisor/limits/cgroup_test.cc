@@ -43,7 +43,7 @@ TEST(CgroupTree, HugePagesAreHeldOnlyWhereMemoryIs) {
   EXPECT_TRUE(PassesAllOn(group.path()));
 }
 
-class CgroupTest : public testing::Test {
+class CgroupTest : public ::testing::Test {
  protected:
   void SetUp() override {
     const absl::StatusOr<AttemptCgroups> groups =

@@ -105,7 +105,7 @@ TEST(GroupLimitsTest, OnlyTheKernelsOwnWordAgrees) {
 }
 
 // A directory of plain files, which take what is written and say it again.
-class HoldToTest : public testing::Test {
+class HoldToTest : public ::testing::Test {
  protected:
   void Make(const std::vector<std::string>& files) {
     for (const std::string& file : files) {

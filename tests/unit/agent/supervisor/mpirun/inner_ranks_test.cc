@@ -17,13 +17,13 @@
 namespace muster::agent {
 namespace {
 
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
-using testing::SizeIs;
-using testing::StartsWith;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 constexpr const char* kWhere =
     "sh -c 'echo r$OMPI_COMM_WORLD_RANK $(grep -h Cpus_allowed_list /proc/self/status) "

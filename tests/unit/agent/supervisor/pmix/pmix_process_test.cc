@@ -26,7 +26,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-class PmixProcessTest : public testing::Test {
+class PmixProcessTest : public ::testing::Test {
  protected:
   PmixProcessTest() { loop_ = *EventLoop::Create(); }
   ~PmixProcessTest() override {
@@ -170,7 +170,7 @@ TEST_F(PmixProcessTest, AMissingModuleIsNamedBeforeAnythingIsStarted) {
 }
 
 // The other end, with a module that is none.
-class PmixHostTest : public testing::Test {
+class PmixHostTest : public ::testing::Test {
  protected:
   void SetUp() override {
     std::ofstream(place_ / kPmixModuleName) << "not a library";

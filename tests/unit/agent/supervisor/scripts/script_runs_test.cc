@@ -12,7 +12,7 @@
 namespace muster::agent {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 class ScriptRunsTest : public AttemptParts {
  protected:

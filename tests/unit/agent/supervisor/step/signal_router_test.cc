@@ -11,7 +11,7 @@
 namespace muster::agent {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // A script and two steps run; each process of theirs says that it was signalled by a file, of a
 // step the number of the step and the rank after its name.

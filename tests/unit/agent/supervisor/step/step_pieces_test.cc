@@ -16,7 +16,7 @@
 namespace muster::agent {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 class StepPiecesTest : public AttemptParts {
  protected:

@@ -14,8 +14,8 @@
 namespace muster::agent {
 namespace {
 
-using testing::HasSubstr;
-using testing::SizeIs;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
 
 constexpr const char* kToken = "0123456789abcdef0123456789abcdef";
 

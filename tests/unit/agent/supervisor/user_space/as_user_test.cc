@@ -36,7 +36,7 @@ using ::testing::Le;
 
 constexpr Duration kLong{20000};
 
-class AsUserTest : public testing::Test {
+class AsUserTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (geteuid() != 0) {

@@ -18,7 +18,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-class FilePieceTest : public testing::Test {
+class FilePieceTest : public ::testing::Test {
  protected:
   void Put(const std::string& text, std::ios::openmode mode = std::ios::trunc) const {
     std::ofstream(path_, std::ios::binary | mode) << text;

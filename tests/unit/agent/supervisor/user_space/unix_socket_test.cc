@@ -18,7 +18,7 @@ bool IsReadable(int fd) {
   return poll(&look, 1, 0) == 1;
 }
 
-class UnixSocketTest : public testing::Test {
+class UnixSocketTest : public ::testing::Test {
  protected:
   UnixSocketTest()
       : path_(temp_ / "socket"),

@@ -15,11 +15,11 @@
 namespace muster::cli {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::StartsWith;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
-class BatchFileTest : public testing::Test {
+class BatchFileTest : public ::testing::Test {
  protected:
   // What `muster submit --batch FILE`, with these values, makes of a file of this text.
   absl::StatusOr<std::vector<BatchLine>> Read(const std::string& text,

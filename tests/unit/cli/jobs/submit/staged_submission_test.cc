@@ -8,12 +8,12 @@
 namespace muster::cli {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
 
 // A controller that numbers jobs from 12 and refuses the one with that number.
-class StagedSubmission : public testing::Test {
+class StagedSubmission : public ::testing::Test {
  protected:
   absl::StatusOr<StagedJobs> Submit(const JobRequest& request) {
     return SubmitStaged({.submit = [this](const JobRequest& each) -> absl::StatusOr<Submitted> {

@@ -8,8 +8,8 @@
 namespace muster::cli {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 const std::vector<Verb> kNoVerbs;
 

@@ -6,8 +6,8 @@
 namespace muster::cli {
 namespace {
 
-using testing::ElementsAre;
-using testing::StartsWith;
+using ::testing::ElementsAre;
+using ::testing::StartsWith;
 
 TEST(Directives, EndAtTheFirstCommand) {
   const auto lines = ParseDirectives(

@@ -8,7 +8,7 @@
 namespace muster::cli {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 StagePair In(std::string_view text) {
   return ParseStageIn(text).value_or(StagePair{"refused", ""});

@@ -44,10 +44,10 @@ TEST(ImageDigest, WhatIsPinnedOrOfNoRegistryIsNotAskedFor) {
 TEST(ImageDigest, AnIndexNamesTheMachinesThatItHasImagesFor) {
   EXPECT_THAT(MachinesIn(R"({"manifests": [{"platform": {"architecture": "amd64"}},
                                            {"platform": {"architecture": "arm64"}}]})"),
-              testing::ElementsAre("amd64", "arm64"));
+              ::testing::ElementsAre("amd64", "arm64"));
   for (const char* other : {"", "{", "[]", R"({"config": {}})", R"({"manifests": [{}]})",
                             R"({"manifests": [{"platform": {"architecture": 7}}]})"}) {
-    EXPECT_THAT(MachinesIn(other), testing::IsEmpty()) << other;
+    EXPECT_THAT(MachinesIn(other), ::testing::IsEmpty()) << other;
   }
 }
 

@@ -78,7 +78,7 @@ TEST_F(RunRecordTest, TheProgramIsKnownByItsScriptAndItsCommand) {
 
 TEST_F(RunRecordTest, NoValueThatMayBeASecretIsInIt) {
   for (const std::string& line : Of({"TOKEN=hunter2", "API_KEY=hunter2", "MY_SEED=hunter2"})) {
-    EXPECT_THAT(line, Not(testing::HasSubstr("hunter2")));
+    EXPECT_THAT(line, Not(::testing::HasSubstr("hunter2")));
   }
 }
 

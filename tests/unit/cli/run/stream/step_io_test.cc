@@ -22,8 +22,8 @@
 namespace muster::cli {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 constexpr const char* kToken = "0123456789abcdef0123456789abcdef";
 
@@ -243,7 +243,7 @@ class TcpCaller {
   UniqueFd fd_;
 };
 
-class ListenerTest : public testing::Test {
+class ListenerTest : public ::testing::Test {
  protected:
   void SetUp() override {
     loop_ = EventLoop::Create().value();

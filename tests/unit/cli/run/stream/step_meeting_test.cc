@@ -8,9 +8,9 @@
 namespace muster::cli {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
-using testing::SizeIs;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 wire::StepHello Hello(std::uint32_t index) {
   wire::StepHello hello;

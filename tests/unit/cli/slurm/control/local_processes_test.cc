@@ -41,7 +41,7 @@ TEST(LocalProcesses, BelongToTheJobAndRankThatTheirEnvironmentNames) {
 
 TEST(LocalProcesses, ARanksChildrenAreNoRanks) {
   const std::filesystem::path proc =
-      std::filesystem::path(testing::TempDir()) / "local_processes_proc";
+      std::filesystem::path(::testing::TempDir()) / "local_processes_proc";
   std::filesystem::remove_all(proc);
   const std::string rank =
       Environ({"MUSTER_JOB_ID=7", "MUSTER_STEP_ID=1", "MUSTER_PROCID=3", "MUSTER_LOCALID=1"});

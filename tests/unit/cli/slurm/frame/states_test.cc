@@ -6,8 +6,8 @@
 namespace muster::cli::slurm {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 TEST(States, AreNamesOrCodesInAnyCase) {
   EXPECT_THAT(ReadStates("PD,failed").value(), ElementsAre("PENDING", "FAILED"));

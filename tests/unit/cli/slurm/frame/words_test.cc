@@ -12,7 +12,7 @@
 namespace muster::cli::slurm {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 constexpr Row kRows[] = {
     {"jobs", 'j', Takes::kValue},     {"noheader", 'h', Takes::kNothing},

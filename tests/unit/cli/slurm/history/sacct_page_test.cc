@@ -96,20 +96,20 @@ std::string OursOf(const std::string& command, AccountRecord record) {
   return SacctPage(*request, record);
 }
 
-class SacctPages : public testing::TestWithParam<const char*> {};
+class SacctPages : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(SacctPages, AreThoseOfSlurm) {
   EXPECT_EQ(OursOf(GetParam(), Recorded()), recorded::Of("sacct", GetParam()).out);
 }
 
-INSTANTIATE_TEST_SUITE_P(Recorded, SacctPages,
-                         testing::Values("sacct -p -j 1", "sacct -n -P -j 1", "sacct -j 8",
-                                         "sacct -j 8.0", "sacct -j 8.batch",
-                                         "sacct -j 1 -j 2 -X -n", "sacct -j 1,2 -X -n",
-                                         "sacct -j 99999", "sacct -n -j 99999",
-                                         "sacct --name ok,train -X -n -o JobID,JobName",
-                                         "sacct -X -P --delimiter=';;' -o jobid,STATE,jobname -j 1",
-                                         "sacct -X -p --delimiter=, -o jobid,state -j 1"));
+INSTANTIATE_TEST_SUITE_P(
+    Recorded, SacctPages,
+    ::testing::Values("sacct -p -j 1", "sacct -n -P -j 1", "sacct -j 8", "sacct -j 8.0",
+                      "sacct -j 8.batch", "sacct -j 1 -j 2 -X -n", "sacct -j 1,2 -X -n",
+                      "sacct -j 99999", "sacct -n -j 99999",
+                      "sacct --name ok,train -X -n -o JobID,JobName",
+                      "sacct -X -P --delimiter=';;' -o jobid,STATE,jobname -j 1",
+                      "sacct -X -p --delimiter=, -o jobid,state -j 1"));
 
 TEST(Sacct, AUsersFieldsOfEveryLineAreThoseOfSlurm) {
   const std::string command =
@@ -171,7 +171,7 @@ TEST(Sacct, HelpListsNamesThatAreFieldsAgain) {
   }
 }
 
-class Moments : public testing::TestWithParam<std::pair<const char*, const char*>> {};
+class Moments : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
 
 TEST_P(Moments, AreReadInSlurmsForms) {
   const absl::StatusOr<Time> time =
@@ -181,20 +181,20 @@ TEST_P(Moments, AreReadInSlurmsForms) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Forms, Moments,
-                         testing::Values(std::pair("2026-01-02", "2026-01-02T00:00:00"),
-                                         std::pair("2026-01-02T03:04", "2026-01-02T03:04:00"),
-                                         std::pair("2026-01-02T03:04:05", "2026-01-02T03:04:05"),
-                                         std::pair("1970-01-01-00:00:01", "1970-01-01T00:00:01"),
-                                         std::pair("010225", "2025-01-02T00:00:00"),
-                                         std::pair("01/02/25", "2025-01-02T00:00:00"),
-                                         std::pair("01/02", "2026-01-02T00:00:00"),
-                                         std::pair("now", "2026-03-14T09:26:53"),
-                                         std::pair("now-2days", "2026-03-12T09:26:53"),
-                                         std::pair("now - 1day", "2026-03-13T09:26:53"),
-                                         std::pair("now+1hour", "2026-03-14T10:26:53"),
-                                         std::pair("today", "2026-03-14T00:00:00"),
-                                         std::pair("midnight", "2026-03-14T00:00:00"),
-                                         std::pair("08:00", "2026-03-14T08:00:00")));
+                         ::testing::Values(std::pair("2026-01-02", "2026-01-02T00:00:00"),
+                                           std::pair("2026-01-02T03:04", "2026-01-02T03:04:00"),
+                                           std::pair("2026-01-02T03:04:05", "2026-01-02T03:04:05"),
+                                           std::pair("1970-01-01-00:00:01", "1970-01-01T00:00:01"),
+                                           std::pair("010225", "2025-01-02T00:00:00"),
+                                           std::pair("01/02/25", "2025-01-02T00:00:00"),
+                                           std::pair("01/02", "2026-01-02T00:00:00"),
+                                           std::pair("now", "2026-03-14T09:26:53"),
+                                           std::pair("now-2days", "2026-03-12T09:26:53"),
+                                           std::pair("now - 1day", "2026-03-13T09:26:53"),
+                                           std::pair("now+1hour", "2026-03-14T10:26:53"),
+                                           std::pair("today", "2026-03-14T00:00:00"),
+                                           std::pair("midnight", "2026-03-14T00:00:00"),
+                                           std::pair("08:00", "2026-03-14T08:00:00")));
 
 TEST(Sacct, WhatCannotBeReadIsSlurmsLine) {
   for (const char* command : {"sacct -j abc", "sacct -s nosuch -X", "sacct -X -o nosuch -j 1",

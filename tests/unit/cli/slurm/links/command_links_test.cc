@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class CommandLinks : public testing::Test {
+class CommandLinks : public ::testing::Test {
  protected:
   const TempDirectory own_;
   const fs::path directory_ = own_ / "links";
@@ -47,7 +47,7 @@ TEST_F(CommandLinks, WhatIsNotOursIsNotReplaced) {
   const absl::Status status = LinkCommands("/new/muster-slurm", directory_);
   EXPECT_TRUE(absl::IsAlreadyExists(status));
   EXPECT_THAT(std::string(status.message()),
-              testing::HasSubstr("squeue: is there and is not ours"));
+              ::testing::HasSubstr("squeue: is there and is not ours"));
   EXPECT_TRUE(fs::is_regular_file(directory_ / "squeue"));
 }
 

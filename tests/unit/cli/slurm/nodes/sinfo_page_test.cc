@@ -92,7 +92,7 @@ std::string TheirsOf(const std::string& command) {
   return page;
 }
 
-class SinfoPages : public testing::TestWithParam<const char*> {};
+class SinfoPages : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(SinfoPages, AreThoseOfSlurm) {
   EXPECT_EQ(OursOf(GetParam()), TheirsOf(GetParam()));
@@ -100,15 +100,15 @@ TEST_P(SinfoPages, AreThoseOfSlurm) {
 
 INSTANTIATE_TEST_SUITE_P(
     Recorded, SinfoPages,
-    testing::Values("sinfo", "sinfo -h", "sinfo -N", "sinfo -e", "sinfo -r", "sinfo -d",
-                    "sinfo -p gpu", "sinfo -p nosuch", "sinfo -n n1", "sinfo -n nosuch",
-                    "sinfo -t idle", "sinfo -t mix -h -o '%n %t'", "sinfo -o '%P'",
-                    "sinfo -h -o '%R'", "sinfo -h -o '%N'", "sinfo -h -o '%N' -p gpu",
-                    "sinfo -h -o '%N' -t drain", "sinfo -h -N -o '%R' -n n3",
-                    "sinfo -h -N -o '%T' -n n3", "sinfo -N -O NodeList:30",
-                    "sinfo --format %P,%m --noconvert",
-                    "sinfo -O Partition,Available,Time,Nodes,StateCompact,NodeList",
-                    "sinfo -h -o '%%P'", "sinfo -h -o ' lead %P'", "sinfo -M gold -h"));
+    ::testing::Values("sinfo", "sinfo -h", "sinfo -N", "sinfo -e", "sinfo -r", "sinfo -d",
+                      "sinfo -p gpu", "sinfo -p nosuch", "sinfo -n n1", "sinfo -n nosuch",
+                      "sinfo -t idle", "sinfo -t mix -h -o '%n %t'", "sinfo -o '%P'",
+                      "sinfo -h -o '%R'", "sinfo -h -o '%N'", "sinfo -h -o '%N' -p gpu",
+                      "sinfo -h -o '%N' -t drain", "sinfo -h -N -o '%R' -n n3",
+                      "sinfo -h -N -o '%T' -n n3", "sinfo -N -O NodeList:30",
+                      "sinfo --format %P,%m --noconvert",
+                      "sinfo -O Partition,Available,Time,Nodes,StateCompact,NodeList",
+                      "sinfo -h -o '%%P'", "sinfo -h -o ' lead %P'", "sinfo -M gold -h"));
 
 // Slurm leaves the order of such lines to chance: two recordings differ.
 TEST(Sinfo, LinesOfOneNodeAreInTheOrderOfThePartitions) {

@@ -119,7 +119,7 @@ std::string OursOf(const std::string& command, const std::vector<JobView>& jobs,
   return SqueuePage(*request, rows, {.now = RecordedStart() + seconds(after), .cluster = "gold"});
 }
 
-class SqueuePages : public testing::TestWithParam<const char*> {};
+class SqueuePages : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(SqueuePages, AreThoseOfSlurm) {
   EXPECT_EQ(OursOf(GetParam(), Recorded()), recorded::Of("squeue", GetParam()).out);
@@ -127,18 +127,18 @@ TEST_P(SqueuePages, AreThoseOfSlurm) {
 
 INSTANTIATE_TEST_SUITE_P(
     Recorded, SqueuePages,
-    testing::Values("squeue -h -o '%%i %%%j' -j 14,15", "squeue -h -o ' lead %i trail ' -j 14,15",
-                    "squeue -h -o '%i%' -j 14", "squeue -h -o '%' -j 14", "squeue -h -o '' -j 14",
-                    "squeue -h -o 'plain' -j 14", "squeue -h -o '%J %i' -j 14",
-                    "squeue -h -o '%1J %i' -j 14",
-                    "squeue -o '%.18i %.9P %.8j %.8u %.2t %.10M %.6D %R' -j 14",
-                    "squeue -h -o '%.3M %.3l %.4N %.2P %.3C' -j 14,15",
-                    "squeue -h -o '{\"id\": \"%i\", \"name\": \"%j\"}' -j 14,15",
-                    "squeue -O JobID,Name,State -j 14,15",
-                    "squeue -O jobid,name:10,state:.12 -j 14,15",
-                    "squeue -h -O 'JobID:|,Name:%,State:' -j 14,15",
-                    "squeue -h -O 'JobID: ,Name: ,State:.,' -j 14,15",
-                    "squeue -h -O JobID:abc -j 14", "squeue -h -O '' -j 14"));
+    ::testing::Values("squeue -h -o '%%i %%%j' -j 14,15", "squeue -h -o ' lead %i trail ' -j 14,15",
+                      "squeue -h -o '%i%' -j 14", "squeue -h -o '%' -j 14", "squeue -h -o '' -j 14",
+                      "squeue -h -o 'plain' -j 14", "squeue -h -o '%J %i' -j 14",
+                      "squeue -h -o '%1J %i' -j 14",
+                      "squeue -o '%.18i %.9P %.8j %.8u %.2t %.10M %.6D %R' -j 14",
+                      "squeue -h -o '%.3M %.3l %.4N %.2P %.3C' -j 14,15",
+                      "squeue -h -o '{\"id\": \"%i\", \"name\": \"%j\"}' -j 14,15",
+                      "squeue -O JobID,Name,State -j 14,15",
+                      "squeue -O jobid,name:10,state:.12 -j 14,15",
+                      "squeue -h -O 'JobID:|,Name:%,State:' -j 14,15",
+                      "squeue -h -O 'JobID: ,Name: ,State:.,' -j 14,15",
+                      "squeue -h -O JobID:abc -j 14", "squeue -h -O '' -j 14"));
 
 TEST(Squeue, MomentsAndLimitsAreThoseOfSlurm) {
   const std::string command =

@@ -10,7 +10,7 @@
 namespace muster::cli::slurm {
 namespace {
 
-class ForecastLine : public testing::Test {
+class ForecastLine : public ::testing::Test {
  protected:
   int Tell(const StartForecast& forecast) {
     const Environment environment;
@@ -30,8 +30,8 @@ TEST_F(ForecastLine, NamesThePartitionAndTheNodesOnStderr) {
   EXPECT_EQ(Tell(forecast), 0);
   EXPECT_EQ(out_.str(), "");
   EXPECT_THAT(err_.str(),
-              testing::MatchesRegex("srun: Job 0 to start at 19..-..-..T..:..:.. using "
-                                    "8 processors on nodes n.1-2. in partition main\n"));
+              ::testing::MatchesRegex("srun: Job 0 to start at 19..-..-..T..:..:.. using "
+                                      "8 processors on nodes n.1-2. in partition main\n"));
 }
 
 TEST_F(ForecastLine, AJobThatNeverFitsIsAFailure) {

@@ -19,7 +19,7 @@ using std::chrono::hours;
 using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 std::int64_t Milliseconds(const std::string& text) {
   const absl::StatusOr<milliseconds> duration = ParseDuration(text);

@@ -15,8 +15,8 @@
 namespace muster {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::vector<std::string> Names(const std::string& text) {
   absl::StatusOr<std::vector<std::string>> names = ExpandHostlist(text);

@@ -15,7 +15,7 @@ using testing::AnyTree;
 using testing::DocumentedTree;
 using testing::InAccount;
 using testing::Seconds;
-using testing::User;
+using testing::UserIn;
 
 // "accounts/3/parent: …", or "" for a good tree.
 std::string Fault(const AccountTree& tree) {
@@ -34,11 +34,11 @@ TEST(AccountTree, GoodTreesPass) {
 TEST(AccountTree, WhatIsMissingIsNamed) {
   EXPECT_EQ(Fault({.accounts = {InAccount("nowhere", "A", 1)}, .associations = {}}),
             "accounts/0/parent: no account \"nowhere\": add it, or name another parent");
-  EXPECT_EQ(Fault({.accounts = {}, .associations = {User("A", "u", 1, 0)}}),
+  EXPECT_EQ(Fault({.accounts = {}, .associations = {UserIn("A", "u", 1, 0)}}),
             "users/0/account: no account \"A\": add it, or name another");
   EXPECT_EQ(Fault({.accounts = {InAccount("root", "", 1)}, .associations = {}}),
             "accounts/0/name: an account without a name: give it one");
-  EXPECT_EQ(Fault({.accounts = {}, .associations = {User("root", "", 1, 0)}}),
+  EXPECT_EQ(Fault({.accounts = {}, .associations = {UserIn("root", "", 1, 0)}}),
             "users/0/user: a user without a name: give it one");
 }
 
@@ -49,9 +49,9 @@ TEST(AccountTree, WhatIsThereTwiceIsNamed) {
   EXPECT_EQ(
       Fault({.accounts = {InAccount("", "root", 1), InAccount("", "root", 1)}, .associations = {}}),
       "accounts/1/name: account \"root\" is there twice: leave one of them out");
-  EXPECT_EQ(
-      Fault({.accounts = {}, .associations = {User("root", "u", 1, 0), User("root", "u", 2, 0)}}),
-      "users/1/user: user \"u\" is in account \"root\" twice: leave one of them out");
+  EXPECT_EQ(Fault({.accounts = {},
+                   .associations = {UserIn("root", "u", 1, 0), UserIn("root", "u", 2, 0)}}),
+            "users/1/user: user \"u\" is in account \"root\" twice: leave one of them out");
 }
 
 TEST(AccountTree, CirclesAreFoundWhereverTheyHang) {
@@ -76,7 +76,7 @@ TEST(AccountTree, SixtyFourLevelsAreTheMost) {
     tree.accounts.push_back(
         InAccount(i == 0 ? "root" : "a" + std::to_string(i - 1), "a" + std::to_string(i), 1));
   }
-  tree.associations = {User("a63", "u", 1, 10)};
+  tree.associations = {UserIn("a63", "u", 1, 10)};
   EXPECT_EQ(Fault(tree), "");
   EXPECT_EQ(FairTree(tree).associations[0].fairshare, 1);
   tree.accounts.push_back(InAccount("a63", "a64", 1));
@@ -87,7 +87,7 @@ TEST(AccountTree, SixtyFourLevelsAreTheMost) {
 
 TEST(AccountTree, NumbersBeyondBoundsAreNamed) {
   AccountTree tree = {.accounts = {InAccount("root", "A", 1)},
-                      .associations = {User("A", "u", 1, 0)}};
+                      .associations = {UserIn("A", "u", 1, 0)}};
   tree.associations[0].shares = ShareCount(0x8000'0000);
   EXPECT_EQ(Fault(tree), "users/0/shares: more shares than can be had: use at most 2147483646");
   tree.associations[0].shares = kSharesMax;
@@ -121,7 +121,7 @@ TEST(AccountTree, TheLargestNumbersAreStillComparedExactly) {
 
 TEST(AccountTree, UsageOfDifferentPeriodsIsBroughtToOne) {
   AccountTree tree = {.accounts = {},
-                      .associations = {User("root", "old", 1, 0), User("root", "new", 1, 0)}};
+                      .associations = {UserIn("root", "old", 1, 0), UserIn("root", "new", 1, 0)}};
   tree.associations[0].usage = UsageOf(absl::uint128(3) << 16, 7);
   tree.associations[1].usage = UsageOf(3, 8);
   const ShareTree indexed = IndexTree(tree);

@@ -14,7 +14,7 @@ namespace {
 using testing::AnyTree;
 using testing::DocumentedTree;
 using testing::InAccount;
-using testing::User;
+using testing::UserIn;
 
 TEST(ClassicFairshare, TheDocumentedExample) {
   // Users who are gone used 30 of 100.
@@ -34,8 +34,8 @@ TEST(ClassicFairshare, TheDocumentedExample) {
 }
 
 TEST(ClassicFairshare, WhoeverUsedTheirShareHasAHalf) {
-  const AccountTree tree = {.accounts = {},
-                            .associations = {User("root", "a", 3, 75), User("root", "b", 1, 25)}};
+  const AccountTree tree = {
+      .accounts = {}, .associations = {UserIn("root", "a", 3, 75), UserIn("root", "b", 1, 25)}};
   EXPECT_DOUBLE_EQ(ClassicFairshare(tree).associations[0].fairshare, 0.5);
   EXPECT_DOUBLE_EQ(ClassicFairshare(tree).associations[1].fairshare, 0.5);
   EXPECT_DOUBLE_EQ(ClassicFairshare(tree, 2).associations[0].fairshare, std::sqrt(0.5));
@@ -43,16 +43,16 @@ TEST(ClassicFairshare, WhoeverUsedTheirShareHasAHalf) {
 
 TEST(ClassicFairshare, NoSharesAreZeroAndNoUsageIsOne) {
   const AccountTree tree = {.accounts = {},
-                            .associations = {User("root", "a", 0, 0), User("root", "b", 1, 0)}};
+                            .associations = {UserIn("root", "a", 0, 0), UserIn("root", "b", 1, 0)}};
   EXPECT_EQ(ClassicFairshare(tree).associations[0].fairshare, 0);
   EXPECT_EQ(ClassicFairshare(tree).associations[1].fairshare, 1);
   EXPECT_TRUE(ClassicFairshare({}).associations.empty());
 }
 
 TEST(ClassicFairshare, UsersWithParentSharesHaveWhatTheirAccountHas) {
-  const AccountTree tree = {
-      .accounts = {InAccount("root", "A", 1), InAccount("root", "B", 1)},
-      .associations = {User("A", "x", -1, 10), User("A", "y", -1, 30), User("B", "z", 1, 60)}};
+  const AccountTree tree = {.accounts = {InAccount("root", "A", 1), InAccount("root", "B", 1)},
+                            .associations = {UserIn("A", "x", -1, 10), UserIn("A", "y", -1, 30),
+                                             UserIn("B", "z", 1, 60)}};
   const ShareStatuses statuses = ClassicFairshare(tree);
   EXPECT_DOUBLE_EQ(statuses.associations[0].effectv_usage, 0.4);
   EXPECT_DOUBLE_EQ(statuses.associations[0].norm_shares, 0.5);

@@ -22,7 +22,7 @@ using ::testing::ElementsAre;
 using testing::HoldsInManyCases;
 using testing::InAccount;
 using ::testing::Pair;
-using testing::User;
+using testing::UserIn;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
@@ -64,9 +64,9 @@ TEST(FairTree, TheColumnsAreThoseOfSshare) {
 TEST(FairTree, AUserOfTwentyThreeWithAQuarterOfTheUsage) {
   AccountTree tree;
   tree.accounts = {InAccount("root", "lab", 1)};
-  tree.associations = {User("lab", "heavy", 1, 344), User("lab", "rest", 1, 1032)};
+  tree.associations = {UserIn("lab", "heavy", 1, 344), UserIn("lab", "rest", 1, 1032)};
   for (int i = 2; i < 23; ++i) {
-    tree.associations.push_back(User("lab", "u" + std::to_string(i), 1, 0));
+    tree.associations.push_back(UserIn("lab", "u" + std::to_string(i), 1, 0));
   }
   const ShareStatus heavy = FairTree(tree).associations[0];
   EXPECT_NEAR(heavy.norm_shares, 0.043478, 5e-7);
@@ -77,16 +77,17 @@ TEST(FairTree, AUserOfTwentyThreeWithAQuarterOfTheUsage) {
 // Slurm 22.05 gives p1 1, p2 .75, q1 .75, q2 .25, or the mirror of it.
 TEST(FairTree, ChildrenOfTiedAccountsAreRankedTogether) {
   const AccountTree tree = {.accounts = {InAccount("root", "P", 1), InAccount("root", "Q", 1)},
-                            .associations = {User("P", "p1", 1, 10), User("P", "p2", 1, 30),
-                                             User("Q", "q1", 1, 5), User("Q", "q2", 1, 35)}};
+                            .associations = {UserIn("P", "p1", 1, 10), UserIn("P", "p2", 1, 30),
+                                             UserIn("Q", "q1", 1, 5), UserIn("Q", "q2", 1, 35)}};
   EXPECT_THAT(Fairshares(tree), ElementsAre(Pair("p1@P", 0.75), Pair("p2@P", 0.5),
                                             Pair("q1@Q", 1.0), Pair("q2@Q", 0.25)));
 }
 
 TEST(FairTree, TiedUsersShareARankAndTheNextOneLosesIt) {
-  const AccountTree tree = {.accounts = {},
-                            .associations = {User("root", "a", 1, 10), User("root", "b", 2, 20),
-                                             User("root", "c", 1, 40), User("root", "d", 1, 5)}};
+  const AccountTree tree = {
+      .accounts = {},
+      .associations = {UserIn("root", "a", 1, 10), UserIn("root", "b", 2, 20),
+                       UserIn("root", "c", 1, 40), UserIn("root", "d", 1, 5)}};
   EXPECT_THAT(Ranks(tree), ElementsAre(Pair("a@root", 3), Pair("b@root", 3), Pair("c@root", 1),
                                        Pair("d@root", 4)));
 }
@@ -95,8 +96,8 @@ TEST(FairTree, ATieThatBinaryFractionsCannotSeeIsATie) {
   // 1/3 of the shares and 1/3 of the usage against 2/3 and 2/3, with amounts that are no fractions
   // of two.
   AccountTree tree = {.accounts = {InAccount("root", "P", 7), InAccount("root", "Q", 7)},
-                      .associations = {User("P", "p1", 1, 100), User("P", "p2", 2, 200),
-                                       User("Q", "q1", 3, 90), User("Q", "q2", 7, 210)}};
+                      .associations = {UserIn("P", "p1", 1, 100), UserIn("P", "p2", 2, 200),
+                                       UserIn("Q", "q1", 3, 90), UserIn("Q", "q2", 7, 210)}};
   tree.associations[0].usage = UsageOf(100'000'000'000);  // 0.1, 0.2 and so on
   tree.associations[1].usage = UsageOf(200'000'000'000);
   tree.associations[2].usage = UsageOf(90'000'000'000);
@@ -111,8 +112,8 @@ TEST(FairTree, ATieThatBinaryFractionsCannotSeeIsATie) {
 TEST(FairTree, AUserTiedWithAnAccountSharesTheRankOfItsBestUser) {
   const AccountTree tree = {
       .accounts = {InAccount("root", "A", 2)},
-      .associations = {User("root", "alone", 1, 10), User("A", "best", 1, 5),
-                       User("A", "worst", 1, 15), User("root", "last", 1, 30)}};
+      .associations = {UserIn("root", "alone", 1, 10), UserIn("A", "best", 1, 5),
+                       UserIn("A", "worst", 1, 15), UserIn("root", "last", 1, 30)}};
   EXPECT_THAT(Ranks(tree), ElementsAre(Pair("alone@root", 4), Pair("best@A", 4),
                                        Pair("last@root", 1), Pair("worst@A", 2)));
 }
@@ -120,7 +121,7 @@ TEST(FairTree, AUserTiedWithAnAccountSharesTheRankOfItsBestUser) {
 TEST(FairTree, AnAccountWithNobodyInItTakesNoPartInTies) {
   // A's only other child is an empty account of infinite LF.
   AccountTree tree = {.accounts = {InAccount("root", "A", 2), InAccount("A", "empty", 1)},
-                      .associations = {User("root", "alone", 1, 10), User("A", "best", 1, 20)}};
+                      .associations = {UserIn("root", "alone", 1, 10), UserIn("A", "best", 1, 20)}};
   EXPECT_THAT(Ranks(tree), ElementsAre(Pair("alone@root", 2), Pair("best@A", 2)));
   EXPECT_DOUBLE_EQ(FairTree(tree).associations[1].norm_shares, 0.5);
 }
@@ -128,8 +129,8 @@ TEST(FairTree, AnAccountWithNobodyInItTakesNoPartInTies) {
 TEST(FairTree, NoSharesAreLastAndNoUsageIsFirst) {
   const AccountTree tree = {
       .accounts = {},
-      .associations = {User("root", "none", 0, 0), User("root", "idle", 1, 0),
-                       User("root", "busy", 1, 10), User("root", "banned", 0, 10)}};
+      .associations = {UserIn("root", "none", 0, 0), UserIn("root", "idle", 1, 0),
+                       UserIn("root", "busy", 1, 10), UserIn("root", "banned", 0, 10)}};
   EXPECT_THAT(Ranks(tree), ElementsAre(Pair("banned@root", 2), Pair("busy@root", 3),
                                        Pair("idle@root", 4), Pair("none@root", 2)));
   const ShareStatuses statuses = FairTree(tree);
@@ -140,7 +141,7 @@ TEST(FairTree, NoSharesAreLastAndNoUsageIsFirst) {
 TEST(FairTree, UsersWithParentSharesAreFirstInTheirAccountAndLeaveTheSharesAlone) {
   const AccountTree tree = {
       .accounts = {InAccount("root", "A", 1), InAccount("root", "B", 3)},
-      .associations = {User("A", "p", -1, 50), User("A", "a", 1, 1), User("B", "b", 2, 1)}};
+      .associations = {UserIn("A", "p", -1, 50), UserIn("A", "a", 1, 1), UserIn("B", "b", 2, 1)}};
   const ShareStatuses statuses = FairTree(tree);
   EXPECT_THAT(Ranks(tree), ElementsAre(Pair("a@A", 1), Pair("b@B", 3), Pair("p@A", 2)));
   EXPECT_EQ(statuses.associations[0].level_fs, kInfinity);
@@ -149,12 +150,13 @@ TEST(FairTree, UsersWithParentSharesAreFirstInTheirAccountAndLeaveTheSharesAlone
 }
 
 TEST(FairTree, ChildrenOfAnAccountWithParentSharesCompeteBesideItsSiblings) {
-  const AccountTree through = {
-      .accounts = {InAccount("root", "A", -1), InAccount("root", "B", 2)},
-      .associations = {User("A", "a1", 1, 10), User("A", "a2", 1, 30), User("B", "b", 1, 40)}};
-  const AccountTree beside = {.accounts = {InAccount("root", "B", 2)},
-                              .associations = {User("root", "a1", 1, 10), User("root", "a2", 1, 30),
-                                               User("B", "b", 1, 40)}};
+  const AccountTree through = {.accounts = {InAccount("root", "A", -1), InAccount("root", "B", 2)},
+                               .associations = {UserIn("A", "a1", 1, 10), UserIn("A", "a2", 1, 30),
+                                                UserIn("B", "b", 1, 40)}};
+  const AccountTree beside = {
+      .accounts = {InAccount("root", "B", 2)},
+      .associations = {UserIn("root", "a1", 1, 10), UserIn("root", "a2", 1, 30),
+                       UserIn("B", "b", 1, 40)}};
   const auto level_fs = [](const AccountTree& tree) {
     std::vector<double> values;
     for (const ShareStatus& status : FairTree(tree).associations) {
@@ -168,7 +170,7 @@ TEST(FairTree, ChildrenOfAnAccountWithParentSharesCompeteBesideItsSiblings) {
 
 TEST(FairTree, AnAccountKeepsTheUsageOfUsersWhoAreGone) {
   const AccountTree tree = {.accounts = {InAccount("root", "A", 1, 60)},
-                            .associations = {User("A", "a", 1, 20), User("A", "b", 1, 20)}};
+                            .associations = {UserIn("A", "a", 1, 20), UserIn("A", "b", 1, 20)}};
   EXPECT_DOUBLE_EQ(FairTree(tree).associations[0].effectv_usage, 0.2);
 }
 
@@ -181,7 +183,7 @@ TEST(FairTree, WithoutUsersThereAreNoRanks) {
 
 TEST(FairTree, AUserMayBeInSeveralAccounts) {
   const AccountTree tree = {.accounts = {InAccount("root", "A", 1), InAccount("root", "B", 1)},
-                            .associations = {User("A", "u", 1, 10), User("B", "u", 1, 20)}};
+                            .associations = {UserIn("A", "u", 1, 10), UserIn("B", "u", 1, 20)}};
   EXPECT_THAT(Ranks(tree), ElementsAre(Pair("u@A", 2), Pair("u@B", 1)));
 }
 
@@ -243,8 +245,8 @@ TEST(FairTreeProperty, InALevelOfItsOwnWhoeverUsedMorePerShareIsBehind) {
     AccountTree tree;
     const int users = *rc::gen::inRange(1, 9);
     for (int i = 0; i < users; ++i) {
-      tree.associations.push_back(User("root", "u" + std::to_string(i), *rc::gen::inRange(1, 5),
-                                       *rc::gen::inRange(1U, 9U)));
+      tree.associations.push_back(UserIn("root", "u" + std::to_string(i), *rc::gen::inRange(1, 5),
+                                         *rc::gen::inRange(1U, 9U)));
     }
     const ShareStatuses statuses = FairTree(tree);
     for (std::size_t i = 0; i < tree.associations.size(); ++i) {

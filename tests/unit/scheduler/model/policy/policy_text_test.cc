@@ -6,8 +6,8 @@
 namespace muster {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 std::string Said(const PolicyObject& object) {
   std::string text;

@@ -14,7 +14,7 @@ using std::chrono::hours;
 
 constexpr hours kYear{24 * 365};
 
-class CertificateTest : public testing::Test {
+class CertificateTest : public ::testing::Test {
  protected:
   CertificateAuthority Authority() const {
     const CertifiedKey own = CertificateAuthority::Make(now_, 10 * kYear).value();

@@ -14,7 +14,7 @@ using ::testing::Not;
 const std::string kToken = "0123456789abcdef0123456789abcdef";
 const std::string kOther = "fedcba9876543210fedcba9876543210";
 
-class SealedStreamTest : public testing::Test {
+class SealedStreamTest : public ::testing::Test {
  protected:
   SealedStreamTest() : caller_(SealedStream::Call(kToken, &preface_).value()) {}
   // What is on the wire for `plain`.

@@ -10,8 +10,8 @@
 namespace muster::sim {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 ScheduleRow Row(std::int64_t id, std::int64_t wait, std::int64_t user) {
   ScheduleRow row;
@@ -47,7 +47,7 @@ nlohmann::json DataOf(const std::string& page) {
   return nlohmann::json::parse(page.substr(from, page.find("</script>", from) - from));
 }
 
-class ComparisonPage : public testing::Test {
+class ComparisonPage : public ::testing::Test {
  protected:
   ComparisonPage() {
     names_.users.NumberOf("ann");

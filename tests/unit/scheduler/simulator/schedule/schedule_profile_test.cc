@@ -12,9 +12,9 @@
 namespace muster::sim {
 namespace {
 
-using testing::DoubleEq;
-using testing::ElementsAre;
-using testing::Pointwise;
+using ::testing::DoubleEq;
+using ::testing::ElementsAre;
+using ::testing::Pointwise;
 
 ScheduleRow Row(std::int64_t submit, std::int64_t wait, std::int64_t run, std::int64_t processors) {
   ScheduleRow row;

@@ -14,7 +14,7 @@
 namespace muster::agent {
 namespace {
 
-class SquashFileTest : public testing::Test {
+class SquashFileTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!FindTool("mksquashfs").ok()) {

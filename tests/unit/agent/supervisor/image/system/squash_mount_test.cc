@@ -16,7 +16,7 @@
 namespace muster::agent {
 namespace {
 
-class SquashMountTest : public testing::Test {
+class SquashMountTest : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!FindTool("squashfuse").ok() || !FindTool("mksquashfs").ok() ||
