@@ -15,7 +15,7 @@
 #include "absl/status/statusor.h"
 #include "cli/controller/connection.h"
 #include "cli/frame/environment.h"
-#include "cli/service/replica_note.h"
+#include "cli/service/replica/replica_note.h"
 #include "scheduler/model/job/job_selector.h"
 #include "scheduler/model/view/view.h"
 
