@@ -22,7 +22,7 @@ struct ScaleRule {
   std::string metric;                         // as programs report it: "inflight"
   double target = 1;                          // of a replica; above 0
   Duration window = std::chrono::minutes(1);  // over which a replica's reports are averaged
-  Duration settle = std::chrono::minutes(5);  // fewer only once so long fewer would have done
+  Duration settle = std::chrono::minutes(5);  // how long fewer would have done before there are
   friend bool operator==(const ScaleRule&, const ScaleRule&) = default;
 };
 
@@ -30,7 +30,7 @@ struct ServiceTerms {
   std::uint64_t change = 0;
   std::uint32_t replicas = 0;          // 0: the service is stopped
   std::uint32_t rolling = 1;           // how many at a time roll replaces
-  std::uint32_t further = 0;           // so many more are meant, while it is rolled over
+  std::uint32_t further = 0;           // that many more are meant, while it is rolled over
   Time further_until = kNoTime;        // and not after that, should the rolling have died
   std::optional<ScaleRule> rule = {};  // none: the number is fixed
   friend bool operator==(const ServiceTerms&, const ServiceTerms&) = default;
