@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <iostream>
 #include <iterator>
 #include <memory>
@@ -34,6 +35,8 @@
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/words.h"
 #include "scheduler/runtime/clock.h"
+#include "scheduler/runtime/signals.h"
+#include "scheduler/runtime/unique_fd.h"
 
 namespace muster::cli {
 namespace {
@@ -190,9 +193,13 @@ absl::StatusOr<int> ShowEndpoints(const Invocation& invocation) {
           absl::StrCat("--", option, ": is for a file: name it by -o FILE"));
     }
   }
+  if (invocation.Has("follow")) {
+    ASSIGN_OR_RETURN(const UniqueFd signals, BlockSignals({SIGINT, SIGTERM}));
+    ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
+    return FollowEndpoints(*connection, file, signals);
+  }
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
-  return invocation.Has("follow") ? FollowEndpoints(*connection, file)
-                                  : WriteEndpoints(*connection, file);
+  return WriteEndpoints(*connection, file);
 }
 
 void TellLine(const std::string& line) {
@@ -241,9 +248,10 @@ absl::StatusOr<int> Roll(const Invocation& invocation) {
 absl::StatusOr<int> Keep(const Invocation& invocation) {
   const std::string& name = invocation.arguments[1];
   ASSIGN_OR_RETURN(const KeepTerms terms, KeepTermsOf(invocation));
+  ASSIGN_OR_RETURN(const UniqueFd signals, BlockSignals({SIGINT, SIGTERM}));
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
-  return KeepService(CallsOfService(*connection, invocation.environment, name, ""), terms,
-                     TellLine);
+  return KeepService(CallsOfService(*connection, invocation.environment, name, ""), terms, TellLine,
+                     signals);
 }
 
 absl::StatusOr<int> Stop(const Invocation& invocation) {

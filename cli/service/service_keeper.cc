@@ -3,7 +3,6 @@
 #include <poll.h>
 
 #include <chrono>
-#include <csignal>
 #include <iostream>
 #include <numeric>
 #include <string>
@@ -16,14 +15,18 @@
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/words.h"
 #include "scheduler/runtime/clock.h"
-#include "scheduler/runtime/signals.h"
-#include "scheduler/runtime/unique_fd.h"
 
 namespace muster::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kLookEvery{1'000};
 constexpr Duration kScaleEvery = std::chrono::seconds(10);
+
+absl::Status AddMissing(const ServiceCalls& calls, std::uint32_t count, const TellChange& tell) {
+  ASSIGN_OR_RETURN(const JobId added, calls.add(count));
+  tell(absl::StrCat(Counted(count, "replica is", "replicas are"), " missing: job ", added.value()));
+  return absl::OkStatus();
+}
 
 class ServiceKeeper {
  public:
@@ -50,9 +53,7 @@ class ServiceKeeper {
       }
     }
     if (step.add > 0) {
-      ASSIGN_OR_RETURN(const JobId added, calls_.add(step.add));
-      tell_(absl::StrCat(Counted(step.add, "replica is", "replicas are"), " missing: job ",
-                         added.value()));
+      RETURN_IF_ERROR(AddMissing(calls_, step.add, tell_));
     }
     return true;
   }
@@ -94,9 +95,11 @@ class ServiceKeeper {
 }  // namespace
 
 absl::StatusOr<int> KeepService(const ServiceCalls& calls, const KeepTerms& terms,
-                                const TellChange& tell) {
-  RETURN_IF_ERROR(calls.find().status());
-  ASSIGN_OR_RETURN(const UniqueFd signals, BlockSignals({SIGINT, SIGTERM}));
+                                const TellChange& tell, const UniqueFd& signals) {
+  ASSIGN_OR_RETURN(const ServiceNow at_first, calls.find());
+  if (at_first.replicas.empty()) {  // what could not be submitted now never could
+    RETURN_IF_ERROR(AddMissing(calls, at_first.terms.replicas, tell));
+  }
   ServiceKeeper keeper(calls, terms, tell);
   std::string trouble;
   for (;;) {

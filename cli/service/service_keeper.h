@@ -12,6 +12,7 @@
 #include "cli/service/service_calls.h"
 #include "cli/service/service_changes.h"
 #include "scheduler/model/value/time.h"
+#include "scheduler/runtime/unique_fd.h"
 
 namespace muster::cli {
 
@@ -20,8 +21,9 @@ struct KeepTerms {
   Duration drain = std::chrono::seconds(5);        // as of ChangeTerms
 };
 
-// Until SIGINT, SIGTERM or the service's end. NotFound: there is no such service.
+// Until one of the signals comes or the service is stopped. They were blocked before the connection
+// was opened: its threads would take them. NotFound: there is no such service.
 absl::StatusOr<int> KeepService(const ServiceCalls& calls, const KeepTerms& terms,
-                                const TellChange& tell);
+                                const TellChange& tell, const UniqueFd& signals);
 
 }  // namespace muster::cli

@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <csignal>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "cli/service/service_calls.h"
+#include "scheduler/runtime/signals.h"
+#include "scheduler/runtime/unique_fd.h"
 
 namespace muster::cli {
 namespace {
@@ -68,9 +71,11 @@ class ServiceKeeperTest : public testing::Test {
             .wait = [](Duration) {}};
   }
   absl::StatusOr<int> Keep() {
-    return KeepService(Calls(), {}, [this](const std::string& line) { told_.push_back(line); });
+    return KeepService(
+        Calls(), {}, [this](const std::string& line) { told_.push_back(line); }, signals_);
   }
 
+  const UniqueFd signals_ = BlockSignals({SIGUSR2}).value();
   ServiceNow now_{.replicas = {}, .terms = {.change = 1, .replicas = 2}};
   std::vector<double> said_;
   std::vector<std::string> told_;
@@ -96,6 +101,13 @@ TEST_F(ServiceKeeperTest, AServiceThatReportsMuchGrowsByItsRule) {
                                  "1 replica is missing: job 20", "the service is stopped"));
 }
 
+TEST_F(ServiceKeeperTest, AServiceWithoutALiveReplicaIsBegunAtOnce) {
+  now_.replicas.clear();
+  stopped_after_ = 1;
+  EXPECT_EQ(*Keep(), 0);
+  EXPECT_THAT(told_, ElementsAre("2 replicas are missing: job 20", "the service is stopped"));
+}
+
 TEST_F(ServiceKeeperTest, AControllerThatDoesNotAnswerForAWhileIsWaitedFor) {
   fails_at_ = 2;
   stopped_after_ = 3;
@@ -111,6 +123,15 @@ TEST_F(ServiceKeeperTest, WhatOneOfAnEarlierVersionWasToBeIsWrittenDown) {
   stopped_after_ = 2;
   EXPECT_EQ(*Keep(), 0);
   EXPECT_EQ(now_.terms.change, 1U);
+}
+
+TEST_F(ServiceKeeperTest, ASignalEndsTheKeeperAndNotTheService) {
+  stopped_after_ = 1'000;
+  raise(SIGUSR2);
+  EXPECT_EQ(*Keep(), 0);
+  EXPECT_EQ(looks_, 2) << "at first, and once more";
+  EXPECT_EQ(now_.replicas.size(), 2U);
+  EXPECT_TRUE(NextSignal(signals_).ok()) << "the next test gets none of it";
 }
 
 TEST_F(ServiceKeeperTest, AServiceThatIsNotThereIsAnError) {
