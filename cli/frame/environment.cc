@@ -29,6 +29,9 @@ bool IsGivenByJob(std::string_view name) {
                                                          "HYDRA_BINDING",
                                                          "HYDRA_HOST_FILE",
                                                          "I_MPI_HYDRA_HOST_FILE"};
+  if (name == "MUSTER_KEYS" || name == "MUSTER_MUNGE_SOCKET") {
+    return false;  // the user's own: how commands know the controller
+  }
   return std::any_of(kPrefixes.begin(), kPrefixes.end(), [name](std::string_view prefix) {
     return name.substr(0, prefix.size()) == prefix;
   });

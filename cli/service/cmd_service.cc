@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <iostream>
 #include <iterator>
 #include <memory>
@@ -21,60 +22,24 @@
 #include "cli/request/nodes/share_size.h"
 #include "cli/request/request.h"
 #include "cli/service/endpoint_file.h"
-#include "cli/service/probe_words.h"
-#include "cli/service/replica_keeper.h"
+#include "cli/service/replica/probe_words.h"
+#include "cli/service/replica/replica_keeper.h"
+#include "cli/service/service_calls.h"
 #include "cli/service/service_changes.h"
 #include "cli/service/service_jobs.h"
+#include "cli/service/service_keeper.h"
 #include "cli/service/service_script.h"
 #include "cli/service/service_table.h"
+#include "cli/service/service_words.h"
+#include "cli/service/terms/service_terms.h"
 #include "scheduler/base/status.h"
-#include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/words.h"
+#include "scheduler/runtime/clock.h"
+#include "scheduler/runtime/signals.h"
+#include "scheduler/runtime/unique_fd.h"
 
 namespace muster::cli {
 namespace {
-
-constexpr std::size_t kNameBytesMax = 64;
-constexpr std::uint64_t kReplicasMost = 1'000;
-
-absl::StatusOr<std::string> ServiceName(const std::string& name) {
-  if (!IsPlainName(name, kNameBytesMax)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(Quote(name), " is no name of a service: use up to ", kNameBytesMax,
-                     " letters, digits, \".\", \"_\" and \"-\""));
-  }
-  return name;
-}
-
-absl::StatusOr<std::uint32_t> ReplicaCount(const std::string& where, const std::string& text) {
-  const absl::StatusOr<std::uint64_t> count = ParseDigits(text, kReplicasMost);
-  if (!count.ok() || *count == 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(where, Quote(text), " is no number of replicas: use 1 to ", kReplicasMost));
-  }
-  return static_cast<std::uint32_t>(*count);
-}
-
-absl::StatusOr<Duration> TimeOf(const Invocation& invocation, const std::string& option,
-                                Duration otherwise) {
-  if (!invocation.Has(option)) {
-    return otherwise;
-  }
-  const auto time = ParseUnits(invocation.Value(option));
-  if (!time.ok()) {
-    return absl::InvalidArgumentError(absl::StrCat("--", option, ": ",
-                                                   Quote(invocation.Value(option)),
-                                                   " is no time: use one like 30s or 5m"));
-  }
-  return *time;
-}
-
-absl::StatusOr<ChangeTerms> TermsOf(const Invocation& invocation) {
-  ChangeTerms terms;
-  ASSIGN_OR_RETURN(terms.patience, TimeOf(invocation, "patience", terms.patience));
-  ASSIGN_OR_RETURN(terms.drain, TimeOf(invocation, "drain", terms.drain));
-  return terms;
-}
 
 // What start and replica are both told; checked where it is given.
 absl::StatusOr<KeptReplica> KeptOf(const Invocation& invocation) {
@@ -88,7 +53,7 @@ absl::StatusOr<KeptReplica> KeptOf(const Invocation& invocation) {
                    ParseProbe(invocation.Has("probe") ? invocation.Value("probe") : "tcp"));
   replica.terms.interval = replica.probe.interval;
   ASSIGN_OR_RETURN(replica.terms.start_grace,
-                   TimeOf(invocation, "start-grace", replica.terms.start_grace));
+                   TimeGiven(invocation, "start-grace", replica.terms.start_grace));
   return replica;
 }
 
@@ -107,8 +72,28 @@ absl::Status CheckRequest(const JobRequest& request) {
   return absl::OkStatus();
 }
 
+// What start asks for.
+absl::StatusOr<ServiceTerms> AskedOf(const Invocation& invocation) {
+  ServiceTerms terms;
+  // Later than those of any service of that name before.
+  terms.change = static_cast<std::uint64_t>(SystemClock().Now().time_since_epoch().count());
+  if (NamesRule(invocation)) {
+    ASSIGN_OR_RETURN(terms.rule, ScaleRuleOf(invocation));
+  }
+  ASSIGN_OR_RETURN(terms.replicas, ReplicasGiven(invocation, "replicas",
+                                                 terms.rule.has_value() ? terms.rule->least : 1));
+  ASSIGN_OR_RETURN(terms.rolling, ReplicasGiven(invocation, "rolling", terms.rolling));
+  if (terms.rule.has_value() &&
+      (terms.replicas < terms.rule->least || terms.replicas > terms.rule->most)) {
+    return absl::InvalidArgumentError(absl::StrCat("--replicas: ", terms.replicas,
+                                                   " is not within --min ", terms.rule->least,
+                                                   " and --max ", terms.rule->most));
+  }
+  return terms;
+}
+
 absl::StatusOr<JobRequest> ServiceRequest(const Invocation& invocation, const Address& address,
-                                          const std::string& name, std::uint32_t replicas) {
+                                          const std::string& name, const ServiceTerms& terms) {
   ASSIGN_OR_RETURN(const std::string self, OwnProgram());
   std::vector<std::string> keeper = {self, "service", "replica"};
   for (const char* option : {"port", "probe", "start-grace"}) {
@@ -121,8 +106,8 @@ absl::StatusOr<JobRequest> ServiceRequest(const Invocation& invocation, const Ad
   ASSIGN_OR_RETURN(Script script, LoadScript(submission.arguments.front()));
   script.text = ReplicaScript(keeper, script.text);
   submission.values["job-name"] = name;
-  submission.values["comment"] = ReplicaComment(name);
-  submission.values["array"] = absl::StrCat("0-", replicas - 1);
+  submission.values["comment"] = ReplicaComment(name, terms);
+  submission.values["array"] = absl::StrCat("0-", terms.replicas - 1);
   ASSIGN_OR_RETURN(JobRequest request, MakeSubmission(submission, address, script));
   RETURN_IF_ERROR(CheckRequest(request));
   if (request.spec.requeue == Choice::kUnsaid) {
@@ -138,11 +123,10 @@ absl::StatusOr<int> StartService(const Invocation& invocation) {
   }
   ASSIGN_OR_RETURN(const std::string name, ServiceName(words[1]));
   RETURN_IF_ERROR(KeptOf(invocation).status());
-  ASSIGN_OR_RETURN(const std::uint32_t replicas,
-                   ReplicaCount("--replicas: ",
-                                invocation.Has("replicas") ? invocation.Value("replicas") : "1"));
+  ASSIGN_OR_RETURN(const ServiceTerms terms, AskedOf(invocation));
+  const std::uint32_t replicas = terms.replicas;
   ASSIGN_OR_RETURN(const Address address, AddressOf(invocation));
-  ASSIGN_OR_RETURN(JobRequest request, ServiceRequest(invocation, address, name, replicas));
+  ASSIGN_OR_RETURN(JobRequest request, ServiceRequest(invocation, address, name, terms));
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
   ASSIGN_OR_RETURN(const std::vector<ServiceReplica> there, FindReplicas(*connection, name));
   if (!there.empty()) {
@@ -209,9 +193,13 @@ absl::StatusOr<int> ShowEndpoints(const Invocation& invocation) {
           absl::StrCat("--", option, ": is for a file: name it by -o FILE"));
     }
   }
+  if (invocation.Has("follow")) {
+    ASSIGN_OR_RETURN(const UniqueFd signals, BlockSignals({SIGINT, SIGTERM}));
+    ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
+    return FollowEndpoints(*connection, file, signals);
+  }
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
-  return invocation.Has("follow") ? FollowEndpoints(*connection, file)
-                                  : WriteEndpoints(*connection, file);
+  return WriteEndpoints(*connection, file);
 }
 
 void TellLine(const std::string& line) {
@@ -219,23 +207,32 @@ void TellLine(const std::string& line) {
 }
 
 absl::StatusOr<int> Scale(const Invocation& invocation) {
-  if (invocation.arguments.size() < 3) {
-    return absl::InvalidArgumentError("scale: name the service and how many: scale NAME N");
-  }
   const std::string& name = invocation.arguments[1];
-  ASSIGN_OR_RETURN(const std::uint32_t count, ReplicaCount("", invocation.arguments[2]));
-  ASSIGN_OR_RETURN(const ChangeTerms terms, TermsOf(invocation));
+  const bool by_rule = NamesRule(invocation);
+  if (by_rule == (invocation.arguments.size() > 2)) {
+    return absl::InvalidArgumentError(
+        "scale: say how many, or by which rule: scale NAME N, or scale NAME --min 2 --max 8 "
+        "--metric inflight --target 10");
+  }
+  ScaleRule rule;
+  std::uint32_t count = 0;
+  if (by_rule) {
+    ASSIGN_OR_RETURN(rule, ScaleRuleOf(invocation));
+  } else {
+    ASSIGN_OR_RETURN(count, ReplicaCount("", invocation.arguments[2]));
+  }
+  ASSIGN_OR_RETURN(const ChangeTerms terms, ChangeTermsOf(invocation));
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
-  RETURN_IF_ERROR(ReplicasOf(*connection, name).status());
-  const std::string as_before;
-  RETURN_IF_ERROR(ScaleService(CallsOfService(*connection, invocation.environment, name, as_before),
-                               count, terms, TellLine));
+  const ServiceCalls calls = CallsOfService(*connection, invocation.environment, name, "");
+  RETURN_IF_ERROR(by_rule ? ScaleByRule(calls, rule, terms, TellLine)
+                          : ScaleService(calls, count, terms, TellLine));
   return 0;
 }
 
 absl::StatusOr<int> Roll(const Invocation& invocation) {
   const std::string& name = invocation.arguments[1];
-  ASSIGN_OR_RETURN(const ChangeTerms terms, TermsOf(invocation));
+  ASSIGN_OR_RETURN(const ChangeTerms terms, ChangeTermsOf(invocation));
+  ASSIGN_OR_RETURN(const std::uint32_t rolling, ReplicasGiven(invocation, "rolling", 0));
   std::string script;
   if (invocation.arguments.size() > 2) {
     ASSIGN_OR_RETURN(const Script loaded, LoadScript(invocation.arguments[2]));
@@ -244,18 +241,25 @@ absl::StatusOr<int> Roll(const Invocation& invocation) {
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
   RETURN_IF_ERROR(ReplicasOf(*connection, name).status());
   RETURN_IF_ERROR(RollService(CallsOfService(*connection, invocation.environment, name, script),
-                              terms, TellLine));
+                              rolling, terms, TellLine));
   return 0;
+}
+
+absl::StatusOr<int> Keep(const Invocation& invocation) {
+  const std::string& name = invocation.arguments[1];
+  ASSIGN_OR_RETURN(const KeepTerms terms, KeepTermsOf(invocation));
+  ASSIGN_OR_RETURN(const UniqueFd signals, BlockSignals({SIGINT, SIGTERM}));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
+  return KeepService(CallsOfService(*connection, invocation.environment, name, ""), terms, TellLine,
+                     signals);
 }
 
 absl::StatusOr<int> Stop(const Invocation& invocation) {
   const std::string& name = invocation.arguments[1];
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
-  ASSIGN_OR_RETURN(const std::vector<ServiceReplica> replicas, ReplicasOf(*connection, name));
-  const std::string nothing;
-  const ServiceCalls calls = CallsOfService(*connection, invocation.environment, name, nothing);
-  RETURN_IF_ERROR(EndReplicas(calls, replicas, Duration(0)));
-  TellLine(absl::StrCat("Stopped service ", name, ": ", Counted(replicas.size(), "replica")));
+  ASSIGN_OR_RETURN(const std::size_t replicas,
+                   StopService(CallsOfService(*connection, invocation.environment, name, "")));
+  TellLine(absl::StrCat("Stopped service ", name, ": ", Counted(replicas, "replica")));
   return 0;
 }
 
@@ -269,11 +273,17 @@ struct ServiceCommand {
 
 const std::vector<ServiceCommand>& Commands() {
   static const std::vector<ServiceCommand> kCommands = {
-      {"start", StartService, 2, kAnyNumber, {"replicas", "port", "probe", "start-grace", "json"}},
+      {"start",
+       StartService,
+       2,
+       kAnyNumber,
+       {"replicas", "port", "probe", "start-grace", "rolling", "min", "max", "metric", "target",
+        "window", "settle", "json"}},
       {"list", ListServices, 0, 1, {"json"}},
       {"endpoints", ShowEndpoints, 1, 1, {"port", "format", "output", "follow", "reload", "json"}},
-      {"scale", Scale, 2, 2, {"drain"}},
-      {"roll", Roll, 1, 2, {"drain", "patience"}},
+      {"scale", Scale, 1, 2, {"min", "max", "metric", "target", "window", "settle", "drain"}},
+      {"roll", Roll, 1, 2, {"rolling", "drain", "patience"}},
+      {"keep", Keep, 1, 1, {"drain", "lost-after"}},
       {"stop", Stop, 1, 1, {}},
       {"replica", RunReplica, 0, kAnyNumber, {"port", "probe", "start-grace"}}};
   return kCommands;
@@ -335,8 +345,17 @@ std::vector<Option> ServiceOptions() {
   add("format", "FORMAT", "endpoints: lines (the default), nginx, caddy or json");
   add("follow", "", "endpoints: keep the file of -o as the service is");
   add("reload", "COMMAND", "endpoints: run after each change of the file");
-  add("drain", "TIME", "roll, scale: a replica that goes gets no new work so long (default 5s)");
-  add("patience", "TIME", "roll: until a new replica is ready (default 5m)");
+  add("rolling", "N", "start, roll: how many are replaced at a time (default 1)");
+  add("min", "N", "start, scale: by load, the least (default 1)");
+  add("max", "N", "start, scale: by load, the most");
+  add("metric", "NAME", "start, scale: by what programs report under that name");
+  add("target", "VALUE", "start, scale: what it is to be for each replica, on average");
+  add("window", "TIME", "start, scale: over which it is averaged (default 1m)");
+  add("settle", "TIME",
+      "start, scale: how long fewer would have done before there are (default 5m)");
+  add("drain", "TIME", "roll, scale, keep: how long one that goes gets no work (default 5s)");
+  add("patience", "TIME", "roll: until new replicas are ready (default 5m)");
+  add("lost-after", "TIME", "keep: until a replica out of reach is replaced (default 30s)");
   options.push_back(JsonOption());
   return options;
 }
@@ -347,26 +366,32 @@ Verb ServiceVerb() {
   Verb verb;
   verb.name = "service";
   verb.purpose = "Run servers as replicas: probed, rolled over, found by nginx or Caddy";
-  verb.synopsis = "start|list|endpoints|scale|roll|stop …";
+  verb.synopsis = "start|list|endpoints|keep|scale|roll|stop …";
   verb.forms = {"start NAME --port NAME [options] SCRIPT [ARG…]",
                 "list [NAME]",
                 "endpoints NAME [--format FORMAT] [-o FILE [--follow] [--reload COMMAND]]",
+                "keep NAME",
                 "scale NAME N",
-                "roll NAME [SCRIPT]",
+                "scale NAME [--min N] --max N --metric NAME --target VALUE",
+                "roll NAME [--rolling N] [SCRIPT]",
                 "stop NAME"};
   verb.examples = {
       "muster service start web --replicas 3 --port http --probe http:/health,30s -c 2 serve.sh",
       "muster service endpoints web --format nginx -o /etc/nginx/conf.d/web.conf --follow "
       "--reload 'nginx -s reload'",
+      "muster service keep web",
       "muster service scale web 5",
-      "muster service roll web serve-v2.sh",
+      "muster service scale web --min 2 --max 8 --metric inflight --target 10",
+      "muster service roll web --rolling 2 serve-v2.sh",
       "muster service list web",
       "muster service stop web"};
   verb.remarks =
       "Each replica is a job, submitted with the options of muster submit, that runs SCRIPT with\n"
       "free ports in $MUSTER_PORT_NAME, and the first one in $PORT. A program that ends, or fails\n"
-      "three probes in a row, is started again in its job. roll starts a new replica, waits until\n"
-      "it is ready and ends an old one, one after the other.";
+      "three probes in a row, is started again in its job. roll starts new replicas, waits until\n"
+      "they are ready and ends as many old ones, --rolling at a time. keep runs until the service\n"
+      "is stopped: it replaces replicas whose jobs ended or whose nodes are lost, and follows the\n"
+      "rule of scale by what programs report (muster report inflight=7).";
   verb.options = ServiceOptions();
   for (const Option& option : ServiceJobOptions()) {
     verb.options.push_back(option);

@@ -18,8 +18,6 @@
 #include "cli/service/service_jobs.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/process.h"
-#include "scheduler/runtime/signals.h"
-#include "scheduler/runtime/unique_fd.h"
 
 namespace muster::cli {
 namespace {
@@ -87,9 +85,9 @@ absl::StatusOr<int> WriteEndpoints(Connection& connection, const EndpointFile& f
   return changed ? Reload(file) : 0;
 }
 
-absl::StatusOr<int> FollowEndpoints(Connection& connection, const EndpointFile& file) {
+absl::StatusOr<int> FollowEndpoints(Connection& connection, const EndpointFile& file,
+                                    const UniqueFd& signals) {
   RETURN_IF_ERROR(EndpointsNow(connection, file).status());
-  ASSIGN_OR_RETURN(const UniqueFd signals, BlockSignals({SIGINT, SIGTERM}));
   std::string trouble;
   for (;;) {
     const absl::Status renewed = Renew(connection, file);

@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "cli/controller/connection.h"
 #include "cli/service/endpoint_text.h"
+#include "scheduler/runtime/unique_fd.h"
 
 namespace muster::cli {
 
@@ -32,7 +33,9 @@ absl::StatusOr<bool> ReplaceFile(const std::string& path, const std::string& tex
 
 // Once. The exit code: of the command, where it ran.
 absl::StatusOr<int> WriteEndpoints(Connection& connection, const EndpointFile& file);
-// Until SIGINT or SIGTERM.
-absl::StatusOr<int> FollowEndpoints(Connection& connection, const EndpointFile& file);
+// Until one of the signals comes. They were blocked before the connection was opened: its threads
+// would take them.
+absl::StatusOr<int> FollowEndpoints(Connection& connection, const EndpointFile& file,
+                                    const UniqueFd& signals);
 
 }  // namespace muster::cli

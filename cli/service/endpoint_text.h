@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cli/service/service_jobs.h"
+#include "cli/service/service_replica.h"
 
 namespace muster::cli {
 

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "cli/page/style.h"
-#include "cli/service/service_jobs.h"
+#include "cli/service/service_replica.h"
 
 namespace muster::cli {
 
 std::string PrintServices(const std::vector<ServiceReplica>& replicas, const Style& style);
 std::string PrintReplicas(const std::vector<ServiceReplica>& replicas, const Style& style);
-// {"services": [{"name", "replicas", "ready", "jobs": [{"job", "state", …}]}]}
+// {"services": [{"name", "replicas", "ready", "asked", "scaled", …, "jobs": [{"job", …}]}]}
 std::string ServicesDocument(const std::vector<ServiceReplica>& replicas);
 
 }  // namespace muster::cli

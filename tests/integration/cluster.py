@@ -399,9 +399,10 @@ class Cluster:
         agent = self.agents[index]
         os.kill(agent.process.pid, signal.SIGSTOP)  # it starts nothing more
         victims = self.processes_of(index)
-        for pid in victims:
-            with contextlib.suppress(ProcessLookupError):  # a rank ends with its supervisor
-                os.kill(pid, signal.SIGKILL)
+        for how in (signal.SIGSTOP, signal.SIGKILL):  # nobody sees another's end and writes it down
+            for pid in victims:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, how)
         agent.kill()
         wait_until(lambda: not any(start_time(pid) for pid in victims), "what was killed lives")
 

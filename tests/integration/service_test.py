@@ -1,155 +1,18 @@
 """Services: servers as replicas that are probed, started again, scaled, rolled over, and told to a real nginx."""
 
 import http.client
-import json
 import os
 import shutil
 import signal
-import socket
-import subprocess
 import threading
 import unittest
 
-from cluster import ClusterTest, read_file, start_time, wait_until
-
-# A small server. Its health is bad while the file named in the first word is there; each start writes to "starts".
-SERVER = """#!/usr/bin/env python3
-import http.server, os, signal, sys, threading
-class Handler(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        sick = os.path.exists(sys.argv[1] + os.environ["MUSTER_ARRAY_TASK_ID"])
-        status = 500 if self.path == "/health" and sick else 200
-        body = f"VERSION {os.getpid()}\\n".encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-    def log_message(self, *words):
-        pass
-assert os.environ["PORT"] == os.environ["MUSTER_PORT_HTTP"]
-with open("starts", "a") as starts:
-    starts.write(os.environ["MUSTER_JOB_ID"] + "\\n")
-server = http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ["PORT"])), Handler)
-signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=server.shutdown).start())
-server.serve_forever()
-"""
-QUICK = ("--port", "http", "--probe", "http:/health,500ms", "--mem", "64M")
+from cluster import read_file, start_time, wait_until
+from services import QUICK, Nginx, ServiceCase
 
 
-class Nginx:
-    """A real one of the test's own, on the loopback, in front of the upstream of a file."""
-
-    def __init__(self, place, upstream, service):
-        self.place = place
-        with socket.socket() as taken:
-            taken.bind(("127.0.0.1", 0))
-            self.port = taken.getsockname()[1]
-        self.path = os.path.join(place, "nginx.conf")
-        with open(self.path, "w", encoding="utf-8") as file:
-            file.write(f"""daemon off;
-worker_processes 1;
-pid {place}/nginx.pid;
-error_log {place}/error.log;
-events {{ worker_connections 64; }}
-http {{
-  access_log off;
-  client_body_temp_path {place}/body;
-  proxy_temp_path {place}/proxy;
-  fastcgi_temp_path {place}/fastcgi;
-  uwsgi_temp_path {place}/uwsgi;
-  scgi_temp_path {place}/scgi;
-  include {upstream};
-  server {{
-    listen 127.0.0.1:{self.port};
-    location / {{ proxy_pass http://{service}; }}
-  }}
-}}
-""")
-        self.process = subprocess.Popen(["nginx", "-p", place, "-c", self.path], stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-    def reload(self):
-        """The command that has it read its file again."""
-        return f"nginx -p {self.place} -c {self.path} -s reload 2>/dev/null"
-
-    def get(self):
-        """The status and the body of an answer; 0 without one."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
-        try:
-            connection.request("GET", "/")
-            answer = connection.getresponse()
-            return answer.status, answer.read().decode()
-        except OSError as error:
-            return 0, str(error)
-        finally:
-            connection.close()
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait(timeout=20)
-
-
-class ServiceTest(ClusterTest):
-    """The replicas are jobs of a small cluster that this machine plays."""
-
-    topology = "pack:1 core:8 pu:1"
-
-    def setUp(self):
-        super().setUp()
-        self.name = self.id().rsplit(".", 1)[1].replace("test_", "")[:20]
-        self.place = os.path.join(self.cluster.work, self.name)
-        os.mkdir(self.place)
-        self.server = self.write("serve", "1")
-        self.addCleanup(self.end)
-
-    def end(self):
-        self.muster("stop", self.name)
-        wait_until(lambda: self.cluster.queue() == {}, "replicas are left")
-
-    def write(self, name, version):
-        path = os.path.join(self.place, name)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(SERVER.replace("VERSION", f"v{version}"))
-        return path
-
-    def muster(self, *words):
-        return self.cluster.muster("service", *words, cwd=self.place)
-
-    def must(self, *words):
-        return self.cluster.must("service", *words, cwd=self.place)
-
-    def start(self, replicas, *options):
-        said = json.loads(self.must("start", self.name, "--replicas", replicas, *QUICK, "--json", *options,
-                                    self.server, os.path.join(self.place, "sick")))
-        self.assertEqual(said["replicas"], replicas)
-        self.wait_ready(replicas)
-        return said["job"]
-
-    def replicas(self):
-        services = json.loads(self.must("list", "--json"))["services"]
-        return next((service["jobs"] for service in services if service["name"] == self.name), [])
-
-    def ready(self):
-        return [replica for replica in self.replicas() if replica["state"] == "ready"]
-
-    def wait_ready(self, count):
-        def so_many():
-            replicas = self.replicas()
-            return len(replicas) == count and all(replica["state"] == "ready" for replica in replicas)
-        wait_until(so_many, lambda: f"{count} are not ready: {self.replicas()}", pause=0.2)
-
-    def endpoints(self):
-        return self.must("endpoints", self.name).split()
-
-    def follow(self, path, *options):
-        follower = self.cluster.begin("service", "endpoints", self.name, "--format", "nginx", "-o", path, "--follow",
-                                      *options)
-
-        def stop():
-            follower.send_signal(signal.SIGTERM)
-            out, error = follower.communicate(timeout=20)
-            self.assertEqual((follower.returncode, out, error), (0, "", ""))
-        self.addCleanup(stop)
+class ServiceTest(ServiceCase):
+    """What one service's commands do."""
 
     def test_replicas_are_jobs_with_ports_of_their_own(self):
         job = self.start(3)
@@ -191,7 +54,7 @@ class ServiceTest(ClusterTest):
         pid = int(connection.getresponse().read().split()[1])
         connection.close()
         os.kill(pid, signal.SIGKILL)
-        wait_until(lambda: self.ready() and self.ready()[0]["starts"] == 2, self.replicas)
+        wait_until(lambda: [replica["starts"] for replica in self.ready()] == [2], self.replicas)
         self.assertIsNone(start_time(pid))
         self.assertNotEqual(self.endpoints(), [address])
         self.assertEqual(len(read_file(os.path.join(self.place, "starts")).split()), 2)
@@ -236,6 +99,14 @@ class ServiceTest(ClusterTest):
         self.assert_one_line(done.stderr)
         wait_until(lambda: self.replicas() == before, self.replicas)
 
+    def test_several_are_rolled_at_a_time_as_the_service_was_started(self):
+        job = self.start(3, "--rolling", 2)
+        said = self.must("roll", self.name, "--drain", "0s")
+        self.assertRegex(said, rf"jobs (\d+)_0, \1_1 in place of {job}_0, {job}_1 \(2 of 3\)\n"
+                               rf"job \d+_0 in place of {job}_2 \(3 of 3\)")
+        self.wait_ready(3)
+        self.assertEqual(self.must("roll", self.name, "--rolling", 3, "--drain", "0s").count("in place of"), 1)
+
     @unittest.skipUnless(shutil.which("nginx"), "SKIPPED: nginx is not installed: services are not tested behind it")
     def test_requests_through_nginx_are_answered_while_it_is_rolled(self):
         self.start(2)
@@ -275,14 +146,22 @@ class ServiceTest(ClusterTest):
                 (("endpoints", "web", "--format", "iis"), "--format: \"iis\" is none of"),
                 (("endpoints", "web", "--follow"), "name it by -o FILE"),
                 (("list", "--replicas", "3"), "--replicas: is not for muster service list"),
+                (("start", "web", "--port", "http", "--rolling", "0", self.server), '--rolling: "0" is no number'),
+                (("start", "web", "--port", "http", "--max", "3", self.server), "--metric: is missing"),
+                (("start", "web", "--port", "http", "--replicas", 9, "--max", 3, "--metric", "a", "--target", 1,
+                  self.server), "--replicas: 9 is not within --min 1 and --max 3"),
                 (("scale", "web", "none"), '"none" is no number of replicas'),
+                (("scale", "web"), "scale: say how many, or by which rule"),
+                (("scale", "web", 3, "--max", 4), "scale: say how many, or by which rule"),
+                (("scale", "web", "--max", 4, "--metric", "a", "--target", "much"), '"much" is no number above 0'),
+                (("keep", "web", "--lost-after", "soon"), '--lost-after: "soon" is no time'),
                 (("nonsense",), '"nonsense" is not a service command')):
             done = self.muster(*words)
             self.assertEqual(done.returncode, 2, done)
             self.assertIn(says, done.stderr)
             self.assert_one_line(done.stderr)
         for words in (("endpoints", "none"), ("scale", "none", 2), ("roll", "none"), ("stop", "none"),
-                      ("list", "none")):
+                      ("list", "none"), ("keep", "none")):
             done = self.muster(*words)
             self.assertEqual(done.returncode, 1, done)
             self.assertIn('"none": no such service runs', done.stderr)

@@ -56,9 +56,11 @@ constexpr std::array<std::string_view, 24> kStaleNames = {"RANK",
                                                           "MPI_LOCALNRANKS",
                                                           "MPI_LOCALRANKID"};
 
-// Settings of Slurm's commands, which no job sets.
-constexpr std::array<std::string_view, 4> kSettings = {"SLURM_TIME_FORMAT", "SLURM_CONF",
-                                                       "SLURM_CLUSTERS", "SLURM_BITSTR_LEN"};
+// Settings of our own commands and of Slurm's, which no job sets. By the first ones a job's
+// commands know the controller.
+constexpr std::array<std::string_view, 6> kSettings = {"MUSTER_KEYS",       "MUSTER_MUNGE_SOCKET",
+                                                       "SLURM_TIME_FORMAT", "SLURM_CONF",
+                                                       "SLURM_CLUSTERS",    "SLURM_BITSTR_LEN"};
 
 bool IsStale(std::string_view name) {
   if (name.empty() || std::find(kSettings.begin(), kSettings.end(), name) != kSettings.end()) {

@@ -169,6 +169,13 @@ TEST(EnvironmentFilter, ANewJobLeavesTheOldJobsNamesBehind) {
   EXPECT_EQ(SelectEnvironment(environment, {}, false).value().size(), 3U) << "a step keeps them";
 }
 
+TEST(EnvironmentFilter, ANewJobOfAJobKnowsTheControllerAsItDid) {
+  const Environment environment(
+      {"MUSTER_JOB_ID=7", "MUSTER_KEYS=/k", "MUSTER_MUNGE_SOCKET=/m", "MUSTER_STATE=/s"});
+  EXPECT_THAT(SelectEnvironment(environment, {}, true).value(),
+              ElementsAre("MUSTER_KEYS=/k", "MUSTER_MUNGE_SOCKET=/m"));
+}
+
 TEST(EnvironmentFilter, IsBounded) {
   const Environment environment({"BIG=" + std::string(kEnvironmentBytesMax, 'x')});
   EXPECT_TRUE(absl::IsInvalidArgument(SelectEnvironment(environment, {}, true).status()));

@@ -34,6 +34,13 @@ TEST_F(EndpointTextTest, OnlyThoseThatAreReadyStandInIt) {
   EXPECT_THAT(Text(EndpointFormat::kJson), HasSubstr("\"host\": \"10.0.0.1\""));
 }
 
+TEST_F(EndpointTextTest, OneOutOfReachIsLeftOut) {
+  for (ServiceReplica& replica : replicas_) {
+    replica.lost = replica.note.host == "10.0.0.1";
+  }
+  EXPECT_EQ(Text(EndpointFormat::kLines), "10.0.0.2:80\n");
+}
+
 TEST_F(EndpointTextTest, AnotherPortIsNamed) {
   EXPECT_EQ(Text(EndpointFormat::kLines, "metrics"), "10.0.0.1:9\n10.0.0.2:9\n");
   const auto none = EndpointText("web", replicas_, "grpc", EndpointFormat::kLines);

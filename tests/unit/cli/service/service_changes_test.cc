@@ -48,7 +48,16 @@ class ServiceChangesTest : public ::testing::Test {
     }
   }
   ServiceCalls Calls() {
-    return {.find = [this] { return replicas_; },
+    return {.find =
+                [this] {
+                  return ServiceNow{replicas_, terms_};
+                },
+            .ask =
+                [this](const ServiceTerms& terms) {
+                  asked_.push_back(MostMeant(terms, Time(waited_)));
+                  terms_ = terms;
+                  return absl::OkStatus();
+                },
             .add =
                 [this](std::uint32_t count) {
                   Add(count);
@@ -69,6 +78,8 @@ class ServiceChangesTest : public ::testing::Test {
                   });
                   return absl::OkStatus();
                 },
+            .reported = [](const auto&, const auto&) { return std::vector<double>(); },
+            .now = [this] { return Time(waited_); },
             .wait =
                 [this](Duration time) {
                   waited_ += time;
@@ -86,6 +97,8 @@ class ServiceChangesTest : public ::testing::Test {
   }
 
   std::vector<ServiceReplica> replicas_;
+  ServiceTerms terms_{.change = 1, .replicas = 3};
+  std::vector<std::uint32_t> asked_;  // how many there may be, by what was asked
   std::vector<std::string> done_;
   std::vector<std::string> told_;
   TellChange tell_ = [this](const std::string& line) { told_.push_back(line); };
@@ -110,16 +123,56 @@ TEST_F(ServiceChangesTest, ItGrowsByFurtherOnesAndShrinksByThoseThatCameLast) {
 }
 
 TEST_F(ServiceChangesTest, AnOldReplicaGoesOnceANewOneIsReady) {
-  ASSERT_TRUE(RollService(Calls(), {}, tell_).ok());
+  ASSERT_TRUE(RollService(Calls(), 1, {}, tell_).ok());
   EXPECT_THAT(done_, ElementsAre("add 1", "leave 10_0", "cancel 10_0", "add 1", "leave 10_1",
                                  "cancel 10_1", "add 1", "leave 10_2", "cancel 10_2"));
   EXPECT_THAT(told_.back(), "job 40_0 in place of 10_2 (3 of 3)");
   EXPECT_GE(waited_, seconds(17)) << "three drains, and until the first one was ready";
 }
 
+TEST_F(ServiceChangesTest, SeveralAreReplacedAtATime) {
+  Add(2);
+  MakeReady();
+  done_.clear();
+  ASSERT_TRUE(RollService(Calls(), 2, {}, tell_).ok());
+  EXPECT_THAT(done_, ElementsAre("add 2", "leave 10_0", "leave 10_1", "cancel 10_0", "cancel 10_1",
+                                 "add 2", "leave 10_2", "leave 20_0", "cancel 10_2", "cancel 20_0",
+                                 "add 1", "leave 20_1", "cancel 20_1"));
+  EXPECT_THAT(told_, ElementsAre("jobs 30_0, 30_1 in place of 10_0, 10_1 (2 of 5)",
+                                 "jobs 40_0, 40_1 in place of 10_2, 20_0 (4 of 5)",
+                                 "job 50_0 in place of 20_1 (5 of 5)"));
+}
+
+TEST_F(ServiceChangesTest, HowManyAtATimeIsTheServicesOwnUnlessSaid) {
+  terms_.rolling = 3;
+  ASSERT_TRUE(RollService(Calls(), 0, {}, tell_).ok());
+  EXPECT_THAT(told_, ElementsAre("jobs 20_0, 20_1, 20_2 in place of 10_0, 10_1, 10_2 (3 of 3)"));
+}
+
+TEST_F(ServiceChangesTest, WhileItIsRolledFurtherOnesAreMeantAndThenNoMore) {
+  ASSERT_TRUE(RollService(Calls(), 2, {}, tell_).ok());
+  EXPECT_THAT(asked_, ElementsAre(5, 4, 3));
+  asked_.clear();
+  become_ready_ = false;
+  EXPECT_FALSE(RollService(Calls(), 2, {}, tell_).ok());
+  EXPECT_THAT(asked_, ElementsAre(5, 3));
+  EXPECT_EQ(terms_.replicas, 3U);
+}
+
+TEST_F(ServiceChangesTest, OfSeveralNewOnesOneThatIsNotReadyTakesAllBack) {
+  ServiceCalls calls = Calls();
+  calls.wait = [this](Duration) { replicas_[3].note.state = kReplicaReady; };
+  const absl::Status rolled = RollService(calls, 2, {.patience = seconds(2)}, tell_);
+  EXPECT_THAT(std::string(rolled.message()),
+              HasSubstr("the new replica, job 20_1, was not ready within 2 s (PENDING)"));
+  EXPECT_THAT(done_,
+              ElementsAre("add 2", "leave 20_0", "leave 20_1", "cancel 20_0", "cancel 20_1"));
+  EXPECT_THAT(Labels(), ElementsAre("10_0", "10_1", "10_2"));
+}
+
 TEST_F(ServiceChangesTest, ANewReplicaThatIsNotReadyIsTakenBackAndTheOldOnesStay) {
   become_ready_ = false;
-  const absl::Status rolled = RollService(Calls(), {.patience = seconds(30)}, tell_);
+  const absl::Status rolled = RollService(Calls(), 1, {.patience = seconds(30)}, tell_);
   EXPECT_THAT(std::string(rolled.message()),
               HasSubstr("the new replica, job 20_0, was not ready within 30 s (PENDING) and is "
                         "cancelled; the 3 old ones go on; muster logs 20_0"));
@@ -131,10 +184,47 @@ TEST_F(ServiceChangesTest, ANewReplicaThatIsNotReadyIsTakenBackAndTheOldOnesStay
 TEST_F(ServiceChangesTest, ANewReplicaThatEndsIsWaitedForNoLonger) {
   ServiceCalls calls = Calls();
   calls.wait = [this](Duration) { replicas_.pop_back(); };
-  const absl::Status rolled = RollService(calls, {}, tell_);
+  const absl::Status rolled = RollService(calls, 1, {}, tell_);
   EXPECT_THAT(std::string(rolled.message()),
               HasSubstr("job 20_0, has ended; the 3 old ones go on"));
   EXPECT_THAT(Labels(), ElementsAre("10_0", "10_1", "10_2"));
+}
+
+TEST_F(ServiceChangesTest, WhoIsLostOrNotReadyGoesBeforeWhoCameLast) {
+  replicas_[0].lost = true;
+  replicas_[1].note.state = kReplicaFailing;
+  Add(1);
+  MakeReady();
+  replicas_[1].note.state = kReplicaFailing;
+  done_.clear();
+  ASSERT_TRUE(ScaleService(Calls(), 2, {}, tell_).ok());
+  EXPECT_THAT(Labels(), ElementsAre("10_2", "20_0"));
+}
+
+TEST_F(ServiceChangesTest, WhatIsLostCountsForNothingWhenFurtherOnesAreAsked) {
+  replicas_[0].lost = true;
+  ASSERT_TRUE(ScaleService(Calls(), 3, {}, tell_).ok());
+  EXPECT_THAT(told_, ElementsAre("1 further replica, job 20"));
+}
+
+TEST_F(ServiceChangesTest, ANumberEndsTheRuleAndARuleBringsItWithinItsBounds) {
+  const ScaleRule rule{.least = 4, .most = 8, .metric = "inflight", .target = 10};
+  ASSERT_TRUE(ScaleByRule(Calls(), rule, {}, tell_).ok());
+  EXPECT_EQ(terms_.rule, rule);
+  EXPECT_EQ(terms_.replicas, 4U);
+  EXPECT_EQ(replicas_.size(), 4U);
+  ASSERT_TRUE(ScaleService(Calls(), 4, {}, tell_).ok());
+  EXPECT_FALSE(terms_.rule.has_value());
+  EXPECT_EQ(terms_.replicas, 4U);
+}
+
+TEST_F(ServiceChangesTest, AStoppedServiceIsAskedForNoMore) {
+  EXPECT_EQ(*StopService(Calls()), 3U);
+  EXPECT_EQ(terms_.replicas, 0U);
+  EXPECT_THAT(done_, ElementsAre("cancel 10_0", "cancel 10_1", "cancel 10_2"));
+  done_.clear();
+  EXPECT_EQ(*StopService(Calls()), 0U);
+  EXPECT_THAT(done_, IsEmpty());
 }
 
 TEST_F(ServiceChangesTest, WhoIsNotReadyIsEndedAtOnce) {

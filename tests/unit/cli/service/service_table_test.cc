@@ -42,6 +42,30 @@ TEST(ServiceTableTest, AReplicaIsWhatItSaysOrWhatItsJobIs) {
             "12_1  PENDING                                  0  waits for 2 cores\n");
 }
 
+TEST(ServiceTableTest, ARuleHasAColumnWhereThereIsOne) {
+  std::vector<ServiceReplica> all = TwoServices();
+  const ScaleRule rule{.least = 1, .most = 8, .metric = "inflight", .target = 10};
+  all[0].terms = ServiceTerms{.change = 1, .replicas = 2, .rule = rule};
+  EXPECT_EQ(PrintServices(all, Style()),
+            "SERVICE  REPLICAS  READY  SCALED              JOBS\n"
+            "api             1      1                      14_0\n"
+            "web             2      1  1-8 by inflight/10  12_0 12_1\n");
+  const auto document = nlohmann::json::parse(ServicesDocument(all));
+  EXPECT_EQ(document["services"][1]["asked"], 2);
+  EXPECT_EQ(document["services"][1]["scaled"]["max"], 8);
+  EXPECT_EQ(document["services"][1]["scaled"]["settle"], 300);
+  EXPECT_TRUE(document["services"][0]["scaled"].is_null());
+}
+
+TEST(ServiceTableTest, WhoIsOutOfReachIsLost) {
+  std::vector<ServiceReplica> all = TwoServices();
+  all[0].lost = true;
+  EXPECT_EQ(PrintReplicas({all[0]}, Style()),
+            "JOB   STATE  NODE  HOST      PORTS      STARTS  REASON\n"
+            "12_0  lost   n1    10.0.0.1  http=4001       2\n");
+  EXPECT_EQ(nlohmann::json::parse(ServicesDocument({all[0]}))["services"][0]["ready"], 0);
+}
+
 TEST(ServiceTableTest, TheDocumentHasStableNames) {
   const auto document = nlohmann::json::parse(ServicesDocument(TwoServices()));
   const auto& web = document["services"][1];

@@ -307,6 +307,12 @@ TEST(EnvironmentTest, DropsWhatOtherLaunchersLeft) {
       ElementsAre("A=1", "OMPI_MCA_btl=self", "RANKING=kept"));
 }
 
+TEST(EnvironmentTest, KeepsHowCommandsKnowTheController) {
+  EXPECT_THAT(
+      WithoutStaleVariables({"MUSTER_KEYS=/k", "MUSTER_MUNGE_SOCKET=/m", "MUSTER_KEYS_X=1"}),
+      ElementsAre("MUSTER_KEYS=/k", "MUSTER_MUNGE_SOCKET=/m"));
+}
+
 // E9
 TEST(EnvironmentTest, WhatAnotherTorchrunLeftHasNoEffect) {
   SupervisorOrder order = Order();

@@ -1,4 +1,4 @@
-#include "cli/service/replica_keeper.h"
+#include "cli/service/replica/replica_keeper.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -1,4 +1,4 @@
-#include "cli/service/replica_health.h"
+#include "cli/service/replica/replica_health.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "cli/service/health_probe.h"
+#include "cli/service/replica/health_probe.h"
 
 #include <poll.h>
 #include <sys/socket.h>

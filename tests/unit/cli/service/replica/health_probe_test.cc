@@ -1,4 +1,4 @@
-#include "cli/service/health_probe.h"
+#include "cli/service/replica/health_probe.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

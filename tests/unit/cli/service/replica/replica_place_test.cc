@@ -1,4 +1,4 @@
-#include "cli/service/replica_place.h"
+#include "cli/service/replica/replica_place.h"
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "absl/status/status.h"
-#include "cli/service/probe_words.h"
+#include "cli/service/replica/probe_words.h"
 #include "scheduler/model/value/time.h"
 
 namespace muster::cli {

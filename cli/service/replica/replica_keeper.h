@@ -11,8 +11,8 @@
 
 #include "absl/status/statusor.h"
 #include "cli/frame/verb.h"
-#include "cli/service/probe_words.h"
-#include "cli/service/replica_health.h"
+#include "cli/service/replica/probe_words.h"
+#include "cli/service/replica/replica_health.h"
 
 namespace muster::cli {
 

@@ -1,4 +1,4 @@
-#include "cli/service/replica_note.h"
+#include "cli/service/replica/replica_note.h"
 
 #include <gtest/gtest.h>
 

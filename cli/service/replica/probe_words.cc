@@ -1,4 +1,4 @@
-#include "cli/service/probe_words.h"
+#include "cli/service/replica/probe_words.h"
 
 #include <algorithm>
 #include <cstddef>

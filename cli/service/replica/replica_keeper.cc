@@ -1,4 +1,4 @@
-#include "cli/service/replica_keeper.h"
+#include "cli/service/replica/replica_keeper.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -21,9 +21,9 @@
 #include "absl/strings/str_replace.h"
 #include "cli/controller/controller.h"
 #include "cli/page/text.h"
-#include "cli/service/health_probe.h"
-#include "cli/service/replica_note.h"
-#include "cli/service/replica_place.h"
+#include "cli/service/replica/health_probe.h"
+#include "cli/service/replica/replica_note.h"
+#include "cli/service/replica/replica_place.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/words.h"
