@@ -5,13 +5,13 @@
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
-#include "cli/connect/own_command.h"
 #include "cli/controller/controller.h"
 #include "cli/controller/query/newest_job.h"
 #include "cli/dev/session_keeper.h"
 #include "cli/dev/session_script.h"
 #include "cli/dev/session_visit.h"
 #include "cli/frame/output.h"
+#include "cli/frame/own_command.h"
 #include "cli/frame/verbs.h"
 #include "cli/images/container_check.h"
 #include "cli/jobs/submit/submission.h"

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "cli/connect/own_command.h"
 #include "cli/connect/relayed_port.h"
 #include "cli/dev/session_place.h"
+#include "cli/frame/own_command.h"
 #include "cli/page/text.h"
 #include "cli/run/entered_step.h"
 #include "scheduler/base/status.h"

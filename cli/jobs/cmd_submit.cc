@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cli/connect/own_command.h"
 #include "cli/controller/controller.h"
 #include "cli/controller/query/newest_job.h"
 #include "cli/controller/streams/submit_stream.h"
 #include "cli/frame/json_output.h"
+#include "cli/frame/own_command.h"
 #include "cli/frame/verbs.h"
 #include "cli/images/container_check.h"
 #include "cli/jobs/submit/batch_file.h"

@@ -9,10 +9,10 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "cli/connect/own_command.h"
 #include "cli/controller/controller.h"
 #include "cli/frame/json_output.h"
 #include "cli/frame/output.h"
+#include "cli/frame/own_command.h"
 #include "cli/frame/subcommand.h"
 #include "cli/frame/verbs.h"
 #include "cli/jobs/submit/submission.h"
