@@ -197,7 +197,7 @@ constexpr RoomRow kRows[] = {
     {"cli", "request", "frame parse parse/request request/container request/record"},
     {"cli", "request/nodes", "controller request"},
     {"cli", "run",
-     "controller controller/query frame images page parse parse/request request "
+     "controller controller/query frame images jobs/submit page parse parse/request request "
      "request/nodes "
      "run/stream"},
     {"cli", "run/stream", "frame"},

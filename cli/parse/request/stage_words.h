@@ -13,14 +13,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "scheduler/model/job/job_spec.h"
 
 namespace muster::cli {
-
-struct StagePair {
-  std::string from;
-  std::string to;
-  friend bool operator==(const StagePair&, const StagePair&) = default;
-};
 
 // The last ":" before one of these characters parts them: "s3:bucket/data:/scratch/data".
 absl::StatusOr<StagePair> ParseStageIn(std::string_view text);
