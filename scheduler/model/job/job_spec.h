@@ -230,6 +230,8 @@ struct JobSpec {
   // When it runs again: a Recurrence of base/text, "FIELDS;ZONE"; empty: it runs once.
   std::string every = {};
   std::vector<std::string> record = {};  // what it was made of: "git.commit=…", each name once
+  // Files, directories and REMOTE:PATHs of which each of its nodes has a copy when it starts.
+  std::vector<std::string> node_data = {};
   static constexpr auto Fields(auto list) {
     return list(
         Field{"kind", &JobSpec::kind}, Field{"name", &JobSpec::name}, Field{"user", &JobSpec::user},
@@ -250,7 +252,7 @@ struct JobSpec {
         Field{"time_min", &JobSpec::time_min}, Field{"prefer", &JobSpec::prefer},
         Field{"priority", &JobSpec::priority}, Field{"paths", &JobSpec::paths},
         Field{"container", &JobSpec::container}, Field{"every", &JobSpec::every},
-        Field{"record", &JobSpec::record});
+        Field{"record", &JobSpec::record}, Field{"node_data", &JobSpec::node_data});
   }
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
