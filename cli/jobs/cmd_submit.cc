@@ -274,7 +274,8 @@ Verb SubmitVerb() {
                    "muster submit --every 'Mon-Fri 03:00' nightly.sh",
                    "muster submit --like 12 --time 2h --mem 16G",
                    "muster submit --stage-in s3:bucket/data:/scratch/data "
-                   "--stage-out results:s3:bucket/results train.sh"};
+                   "--stage-out results:s3:bucket/results train.sh",
+                   "muster submit -G 8 --stage-in-node s3:bucket/imagenet train.sh"};
   verb.remarks =
       "A lone \":\" begins the next component of a heterogeneous job: components start and end\n"
       "together, the script runs on the first (muster run --het-group=1 on the next). In a script\n"

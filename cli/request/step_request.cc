@@ -106,7 +106,7 @@ absl::StatusOr<StepSpec> ReadStep(const Invocation& invocation, const JobSpec& s
     if (invocation.Has(option.name) && !IsStepOption(option.name)) {
       return absl::InvalidArgumentError(absl::StrCat(
           "--", option.name,
-          option.name == "stage-in" || option.name == "stage-out"
+          option.name.rfind("stage-", 0) == 0
               ? ": is of a job: give it to the job, or have the step run muster stage SRC DST"
               : ": a step inside a job uses the job's resources: leave it out"));
     }

@@ -26,6 +26,11 @@ absl::StatusOr<StagePair> ParseStageOut(std::string_view text);
 absl::Status AddStageIns(std::string_view lines, std::vector<StagePair>* pairs);
 absl::Status AddStageOuts(std::string_view lines, std::vector<StagePair>* pairs);
 
+// --stage-in-node: sources on a line each, of which the job's nodes are to have copies.
+absl::Status AddNodeData(std::string_view lines, std::vector<std::string>* sources);
+// A path from `directory` where it is a relative one, so that one source has one name.
+std::string WithAbsoluteSource(const std::string& source, const std::string& directory);
+
 // False: it is a path.
 bool IsRemotePlace(std::string_view place);
 

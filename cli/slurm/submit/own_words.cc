@@ -21,7 +21,7 @@ Takes TakesOf(SlurmValue value) {
 }
 
 // Ours, which Slurm has not: each time adds to the others.
-constexpr std::array kOurs = {"stage-in", "stage-out"};
+constexpr std::array kOurs = {"stage-in", "stage-in-node", "stage-out"};
 
 bool AddsUp(const std::string& name) {
   return name == "recorded" || Contains(kOurs, name);
