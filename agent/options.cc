@@ -37,7 +37,7 @@ constexpr std::uint32_t kMinUidDefault = 1000;
 constexpr std::chrono::seconds kSampleLeast{5};
 constexpr std::chrono::seconds kSampleMost{30};
 // Room for a few images as large as those of the GPU vendors are.
-constexpr std::uint64_t kImageCacheDefault = std::uint64_t{100} << 30;
+constexpr std::uint64_t kCacheDefault = std::uint64_t{100} << 30;
 constexpr std::int64_t kDscpMost = 63;
 
 std::string HostName() {
@@ -181,6 +181,16 @@ absl::Status ReadContainers(ConfigFile& file, ContainerSettings& containers) {
   return absl::OkStatus();
 }
 
+// [staging]: cache, size.
+absl::Status ReadStaging(ConfigFile& file, StagingSettings& staging) {
+  constexpr const char* kCache = "staging.cache";
+  RETURN_IF_ERROR(file.ReadString(kCache, &staging.cache));
+  if (!staging.cache.empty() && staging.cache.front() != '/') {
+    return file.ErrorAt(kCache, "give an absolute path");
+  }
+  return file.ReadSize("staging.size", &staging.size);
+}
+
 bool IsNic(const std::string& name) {
   return name.find('/') == std::string::npos &&
          (access(absl::StrCat("/sys/class/net/", name).c_str(), F_OK) == 0 ||
@@ -250,6 +260,7 @@ absl::Status ReadAgentFile(const std::string& path, AgentOptions& options) {
   RETURN_IF_ERROR(file.ReadBool("mps", &options.mps));
   RETURN_IF_ERROR(ReadPamService(file, options.pam_service));
   RETURN_IF_ERROR(ReadContainers(file, options.containers));
+  RETURN_IF_ERROR(ReadStaging(file, options.staging));
   RETURN_IF_ERROR(ReadNetworkClasses(file, options.network));
   RETURN_IF_ERROR(file.ReadDuration("sample_interval", &options.sample_interval));
   if (options.sample_interval < kSampleLeast || options.sample_interval > kSampleMost) {
@@ -344,7 +355,8 @@ AgentOptions Defaults() {
   options.pids = kPidsDefault;
   options.min_uid = kMinUidDefault;
   options.containers.runtime = "crun";
-  options.containers.cache_size = kImageCacheDefault;
+  options.containers.cache_size = kCacheDefault;
+  options.staging.size = kCacheDefault;
   const std::filesystem::path binaries = BinaryDirectory();
   options.supervisor = (binaries / "muster-supervisor").string();
   options.module_dir = DefaultModuleDirectory(binaries);

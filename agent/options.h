@@ -46,6 +46,7 @@ struct AgentOptions {
   bool private_tmp = false;      // each job has a /tmp and a /dev/shm of its own
   ContainerSettings containers;  // [containers]
   NetworkClasses network;        // [network.class.NAME]
+  StagingSettings staging;       // [staging]
   bool mps = true;               // CUDA's MPS is started for jobs that share GPUs
   int ready_fd = -1;
   std::string kernels;                   // the directory of the bundled kernels

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "agent/agent.h"
@@ -313,6 +314,31 @@ ContainerSettings WorkingContainers(const AgentOptions& options, const Logger& l
   return settings;
 }
 
+// Where copies of data are made here, and by what; without a program there are none.
+StagingSettings WorkingStaging(const AgentOptions& options) {
+  StagingSettings settings = options.staging;
+  const std::string muster =
+      options.supervisor.substr(0, options.supervisor.rfind('/') + 1) + "muster";
+  const bool works = settings.size > 0 && !FindContainerProgram(options.supervisor).empty() &&
+                     access(muster.c_str(), X_OK) == 0;
+  settings.program = works ? muster : "";
+  if (settings.cache.empty()) {
+    settings.cache = options.state + "/staged";
+  }
+  return settings;
+}
+
+// What the node finds in itself, by what jobs can have here.
+std::vector<std::string> FindFeatures(const Machine& machine, const Attempts::Config& attempts,
+                                      bool criu) {
+  return DiscoveredFeatures(machine, FlagsOfThisProcessor(),
+                            {.gpu_aware_mpi = HasGpuAwareMpi(""),
+                             .criu = criu,
+                             .containers = !attempts.containers.runtime.empty(),
+                             .machine = OwnArchitecture(),
+                             .staging = !attempts.staging.program.empty()});
+}
+
 }  // namespace
 
 // What kernels keep between two runs lies in the agent's own directory.
@@ -355,11 +381,9 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   const std::string criu = machine.enforced ? WorkingCriu(options, log) : "";
   config.attempts.containers = WorkingContainers(options, log);
   config.attempts.network = options.network;
+  config.attempts.staging = WorkingStaging(options);
   config.attempts.mps_base = MpsPlace(options, machine);
-  const bool containers = !config.attempts.containers.runtime.empty();
-  config.discovered =
-      DiscoveredFeatures(machine, FlagsOfThisProcessor(),
-                         {HasGpuAwareMpi(""), !criu.empty(), containers, OwnArchitecture()});
+  config.discovered = FindFeatures(machine, config.attempts, !criu.empty());
   config.weight = options.weight;
   config.ready = [&outside](const std::string& status) { outside.Ready(status); };
   config.link = {.address = options.controller, .tls = options.tls, .node = options.name};

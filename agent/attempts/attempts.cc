@@ -142,6 +142,7 @@ absl::Status Attempts::Launch(SupervisorOrder order, const NodeAllocation& alloc
   const bool share = order.containers.share && config_.containers.share;
   order.containers = config_.containers;
   order.network = config_.network;
+  order.staging = config_.staging;
   order.containers.share = share;
   LocalAttempt& attempt = attempts_[key];
   if (!order.launch.spec.request.gpu_share.zero()) {

@@ -44,6 +44,7 @@ class Attempts {
     SiteScripts scripts;                   // run around jobs and steps
     bool private_tmp = false;              // each has a /tmp and a /dev/shm of its own
     ContainerSettings containers;          // for jobs in containers
+    StagingSettings staging;               // for copies of data
     NetworkClasses network;                // the node's
     std::string mps_base;  // where MPS's daemons have their directories; empty: none
     AttemptCgroups cgroups;

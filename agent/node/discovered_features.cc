@@ -61,12 +61,13 @@ std::vector<std::string> DiscoveredFeatures(const Machine& machine, const Proces
       features.push_back(name);
     }
   };
-  const auto add_containers = [&] {
+  const auto add_services = [&] {
     add(programs.containers, "containers");
     add(programs.containers && !programs.machine.empty(), "containers-" + programs.machine);
+    add(programs.staging, "staging");
   };
   if (!machine.enforced) {
-    add_containers();
+    add_services();
     return features;
   }
   add(flags.v2, "x86-64-v2");
@@ -78,7 +79,7 @@ std::vector<std::string> DiscoveredFeatures(const Machine& machine, const Proces
       "rdma");
   add(programs.gpu_aware_mpi, "gpu-aware-mpi");
   add(programs.criu, "criu");
-  add_containers();
+  add_services();
   return features;
 }
 

@@ -5,8 +5,9 @@
 // x86-64-v2, -v3, -v4 (the levels of the x86-64 psABI that its processors have), nvlink, rdma (a
 // network device that programs can use without the kernel), gpu-aware-mpi (its Open MPI takes
 // addresses of GPU memory), criu (CRIU saves and restores processes there), containers (jobs can
-// run in containers there) and containers-amd64, -arm64, … (of images for that machine).
-// Invariants: a node that plays another machine finds none but the last two; each name can stand in
+// run in containers there), containers-amd64, -arm64, … (of images for that machine) and staging
+// (copies of data are made and kept there). Invariants: a node that plays another machine finds
+// none but the last three; each name can stand in
 // --constraint.
 
 #include <string>
@@ -33,6 +34,7 @@ struct FoundPrograms {
   bool criu = false;
   bool containers = false;
   std::string machine = {};  // of what images are for that containers here run: "amd64"
+  bool staging = false;
 };
 
 std::vector<std::string> DiscoveredFeatures(const Machine& machine, const ProcessorFlags& flags,

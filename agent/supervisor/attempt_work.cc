@@ -31,12 +31,32 @@ AttemptWork::AttemptWork(const AttemptSteps::Parts& here, const Parts& parts, Ha
       parts_(parts),
       handlers_(std::move(handlers)),
       steps_(here, {.on_started = [this](StepId step) { OnStarted(step); },
-                    .on_ended = [this](std::unique_ptr<Step> step) { OnEnded(std::move(step)); }}) {
-}
+                    .on_ended = [this](std::unique_ptr<Step> step) { OnEnded(std::move(step)); }}),
+      data_(here.loop, here.log, here.directory, parts.order) {}
 
 void AttemptWork::Begin() {
   if (parts_.suspension.ordered()) {
     held_ = true;
+    return;
+  }
+  if (!opened_) {
+    if (const absl::Status status = Open(); !status.ok()) {
+      handlers_.on_failed(status);
+      return;
+    }
+    opened_ = true;
+    if (!data_.here()) {
+      data_.Bring(node_index_, parts_.confinement.user(), parts_.confinement.cgroup(),
+                  parts_.confinement.mounts(), [this](const absl::Status& brought) {
+                    if (brought.ok()) {
+                      Begin();
+                    } else {
+                      handlers_.on_failed(brought);
+                    }
+                  });
+    }
+  }
+  if (!data_.here()) {
     return;
   }
   begun_ = true;
@@ -55,13 +75,18 @@ void AttemptWork::GoOn() {
   }
 }
 
+// What there has to be before any process of the job's is.
+absl::Status AttemptWork::Open() {
+  ASSIGN_OR_RETURN(node_index_, FindNode(here_.order.launch.allocation, here_.order.node_name));
+  RETURN_IF_ERROR(parts_.confinement.OpenSession());
+  ListenToValues();
+  return absl::OkStatus();
+}
+
 absl::Status AttemptWork::Start() {
   const LaunchOrder& launch = here_.order.launch;
-  ASSIGN_OR_RETURN(node_index_, FindNode(launch.allocation, here_.order.node_name));
-  RETURN_IF_ERROR(parts_.confinement.OpenSession());
   AwaitSharing();
   steps_.ListenToInnerRanks(node_index_);
-  ListenToValues();
   if (launch.spec.kind == JobKind::kRun) {
     BeginRun();
   } else if (node_index_ == 0 && IsLeader(launch)) {
@@ -195,6 +220,7 @@ void AttemptWork::ReportStarted() {
   fact.pid = static_cast<std::uint32_t>(getpid());
   fact.limits = ToText(parts_.confinement.limits());
   fact.image = steps_.ImageOf(here_.order.launch.spec.container);
+  fact.data = data_.brought();
   here_.reporter.Report(std::move(fact));
 }
 

@@ -4,8 +4,8 @@
 // steps that come while it runs.
 //
 // Thread promise: the loop's thread. Invariants: (1) nothing begins before the site's prolog has
-// succeeded, nor while the attempt is suspended; (2) a step that is ordered twice is started once;
-// (3) the end of the main step, and of its epilog, is the attempt's.
+// succeeded and the job's data are here, nor while the attempt is suspended; (2) a step that is
+// ordered twice is started once; (3) the end of the main step, and of its epilog, is the attempt's.
 
 #include <cstdint>
 #include <functional>
@@ -18,6 +18,7 @@
 #include "absl/status/statusor.h"
 #include "agent/supervisor/attempt_steps.h"
 #include "agent/supervisor/confinement.h"
+#include "agent/supervisor/container/attempt_data.h"
 #include "agent/supervisor/criu/criu_duty.h"
 #include "agent/supervisor/ending/end_state.h"
 #include "agent/supervisor/limits/suspension.h"
@@ -35,6 +36,7 @@ class AttemptWork {
     const Suspension& suspension;
     ScriptRuns& scripts;
     CriuDuty& criu;
+    SupervisorOrder& order;
   };
   struct Handlers {
     std::function<void(const absl::Status& why)> on_failed;  // it cannot begin
@@ -62,6 +64,7 @@ class AttemptWork {
   [[nodiscard]] AttemptSteps& steps() { return steps_; }
 
  private:
+  absl::Status Open();
   absl::Status Start();
   void AwaitSharing() const;
   void ListenToValues();
@@ -84,9 +87,11 @@ class AttemptWork {
   AttemptSteps steps_;
   std::uint32_t node_index_ = 0;
   std::optional<StepId> main_step_;  // where it is here
+  AttemptData data_;
+  bool opened_ = false;  // for processes of the job's
   bool begun_ = false;
   bool held_ = false;                  // by a suspension that came before the prolog's end
-  std::vector<StepOrder> held_steps_;  // by that, or by the prolog
+  std::vector<StepOrder> held_steps_;  // by that, by the prolog or for the data
   bool started_reported_ = false;
   int saves_ = 0;                      // containers that are being saved
   bool main_waits_ = false;            // for them: it has ended

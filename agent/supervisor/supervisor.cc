@@ -95,7 +95,7 @@ Supervisor::Supervisor(EventLoop& loop, const Clock& clock, const Logger& log, P
                     },
                 .on_recalled = [this] { CheckFinished(); }}),
       work_({loop, clock, log, directory_, order_, reporter_, confinement_},
-            {end_, confinement_, suspension_, scripts_, criu_},
+            {end_, confinement_, suspension_, scripts_, criu_, order_},
             {.on_failed = [this](const absl::Status& why) { FailLaunch(why); },
              .on_main_ended = [this] { EndByItself(); },
              .on_step_ended = [this] { CheckFinished(); }}) {

@@ -2,9 +2,9 @@
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
-#include "cli/connect/own_command.h"
 #include "cli/connect/port_words.h"
 #include "cli/connect/relayed_port.h"
+#include "cli/frame/own_command.h"
 #include "cli/frame/verbs.h"
 #include "cli/run/entered_step.h"
 #include "scheduler/base/status.h"

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "cli/connect/own_command.h"
 #include "cli/connect/port_channel.h"
 #include "cli/connect/target.h"
+#include "cli/frame/own_command.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/process.h"
 #include "scheduler/runtime/signals.h"

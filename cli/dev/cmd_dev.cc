@@ -5,15 +5,16 @@
 #include <iostream>
 
 #include "absl/strings/str_cat.h"
-#include "cli/connect/own_command.h"
 #include "cli/controller/controller.h"
 #include "cli/controller/query/newest_job.h"
 #include "cli/dev/session_keeper.h"
 #include "cli/dev/session_script.h"
 #include "cli/dev/session_visit.h"
 #include "cli/frame/output.h"
+#include "cli/frame/own_command.h"
 #include "cli/frame/verbs.h"
 #include "cli/images/container_check.h"
+#include "cli/jobs/submit/staged_submission.h"
 #include "cli/jobs/submit/submission.h"
 #include "cli/page/text.h"
 #include "cli/parse/selector.h"
@@ -169,12 +170,13 @@ absl::StatusOr<int> Start(const Invocation& invocation, const std::string& name,
   RETURN_IF_ERROR(CheckContainerOf(invocation, session, address, *connection));
   RETURN_IF_ERROR(FillGpuShare(*connection, &request));
   ASSIGN_OR_RETURN(const std::string token, MakeToken());
-  ASSIGN_OR_RETURN(const Submitted submitted,
-                   connection->Call(SubmitJob{token, request.spec, request.program, {}, {}}));
-  if (!submitted.remark.empty()) {
-    std::cerr << "muster dev: job " << submitted.job.value()
-              << " waits: " << Printable(submitted.remark) << std::endl;
+  request.wait = !invocation.Has("detach");
+  ASSIGN_OR_RETURN(const StagedJobs submitted, SubmitWithCopies(*connection, token, request));
+  for (const Submitted& never : submitted.remarks) {
+    std::cerr << "muster dev: job " << never.job.value() << " waits: " << Printable(never.remark)
+              << std::endl;
   }
+  TellCopies("muster dev", submitted);
   if (invocation.Has("detach")) {
     std::cout << submitted.job.value() << std::endl;
     return 0;
@@ -236,8 +238,7 @@ absl::StatusOr<int> Dev(const Invocation& given) {
 std::vector<Option> SubmitOptions() {
   std::vector<Option> options = JobOptions(JobVerb::kSubmit);
   const auto no_sense = [](const Option& option) {
-    for (const char* name :
-         {"array", "every", "input", "parsable", "stage-in", "stage-out", "test-only", "wait"}) {
+    for (const char* name : {"array", "every", "input", "parsable", "test-only", "wait"}) {
       if (option.name == name) {
         return true;
       }

@@ -17,11 +17,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "cli/connect/own_command.h"
 #include "cli/connect/target.h"
 #include "cli/controller/controller.h"
 #include "cli/dev/idle_clock.h"
 #include "cli/dev/session_place.h"
+#include "cli/frame/own_command.h"
 #include "cli/request/request.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/duration_text.h"

@@ -10,9 +10,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "cli/connect/own_command.h"
 #include "cli/connect/relayed_port.h"
 #include "cli/dev/session_place.h"
+#include "cli/frame/own_command.h"
+#include "cli/jobs/submit/staged_submission.h"
 #include "cli/page/text.h"
 #include "cli/run/entered_step.h"
 #include "scheduler/base/status.h"
@@ -50,7 +51,7 @@ std::string GoesOn(JobId job) {
 }
 
 absl::Status TakeBack(Connection& connection, JobId job) {
-  RETURN_IF_ERROR(connection.Call(CancelJobs{{{.job = job}}}).status());
+  RETURN_IF_ERROR(CancelWithStageIns(connection, job));
   Tell(job, "is taken back");
   return absl::OkStatus();
 }

@@ -8,6 +8,7 @@
 #include "cli/controller/query/newest_job.h"
 #include "cli/frame/verbs.h"
 #include "cli/jobs/submit/resubmission.h"
+#include "cli/jobs/submit/staged_submission.h"
 #include "cli/parse/selector.h"
 #include "cli/request/request.h"
 #include "scheduler/base/status.h"
@@ -56,11 +57,10 @@ absl::StatusOr<int> Rerun(const Invocation& invocation) {
       {.environment = invocation.environment, .local = IsLocal(address), .fallback = "job"},
       &request));
   ASSIGN_OR_RETURN(const std::string token, MakeToken());
-  ASSIGN_OR_RETURN(
-      const Submitted submitted,
-      connection->Call(SubmitJob{token, request.spec, request.program, {}, request.components}));
+  ASSIGN_OR_RETURN(const StagedJobs submitted, SubmitWithCopies(*connection, token, request));
   std::cout << (invocation.Has("parsable") ? "" : "Submitted batch job ") << submitted.job.value()
             << std::endl;
+  TellCopies("muster rerun", submitted);
   return 0;
 }
 

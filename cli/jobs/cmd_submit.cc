@@ -1,11 +1,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
 #include <iostream>
+#include <span>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cli/connect/own_command.h"
 #include "cli/controller/controller.h"
 #include "cli/controller/query/newest_job.h"
 #include "cli/controller/streams/submit_stream.h"
@@ -86,6 +87,34 @@ absl::Status FillShares(const Address& address, std::vector<BatchLine>& lines) {
   return FillGpuShares(*connection, sized);
 }
 
+using BatchLines = std::span<const BatchLine>;
+using BatchAnswer = std::function<void(const BatchLine& line, const absl::StatusOr<JobId>& job)>;
+
+absl::Status SubmitPlain(const Address& address, BatchLines lines, const BatchAnswer& answer) {
+  std::vector<SubmitJob> submissions;
+  submissions.reserve(lines.size());
+  for (const BatchLine& line : lines) {
+    ASSIGN_OR_RETURN(std::string token, MakeToken());
+    const JobRequest& request = line.request;
+    submissions.push_back(
+        {std::move(token), request.spec, request.program, {}, request.components});
+  }
+  std::size_t answered = 0;
+  return SubmitAll(address, submissions,
+                   [&](const absl::StatusOr<JobId>& job) { answer(lines[answered++], job); });
+}
+
+// One after the other, for each is several jobs.
+absl::Status SubmitCopying(const Address& address, BatchLines lines, const BatchAnswer& answer) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
+  for (const BatchLine& line : lines) {
+    ASSIGN_OR_RETURN(const std::string token, MakeToken());
+    const absl::StatusOr<StagedJobs> jobs = SubmitWithCopies(*connection, token, line.request);
+    answer(line, jobs.ok() ? absl::StatusOr<JobId>(jobs->job) : jobs.status());
+  }
+  return absl::OkStatus();
+}
+
 // --batch: the answers come in the order of the lines. 1 when one of them was refused.
 absl::StatusOr<int> SubmitBatch(const Invocation& invocation, const Address& address) {
   if (!invocation.arguments.empty() || !invocation.components.empty()) {
@@ -105,21 +134,8 @@ absl::StatusOr<int> SubmitBatch(const Invocation& invocation, const Address& add
   ASSIGN_OR_RETURN(std::vector<BatchLine> lines,
                    ReadBatchFile(SubmitVerb(), invocation, path, address));
   RETURN_IF_ERROR(FillShares(address, lines));
-  std::vector<SubmitJob> submissions;
-  submissions.reserve(lines.size());
-  for (BatchLine& line : lines) {
-    ASSIGN_OR_RETURN(std::string token, MakeToken());
-    JobRequest& request = line.request;
-    submissions.push_back({std::move(token),
-                           std::move(request.spec),
-                           std::move(request.program),
-                           {},
-                           std::move(request.components)});
-  }
-  std::size_t answered = 0;
   int code = 0;
-  RETURN_IF_ERROR(SubmitAll(address, submissions, [&](const absl::StatusOr<JobId>& job) {
-    const BatchLine& line = lines[answered++];
+  const auto answer = [&](const BatchLine& line, const absl::StatusOr<JobId>& job) {
     if (job.ok()) {
       std::cout << (line.request.parsable ? "" : "Submitted batch job ") << job->value() << "\n";
     } else {
@@ -127,7 +143,15 @@ absl::StatusOr<int> SubmitBatch(const Invocation& invocation, const Address& add
       std::cerr << "muster submit: " << path << ":" << line.number << ": "
                 << Printable(std::string(job.status().message())) << "\n";
     }
-  }));
+  };
+  for (auto begin = lines.begin(); begin != lines.end();) {
+    const bool copying = HasCopies(begin->request);
+    const auto end = std::find_if(begin, lines.end(), [copying](const BatchLine& line) {
+      return HasCopies(line.request) != copying;
+    });
+    RETURN_IF_ERROR((copying ? SubmitCopying : SubmitPlain)(address, {begin, end}, answer));
+    begin = end;
+  }
   std::cout << std::flush;
   return code;
 }
@@ -168,24 +192,7 @@ absl::StatusOr<JobRequest> RequestOf(const Invocation& as_given, const Address& 
   const ParseContext context{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
   RETURN_IF_ERROR(ReadJobOptions(invocation.values, {}, JobVerb::kSubmit, context).status());
   ASSIGN_OR_RETURN(const Script script, ReadScriptOf(invocation));
-  return MakeSubmission(invocation, address, script, Staging::kDone);
-}
-
-// To the controller, with the jobs that copy its files.
-absl::StatusOr<StagedJobs> Hand(Connection& connection, const std::string& token,
-                                const JobRequest& request) {
-  if (!request.stage_in.empty() || !request.stage_out.empty()) {
-    ASSIGN_OR_RETURN(const std::string program, OwnProgram());
-    return SubmitStaged(CallsOf(connection), program, request);
-  }
-  ASSIGN_OR_RETURN(
-      const Submitted submitted,
-      connection.Call(SubmitJob{token, request.spec, request.program, {}, request.components}));
-  StagedJobs alone{.job = submitted.job};
-  if (!submitted.remark.empty()) {
-    alone.remarks = {absl::StrCat("job ", submitted.job.value(), " waits: ", submitted.remark)};
-  }
-  return alone;
+  return MakeSubmission(invocation, address, script);
 }
 
 void TellNumbers(const Invocation& invocation, const JobRequest& request,
@@ -200,23 +207,7 @@ void TellNumbers(const Invocation& invocation, const JobRequest& request,
   }
   std::cout << (request.parsable ? "" : "Submitted batch job ") << submitted.job.value()
             << std::endl;
-  for (const auto& [copies, what] : {std::pair(submitted.stage_in, "copies its files in"),
-                                     std::pair(submitted.stage_out, "copies its files out")}) {
-    if (copies.valid() && isatty(STDERR_FILENO) != 0) {
-      std::cerr << "muster submit: job " << copies.value() << " " << what << std::endl;
-    }
-  }
-}
-
-// What it leaves is where it should be when this returns.
-absl::StatusOr<int> WaitForEach(Connection& connection, const StagedJobs& submitted,
-                                const JobRequest& request) {
-  ASSIGN_OR_RETURN(const int code, WaitForAll(connection, submitted.job, request));
-  if (!submitted.stage_out.valid()) {
-    return code;
-  }
-  ASSIGN_OR_RETURN(const int copied, WaitForAll(connection, submitted.stage_out, JobRequest()));
-  return std::max(code, copied);
+  TellCopies("muster submit", submitted);
 }
 
 absl::StatusOr<int> Submit(const Invocation& invocation) {
@@ -248,7 +239,7 @@ absl::StatusOr<int> Submit(const Invocation& invocation) {
   if (request.test_only) {
     return Test(*connection, token, request);
   }
-  ASSIGN_OR_RETURN(const StagedJobs submitted, Hand(*connection, token, request));
+  ASSIGN_OR_RETURN(const StagedJobs submitted, SubmitWithCopies(*connection, token, request));
   const JobId job = submitted.job;
   TellNumbers(invocation, request, submitted);
   TellRecorded(request);
@@ -258,11 +249,11 @@ absl::StatusOr<int> Submit(const Invocation& invocation) {
   if (desktop) {
     RETURN_IF_ERROR(StartNotice(invocation, absl::StrCat(job.value()), -1));
   }
-  for (const std::string& remark : submitted.remarks) {
-    std::cerr << "muster submit: " << Printable(remark) << "; muster cancel " << job.value()
-              << " takes it back" << std::endl;
+  for (const Submitted& never : submitted.remarks) {
+    std::cerr << "muster submit: job " << never.job.value() << " waits: " << Printable(never.remark)
+              << "; muster cancel " << job.value() << " takes it back" << std::endl;
   }
-  return request.wait ? WaitForEach(*connection, submitted, request) : 0;
+  return request.wait ? WaitWithCopies(*connection, submitted, request) : 0;
 }
 
 }  // namespace
@@ -283,7 +274,8 @@ Verb SubmitVerb() {
                    "muster submit --every 'Mon-Fri 03:00' nightly.sh",
                    "muster submit --like 12 --time 2h --mem 16G",
                    "muster submit --stage-in s3:bucket/data:/scratch/data "
-                   "--stage-out results:s3:bucket/results train.sh"};
+                   "--stage-out results:s3:bucket/results train.sh",
+                   "muster submit -G 8 --stage-in-node s3:bucket/imagenet train.sh"};
   verb.remarks =
       "A lone \":\" begins the next component of a heterogeneous job: components start and end\n"
       "together, the script runs on the first (muster run --het-group=1 on the next). In a script\n"

@@ -27,7 +27,7 @@ bool IsOfNode(std::string_view name) {
   constexpr std::array<std::string_view, 7> kNames = {
       "CPUS_ON_NODE", "GPUS_ON_NODE", "GTIDS", "LOCALID", "NODEID", "PROCID", "TASK_PID"};
   const std::string_view bare = name.substr(name.find('_') + 1);
-  return name == "MUSTER_NODE_NAME" || name == "MUSTER_REPORT_SOCKET" ||
+  return name == "MUSTER_NODE_NAME" || name == "MUSTER_REPORT_SOCKET" || name == "MUSTER_STAGED" ||
          std::find(kNames.begin(), kNames.end(), bare) != kNames.end();
 }
 

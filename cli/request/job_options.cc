@@ -153,7 +153,7 @@ class DirectiveReader {
 
 // Each time it is given adds to the others.
 bool AddsUp(const std::string& name) {
-  return name == "recorded" || name == "stage-in" || name == "stage-out";
+  return name == "recorded" || name == "stage-in" || name == "stage-in-node" || name == "stage-out";
 }
 
 // --mem and --mem-per-cpu say one thing in two ways, as --requeue and --no-requeue do: the one

@@ -10,7 +10,6 @@
 
 #include "absl/time/time.h"
 #include "cli/parse/export_list.h"
-#include "cli/parse/request/stage_words.h"
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/value/time.h"
 
@@ -32,9 +31,9 @@ struct JobRequest {
   GpuRequest gpus_per_socket;      // --gpus-per-socket
   std::string export_file;         // --export-file, as given
   bool login_environment = false;  // --get-user-env
-  std::vector<StagePair> stage_in;   // --stage-in: copied before it starts
-  std::vector<StagePair> stage_out;  // --stage-out: copied after its end
-  std::vector<std::string> said;     // names of the options that were given
+  // Of the jobs that copy its files (--stage-in), where they have another than it.
+  std::vector<std::string> copy_environment;
+  std::vector<std::string> said;  // names of the options that were given
   bool parsable = false;
   bool wait = false;
   bool test_only = false;

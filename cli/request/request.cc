@@ -18,6 +18,7 @@
 #include "absl/strings/str_join.h"
 #include "cli/parse/number.h"
 #include "cli/parse/request/container.h"
+#include "cli/parse/request/stage_words.h"
 #include "cli/request/container/container_paths.h"
 #include "cli/request/container/image_digest.h"
 #include "cli/request/given_variables.h"
@@ -305,6 +306,9 @@ absl::Status CompleteRequest(const Context& context, JobRequest* request) {
   if (!IsUtf8(program.work_dir)) {
     return absl::InvalidArgumentError(
         absl::StrCat(Quote(program.work_dir), ": the working directory is not UTF-8: use --chdir"));
+  }
+  for (std::string& source : request->spec.node_data) {
+    source = WithAbsoluteSource(source, program.work_dir);
   }
   RETURN_IF_ERROR(FillContainer(context, request));
   if (context.local) {

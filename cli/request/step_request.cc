@@ -105,7 +105,10 @@ absl::StatusOr<StepSpec> ReadStep(const Invocation& invocation, const JobSpec& s
   for (const Option& option : JobOptions(JobVerb::kRun)) {
     if (invocation.Has(option.name) && !IsStepOption(option.name)) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "--", option.name, ": a step inside a job uses the job's resources: leave it out"));
+          "--", option.name,
+          option.name.rfind("stage-", 0) == 0
+              ? ": is of a job: give it to the job, or have the step run muster stage SRC DST"
+              : ": a step inside a job uses the job's resources: leave it out"));
     }
   }
   if (invocation.Has("overlap") && (invocation.Has("exact") || invocation.Has("exclusive"))) {

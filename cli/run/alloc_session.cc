@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cli/jobs/submit/staged_submission.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/host_list.h"
 #include "scheduler/base/utf8.h"
@@ -225,10 +226,10 @@ void AllocSession::GiveUp(int signal) {
 }
 
 void AllocSession::CancelJob() {
-  const absl::StatusOr<ChangeOutcome> outcome = connection_.Call(CancelJobs{{{.job = plan_.job}}});
-  if (!outcome.ok()) {
+  const absl::Status cancelled = CancelWithStageIns(connection_, plan_.job);
+  if (!cancelled.ok()) {
     Tell(absl::StrCat("job ", plan_.job.value(),
-                      " is not cancelled: ", std::string(outcome.status().message())));
+                      " is not cancelled: ", std::string(cancelled.message())));
   }
 }
 

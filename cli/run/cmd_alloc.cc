@@ -7,6 +7,7 @@
 #include "cli/controller/controller.h"
 #include "cli/frame/verbs.h"
 #include "cli/images/container_check.h"
+#include "cli/jobs/submit/staged_submission.h"
 #include "cli/page/text.h"
 #include "cli/request/job_options.h"
 #include "cli/request/nodes/share_size.h"
@@ -47,6 +48,10 @@ absl::StatusOr<JobRequest> ReadRequest(const Invocation& invocation, const Addre
                                    .new_job = true,
                                    .fallback = command},
                                   &request));
+  if (HasCopies(request)) {
+    ASSIGN_OR_RETURN(request.copy_environment,
+                     SelectEnvironment(invocation.environment, ExportList(), /*new_job=*/true));
+  }
   return request;
 }
 
@@ -81,16 +86,15 @@ absl::StatusOr<int> HoldAllocation(const Invocation& invocation, const AllocText
   RETURN_IF_ERROR(CheckContainerNodes(*connection, request, invocation.environment.entries()));
   RETURN_IF_ERROR(FillGpuShare(*connection, &request));
   ASSIGN_OR_RETURN(const std::string token, MakeToken());
-  ASSIGN_OR_RETURN(const Submitted submitted,
-                   connection->Call(SubmitJob{.token = token,
-                                              .spec = request.spec,
-                                              .program = request.program,
-                                              .refuse_misfit = texts.refuses_misfits}));
+  request.wait = true;
+  ASSIGN_OR_RETURN(const StagedJobs submitted,
+                   SubmitWithCopies(*connection, token, request, texts.refuses_misfits));
   plan.job = submitted.job;
-  if (!submitted.remark.empty()) {
-    std::cerr << texts.speaker << ": " << texts.pending(plan.job, Printable(submitted.remark))
+  for (const Submitted& never : submitted.remarks) {
+    std::cerr << texts.speaker << ": " << texts.pending(never.job, Printable(never.remark))
               << std::endl;
   }
+  TellCopies(texts.speaker, submitted);
   AllocSession session(*loop, *connection, *listener, signals, std::move(plan));
   return session.Run();
 }

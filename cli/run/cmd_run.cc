@@ -12,6 +12,7 @@
 #include "cli/controller/controller.h"
 #include "cli/frame/verbs.h"
 #include "cli/images/container_check.h"
+#include "cli/jobs/submit/staged_submission.h"
 #include "cli/page/text.h"
 #include "cli/parse/request/rank_programs.h"
 #include "cli/request/job_options.h"
@@ -199,18 +200,14 @@ absl::StatusOr<RunPlan> Ask(const Invocation& invocation, Connection& connection
     for (const Component& component : request.components) {
       plan.component_tokens.push_back(component.program.io.token);
     }
-    ASSIGN_OR_RETURN(const Submitted submitted,
-                     connection.Call(SubmitJob{token,
-                                               request.spec,
-                                               request.program,
-                                               {},
-                                               request.components,
-                                               invocation.Has(kRefuseMisfit)}));
+    ASSIGN_OR_RETURN(const StagedJobs submitted,
+                     SubmitWithCopies(connection, token, request, invocation.Has(kRefuseMisfit)));
     plan.job = submitted.job;
-    if (!submitted.remark.empty()) {
-      std::cerr << "muster run: job " << plan.job.value()
-                << " waits: " << Printable(submitted.remark) << std::endl;
+    for (const Submitted& never : submitted.remarks) {
+      std::cerr << "muster run: job " << never.job.value() << " waits: " << Printable(never.remark)
+                << std::endl;
     }
+    TellCopies("muster run", submitted);
     plan.names = NamesOf(invocation, plan.job, kRunStep, request.spec.name);
     return plan;
   }
@@ -277,6 +274,7 @@ absl::StatusOr<EndedRun> RunCommand(const Invocation& invocation, const OutputTa
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
   RETURN_IF_ERROR(FillGpuShare(*connection, &request));  // of a step there is none
+  request.wait = true;
   ASSIGN_OR_RETURN(RunPlan plan, Ask(invocation, *connection, request, streams));
   plan.takes = taker;
   plan.end_on_interrupt = plan.end_on_interrupt || taker != nullptr;
@@ -294,7 +292,8 @@ Verb RunVerb() {
   verb.components = Components::kCommands;
   verb.examples = {"muster run -n 4 ./solver input.dat", "muster run -N 2 --label hostname",
                    "muster run -G 1 -t 10 python train.py",
-                   "muster run -n 4 ./ocean : -n 1 -G 1 ./atmosphere"};
+                   "muster run -n 4 ./ocean : -n 1 -G 1 ./atmosphere",
+                   "muster run -G 1 --stage-in s3:bucket/data:/scratch/data python train.py"};
   verb.remarks =
       "Outside a job it makes one, waits and ends it; inside a job it starts a step of it, which\n"
       "has what it asks for (-n, -c, -G, --mem) to itself and waits in order until that is free.\n"

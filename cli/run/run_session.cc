@@ -7,6 +7,7 @@
 #include <csignal>
 
 #include "absl/strings/str_cat.h"
+#include "cli/jobs/submit/staged_submission.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/utf8.h"
 #include "scheduler/model/job/job_state.h"
@@ -461,10 +462,10 @@ void RunSession::CancelJob() {
   if (!plan_.own_job) {
     return;
   }
-  const absl::StatusOr<ChangeOutcome> outcome = connection_.Call(CancelJobs{{{.job = plan_.job}}});
-  if (!outcome.ok()) {
+  const absl::Status cancelled = CancelWithStageIns(connection_, plan_.job);
+  if (!cancelled.ok()) {
     Tell(absl::StrCat("job ", plan_.job.value(),
-                      " is not cancelled: ", std::string(outcome.status().message())));
+                      " is not cancelled: ", std::string(cancelled.message())));
   }
 }
 

@@ -43,7 +43,8 @@ std::vector<Option> RunOptions() {
   }
   const std::vector<Option> ours = ScaleOptions();
   const auto taken = [&ours](const Option& option) {
-    return option.name == "input" || option.name == "open-mode" ||
+    return option.name == "input" || option.name == "open-mode" || option.name == "stage-in" ||
+           option.name == "stage-out" ||
            std::any_of(ours.begin(), ours.end(),
                        [&option](const Option& own) { return own.name == option.name; });
   };

@@ -10,12 +10,13 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
-#include "cli/connect/own_command.h"
 #include "cli/controller/controller.h"
 #include "cli/frame/json_output.h"
 #include "cli/frame/output.h"
+#include "cli/frame/own_command.h"
 #include "cli/frame/subcommand.h"
 #include "cli/frame/verbs.h"
+#include "cli/jobs/submit/staged_submission.h"
 #include "cli/jobs/submit/submission.h"
 #include "cli/page/text.h"
 #include "cli/request/job_options.h"
@@ -68,6 +69,11 @@ absl::Status CheckRequest(const JobRequest& request) {
     return absl::InvalidArgumentError(
         "--container-image: is not for a service: have its script run muster run "
         "--container-image=IMAGE");
+  }
+  if (HasCopies(request)) {
+    return absl::InvalidArgumentError(
+        "--stage-in, --stage-out: are not for a service, whose replicas come and go: have its "
+        "script run muster stage SRC DST");
   }
   return absl::OkStatus();
 }

@@ -209,6 +209,7 @@ void AddTerms(std::string& page, const JobDetail& detail, const Style& style) {
   AddLine(page, "nice", job.nice == 0 ? "" : absl::StrCat(job.nice));
   AddLine(page, "comment", job.comment);
   AddLine(page, "container", detail.container.has_value() ? ContainerText(*detail.container) : "");
+  AddLine(page, "data", absl::StrJoin(detail.node_data, ", "));
   std::vector<std::string> told;
   std::vector<std::string> without;
   for (const std::string& option : detail.recorded) {
@@ -304,6 +305,7 @@ void AddAttempt(std::string& page, const JobDetail& detail, const AttemptView& a
   AddLine(page, "saved", CheckpointText(attempt, style));
   AddLine(page, "limits", attempt.limits);
   AddLine(page, "image", attempt.image);
+  AddLine(page, "data", attempt.data);
   if (!attempt.ranks.empty()) {
     page += RankTable(attempt.ranks, style);
   }

@@ -22,6 +22,7 @@
 #include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/size_text.h"
 #include "scheduler/base/text/words.h"
+#include "scheduler/model/value/fingerprint.h"
 #include "scheduler/runtime/clock.h"
 
 namespace muster::cli {
@@ -103,7 +104,25 @@ bool HasRun(const Invocation& invocation, JobId job) {
                      [](const JobView& part) { return part.start_time != kNoTime; });
 }
 
+// --fingerprint: what a copy is kept under, and its size.
+absl::StatusOr<int> PrintState(const Invocation& invocation) {
+  if (invocation.arguments.size() != 1) {
+    return absl::InvalidArgumentError("--fingerprint: name one SRC");
+  }
+  const std::string& given = invocation.arguments.front();
+  ASSIGN_OR_RETURN(const std::string source, ExpandPlace(given, invocation.environment));
+  ASSIGN_OR_RETURN(const SourceState state, IsRemotePlace(source)
+                                                ? StateByRclone(source, invocation.environment)
+                                                : StateOfTree(source));
+  const std::uint64_t of_place = Fingerprint().Add(source).Add(state.fingerprint).value();
+  std::cout << absl::StrCat(absl::Hex(of_place, absl::kZeroPad16), " ", state.bytes) << std::endl;
+  return 0;
+}
+
 absl::StatusOr<int> Stage(const Invocation& invocation) {
+  if (invocation.Has("fingerprint")) {
+    return PrintState(invocation);
+  }
   if (invocation.arguments.size() % 2 != 0) {
     return absl::InvalidArgumentError(
         absl::StrCat(Quote(invocation.arguments.back()), ": has no destination: name SRC and DST"));
@@ -140,8 +159,10 @@ Verb StageVerb() {
   verb.name = "stage";
   verb.purpose = "Copy files to and from where jobs run, as --stage-in and --stage-out do";
   verb.synopsis = "SRC DST…";
+  verb.forms = {"SRC DST…", "--fingerprint SRC"};
   verb.examples = {"muster stage s3:bucket/data /scratch/data",
-                   "muster stage results/ /archive/run7", "muster stage model.pt '$SCRATCH/'"};
+                   "muster stage results/ /archive/run7", "muster stage model.pt '$SCRATCH/'",
+                   "muster stage --fingerprint s3:bucket/data"};
   verb.remarks =
       "Copies files, and directories with all below them, to a path or by rclone to or from a\n"
       "REMOTE:PATH. A DST that ends with / is the directory that gets SRC under its own name. A\n"
@@ -150,8 +171,12 @@ Verb StageVerb() {
   verb.options = {{.name = "after",
                    .letter = 0,
                    .metavar = "JOB",
-                   .text = "Copy nothing where JOB, which has ended, never started"}};
-  verb.arguments_min = 2;
+                   .text = "Copy nothing where JOB, which has ended, never started"},
+                  {.name = "fingerprint",
+                   .letter = 0,
+                   .metavar = "",
+                   .text = "Copy nothing: print what changes when SRC does, and its bytes"}};
+  verb.arguments_min = 1;
   verb.arguments_max = kAnyNumber;
   verb.run = Stage;
   return verb;

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/words.h"
+#include "scheduler/model/value/fingerprint.h"
 #include "scheduler/runtime/unique_fd.h"
 
 namespace muster::cli {
@@ -279,6 +280,25 @@ absl::Status CheckApart(const fs::path& from, const fs::path& to) {
 }
 
 }  // namespace
+
+absl::StatusOr<SourceState> StateOfTree(const std::string& from) {
+  const fs::path source = Plain(from);
+  CopiedTree tree;
+  ASSIGN_OR_RETURN(std::vector<Entry> entries, ListTree(source, &tree));
+  std::sort(entries.begin(), entries.end(),
+            [](const Entry& a, const Entry& b) { return a.path < b.path; });
+  Fingerprint print;
+  for (const Entry& entry : entries) {
+    print.Add(entry.path).Add(entry.mode);
+    if (S_ISREG(entry.mode)) {
+      print.Add(entry.size).Add(entry.times[1].tv_sec).Add(entry.times[1].tv_nsec);
+    } else if (S_ISLNK(entry.mode)) {
+      std::error_code error;
+      print.Add(fs::read_symlink(source / entry.path, error).string());
+    }
+  }
+  return SourceState{print.value(), tree.bytes};
+}
 
 absl::StatusOr<CopiedTree> CopyTree(const std::string& from, const std::string& to,
                                     const std::string& label, const TellBytes& tell) {

@@ -27,6 +27,16 @@ struct CopiedTree {
   std::vector<std::string> left_out = {};  // what is neither file, directory nor link
 };
 
+// By what it is known whether a source has changed since it was copied.
+struct SourceState {
+  std::uint64_t fingerprint = 0;  // of names, sizes and times of all files; contents are not read
+  std::uint64_t bytes = 0;        // of all files
+  friend bool operator==(const SourceState&, const SourceState&) = default;
+};
+
+// Of a file, or of all below a directory. An error names the path.
+absl::StatusOr<SourceState> StateOfTree(const std::string& from);
+
 // A directory `to` that exists keeps what else is in it. An error names the path.
 absl::StatusOr<CopiedTree> CopyTree(const std::string& from, const std::string& to,
                                     const std::string& label, const TellBytes& tell);

@@ -7,15 +7,18 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <functional>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "cli/page/text.h"
 #include "cli/request/program_path.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/words.h"
+#include "scheduler/model/value/fingerprint.h"
 #include "scheduler/runtime/process.h"
 #include "scheduler/runtime/unique_fd.h"
 
@@ -30,22 +33,12 @@ std::uint64_t NumberIn(const Json& object, const char* name) {
                                                                    : 0;
 }
 
-// Its log, line by line, until it ends.
-std::uint64_t FollowLog(const UniqueFd& log, const TellBytes& tell) {
-  std::uint64_t done = 0;
-  const auto take = [&](const std::string& text) {
-    const RcloneLine line = ReadRcloneLine(text);
-    if (line.says.has_value()) {
-      std::cerr << "rclone: " << Printable(*line.says) << std::endl;
-    } else {
-      done = line.done;
-      tell(line.done, line.total);
-    }
-  };
+// Of what it writes each line, until it ends.
+void ReadLines(const UniqueFd& from, const std::function<void(const std::string&)>& take) {
   std::string rest;
   std::array<char, 65536> buffer = {};
   for (;;) {
-    const ssize_t got = read(log.get(), buffer.data(), buffer.size());
+    const ssize_t got = read(from.get(), buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) {
       continue;
     }
@@ -61,10 +54,67 @@ std::uint64_t FollowLog(const UniqueFd& log, const TellBytes& tell) {
   if (!rest.empty()) {
     take(rest);
   }
+}
+
+std::uint64_t FollowLog(const UniqueFd& log, const TellBytes& tell) {
+  std::uint64_t done = 0;
+  ReadLines(log, [&](const std::string& text) {
+    const RcloneLine line = ReadRcloneLine(text);
+    if (line.says.has_value()) {
+      std::cerr << "rclone: " << Printable(*line.says) << std::endl;
+    } else {
+      done = line.done;
+      tell(line.done, line.total);
+    }
+  });
   return done;
 }
 
+absl::StatusOr<std::string> FindRclone(const std::string& what, const Environment& environment) {
+  const absl::StatusOr<std::string> program = FindProgram("rclone", ".", environment);
+  return program.ok()
+             ? program
+             : absl::NotFoundError(absl::StrCat(
+                   what,
+                   ": is copied by rclone, which is not installed on this machine: have it "
+                   "installed (apt-get install rclone)"));
+}
+
+absl::Status AwaitRclone(pid_t rclone, const std::string& what) {
+  int status = 0;
+  while (waitpid(rclone, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0
+             ? absl::OkStatus()
+             : absl::FailedPreconditionError(
+                   absl::StrCat(what, ": rclone ",
+                                WIFEXITED(status)
+                                    ? absl::StrCat("ended with the exit code ", WEXITSTATUS(status))
+                                    : absl::StrCat("was ended by signal ", WTERMSIG(status)),
+                                "; its lines above say why"));
+}
+
 }  // namespace
+
+absl::StatusOr<SourceState> StateOfList(const std::string& from, std::vector<std::string> files) {
+  if (files.empty()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(Quote(from), ": holds no files: nothing is there to be copied"));
+  }
+  std::sort(files.begin(), files.end());
+  SourceState state;
+  Fingerprint print;
+  for (const std::string& file : files) {
+    print.Add(file);
+    const std::size_t size = file.find('\t') + 1;
+    std::uint64_t bytes = 0;
+    if (absl::SimpleAtoi(file.substr(size, file.find('\t', size) - size), &bytes)) {
+      state.bytes += bytes;
+    }
+  }
+  state.fingerprint = print.value();
+  return state;
+}
 
 RcloneLine ReadRcloneLine(const std::string& line) {
   const Json object = Json::parse(line, nullptr, /*allow_exceptions=*/false);
@@ -90,13 +140,8 @@ RcloneLine ReadRcloneLine(const std::string& line) {
 
 absl::StatusOr<std::uint64_t> CopyByRclone(const std::string& from, const std::string& to,
                                            const Environment& environment, const TellBytes& tell) {
-  const absl::StatusOr<std::string> program = FindProgram("rclone", ".", environment);
-  if (!program.ok()) {
-    return absl::NotFoundError(
-        absl::StrCat(Quote(from), " to ", Quote(to),
-                     ": is copied by rclone, which is not installed on this machine: have it "
-                     "installed (apt-get install rclone)"));
-  }
+  ASSIGN_OR_RETURN(const std::string program,
+                   FindRclone(absl::StrCat(Quote(from), " to ", Quote(to)), environment));
   std::array<int, 2> ends = {-1, -1};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) {
     return absl::ErrnoToStatus(errno, "a pipe to rclone");
@@ -105,7 +150,7 @@ absl::StatusOr<std::uint64_t> CopyByRclone(const std::string& from, const std::s
   UniqueFd said(ends[1]);
   const UniqueFd nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
   SpawnRequest request;
-  request.program = *program;
+  request.program = program;
   request.arguments = {"rclone", "copyto", "--use-json-log", "--stats-log-level=NOTICE",
                        "--stats=1s"};
   if (const std::string rate = environment.Get("MUSTER_STAGING_RATE"); !rate.empty()) {
@@ -117,17 +162,39 @@ absl::StatusOr<std::uint64_t> CopyByRclone(const std::string& from, const std::s
   ASSIGN_OR_RETURN(const pid_t rclone, Spawn(request));
   said.reset();
   const std::uint64_t done = FollowLog(log, tell);
-  int status = 0;
-  while (waitpid(rclone, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        Quote(from), " to ", Quote(to), ": rclone ",
-        WIFEXITED(status) ? absl::StrCat("ended with the exit code ", WEXITSTATUS(status))
-                          : absl::StrCat("was ended by signal ", WTERMSIG(status)),
-        "; its lines above say why"));
-  }
+  RETURN_IF_ERROR(AwaitRclone(rclone, absl::StrCat(Quote(from), " to ", Quote(to))));
   return done;
+}
+
+absl::StatusOr<SourceState> StateByRclone(const std::string& from, const Environment& environment) {
+  ASSIGN_OR_RETURN(const std::string program, FindRclone(Quote(from), environment));
+  std::array<int, 2> ends = {-1, -1};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) {
+    return absl::ErrnoToStatus(errno, "a pipe to rclone");
+  }
+  const UniqueFd list(ends[0]);
+  UniqueFd listed(ends[1]);
+  const UniqueFd nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  SpawnRequest request;
+  request.program = program;
+  request.arguments = {"rclone",
+                       "lsf",
+                       "--recursive",
+                       "--files-only",
+                       "--format=tsp",
+                       "--separator=\t",
+                       "--use-server-modtime",
+                       "--",
+                       from};
+  request.environment = environment.entries();
+  request.fds = {
+      {nothing.get(), STDIN_FILENO}, {listed.get(), STDOUT_FILENO}, {STDERR_FILENO, STDERR_FILENO}};
+  ASSIGN_OR_RETURN(const pid_t rclone, Spawn(request));
+  listed.reset();
+  std::vector<std::string> files;
+  ReadLines(list, [&files](const std::string& line) { files.push_back(line); });
+  RETURN_IF_ERROR(AwaitRclone(rclone, Quote(from)));
+  return StateOfList(from, std::move(files));
 }
 
 }  // namespace muster::cli

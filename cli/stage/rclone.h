@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "cli/frame/environment.h"
@@ -21,6 +22,13 @@ struct RcloneLine {
   std::optional<std::string> says;  // none: it says how far it is
 };
 RcloneLine ReadRcloneLine(const std::string& line);
+
+// What a store's list says: of each file a line, TIME, SIZE and PATH with tabs between them.
+absl::StatusOr<SourceState> StateOfList(const std::string& from, std::vector<std::string> files);
+
+// Of a file, or of all below a directory, by the store's list. What rclone says goes to standard
+// error. NotFound: there is no rclone here.
+absl::StatusOr<SourceState> StateByRclone(const std::string& from, const Environment& environment);
 
 // A file, or all of a directory; how many bytes were copied. What rclone says goes to standard
 // error. NotFound: there is no rclone here.

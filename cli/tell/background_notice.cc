@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cli/connect/own_command.h"
 #include "cli/controller/controller.h"
 #include "cli/controller/job_watch.h"
+#include "cli/frame/own_command.h"
 #include "cli/parse/selector.h"
 #include "cli/tell/desktop.h"
 #include "cli/tell/notice_text.h"

@@ -21,6 +21,7 @@
 #include "daemon/client/views/detail_views.h"
 #include "daemon/client/views/sight.h"
 #include "daemon/controller/views.h"
+#include "scheduler/base/contains.h"
 #include "scheduler/base/status.h"
 #include "scheduler/core/explain/counterfactual.h"
 #include "scheduler/core/explain/elastic_text.h"
@@ -28,7 +29,9 @@
 #include "scheduler/core/explain/slower_runs.h"
 #include "scheduler/core/place/worth/placement_quality.h"
 #include "scheduler/core/plan/snapshot_builder.h"
+#include "scheduler/core/state/tables/attempt.h"
 #include "scheduler/model/job/job_state.h"
+#include "scheduler/model/plan/node_data.h"
 #include "scheduler/model/value/job_text.h"
 #include "scheduler/model/value/output_pattern.h"
 #include "scheduler/model/value/program_record.h"
@@ -151,6 +154,26 @@ void AddProgram(JobStore& store, bool with_script, JobDetail& detail) {
       lives ? IntervalText(program->environment, detail.checkpoint_interval) : "";
 }
 
+// Whether the node was found to have the job's copies of data, or is thought to.
+std::string DataOn(const core::ClusterState& state, const Job& job, NodeId node) {
+  const std::size_t wanted = job.spec->node_data.size();
+  if (wanted == 0) {
+    return "";
+  }
+  const NodeRun& run = job.attempt->runs[*core::RunOn(*job.attempt, node)];
+  std::size_t kept = run.data.found;
+  if (run.phase == RunPhase::kOrdered) {
+    const Node* const known = state.FindNode(node);
+    kept = static_cast<std::size_t>(std::count_if(
+        job.spec->node_data.begin(), job.spec->node_data.end(), [&](const std::string& source) {
+          return known != nullptr && Contains(known->kept, MarkOfData(job.spec->user.uid, source));
+        }));
+  }
+  return kept == wanted ? ", kept its data"
+         : kept == 0    ? ", its data are copied there"
+                        : absl::StrCat(", kept ", kept, " of its ", wanted, " sources of data");
+}
+
 // Why the job is where it is. REQUIRES: it has an attempt.
 Explanation ExplainPlacement(const StateView& state_view, const Job& job) {
   Explanation explanation;
@@ -162,18 +185,21 @@ Explanation ExplainPlacement(const StateView& state_view, const Job& job) {
                   job.spec->request.tasks,
                   job.spec->request.tasks == 1 ? " task: " : " tasks: ", allocation.nodes.size(),
                   " of ", state_view.state().nodes().size(),
-                  "; among those with room, the tightest");
+                  "; among those with room, the tightest",
+                  MarksOf(*job.spec).empty() ? ""
+                                             : ", and of equal ones those that keep most of its "
+                                               "image and data");
   if (job.spec->elastic) {
     absl::StrAppend(
         &explanation.summary, "; elastic, ",
         core::ElasticText(job, core::FindResize(state_view.plan().get(), job), state_view.now()));
   }
   for (const NodeAllocation& part : allocation.nodes) {
-    explanation.nodes.push_back(
-        NodeAnswer{part.name, true,
-                   absl::StrCat(part.ranks.size(), part.ranks.size() == 1 ? " task" : " tasks",
-                                " on cpus ", part.cpus.ToList(), ", memory nodes ",
-                                part.mem_nodes.ToList(), ", ", part.gpus.size(), " GPUs")});
+    explanation.nodes.push_back(NodeAnswer{
+        part.name, true,
+        absl::StrCat(part.ranks.size(), part.ranks.size() == 1 ? " task" : " tasks", " on cpus ",
+                     part.cpus.ToList(), ", memory nodes ", part.mem_nodes.ToList(), ", ",
+                     part.gpus.size(), " GPUs", DataOn(state_view.state(), job, part.node))});
   }
   return explanation;
 }
@@ -316,6 +342,7 @@ void Complete(const Backend& backend, const Call<ShowJob>& call, const ShowJob& 
   detail.container.reset();
   detail.recorded.clear();  // addresses of mail and webhooks among them, which may be secrets
   detail.record.clear();
+  detail.node_data.clear();
 }
 
 // Without what a caller is not shown of jobs that have ended.

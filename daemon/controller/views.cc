@@ -6,6 +6,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "scheduler/base/text/host_list.h"
+#include "scheduler/base/text/size_text.h"
 #include "scheduler/base/text/time_text.h"
 #include "scheduler/core/handle/nodes/health_handlers.h"
 #include "scheduler/core/state/job_group.h"
@@ -216,6 +218,41 @@ ReasonView SuspendedReason(const Job& job, const Reason* reason) {
                     false};
 }
 
+// Before the first process of a job with data each of its nodes has a copy.
+ReasonView BringingReason(const Job& job) {
+  std::vector<std::string> nodes;
+  const Attempt& attempt = *job.attempt;
+  for (std::size_t i = 0; i < attempt.runs.size(); ++i) {
+    if (attempt.runs[i].phase == RunPhase::kOrdered) {
+      nodes.push_back(attempt.allocation.nodes[i].name);
+    }
+  }
+  return {"Staging", absl::StrCat("its data are brought to ", CompressHostlist(nodes)), false};
+}
+
+// "found on n1, copied to n2 (4 GiB)"; "" where it has none, or no node has said so.
+std::string DataText(const Attempt& attempt) {
+  std::vector<std::string> found;
+  std::vector<std::string> copied;
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < attempt.runs.size(); ++i) {
+    const DataBrought& data = attempt.runs[i].data;
+    if (data.found + data.made > 0) {
+      (data.made == 0 ? found : copied).push_back(attempt.allocation.nodes[i].name);
+    }
+    bytes += data.bytes;
+  }
+  std::vector<std::string> parts;
+  if (!found.empty()) {
+    parts.push_back(absl::StrCat("found on ", CompressHostlist(found)));
+  }
+  if (!copied.empty()) {
+    parts.push_back(
+        absl::StrCat("copied to ", CompressHostlist(copied), " (", BytesText(bytes), ")"));
+  }
+  return absl::StrJoin(parts, ", ");
+}
+
 }  // namespace
 
 JobView ViewOf(const Job& job, const Reason* reason) {
@@ -262,6 +299,9 @@ JobView ViewOf(const Job& job, const Reason* reason) {
   }
   if (IsSuspended(job.state)) {
     view.reason = SuspendedReason(job, reason);
+  }
+  if (IsStarting(job.state) && !spec.node_data.empty()) {
+    view.reason = BringingReason(job);
   }
   if (job.attempt.has_value()) {
     view.start_time = job.attempt->started;
@@ -324,6 +364,7 @@ AttemptView ViewOf(const core::ClusterState& state, const Job& job, Time end) {
       view.ranks.push_back(ViewOf(node, part, binding));
     }
   }
+  view.data = DataText(attempt);
   view.checkpoints = core::CheckpointsOf(attempt);
   view.lost = end == kNoTime ? Duration(0) : core::LostWork(job, end);
   const NodeRun& first = attempt.runs.front();
@@ -364,6 +405,7 @@ void AddAsked(const JobSpec& spec, JobDetail& detail) {
   detail.gres = ToText(spec.request.gres);
   detail.every = spec.every;
   detail.record = spec.record;
+  detail.node_data = spec.node_data;
   if (spec.container.given()) {
     detail.container = ViewOf(spec.container);
   }

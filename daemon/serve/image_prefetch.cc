@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kPrefetchComponent = "prefetch";
 
 bool Keeps(const Node& node, std::uint64_t mark) {
-  return std::find(node.images.begin(), node.images.end(), mark) != node.images.end();
+  return std::find(node.kept.begin(), node.kept.end(), mark) != node.kept.end();
 }
 
 }  // namespace

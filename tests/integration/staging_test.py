@@ -3,9 +3,11 @@
 import json
 import os
 import shutil
+import signal
+import subprocess
 import unittest
 
-from cluster import Cluster, ClusterTest, read_file, wait_until
+from cluster import PATIENCE, Cluster, ClusterTest, program, read_file, wait_until
 
 
 class StagingTest(ClusterTest):
@@ -114,6 +116,75 @@ class StagingTest(ClusterTest):
         self.assertEqual(self.state_of(alone["stage_in"]), "CANCELLED")
         self.must("cancel", held)
 
+    def test_commands_that_wait_for_their_job_wait_for_its_files(self):
+        self.write("data", "hello")
+        self.assertEqual(self.must("run", "--stage-in", "data:./in", "cat", "in"), "hello")
+        self.assertEqual(self.must("alloc", "--stage-in", "data:$HOUSE/in2", "cat", "in2",
+                                   environment={"HOUSE": self.place}), "hello")
+        self.must("run", "--stage-out", "made:./kept", "sh", "-c", "echo 5 >made")
+        wait_until(lambda: os.path.exists(self.path("kept")), lambda: self.cluster.history())
+        self.assertEqual(read_file(self.path("kept")), b"5\n")
+        for verb in ("run", "alloc"):
+            done = self.muster(verb, "--stage-in", "none:./in3", "touch", "ran")
+            self.assertNotEqual(done.returncode, 0, verb)
+        self.assertFalse(os.path.exists(self.path("ran")))
+        self.assertEqual(self.cluster.queue(), {})
+
+    def test_a_step_has_no_files_of_its_own(self):
+        job = self.submit("--wrap", f"{program('muster')} run --stage-in a:/b true")
+        self.assertEqual(self.state_of(job), "FAILED")
+        self.assertIn("--stage-in: is of a job", self.must("logs", job))
+
+    def test_lines_of_a_batch_are_staged_and_answered_in_their_order(self):
+        self.write("data", "x")
+        self.write("batch", "--wrap 'echo a'\n--stage-in data:./in --wrap 'cp in out'\n--stage-in a --wrap true\n")
+        done = self.muster("submit", "--parsable", "--batch", "batch")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("batch:3: --stage-in", done.stderr)
+        self.write("batch", "--wrap 'echo a'\n--stage-in data:./in --wrap 'cp in out'\n--wrap 'echo b'\n")
+        first, copied, last = map(int, self.must("submit", "--parsable", "--batch", "batch").split())
+        self.assertEqual([self.state_of(job) for job in (first, copied, last)], ["COMPLETED"] * 3)
+        self.assertLess(first, copied)
+        self.assertLess(copied, last)
+        self.assertEqual(read_file(self.path("out")), b"x")
+
+    def test_who_runs_again_has_its_files_copied_again(self):
+        self.write("data", "old")
+        jobs = self.staged("--stage-in", "data:./in", "--stage-out", "out:./kept", "--wrap", "cp in out")
+        self.assertEqual(self.state_of(jobs["stage_out"]), "COMPLETED")
+        for again in (("rerun", "--parsable", jobs["job"]), ("submit", "--parsable", "--like", jobs["job"])):
+            self.write("data", "new " + again[0])
+            self.assertEqual(self.state_of(int(self.must(*again))), "COMPLETED")
+            wait_until(lambda: self.cluster.queue() == {}, self.cluster.queue)
+            self.assertEqual(read_file(self.path("kept")).decode(), "new " + again[0])
+
+    def test_slurms_commands_stage_by_options_and_directives(self):
+        names = os.path.join(self.cluster.root, "names")
+        self.must("slurm", "install", names)
+        environment = {**self.cluster.environment, "MUSTER_CONTROLLER": self.cluster.address}
+        self.write("data", "x")
+        self.write("job.sh", "#!/bin/sh\n#MUSTER --stage-out=out:./kept\n#SBATCH --stage-in=data:./in\ncat in in2 >out\n")
+        for words, ends in ((("sbatch", "--wait", "--stage-in", "data:./in2", "job.sh"), 0),
+                            (("srun", "--stage-in", "data:./in3", "cat", "in3"), 0),
+                            (("salloc", "--quiet", "--stage-in=data:./in4", "cat", "in4"), 0),
+                            (("sbatch", "--stage-in", "data", "job.sh"), 1)):
+            done = subprocess.run([os.path.join(names, words[0]), *words[1:]], cwd=self.place, env=environment,
+                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE, check=False)
+            self.assertEqual(done.returncode, ends, (words, done.stderr))
+        self.assertIn("--stage-in", done.stderr)
+        self.assertEqual(read_file(self.path("kept")), b"xx")
+
+    def test_interrupting_who_waits_takes_the_copies_along(self):
+        held = self.submit("-H", "--wrap", "true")
+        waits = subprocess.Popen(self.cluster.command("run", "-d", f"afterok:{held}", "--stage-in", "a:./b", "true"),
+                                 cwd=self.place, env=self.cluster.environment, stdin=subprocess.DEVNULL,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_until(lambda: len(self.cluster.queue()) == 3, self.cluster.queue)
+        waits.send_signal(signal.SIGINT)
+        waits.wait(PATIENCE)
+        wait_until(lambda: list(self.cluster.queue()) == [held], self.cluster.queue)
+        self.must("cancel", held)
+
     def test_one_that_is_refused_leaves_nothing(self):
         done = self.muster("submit", "--stage-in", "a:./b", "-d", "afterok:999999", "--wrap", "true")
         self.assertEqual(done.returncode, 1)
@@ -129,7 +200,8 @@ class StagingTest(ClusterTest):
                 (("submit", "--stage-in", "a:b", "--wrap", "true"), 'use SRC:/PATH, SRC:./PATH or SRC:~/PATH'),
                 (("submit", "--stage-out", "a", "--wrap", "true"), "use PATH:/PATH, PATH:./PATH or PATH:REMOTE:PATH"),
                 (("submit", "--every", "1h", "--stage-in", "a:/b", "--wrap", "true"), "--every runs again"),
-                (("run", "--stage-in", "a:/b", "true"), "--stage-in"),
+                (("run", "--stage-in", "a:b", "true"), 'use SRC:/PATH, SRC:./PATH or SRC:~/PATH'),
+                (("service", "start", "web", "--stage-in", "a:/b", "web.sh"), "stage-in"),
                 (("stage", "a", "b", "c"), '"c": has no destination')):
             done = self.muster(*words)
             self.assertEqual(done.returncode, 2, done)

@@ -181,11 +181,11 @@ constexpr RoomRow kRows[] = {
     {"cli", "estimate", "controller/query frame page parse parse/request"},
     {"cli", "images", "controller frame page request request/container"},
     {"cli", "jobs",
-     "connect controller controller/query controller/streams frame images jobs/submit page parse "
+     "controller controller/query controller/streams frame images jobs/submit page parse "
      "parse/request request request/nodes sheet sheet/timeline stage tell"},
     {"cli", "jobs/submit", "controller frame page parse parse/request request"},
     {"cli", "kernel", "controller frame page parse picture"},
-    {"cli", "links", "connect controller frame kernel page parse"},
+    {"cli", "links", "controller frame kernel page parse"},
     {"cli", "live", "controller controller/query frame page parse"},
     {"cli", "manual", "frame"},
     {"cli", "moving", "frame"},
@@ -197,7 +197,8 @@ constexpr RoomRow kRows[] = {
     {"cli", "request", "frame parse parse/request request/container request/record"},
     {"cli", "request/nodes", "controller request"},
     {"cli", "run",
-     "controller controller/query frame images page parse parse/request request request/nodes "
+     "controller controller/query frame images jobs/submit page parse parse/request request "
+     "request/nodes "
      "run/stream"},
     {"cli", "run/stream", "frame"},
     {"cli", "scale", "controller frame page parse picture request run"},
@@ -234,7 +235,7 @@ constexpr RoomRow kRows[] = {
      "controller controller/query frame images jobs/submit page parse request request/nodes run "
      "slurm/frame"},
     {"cli", "stage", "controller controller/query frame page parse/request request"},
-    {"cli", "tell", "connect controller controller/query frame page parse request"},
+    {"cli", "tell", "controller controller/query frame page parse request"},
     {"cli", "up", "controller frame parse parse/request slurm/links"},
     {"cli", "tune", "controller frame page simulate"},
     {"cli", "whatif", "controller frame page simulate"},

@@ -49,4 +49,28 @@ absl::StatusOr<ContainerMade> DecodeContainerMade(std::string_view bytes) {
   return made;
 }
 
+std::string EncodeDataOrder(const DataOrder& order) {
+  std::string bytes;
+  convert::WriteMessage<wire::DataOrder>(order, &bytes);
+  return bytes;
+}
+
+absl::StatusOr<DataOrder> DecodeDataOrder(std::string_view bytes) {
+  DataOrder order;
+  RETURN_IF_ERROR(convert::ReadMessage<wire::DataOrder>(bytes, &order));
+  return order;
+}
+
+std::string EncodeDataAnswer(const DataAnswer& answer) {
+  std::string bytes;
+  convert::WriteMessage<wire::DataAnswer>(answer, &bytes);
+  return bytes;
+}
+
+absl::StatusOr<DataAnswer> DecodeDataAnswer(std::string_view bytes) {
+  DataAnswer answer;
+  RETURN_IF_ERROR(convert::ReadMessage<wire::DataAnswer>(bytes, &answer));
+  return answer;
+}
+
 }  // namespace muster::agent

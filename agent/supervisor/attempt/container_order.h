@@ -1,7 +1,7 @@
 #pragma once
 
 // What a supervisor asks of `muster-container`, the program that makes a container, or saves one,
-// as the job's user, and what that answers.
+// or has copies of data on the node, as the job's user, and what that answers.
 //
 // The order comes as a memory file on standard input; the answer is a packet on descriptor 3, a
 // ContainerMade, which carries descriptors: of the container's user namespace, of its mount
@@ -17,6 +17,7 @@
 
 #include "absl/status/statusor.h"
 #include "scheduler/model/job/container.h"
+#include "scheduler/model/job/report.h"
 #include "scheduler/model/value/fields.h"
 
 namespace muster::agent {
@@ -125,6 +126,44 @@ struct ContainerOrder {
   friend bool operator==(const ContainerOrder&, const ContainerOrder&) = default;
 };
 
+// What a node has for copies of data, which it keeps for jobs of the same user.
+struct StagingSettings {
+  std::string cache;       // the directory of users' directories, which are called by their numbers
+  std::uint64_t size = 0;  // bytes of each user's copies that are kept
+  std::string program = {};  // the path of `muster`, which copies; empty: no copies are made here
+  static constexpr auto Fields(auto list) {
+    return list(Field{"cache", &StagingSettings::cache}, Field{"size", &StagingSettings::size},
+                Field{"program", &StagingSettings::program});
+  }
+  friend bool operator==(const StagingSettings&, const StagingSettings&) = default;
+};
+
+struct DataOrder {
+  StagingSettings settings;
+  std::string attempt;               // its name: "7.1"
+  std::vector<std::string> sources;  // JobSpec::node_data
+  static constexpr auto Fields(auto list) {
+    return list(Field{"settings", &DataOrder::settings}, Field{"attempt", &DataOrder::attempt},
+                Field{"sources", &DataOrder::sources});
+  }
+  friend bool operator==(const DataOrder&, const DataOrder&) = default;
+};
+
+// With it come descriptors of locks, which keep the copies while they are open.
+struct DataAnswer {
+  std::string error;       // one line; empty: all are there
+  std::string place = {};  // the directory in which the job finds them by their names
+  DataBrought brought = {};
+  static constexpr auto Fields(auto list) {
+    return list(Field{"error", &DataAnswer::error}, Field{"place", &DataAnswer::place},
+                Field{"brought", &DataAnswer::brought});
+  }
+  friend bool operator==(const DataAnswer&, const DataAnswer&) = default;
+};
+
+// The argument with which `muster-container` takes a DataOrder in the place of a ContainerOrder.
+inline constexpr const char* kBringVerb = "bring";
+
 // The program that makes containers, of the supervisor whose program is `ours`; empty: it is not
 // installed.
 std::string FindContainerProgram(const std::string& ours);
@@ -134,5 +173,9 @@ absl::StatusOr<ContainerOrder> DecodeContainerOrder(std::string_view bytes);
 std::string EncodeImageWanted(const ImageWanted& wanted);
 std::string EncodeContainerMade(const ContainerMade& made);
 absl::StatusOr<ContainerMade> DecodeContainerMade(std::string_view bytes);
+std::string EncodeDataOrder(const DataOrder& order);
+absl::StatusOr<DataOrder> DecodeDataOrder(std::string_view bytes);
+std::string EncodeDataAnswer(const DataAnswer& answer);
+absl::StatusOr<DataAnswer> DecodeDataAnswer(std::string_view bytes);
 
 }  // namespace muster::agent

@@ -38,6 +38,7 @@ struct SupervisorOrder {
   std::int64_t lease_until_ms = 0;
   ContainerSettings containers = {};  // for jobs in containers
   NetworkClasses network = {};        // the node's
+  StagingSettings staging = {};       // for copies of data
   // What the supervisor knows by itself, and no file holds: paths, empty where there is none.
   std::string checkpoint_hints;
   std::string checkpoint_progress;
@@ -46,6 +47,7 @@ struct SupervisorOrder {
   std::string hostfile;
   std::string progress_file;  // that the job may touch
   std::string report_socket;  // on which its programs say how they get on
+  std::string staged;         // in which the job finds its copies of data
 
   // The directory of the MPS through which the job shares GPUs; empty: it shares none, or by turns.
   [[nodiscard]] std::string SharedThrough() const {
@@ -66,7 +68,7 @@ struct SupervisorOrder {
         Field{"lease_until", &SupervisorOrder::lease_until_ms},
         Field{"pmix_patterns", &SupervisorOrder::pmix_patterns},
         Field{"containers", &SupervisorOrder::containers},
-        Field{"network", &SupervisorOrder::network});
+        Field{"network", &SupervisorOrder::network}, Field{"staging", &SupervisorOrder::staging});
   }
 };
 

@@ -1,40 +1,25 @@
 #include "agent/supervisor/container/attempt_containers.h"
 
-#include <fcntl.h>
 #include <sys/epoll.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <system_error>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "agent/supervisor/attempt/journal.h"
+#include "agent/supervisor/container/attempt_data.h"
+#include "agent/supervisor/container/container_call.h"
 #include "agent/supervisor/container/job_devices.h"
 #include "agent/supervisor/mpirun/host_file.h"
 #include "agent/supervisor/user_space/users_directory.h"
 #include "scheduler/base/status.h"
 #include "scheduler/model/value/fetch_variables.h"
-#include "scheduler/runtime/passed_descriptors.h"
 
 namespace muster::agent {
 namespace {
-
-absl::StatusOr<UniqueFd> InMemory(const std::string& bytes) {
-  UniqueFd fd(memfd_create("container", MFD_CLOEXEC));
-  if (!fd.valid() ||
-      write(fd.get(), bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size()) ||
-      lseek(fd.get(), 0, SEEK_SET) != 0) {
-    return absl::ErrnoToStatus(errno, "cannot write a memory file");
-  }
-  return fd;
-}
 
 // What the job has of this node.
 const NodeAllocation& OwnPart(const SupervisorOrder& order) {
@@ -50,22 +35,7 @@ std::string OwnPath() {
   return std::filesystem::read_symlink("/proc/self/exe", unknown).string();
 }
 
-struct Received {
-  std::string bytes;
-  std::vector<UniqueFd> descriptors;
-};
-
-// The program's one packet; without bytes: it has ended without a word.
-Received Receive(int socket) {
-  Received received;
-  received.bytes.resize(kContainerAnswerBytesMax);
-  ReceivedMessage message = ReceiveWithDescriptors(socket, received.bytes);
-  received.bytes.resize(message.size > 0 ? static_cast<std::size_t>(message.size) : 0);
-  received.descriptors = std::move(message.descriptors);
-  return received;
-}
-
-absl::StatusOr<ContainerMade> FactsIn(const Received& received) {
+absl::StatusOr<ContainerMade> FactsIn(const ContainerAnswer& received) {
   if (received.bytes.empty()) {
     return absl::AbortedError("the process that makes the container was ended");
   }
@@ -74,7 +44,7 @@ absl::StatusOr<ContainerMade> FactsIn(const Received& received) {
 
 absl::StatusOr<std::unique_ptr<Container>> ContainerIn(const ContainerSpec& spec,
                                                        absl::StatusOr<ContainerMade> facts,
-                                                       Received received) {
+                                                       ContainerAnswer received) {
   RETURN_IF_ERROR(facts.status());
   auto made = std::make_unique<Container>();
   made->facts = *std::move(facts);
@@ -198,6 +168,9 @@ absl::StatusOr<ContainerOrder> AttemptContainers::OrderOf(const ContainerSpec& s
   if (const std::string mps = order_.SharedThrough(); !mps.empty()) {
     wanted.shared.push_back(mps);
   }
+  if (!order_.staged.empty()) {
+    wanted.shared.push_back(CacheOfStaged(order_.staged));
+  }
   wanted.gpus = GpusOf(order_.machine, part);
   std::vector<std::uint32_t> positions;
   for (const GpuGrant& grant : part.gpus) {
@@ -208,33 +181,15 @@ absl::StatusOr<ContainerOrder> AttemptContainers::OrderOf(const ContainerSpec& s
   return wanted;
 }
 
-// Starts the program with that order; its answer comes by the socket.
 absl::StatusOr<UniqueFd> AttemptContainers::Ask(const ContainerOrder& order, UniqueFd* said) const {
-  ASSIGN_OR_RETURN(const UniqueFd input, InMemory(EncodeContainerOrder(order)));
-  const UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
-  std::array<int, 2> ends{-1, -1};
-  if (!null.valid() || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    return absl::ErrnoToStatus(errno, "cannot make a socket");
-  }
-  UniqueFd ours(ends[0]);
-  const UniqueFd theirs(ends[1]);
-  LaunchRequest request;
-  request.programs = {program_};
-  request.arguments = {program_};
-  request.environment = FetchEnvironment(order_.launch.program.environment);
-  request.work_dir = "/";
-  request.standard_input = input.get();
-  request.standard_output = null.get();
-  request.standard_error = null.get();
-  request.channel = theirs.get();
-  request.cgroup = cgroup_ == nullptr ? -1 : cgroup_->procs();
-  request.cgroup_directory = cgroup_ == nullptr ? -1 : cgroup_->directory_fd();
-  request.mounts = mounts_;
-  request.user = user_;
-  // Whether it runs, its answer says: an exec that fails closes the channel.
-  ASSIGN_OR_RETURN(LaunchedChild child, Launch(request));
-  *said = std::move(child.said);
-  return ours;
+  return CallContainerProgram({.program = program_,
+                               .arguments = {},
+                               .environment = FetchEnvironment(order_.launch.program.environment),
+                               .order = EncodeContainerOrder(order),
+                               .user = user_,
+                               .cgroup = cgroup_,
+                               .mounts = mounts_},
+                              said);
 }
 
 absl::Status AttemptContainers::Begin(Making* making) {
@@ -243,7 +198,7 @@ absl::Status AttemptContainers::Begin(Making* making) {
   ASSIGN_OR_RETURN(UniqueFd ours, Ask(wanted, &making->said));
   log_.Info("container", absl::StrCat("making one of ", making->spec.image));
   return making->Watch(std::move(ours), [this, making] {
-    Received received = Receive(making->socket.get());
+    ContainerAnswer received = TakeAnswer(making->socket);
     absl::StatusOr<ContainerMade> facts = FactsIn(received);
     if (facts.ok() && !facts->wanted.digest.empty()) {
       // Where nobody hears it, the program fetches the image after a while.
@@ -298,7 +253,7 @@ absl::Status AttemptContainers::BeginSave(const Container& container, Saving* sa
   ASSIGN_OR_RETURN(UniqueFd ours, Ask(wanted, &saving->said));
   log_.Info("container", absl::StrCat("saving it to ", container.spec.save));
   return saving->Watch(std::move(ours), [this, saving] {
-    const Received received = Receive(saving->socket.get());
+    const ContainerAnswer received = TakeAnswer(saving->socket);
     const absl::StatusOr<ContainerMade> answer = DecodeContainerMade(received.bytes);
     Saved(saving, received.bytes.empty()
                       ? absl::AbortedError("--container-save: the process that saves was ended")

@@ -1,5 +1,6 @@
 // muster-container: makes a container for a supervisor, or saves one, as the job's user; see
 // agent/supervisor/attempt/container_order.h. Exit status: 0 it answered, 1 it could not.
+// muster-container bring: has copies of data for a job, likewise.
 // muster-container fetch IMAGE CACHE BYTES SECONDS [shared|shared-here]: has a process of its own
 // fetch the image, and does not wait for it. muster-container give image|kept|fetch|alone
 // DIGEST CACHE ADDRESS...: has one give it to another node, or say that none comes.
@@ -23,6 +24,7 @@
 #include "agent/supervisor/attempt/container_order.h"
 #include "agent/supervisor/image/container_make.h"
 #include "agent/supervisor/image/container_save.h"
+#include "agent/supervisor/image/data_copies.h"
 #include "agent/supervisor/image/image_fetch.h"
 #include "agent/supervisor/image/layout/image_give.h"
 #include "scheduler/base/utf8.h"
@@ -58,10 +60,14 @@ bool Answer(const ContainerMade& facts, const std::vector<int>& descriptors) {
   return muster::SendWithDescriptors(muster::agent::kContainerChannel, bytes, descriptors);
 }
 
-bool Refuse(const absl::Status& why) {
+std::string Words(const absl::Status& why) {
   constexpr std::size_t kWordsMax = 4096;
+  return muster::EscapeControl(std::string(why.message()).substr(0, kWordsMax));
+}
+
+bool Refuse(const absl::Status& why) {
   ContainerMade facts;
-  facts.error = muster::EscapeControl(std::string(why.message()).substr(0, kWordsMax));
+  facts.error = Words(why);
   facts.again = absl::IsUnavailable(why);
   return Answer(facts, {});
 }
@@ -94,6 +100,26 @@ bool Work(const std::vector<std::string>& environment) {
     descriptors.push_back(lock.get());
   }
   return Answer(made->facts, descriptors);
+}
+
+bool Bring(const std::vector<std::string>& environment) {
+  muster::agent::DataAnswer answer;
+  std::vector<int> descriptors;
+  const absl::StatusOr<muster::agent::DataOrder> order =
+      muster::agent::DecodeDataOrder(ReadInput());
+  const absl::StatusOr<muster::agent::DataCopies> copies =
+      order.ok() ? muster::agent::BringCopies(*order, environment)
+                 : absl::InternalError("the order cannot be read");
+  if (copies.ok()) {
+    answer = copies->facts;
+    for (const muster::UniqueFd& lock : copies->locks) {
+      descriptors.push_back(lock.get());
+    }
+  } else {
+    answer.error = Words(copies.status());
+  }
+  return muster::SendWithDescriptors(muster::agent::kContainerChannel,
+                                     muster::agent::EncodeDataAnswer(answer), descriptors);
 }
 
 // Within which a fetch has to know that it wants to ask other nodes: the agent waits no longer.
@@ -198,6 +224,9 @@ int main(int argc, char** argv) {
   }
   if (verb == "give") {
     return GiveAside(words, environment);
+  }
+  if (verb == muster::agent::kBringVerb) {
+    return Bring(environment) ? 0 : 1;
   }
   return Work(environment) ? 0 : 1;
 }

@@ -265,6 +265,9 @@ void SetIdentity(const SupervisorOrder& order, Variables* variables) {
   if (launch.spec.container.given()) {
     variables->Set("MUSTER_JOB_CONTAINER", launch.spec.container.image);
   }
+  if (!order.staged.empty()) {
+    variables->Set("MUSTER_STAGED", order.staged);
+  }
   SetSubmission(launch.program, variables);
   variables->Set("MUSTER_CONTROLLER", order.controller);
   variables->Set("MUSTER_NODE_NAME", order.node_name);

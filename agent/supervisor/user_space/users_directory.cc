@@ -23,8 +23,8 @@ absl::Status MakeUsersDirectory(const std::string& directory, const JobUser* use
       lstat(directory.c_str(), &top) != 0 || !S_ISDIR(top.st_mode) || top.st_uid != geteuid() ||
       (top.st_mode & 022) != 0) {
     return absl::FailedPreconditionError(
-        absl::StrCat("the cache of images ", directory,
-                     " is no directory of root's alone: see [containers] cache"));
+        absl::StrCat("the cache ", directory,
+                     " is no directory of root's alone: see cache in [containers] or [staging]"));
   }
   LetPass(directory);
   if (mkdir(path.c_str(), 0700) != 0) {

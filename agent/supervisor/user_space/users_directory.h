@@ -1,6 +1,6 @@
 #pragma once
 
-// A user's own directory below one that is the agent's: where images are kept.
+// A user's own directory below one that is the agent's: where images and copies of data are kept.
 //
 // Invariant: root makes the directory and does nothing in it.
 

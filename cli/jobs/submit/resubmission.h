@@ -4,7 +4,8 @@
 //
 // Pure. Invariants: the request asks for what the job was submitted with, of an
 // array for the chosen elements alone; what belonged to the first time (dependencies on other jobs,
-// a begin or a deadline that is past, its being held) is left out.
+// a begin or a deadline that is past, its being held) is left out; the copies that it was
+// submitted with are asked for again.
 
 #include <cstdint>
 #include <map>

@@ -1,6 +1,9 @@
 #include "cli/jobs/submit/staged_submission.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <iostream>
 #include <optional>
 #include <set>
 #include <utility>
@@ -8,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "cli/frame/own_command.h"
 #include "cli/page/shell_words.h"
 #include "cli/parse/request/dependency.h"
 #include "cli/request/request.h"
@@ -26,6 +30,13 @@ std::string NameOf(const char* what, const std::string& job) {
   return name.size() <= kStageNameMax ? name : what;
 }
 
+// The muster that the nodes run; Slurm's commands are in a program beside it.
+absl::StatusOr<std::string> CopyingProgram() {
+  ASSIGN_OR_RETURN(const std::string self, OwnProgram());
+  const std::string folder = self.substr(0, self.rfind('/') + 1);
+  return self == folder + "muster-slurm" ? folder + "muster" : self;
+}
+
 // What both have of the job: whose account pays, where it runs, and the environment, in which
 // rclone finds its configuration.
 JobRequest CopyJob(const JobRequest& request, const char* what, std::vector<std::string> command,
@@ -38,7 +49,8 @@ JobRequest CopyJob(const JobRequest& request, const char* what, std::vector<std:
   copy.spec.request.memory_per_node = kStageMemory;
   copy.spec.requeue = Choice::kYes;  // it takes up its work where it was
   copy.program.work_dir = request.program.work_dir;
-  copy.program.environment = request.program.environment;
+  copy.program.environment =
+      request.copy_environment.empty() ? request.program.environment : request.copy_environment;
   copy.program.umask = request.program.umask;
   command.emplace_back("--");
   for (const StagePair& pair : pairs) {
@@ -53,7 +65,7 @@ JobRequest CopyJob(const JobRequest& request, const char* what, std::vector<std:
 // Held until the others were taken. It waits for what the job waits for: what others make is not
 // there before they have ended.
 JobRequest StageInOf(const JobRequest& request, const std::string& program) {
-  JobRequest copy = CopyJob(request, kStageIn, {program, "stage"}, request.stage_in);
+  JobRequest copy = CopyJob(request, kStageIn, {program, "stage"}, request.program.stage_in);
   copy.spec.comment = absl::StrCat("copies the files that ", request.spec.name, " waits for");
   copy.spec.dependency = request.spec.dependency;
   std::erase_if(copy.spec.dependency.terms, [](const DependencyTerm& term) {
@@ -67,7 +79,7 @@ JobRequest StageInOf(const JobRequest& request, const std::string& program) {
 JobRequest StageOutOf(const JobRequest& request, const std::string& program, JobId job) {
   JobRequest copy =
       CopyJob(request, kStageOut, {program, "stage", absl::StrCat("--after=", job.value())},
-              request.stage_out);
+              request.program.stage_out);
   copy.spec.comment = absl::StrCat("copies what job ", job.value(), " leaves");
   copy.spec.dependency.terms = {{DependencyKind::kAfterAny, job, std::nullopt, Duration(0)}};
   return copy;
@@ -96,8 +108,7 @@ class Submitting {
       return submitted.status();
     }
     if (!submitted->remark.empty()) {
-      staged->remarks.push_back(
-          absl::StrCat("job ", submitted->job.value(), " waits: ", submitted->remark));
+      staged->remarks.push_back(*submitted);
     }
     made_.push_back(submitted->job);
     return submitted->job;
@@ -162,17 +173,18 @@ absl::StatusOr<std::set<JobId>> AwaitedStageIns(Connection& connection,
 
 }  // namespace
 
-StagingCalls CallsOf(Connection& connection) {
+StagingCalls CallsOf(Connection& connection, bool refuse_misfit) {
   const auto all_done = [](const absl::StatusOr<ChangeOutcome>& outcome) {
     RETURN_IF_ERROR(outcome.status());
     return outcome->errors.empty() ? absl::OkStatus()
                                    : absl::FailedPreconditionError(outcome->errors.front());
   };
   return {
-      .submit = [&connection](const JobRequest& request) -> absl::StatusOr<Submitted> {
+      .submit = [&connection,
+                 refuse_misfit](const JobRequest& request) -> absl::StatusOr<Submitted> {
         ASSIGN_OR_RETURN(const std::string token, MakeToken());
         return connection.Call(
-            SubmitJob{token, request.spec, request.program, {}, request.components});
+            SubmitJob{token, request.spec, request.program, {}, request.components, refuse_misfit});
       },
       .release =
           [&connection, all_done](JobId job) {
@@ -190,17 +202,21 @@ StagingCalls CallsOf(Connection& connection) {
   };
 }
 
+bool HasCopies(const JobRequest& request) {
+  return !request.program.stage_in.empty() || !request.program.stage_out.empty();
+}
+
 absl::Status CheckStaging(const JobRequest& request) {
   const JobSpec& spec = request.spec;
-  if (request.stage_in.empty() && request.stage_out.empty()) {
+  if (!HasCopies(request)) {
     return absl::OkStatus();
   }
-  const char* option = request.stage_in.empty() ? kStageOut : kStageIn;
+  const char* option = request.program.stage_in.empty() ? kStageOut : kStageIn;
   if (!spec.every.empty()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "--", option, ": is done once, and --every runs again: have the script run muster stage"));
   }
-  if (!request.stage_in.empty() && spec.dependency.any && IsSingleton(spec.dependency)) {
+  if (!request.program.stage_in.empty() && spec.dependency.any && IsSingleton(spec.dependency)) {
     return absl::InvalidArgumentError(
         "--stage-in: does not go with singleton among several of which one is enough: join the "
         "dependencies with , instead of ?");
@@ -208,22 +224,12 @@ absl::Status CheckStaging(const JobRequest& request) {
   return absl::OkStatus();
 }
 
-absl::Status RefuseStaging(const JobRequest& request) {
-  if (request.stage_in.empty() && request.stage_out.empty()) {
-    return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("--", request.stage_in.empty() ? kStageOut : kStageIn,
-                   ": only muster submit does that, for one job at a time; elsewhere have the "
-                   "script run muster stage SRC DST"));
-}
-
 absl::StatusOr<StagedJobs> SubmitStaged(const StagingCalls& calls, const std::string& program,
                                         JobRequest request) {
   StagedJobs staged;
   Submitting submitting(calls);
   const bool stays_held = request.spec.held;
-  if (!request.stage_in.empty()) {
+  if (!request.program.stage_in.empty()) {
     const auto stage_in = submitting.Submit(StageInOf(request, program), &staged);
     if (!stage_in.ok()) {
       return Prefixed("its stage-in job", stage_in.status());
@@ -241,7 +247,7 @@ absl::StatusOr<StagedJobs> SubmitStaged(const StagingCalls& calls, const std::st
     return submitting.TakeBack(job.status());
   }
   staged.job = *job;
-  if (!request.stage_out.empty()) {
+  if (!request.program.stage_out.empty()) {
     const auto stage_out = submitting.Submit(StageOutOf(request, program, *job), &staged);
     if (!stage_out.ok()) {
       return submitting.TakeBack(Prefixed("its stage-out job", stage_out.status()));
@@ -258,6 +264,34 @@ absl::StatusOr<StagedJobs> SubmitStaged(const StagingCalls& calls, const std::st
     }
   }
   return staged;
+}
+
+absl::StatusOr<StagedJobs> SubmitWithCopies(Connection& connection, const std::string& token,
+                                            const JobRequest& request, bool refuse_misfit) {
+  if (HasCopies(request)) {
+    RETURN_IF_ERROR(CheckStaging(request));
+    ASSIGN_OR_RETURN(const std::string program, CopyingProgram());
+    return SubmitStaged(CallsOf(connection, refuse_misfit), program, request);
+  }
+  ASSIGN_OR_RETURN(
+      Submitted submitted,
+      connection.Call(
+          SubmitJob{token, request.spec, request.program, {}, request.components, refuse_misfit}));
+  StagedJobs alone{.job = submitted.job};
+  if (!submitted.remark.empty()) {
+    alone.remarks.push_back(std::move(submitted));
+  }
+  return alone;
+}
+
+void TellCopies(const std::string& speaker, const StagedJobs& submitted) {
+  for (const auto& [copies, where] :
+       {std::pair(submitted.stage_in, "in"), std::pair(submitted.stage_out, "out")}) {
+    if (copies.valid() && isatty(STDERR_FILENO) != 0) {
+      std::cerr << speaker << ": job " << copies.value() << " copies its files " << where
+                << std::endl;
+    }
+  }
 }
 
 void TakeStageInsAlong(Connection& connection, std::vector<JobSelector>* jobs) {
@@ -295,6 +329,12 @@ void TakeStageInsAlong(Connection& connection, std::vector<JobSelector>* jobs) {
   for (const JobId job : alone) {
     jobs->push_back({.job = job});
   }
+}
+
+absl::Status CancelWithStageIns(Connection& connection, JobId job) {
+  CancelJobs cancel{{{.job = job}}};
+  TakeStageInsAlong(connection, &cancel.jobs);
+  return connection.Call(cancel).status();
 }
 
 }  // namespace muster::cli

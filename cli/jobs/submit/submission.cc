@@ -7,7 +7,6 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "cli/controller/job_watch.h"
-#include "cli/jobs/submit/staged_submission.h"
 #include "cli/page/text.h"
 #include "cli/parse/array.h"
 #include "cli/parse/request/directives.h"
@@ -66,7 +65,7 @@ absl::StatusOr<std::vector<Component>> ReadComponents(
 }  // namespace
 
 absl::StatusOr<JobRequest> MakeSubmission(const Invocation& invocation, const Address& address,
-                                          const Script& script, Staging staging) {
+                                          const Script& script) {
   const ParseContext context{.now = SystemClock().Now(), .zone = absl::LocalTimeZone()};
   ASSIGN_OR_RETURN(const std::vector<std::vector<GivenOption>> directives,
                    DirectivesOf(script, invocation.components.size() + 1));
@@ -76,7 +75,7 @@ absl::StatusOr<JobRequest> MakeSubmission(const Invocation& invocation, const Ad
   first.insert(first.end(), environment.begin(), environment.end());
   ASSIGN_OR_RETURN(JobRequest request,
                    ReadJobOptions(invocation.values, first, JobVerb::kSubmit, context));
-  RETURN_IF_ERROR(staging == Staging::kDone ? CheckStaging(request) : RefuseStaging(request));
+  RETURN_IF_ERROR(CheckStaging(request));
   if (!invocation.arguments.empty()) {
     request.program.argv.assign(invocation.arguments.begin() + 1, invocation.arguments.end());
   }
@@ -102,6 +101,16 @@ absl::StatusOr<int> WaitForAll(Connection& connection, JobId first, const JobReq
     highest = std::max(highest, ExitCodeOf(ended));
   }
   return highest;
+}
+
+absl::StatusOr<int> WaitWithCopies(Connection& connection, const StagedJobs& submitted,
+                                   const JobRequest& request) {
+  ASSIGN_OR_RETURN(const int code, WaitForAll(connection, submitted.job, request));
+  if (!submitted.stage_out.valid()) {
+    return code;
+  }
+  ASSIGN_OR_RETURN(const int copied, WaitForAll(connection, submitted.stage_out, JobRequest()));
+  return std::max(code, copied);
 }
 
 std::string RecordedText(const JobRequest& request) {

@@ -8,6 +8,7 @@
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/words.h"
+#include "scheduler/model/plan/node_data.h"
 
 namespace muster::cli {
 namespace {
@@ -20,6 +21,11 @@ constexpr std::string_view kBeginPaths = "/.~$";
 bool SaysItIsAPath(std::string_view place) {
   return !place.empty() && kBeginPaths.find(place.front()) != std::string_view::npos &&
          place.rfind("//", 0) != 0;
+}
+
+// A path from the root, or one that the node expands.
+bool SaysItIsExpanded(std::string_view place) {
+  return !place.empty() && std::string_view("/~$").find(place.front()) != std::string_view::npos;
 }
 
 bool IsOfARemotesName(char c) {
@@ -79,6 +85,21 @@ absl::Status AddStageOuts(std::string_view lines, std::vector<StagePair>* pairs)
   return Add(lines, ParseStageOut, pairs);
 }
 
+absl::Status AddNodeData(std::string_view lines, std::vector<std::string>* sources) {
+  for (const std::string& line :
+       std::vector<std::string>(absl::StrSplit(std::string(lines), '\n'))) {
+    RETURN_IF_ERROR(CheckText(line, kPairBytesMax));
+    const std::size_t last = line.find_last_not_of('/');
+    sources->push_back(line.substr(0, last == std::string::npos ? line.size() : last + 1));
+  }
+  return CheckNodeData(*sources);
+}
+
+std::string WithAbsoluteSource(const std::string& source, const std::string& directory) {
+  return SaysItIsExpanded(source) || IsRemotePlace(source) ? source
+                                                           : absl::StrCat(directory, "/", source);
+}
+
 bool IsRemotePlace(std::string_view place) {
   const std::size_t colon = place.find(':', place.rfind(':', 0) == 0 ? 1 : 0);
   if (colon == std::string_view::npos || SaysItIsAPath(place)) {
@@ -91,12 +112,7 @@ bool IsRemotePlace(std::string_view place) {
 }
 
 std::string StagedName(const std::string& from, const std::string& to) {
-  if (to.back() != '/') {
-    return to;
-  }
-  const std::size_t last = from.find_last_not_of('/');
-  const std::string whole = last == std::string::npos ? "" : from.substr(0, last + 1);
-  return to + whole.substr(whole.find_last_of("/:") + 1);
+  return to.back() == '/' ? to + NameOfSource(from) : to;
 }
 
 }  // namespace muster::cli

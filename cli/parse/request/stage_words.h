@@ -13,14 +13,9 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "scheduler/model/job/job_spec.h"
 
 namespace muster::cli {
-
-struct StagePair {
-  std::string from;
-  std::string to;
-  friend bool operator==(const StagePair&, const StagePair&) = default;
-};
 
 // The last ":" before one of these characters parts them: "s3:bucket/data:/scratch/data".
 absl::StatusOr<StagePair> ParseStageIn(std::string_view text);
@@ -30,6 +25,11 @@ absl::StatusOr<StagePair> ParseStageOut(std::string_view text);
 // Pairs on a line each; they are added to `pairs`.
 absl::Status AddStageIns(std::string_view lines, std::vector<StagePair>* pairs);
 absl::Status AddStageOuts(std::string_view lines, std::vector<StagePair>* pairs);
+
+// --stage-in-node: sources on a line each, of which the job's nodes are to have copies.
+absl::Status AddNodeData(std::string_view lines, std::vector<std::string>* sources);
+// A path from `directory` where it is a relative one, so that one source has one name.
+std::string WithAbsoluteSource(const std::string& source, const std::string& directory);
 
 // False: it is a path.
 bool IsRemotePlace(std::string_view place);

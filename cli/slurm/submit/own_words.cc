@@ -1,5 +1,6 @@
 #include "cli/slurm/submit/own_words.h"
 
+#include <array>
 #include <cstdint>
 
 #include "absl/strings/match.h"
@@ -7,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/page/text.h"
 #include "cli/slurm/frame/errors.h"
+#include "scheduler/base/contains.h"
 #include "scheduler/base/status.h"
 
 namespace muster::cli::slurm {
@@ -16,6 +18,13 @@ Takes TakesOf(SlurmValue value) {
   return value == SlurmValue::kNone       ? Takes::kNothing
          : value == SlurmValue::kRequired ? Takes::kValue
                                           : Takes::kOptional;
+}
+
+// Ours, which Slurm has not: each time adds to the others.
+constexpr std::array kOurs = {"stage-in", "stage-in-node", "stage-out"};
+
+bool AddsUp(const std::string& name) {
+  return name == "recorded" || Contains(kOurs, name);
 }
 
 // The two that say opposite things; the later wins.
@@ -30,8 +39,8 @@ void DropOpposite(const std::string& name, std::map<std::string, std::string>* v
 void Add(const OwnOption& option, std::map<std::string, std::string>* values) {
   DropOpposite(option.name, values);
   std::string& value = (*values)[option.name];
-  value = option.name == "recorded" && !value.empty() ? absl::StrCat(value, "\n", option.value)
-                                                      : option.value;
+  value = AddsUp(option.name) && !value.empty() ? absl::StrCat(value, "\n", option.value)
+                                                : option.value;
 }
 
 // The option that `message` is about: the first "--NAME: " of it; null when it names none.
@@ -68,6 +77,9 @@ std::vector<Row> RowsOf(unsigned command) {
       rows.push_back({option.name, option.letter, TakesOf(option.takes)});
     }
   }
+  for (const char* name : kOurs) {
+    rows.push_back({name, 0, Takes::kValue});
+  }
   return rows;
 }
 
@@ -80,6 +92,9 @@ absl::StatusOr<std::map<std::string, std::string>> OwnValues(const Words& words,
   for (const GivenWord& word : words.options) {
     const SlurmOption* option = FindSlurmOption(word.name, command);
     if (option == nullptr) {
+      if (Contains(kOurs, word.name)) {
+        Add({word.name, word.value}, &values);
+      }
       continue;  // --help and its like
     }
     const absl::StatusOr<std::vector<OwnOption>> own =

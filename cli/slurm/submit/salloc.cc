@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/controller/address.h"
 #include "cli/images/container_check.h"
+#include "cli/jobs/submit/staged_submission.h"
 #include "cli/jobs/submit/submission.h"
 #include "cli/request/nodes/share_size.h"
 #include "cli/run/cmd_alloc.h"
@@ -105,9 +106,9 @@ int HoldWithoutShell(const Call& call, const Invocation& invocation, const Alloc
   if (!possible.ok()) {
     return refuse(possible);
   }
-  const absl::StatusOr<Submitted> submitted =
-      (*connection)
-          ->Call(SubmitJob{*token, request->spec, request->program, {}, request->components, true});
+  request->wait = true;
+  const absl::StatusOr<StagedJobs> submitted =
+      SubmitWithCopies(**connection, *token, *request, /*refuse_misfit=*/true);
   if (!submitted.ok()) {
     return refuse(submitted.status());
   }

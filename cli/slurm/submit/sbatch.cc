@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/controller/address.h"
 #include "cli/images/container_check.h"
+#include "cli/jobs/submit/staged_submission.h"
 #include "cli/jobs/submit/submission.h"
 #include "cli/page/text.h"
 #include "cli/request/nodes/share_size.h"
@@ -121,8 +122,8 @@ int Submit(const Call& call, Connection& connection, JobRequest request, const W
     }
     return TellForecast(call, *forecast, request);
   }
-  const absl::StatusOr<Submitted> submitted = connection.Call(
-      SubmitJob{*token, request.spec, request.program, {}, request.components, true});
+  const absl::StatusOr<StagedJobs> submitted =
+      SubmitWithCopies(connection, *token, request, /*refuse_misfit=*/true);
   if (!submitted.ok()) {
     const absl::Status known = CheckNodes(connection, request.spec.request.nodelist);
     return refuse(absl::IsNotFound(known) ? known : submitted.status());
@@ -140,7 +141,7 @@ int Submit(const Call& call, Connection& connection, JobRequest request, const W
   if (!request.wait) {
     return 0;
   }
-  const absl::StatusOr<int> code = WaitForAll(connection, job, request);
+  const absl::StatusOr<int> code = WaitWithCopies(connection, *submitted, request);
   return code.ok() ? *code : refuse(code.status());
 }
 

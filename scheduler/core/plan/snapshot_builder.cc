@@ -175,7 +175,7 @@ bool AddNodeSnapshot(const ClusterState& state, const Node& node, Time now,
   node_snapshot = NodeSnapshot{node.id,    node.name, node.machine,  node.connected, node.drained,
                                node.taken, {},        node.features, node.weight};
   node_snapshot.narrow = node.narrow;
-  node_snapshot.images = node.images;
+  node_snapshot.kept = node.kept;
   node_snapshot.gpu_occupants = node.gpu_occupants;
   if (state.power().away().contains(node.id)) {
     MakeAway(AvailableFrom(state.power().Of(node.id), now), node_snapshot);

@@ -52,6 +52,7 @@ struct NodeRun {
   std::uint32_t suspension = 0;         // the last of Attempt::suspension that it has carried out
   CheckpointRecord checkpoints;
   std::string image = {};  // of its container, as RunStarted says
+  DataBrought data = {};   // as RunStarted says, without what is gone
   static constexpr auto Fields(auto list) {
     return list(Field{"phase", &NodeRun::phase}, Field{"reported", &NodeRun::reported},
                 Field{"started", &NodeRun::started}, Field{"ended", &NodeRun::ended},
@@ -61,7 +62,8 @@ struct NodeRun {
                 Field{"ranks_left_out", &NodeRun::ranks_left_out},
                 Field{"verified_left_out", &NodeRun::verified_left_out},
                 Field{"suspension", &NodeRun::suspension},
-                Field{"checkpoints", &NodeRun::checkpoints}, Field{"image", &NodeRun::image});
+                Field{"checkpoints", &NodeRun::checkpoints}, Field{"image", &NodeRun::image},
+                Field{"data", &NodeRun::data});
   }
   friend bool operator==(const NodeRun&, const NodeRun&) = default;
 };

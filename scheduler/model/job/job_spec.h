@@ -230,6 +230,8 @@ struct JobSpec {
   // When it runs again: a Recurrence of base/text, "FIELDS;ZONE"; empty: it runs once.
   std::string every = {};
   std::vector<std::string> record = {};  // what it was made of: "git.commit=…", each name once
+  // Files, directories and REMOTE:PATHs of which each of its nodes has a copy when it starts.
+  std::vector<std::string> node_data = {};
   static constexpr auto Fields(auto list) {
     return list(
         Field{"kind", &JobSpec::kind}, Field{"name", &JobSpec::name}, Field{"user", &JobSpec::user},
@@ -250,7 +252,7 @@ struct JobSpec {
         Field{"time_min", &JobSpec::time_min}, Field{"prefer", &JobSpec::prefer},
         Field{"priority", &JobSpec::priority}, Field{"paths", &JobSpec::paths},
         Field{"container", &JobSpec::container}, Field{"every", &JobSpec::every},
-        Field{"record", &JobSpec::record});
+        Field{"record", &JobSpec::record}, Field{"node_data", &JobSpec::node_data});
   }
   friend bool operator==(const JobSpec&, const JobSpec&) = default;
 };
@@ -292,6 +294,16 @@ struct ProcessLimit {
   friend bool operator==(const ProcessLimit&, const ProcessLimit&) = default;
 };
 
+// A copy that is made for a job: before its start, or after its end.
+struct StagePair {
+  std::string from;
+  std::string to;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"from", &StagePair::from}, Field{"to", &StagePair::to});
+  }
+  friend bool operator==(const StagePair&, const StagePair&) = default;
+};
+
 // What runs, and in which environment. Kept in the store and sent to the nodes; never in the
 // scheduler's memory.
 struct Program {
@@ -311,6 +323,9 @@ struct Program {
   std::string progress_path;  // pattern: the file whose change is progress; empty: the job's own
   std::vector<ProcessLimit> limits = {};  // --propagate
   ContainerSpec container = {};           // of a step; without one it has the job's
+  // Which copies it was submitted with, for who submits it again: jobs of their own make them.
+  std::vector<StagePair> stage_in = {};
+  std::vector<StagePair> stage_out = {};
   static constexpr auto Fields(auto list) {
     return list(
         Field{"script", &Program::script}, Field{"argv", &Program::argv},
@@ -320,7 +335,8 @@ struct Program {
         Field{"append_output", &Program::append_output}, Field{"umask", &Program::umask},
         Field{"io", &Program::io}, Field{"mpi", &Program::mpi},
         Field{"terminal", &Program::terminal}, Field{"progress_path", &Program::progress_path},
-        Field{"limits", &Program::limits}, Field{"container", &Program::container});
+        Field{"limits", &Program::limits}, Field{"container", &Program::container},
+        Field{"stage_in", &Program::stage_in}, Field{"stage_out", &Program::stage_out});
   }
   friend bool operator==(const Program&, const Program&) = default;
 };

@@ -41,6 +41,18 @@ absl::Status CheckEnvironment(const std::vector<std::string>& environment) {
       absl::StrCat("--export: the environment has ", name, " twice; leave one of them out"));
 }
 
+absl::Status CheckCopies(const std::vector<StagePair>& copies) {
+  for (const StagePair& copy : copies) {
+    for (const std::string* place : {&copy.from, &copy.to}) {
+      if (place->empty() || HasControl(*place)) {
+        return absl::InvalidArgumentError(
+            "--stage-in, --stage-out: a place is empty or holds a control character");
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
 // The member that the option gives; null: none.
 std::string Program::*MemberOf(std::string_view option) {
   return option == "output"  ? &Program::stdout_path
@@ -80,6 +92,8 @@ absl::Status CheckProgram(JobKind kind, const Program& program) {
         kProgramBytesMax, " are allowed: move data into a file, or use --export=NONE"));
   }
   RETURN_IF_ERROR(CheckEnvironment(program.environment));
+  RETURN_IF_ERROR(CheckCopies(program.stage_in));
+  RETURN_IF_ERROR(CheckCopies(program.stage_out));
   RETURN_IF_ERROR(CheckContainer(program.container));
   return program.io == StepIo() ? absl::OkStatus() : CheckStepIo(program.io);
 }

@@ -21,6 +21,19 @@
 
 namespace muster {
 
+// What became of the copies that a job has on a node (JobSpec::node_data).
+struct DataBrought {
+  std::uint32_t found = 0;  // that the node kept
+  std::uint32_t made = 0;
+  std::uint64_t bytes = 0;             // of those that were made
+  std::vector<std::string> gone = {};  // sources of the user's of which it keeps no copy any more
+  static constexpr auto Fields(auto list) {
+    return list(Field{"found", &DataBrought::found}, Field{"made", &DataBrought::made},
+                Field{"bytes", &DataBrought::bytes}, Field{"gone", &DataBrought::gone});
+  }
+  friend bool operator==(const DataBrought&, const DataBrought&) = default;
+};
+
 // The attempt's processes on this node are under way (for a batch job's first node: the script was
 // started).
 struct RunStarted {
@@ -28,9 +41,11 @@ struct RunStarted {
   std::uint32_t pid = 0;   // the supervisor's
   std::string limits;      // "enforced", or "not enforced (why)"
   std::string image = {};  // of its container: "sha256:…", or a file's mark; empty: it has none
+  DataBrought data = {};
   static constexpr auto Fields(auto list) {
     return list(Field{"time", &RunStarted::time}, Field{"pid", &RunStarted::pid},
-                Field{"limits", &RunStarted::limits}, Field{"image", &RunStarted::image});
+                Field{"limits", &RunStarted::limits}, Field{"image", &RunStarted::image},
+                Field{"data", &RunStarted::data});
   }
   friend bool operator==(const RunStarted&, const RunStarted&) = default;
 };

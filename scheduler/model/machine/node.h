@@ -38,8 +38,8 @@ struct QuarantinedAttempt {
   friend bool operator==(const QuarantinedAttempt&, const QuarantinedAttempt&) = default;
 };
 
-// Of how many images the cluster remembers that a node keeps them.
-inline constexpr std::size_t kNodeImagesMax = 64;
+// Of how many images and copies of data the cluster remembers that a node keeps them.
+inline constexpr std::size_t kNodeKeptMax = 64;
 
 // What is taken of a node.
 struct NodeUse {
@@ -73,8 +73,9 @@ struct Node {
   NodeUse taken;
   std::vector<std::string> features;  // sorted, no repeats
   std::uint32_t weight = 0;           // lighter nodes are taken first
-  // Marks (MarkOfImage) of images of which jobs here had containers; the oldest first, no repeats.
-  std::vector<std::uint64_t> images = {};
+  // Marks (model/plan/node_data) of images and copies that jobs here had; the oldest first, no
+  // repeats.
+  std::vector<std::uint64_t> kept = {};
   GpuOccupants gpu_occupants = {};  // as its agent last said
   static constexpr auto Fields(auto list) {
     return list(
@@ -86,7 +87,7 @@ struct Node {
         Field{"drain_reason", &Node::drain_reason}, Field{"drain_until", &Node::drain_until},
         Field{"drain_deadline", &Node::drain_deadline}, Field{"quarantined", &Node::quarantined},
         Field{"features", &Node::features}, Field{"weight", &Node::weight},
-        Field{"images", &Node::images}, Field{"gpu_occupants", &Node::gpu_occupants});
+        Field{"kept", &Node::kept}, Field{"gpu_occupants", &Node::gpu_occupants});
   }
 };
 

@@ -61,7 +61,7 @@ struct NodeSnapshot {
   // It is switched off, or is being switched off or on: all of it is taken, and can be had from
   // then on. kNoTime: it is on.
   Time ready = kNoTime;
-  std::vector<std::uint64_t> images = {};  // as Node has them
+  std::vector<std::uint64_t> kept = {};  // as Node has them
   GpuOccupants gpu_occupants = {};
   bool narrow = false;  // as Node has it
   static constexpr auto Fields(auto list) {
@@ -69,7 +69,7 @@ struct NodeSnapshot {
                 Field{"up", &NodeSnapshot::up}, Field{"drained", &NodeSnapshot::drained},
                 Field{"taken", &NodeSnapshot::taken}, Field{"holdings", &NodeSnapshot::holdings},
                 Field{"features", &NodeSnapshot::features}, Field{"weight", &NodeSnapshot::weight},
-                Field{"ready", &NodeSnapshot::ready}, Field{"images", &NodeSnapshot::images},
+                Field{"ready", &NodeSnapshot::ready}, Field{"kept", &NodeSnapshot::kept},
                 Field{"gpu_occupants", &NodeSnapshot::gpu_occupants},
                 Field{"narrow", &NodeSnapshot::narrow});
   }

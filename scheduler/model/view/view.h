@@ -209,11 +209,12 @@ struct AttemptView {
   std::string limits;
   Usage usage;
   std::vector<RankView> ranks;
-  BillingRate billing;                       // for each second
-  Duration suspended{0};                     // of its time, which is not charged
-  CheckpointRecord checkpoints;              // of all its nodes together
-  Duration lost{0};                          // work that had to be done again
-  std::string image = {};                    // of its container, as its first node says
+  BillingRate billing;           // for each second
+  Duration suspended{0};         // of its time, which is not charged
+  CheckpointRecord checkpoints;  // of all its nodes together
+  Duration lost{0};              // work that had to be done again
+  std::string image = {};        // of its container, as its first node says
+  std::string data = {};         // its copies of data: "found on n1, copied to n2 (4 GiB)"
   std::vector<Suspension> suspensions = {};  // the last kSuspensionsKept of them
   std::uint32_t rank_count = 0;              // of which `ranks` may be a page
   std::uint32_t ranks_differ = 0;            // of all, those that are not where they were planned
@@ -229,7 +230,7 @@ struct AttemptView {
         Field{"checkpoints", &AttemptView::checkpoints}, Field{"lost", &AttemptView::lost},
         Field{"image", &AttemptView::image}, Field{"suspensions", &AttemptView::suspensions},
         Field{"rank_count", &AttemptView::rank_count},
-        Field{"ranks_differ", &AttemptView::ranks_differ});
+        Field{"ranks_differ", &AttemptView::ranks_differ}, Field{"data", &AttemptView::data});
   }
   friend bool operator==(const AttemptView&, const AttemptView&) = default;
 };
@@ -343,6 +344,7 @@ struct JobDetail {
   std::string every = {};                         // when it runs again; empty: it runs once
   std::vector<std::string> record = {};           // what it was made of: "git.commit=…"
   std::optional<StragglersView> stragglers = {};  // of a running job with ranks that have peers
+  std::vector<std::string> node_data = {};        // of which each of its nodes has a copy
   static constexpr auto Fields(auto list) {
     return list(
         Field{"job", &JobDetail::job}, Field{"request", &JobDetail::request},
@@ -358,7 +360,8 @@ struct JobDetail {
         Field{"gres", &JobDetail::gres}, Field{"submit_host", &JobDetail::submit_host},
         Field{"script", &JobDetail::script}, Field{"notes", &JobDetail::notes},
         Field{"container", &JobDetail::container}, Field{"every", &JobDetail::every},
-        Field{"record", &JobDetail::record}, Field{"stragglers", &JobDetail::stragglers});
+        Field{"record", &JobDetail::record}, Field{"stragglers", &JobDetail::stragglers},
+        Field{"node_data", &JobDetail::node_data});
   }
   friend bool operator==(const JobDetail&, const JobDetail&) = default;
 };

@@ -121,6 +121,17 @@ TEST_F(AgentOptionsTest, ARegistryIsWaitedForAsLongAsTheFileSays) {
   EXPECT_THAT(said_, HasSubstr("agent.toml:3: containers.fetch_patience: give 1s to 24h"));
 }
 
+TEST_F(AgentOptionsTest, CopiesOfDataAreKeptWhereAndAsLongAsTheFileSays) {
+  Write("controller = \"unix:/c\"\n");
+  EXPECT_EQ(Parse({"--state", "/s"}).options.staging.size, std::uint64_t{100} << 30);
+  Write("controller = \"unix:/c\"\n[staging]\ncache = \"/nvme\"\nsize = \"2T\"\n");
+  EXPECT_EQ(Parse({"--state", "/s"}).options.staging.size, std::uint64_t{2} << 40);
+  EXPECT_EQ(Parse({"--state", "/s"}).options.staging.cache, "/nvme");
+  Write("controller = \"unix:/c\"\n[staging]\ncache = \"nvme\"\n");
+  EXPECT_EQ(Parse({"--state", "/s"}).exit_code, 2);
+  EXPECT_THAT(said_, HasSubstr("agent.toml:3: staging.cache: give an absolute path"));
+}
+
 TEST_F(AgentOptionsTest, AServiceOfPamHasToBeThere) {
   for (const char* wrong : {"no-such-service", "../shadow", "/no/such/file"}) {
     Write(std::string("controller = \"unix:/c\"\npam_service = \"") + wrong + "\"\n");

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <ctime>
 #include <thread>
 #include <utility>
@@ -25,6 +26,7 @@ namespace muster::agent {
 namespace {
 
 constexpr int kScratchesMax = 10'000;  // of one attempt
+constexpr const char* kDraft = ".draft.";
 constexpr int kLockTries = 5;
 constexpr Duration kLockPause{20};
 
@@ -75,7 +77,7 @@ absl::StatusOr<CachedImage> ImageCache::FindOrMake(const std::string& key, const
   if (found.has_value()) {
     return *std::move(found);
   }
-  const std::string draft = absl::StrCat(directory_, "/images/.draft.", key);
+  const std::string draft = absl::StrCat(directory_, "/images/", kDraft, key);
   RETURN_IF_ERROR(RemoveTree(draft, kRemovalLimit));
   RETURN_IF_ERROR(MakeDirectory(draft));
   absl::StatusOr<ImageFacts> facts = make(draft);
@@ -94,7 +96,7 @@ absl::StatusOr<CachedImage> ImageCache::FindOrMake(const std::string& key, const
   if (!found.has_value()) {
     return absl::AbortedError(absl::StrCat("the image went again while it was kept as ", key));
   }
-  Evict();
+  MakeRoom(0);
   return *std::move(found);
 }
 
@@ -104,7 +106,7 @@ bool ImageCache::IsBeingMade(const std::string& key) const {
   return fetch.valid() && flock(fetch.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
-void ImageCache::Evict() const {
+void ImageCache::MakeRoom(std::uint64_t bytes) const {
   struct Candidate {
     timespec used;
     std::string path;
@@ -115,7 +117,9 @@ void ImageCache::Evict() const {
   for (const std::string& name : NamesIn(directory_ + "/images")) {
     const std::string path = PathOf(name);
     struct stat there = {};
-    if (IsAside(name)) {
+    const bool left =
+        absl::StartsWith(name, kDraft) && !IsBeingMade(name.substr(std::strlen(kDraft)));
+    if (left || IsAside(name)) {
       RemoveTree(path, kRemovalLimit).IgnoreError();  // who began that has not ended it
       continue;
     }
@@ -130,7 +134,7 @@ void ImageCache::Evict() const {
   });
   std::size_t count = candidates.size();
   for (const Candidate& oldest : candidates) {
-    if (all <= bytes_ && count <= kEntriesMax) {
+    if (all + bytes <= bytes_ && count <= kEntriesMax) {
       return;
     }
     const UniqueFd lock = LockDirectory(oldest.path, LOCK_EX | LOCK_NB);

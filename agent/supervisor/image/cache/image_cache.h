@@ -58,6 +58,10 @@ class ImageCache {
   [[nodiscard]] absl::StatusOr<CachedImage> FindOrMake(const std::string& key,
                                                        const Make& make) const;
 
+  // Takes the images that were not used for the longest time away, until so much more would fit,
+  // and what processes left that were ended while they made one.
+  void MakeRoom(std::uint64_t bytes) const;
+
   // Whether FindOrMake of another process is at that key.
   [[nodiscard]] bool IsBeingMade(const std::string& key) const;
 
@@ -76,7 +80,6 @@ class ImageCache {
       : directory_(std::move(directory)), bytes_(bytes) {}
 
   [[nodiscard]] std::string PathOf(const std::string& key) const;
-  void Evict() const;
   void SweepScratch() const;
 
   std::string directory_;

@@ -12,6 +12,8 @@ namespace muster::core {
 inline constexpr const char* kCriuFeature = "criu";
 // The feature of a node that can run jobs in containers.
 inline constexpr const char* kContainerFeature = "containers";
+// The feature of a node that makes and keeps copies of data for jobs.
+inline constexpr const char* kStagingFeature = "staging";
 
 void RequireFeature(const char* feature, FeatureExpression* every);
 

@@ -10,6 +10,7 @@
 #include "scheduler/base/text/duration_text.h"
 #include "scheduler/core/handle/submit/container_job.h"
 #include "scheduler/core/handle/submit/criu_job.h"
+#include "scheduler/core/handle/submit/node_data_job.h"
 #include "scheduler/core/handle/submit/terms.h"
 #include "scheduler/core/place/layout_check.h"
 #include "scheduler/core/place/request.h"
@@ -367,6 +368,7 @@ absl::StatusOr<JobSpec> Normalise(JobSpec spec, const SchedulerConfig& config) {
   RETURN_IF_ERROR(NormaliseAlternatives(spec, config));
   RETURN_IF_ERROR(FillCriu(spec));
   RETURN_IF_ERROR(FillContainer(spec));
+  RETURN_IF_ERROR(FillNodeData(spec));
   spec.kill_grace =
       WithinGrace(spec.kill_grace.count() == 0 ? config.kill_grace : spec.kill_grace, config);
   if (spec.array.has_value()) {

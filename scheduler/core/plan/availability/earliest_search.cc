@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "scheduler/core/place/nodes/feature_match.h"
-#include "scheduler/core/plan/availability/image_keepers.h"
+#include "scheduler/core/plan/availability/keepers.h"
 
 namespace muster::core {
 namespace {
@@ -251,7 +251,7 @@ std::optional<Time> EarliestSearch::Gather(const NodeQuery& query, Part& part, T
     return std::nullopt;
   }
   std::sort(fitting.begin(), fitting.end());
-  PutKeepersFirst(query.nodes().inventory(), query.need().image, part.nodes, fitting);
+  PutKeepersFirst(query.nodes().inventory(), query.need().marks, part.nodes, fitting);
   return time;
 }
 

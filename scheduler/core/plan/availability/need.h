@@ -24,7 +24,7 @@ struct Need {
   const std::vector<bool>* inside = nullptr;   // by node position: where the job may be; null: all
   const std::vector<bool>* allowed = nullptr;  // of those, the nodes that fit its description
   const ReservedNodes* reserved = nullptr;     // null: none
-  std::uint64_t image = 0;                     // the mark of the job's; 0: none that nodes keep
+  std::vector<std::uint64_t> marks = {};       // of what nodes may keep for the job (MarksOf)
   std::uint32_t user = kAnyUser;               // the job's, where some want nodes to themselves
   // By position: where it was tried in vain, or must not be; null: none. A start at once heeds it,
   // a later one does not.

@@ -27,11 +27,11 @@ NodeInventory::NodeInventory(const Snapshot& snapshot) : snapshot_(&snapshot) {
   }
 }
 
-const std::vector<std::uint32_t>& NodeInventory::KeepersOf(std::uint64_t image) const {
-  const auto [known, is_new] = keepers_.try_emplace(image);
-  for (std::uint32_t node = 0; is_new && image != 0 && node < size(); ++node) {
-    const std::vector<std::uint64_t>& kept = snapshot_->nodes[node].images;
-    if (std::find(kept.begin(), kept.end(), image) != kept.end()) {
+const std::vector<std::uint32_t>& NodeInventory::KeepersOf(std::uint64_t mark) const {
+  const auto [known, is_new] = keepers_.try_emplace(mark);
+  for (std::uint32_t node = 0; is_new && mark != 0 && node < size(); ++node) {
+    const std::vector<std::uint64_t>& kept = snapshot_->nodes[node].kept;
+    if (std::find(kept.begin(), kept.end(), mark) != kept.end()) {
       known->second.push_back(node);
     }
   }

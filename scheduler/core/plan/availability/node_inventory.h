@@ -43,8 +43,8 @@ class NodeInventory {
   [[nodiscard]] std::uint32_t class_of(std::uint32_t node) const { return class_of_[node]; }
   [[nodiscard]] const std::vector<NodeCapacity>& classes() const { return classes_; }
 
-  // The nodes that keep the image of that mark, in order; none for 0.
-  [[nodiscard]] const std::vector<std::uint32_t>& KeepersOf(std::uint64_t image) const;
+  // The nodes that keep what has that mark, in order; none for 0.
+  [[nodiscard]] const std::vector<std::uint32_t>& KeepersOf(std::uint64_t mark) const;
 
   // Null where the network is not known.
   [[nodiscard]] const NodeTree* tree() const { return tree_.has_value() ? &*tree_ : nullptr; }
@@ -61,7 +61,7 @@ class NodeInventory {
   std::vector<NodeCapacity> classes_;
   std::vector<std::uint32_t> class_of_;  // by node
   std::optional<NodeTree> tree_;         // of the snapshot's network
-  mutable std::map<std::uint64_t, std::vector<std::uint32_t>> keepers_;  // by image; as it is asked
+  mutable std::map<std::uint64_t, std::vector<std::uint32_t>> keepers_;  // by mark; as it is asked
 };
 
 }  // namespace muster::core

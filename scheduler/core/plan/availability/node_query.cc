@@ -7,7 +7,7 @@
 #include "scheduler/core/place/nodes/node_choice.h"
 #include "scheduler/core/place/nodes/tree_choice.h"
 #include "scheduler/core/place/request.h"
-#include "scheduler/core/plan/availability/image_keepers.h"
+#include "scheduler/core/plan/availability/keepers.h"
 
 namespace muster::core {
 namespace {
@@ -26,19 +26,28 @@ bool TakesAllNow(const NodeQuery& query, std::uint32_t node) {
          query.Room(node, query.nodes().LeastFree(node, end)) >= tasks;
 }
 
-// A node like this one, which takes all tasks now, that does so too and keeps the job's image; the
-// node itself where there is none.
+// Of the nodes like this one, which takes all tasks now, that do so too the first of those that
+// lack least of what the job wants; the node itself where none lacks less.
 std::uint32_t KeeperLike(const NodeQuery& query, std::uint32_t node) {
-  const std::vector<std::uint32_t>& keepers =
-      query.nodes().inventory().KeepersOf(query.need().image);
-  if (keepers.empty() || std::binary_search(keepers.begin(), keepers.end(), node)) {
+  const NodeInventory& nodes = query.nodes().inventory();
+  const KeptMarks& marks = query.need().marks;
+  std::size_t least = Lacks(nodes, marks, node);
+  if (least == 0) {
     return node;
   }
   const FreeIndex::Key key = query.nodes().KeyOf(node);
-  const auto like = std::find_if(keepers.begin(), keepers.end(), [&](std::uint32_t keeper) {
-    return query.nodes().KeyOf(keeper) == key && TakesAllNow(query, keeper);
-  });
-  return like == keepers.end() ? node : *like;
+  std::uint32_t best = node;
+  for (const std::uint32_t keeper : KeepersOfAny(nodes, marks)) {
+    const std::size_t lacks = Lacks(nodes, marks, keeper);
+    if (lacks < least && query.nodes().KeyOf(keeper) == key && TakesAllNow(query, keeper)) {
+      best = keeper;
+      least = lacks;
+    }
+    if (least == 0) {
+      break;
+    }
+  }
+  return best;
 }
 
 }  // namespace
@@ -123,7 +132,7 @@ std::optional<Opening> NodeQuery::FindNowAmong(const std::vector<NodeShare>& abl
 }
 
 std::vector<NodeShare> NodeQuery::Choose(std::vector<CandidateNode> candidates) const {
-  GiveTurns(nodes_.inventory(), need_.image, candidates);
+  GiveTurns(nodes_.inventory(), need_.marks, candidates);
   return ChooseNodes(std::move(candidates), *need_.request, nodes_.inventory().tree());
 }
 

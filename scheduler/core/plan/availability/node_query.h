@@ -5,7 +5,7 @@
 //
 // Made for one question after the other, and cheap to make. Thread promise: pure but for what
 // ClusterTimelines remembers. Invariants: (1) the answer depends on the timelines and the need
-// alone; (2) ties go to nodes that keep the job's image, then to the lower node.
+// alone; (2) ties go to nodes that keep what the job wants, then to the lower node.
 
 #include <cstdint>
 #include <optional>

@@ -6,7 +6,7 @@
 #include "scheduler/core/place/nodes/node_timeline.h"
 #include "scheduler/core/policy/policy_filter.h"
 #include "scheduler/core/state/tables/alternatives.h"
-#include "scheduler/model/job/container.h"
+#include "scheduler/model/plan/node_data.h"
 #include "scheduler/model/value/fingerprint.h"
 
 namespace muster::core {
@@ -90,13 +90,12 @@ void StartOptions::AddIn(const JobPartition& partition, const JobSpec& spec,
 StartOption& StartOptions::OptionIn(const JobPartition& partition, const JobSpec& spec,
                                     std::uint32_t alternative, ResourceRequest request) {
   const std::uint32_t user = snapshot_->by_user ? spec.user.uid : kAnyUser;
-  const std::uint64_t image =
-      spec.container.given() ? MarkOfImage(spec.user.uid, spec.container.image) : 0;
+  std::vector<std::uint64_t> marks = MarksOf(spec);
   Fingerprint print;
   print.Add(user).Add(request).Add(spec.time_limit).Add(partition.name).Add(spec.reservation);
   print.Add(alternative);
-  if (image != 0) {
-    print.Add(image);
+  for (const std::uint64_t mark : marks) {
+    print.Add(mark);
   }
   const std::uint64_t shape = print.value();
   const auto [known, is_new] = by_shape_.try_emplace(shape);
@@ -110,7 +109,7 @@ StartOption& StartOptions::OptionIn(const JobPartition& partition, const JobSpec
     FindAllowed(*snapshot_, some_narrow_, option);
     option.need.duration = PlannedDuration(spec.time_limit);
     option.need.shape = shape;
-    option.need.image = image;
+    option.need.marks = std::move(marks);
     option.need.user = user;
     option.need.reserved = has_rules_ ? ReservedFor(spec.reservation) : nullptr;
     Bind(option);

@@ -1,6 +1,7 @@
 #include "scheduler/core/state/apply/attempt_events.h"
 
 #include <cstdint>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "scheduler/core/state/tables/checkpoint_account.h"
 #include "scheduler/model/job/container.h"
 #include "scheduler/model/job/report.h"
+#include "scheduler/model/plan/node_data.h"
 
 namespace muster::core {
 namespace {
@@ -22,6 +24,23 @@ void BeginSuspension(Attempt& attempt, Time begin) {
   // Of one that was asked back before it was frozen the text says that, and no longer why.
   const bool known = attempt.suspended_by != SuspendedBy::kReleased;
   kept.push_back(Suspension{begin, kNoTime, known ? attempt.suspended_text : ""});
+}
+
+// What the node keeps for the next job of the user's that wants it, and what no more.
+void NoteKept(StateParts& state, NodeId node, const JobSpec& spec, const RunStarted& started) {
+  for (const std::string& gone : started.data.gone) {
+    state.nodes.ForgetKept(node, MarkOfData(spec.user.uid, gone));
+  }
+  const std::uint64_t image =
+      started.image.empty() ? 0 : MarkOfImage(spec.user.uid, spec.container.image);
+  if (image != 0) {
+    state.nodes.NoteKept(node, image);
+  }
+  if (started.data.found + started.data.made == spec.node_data.size()) {
+    for (const std::string& source : spec.node_data) {
+      state.nodes.NoteKept(node, MarkOfData(spec.user.uid, source));
+    }
+  }
 }
 
 }  // namespace
@@ -66,12 +85,8 @@ void ApplyTo(StateParts& state, const RunReported& event) {
   if (const auto* ended = std::get_if<RunEnded>(&event.report.fact)) {
     state.health.NoteRunEnd(event.node, *ended, attempt.runs[*RunOn(attempt, event.node)].started);
   }
-  if (const auto* started = std::get_if<RunStarted>(&event.report.fact);
-      started != nullptr && !started->image.empty()) {
-    const std::uint64_t mark = MarkOfImage(job.spec->user.uid, job.spec->container.image);
-    if (mark != 0) {
-      state.nodes.NoteImage(event.node, mark);
-    }
+  if (const auto* started = std::get_if<RunStarted>(&event.report.fact)) {
+    NoteKept(state, event.node, *job.spec, *started);
   }
   if (IsStarting(job.state) && AllStarted(attempt)) {
     state.Change(job, JobChange::kRun, JobState::kRunning);

@@ -55,7 +55,7 @@ const Node& NodeTable::Register(const NodeRegistered& event, const JobTable& job
   node.features = event.registration.features;
   node.weight = event.registration.weight;
   if (node.instance != event.registration.instance) {
-    node.images.clear();  // they were in the directory that is gone
+    node.kept.clear();  // they were in the directory that is gone
     node.instance = event.registration.instance;
   }
   if (node.boot_id != event.registration.boot_id) {
@@ -81,15 +81,19 @@ void NodeTable::Forget(NodeId id) {
   nodes_.erase(node);
 }
 
-void NodeTable::NoteImage(NodeId id, std::uint64_t mark) {
-  std::vector<std::uint64_t>& images = Must(id).images;
-  if (std::find(images.begin(), images.end(), mark) != images.end()) {
+void NodeTable::NoteKept(NodeId id, std::uint64_t mark) {
+  std::vector<std::uint64_t>& kept = Must(id).kept;
+  if (std::find(kept.begin(), kept.end(), mark) != kept.end()) {
     return;
   }
-  if (images.size() == kNodeImagesMax) {
-    images.erase(images.begin());
+  if (kept.size() == kNodeKeptMax) {
+    kept.erase(kept.begin());
   }
-  images.push_back(mark);
+  kept.push_back(mark);
+}
+
+void NodeTable::ForgetKept(NodeId id, std::uint64_t mark) {
+  std::erase(Must(id).kept, mark);
 }
 
 void NodeTable::DisconnectAll(Time now) {

@@ -45,9 +45,11 @@ class NodeTable {
   const Node& Register(const NodeRegistered& event, const JobTable& jobs, bool* is_new);
   // The node is gone. REQUIRES: nothing of it is held.
   void Forget(NodeId id);
-  // A container was made there of the image with that mark; of too many the oldest is forgotten.
-  // REQUIRES: the node is there.
-  void NoteImage(NodeId id, std::uint64_t mark);
+  // A job had what has that mark there; of too many the oldest is forgotten. REQUIRES: the node is
+  // there.
+  void NoteKept(NodeId id, std::uint64_t mark);
+  // It keeps that no more. REQUIRES: the node is there.
+  void ForgetKept(NodeId id, std::uint64_t mark);
   // No node is connected any more.
   void DisconnectAll(Time now);
   // An attempt that this controller did not start holds some of the node, or no more.

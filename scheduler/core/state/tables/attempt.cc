@@ -18,6 +18,8 @@ void TakeIn(NodeRun& run, const RunStarted& fact) {
   run.started = fact.time;
   run.limits = fact.limits;
   run.image = fact.image;
+  run.data = fact.data;
+  run.data.gone.clear();
 }
 
 // A job may run steps without end: of those that are over, no more than that is kept.

@@ -42,6 +42,14 @@ TEST(DiscoveredFeatures, ANodeThatPlaysAnotherMachineFindsNoneButContainers) {
   EXPECT_THAT(DiscoveredFeatures(machine, kNew, kAllPrograms), ElementsAre("containers"));
 }
 
+TEST(DiscoveredFeatures, ANodeSaysThatItMakesCopiesOfDataAlsoOneThatPlays) {
+  Machine played;
+  played.enforced = false;
+  EXPECT_THAT(DiscoveredFeatures(Machine(), ProcessorFlags(), {.staging = true}),
+              ElementsAre("staging"));
+  EXPECT_THAT(DiscoveredFeatures(played, kNew, {.staging = true}), ElementsAre("staging"));
+}
+
 TEST(DiscoveredFeatures, ANodeSaysForWhichMachineItsImagesAre) {
   const FoundPrograms programs{.containers = true, .machine = "arm64"};
   EXPECT_THAT(DiscoveredFeatures(Machine(), ProcessorFlags(), programs),

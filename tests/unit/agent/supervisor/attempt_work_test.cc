@@ -77,7 +77,7 @@ class AttemptWorkTest : public AttemptParts {
   int step_ends_ = 0;
   AttemptWork work_{
       {*loop_, clock_, log_, directory_, order_, reporter_, confinement_},
-      {end_, confinement_, suspension_, scripts_, criu_},
+      {end_, confinement_, suspension_, scripts_, criu_, order_},
       {.on_failed = [this](const absl::Status& why) { failed_ = std::string(why.message()); },
        .on_main_ended =
            [this] {
@@ -109,6 +109,19 @@ TEST_F(AttemptWorkTest, TheEndOfAnotherStepIsNot) {
   EXPECT_FALSE(end_.ending());
   EXPECT_TRUE(end_.status().success());
   EXPECT_FALSE(Made("again"));
+}
+
+TEST_F(AttemptWorkTest, AJobWhoseDataCannotBeBroughtDoesNotBegin) {
+  order_.launch.spec.node_data = {"/archive/x"};
+  AttemptWork work(
+      {*loop_, clock_, log_, directory_, order_, reporter_, confinement_},
+      {end_, confinement_, suspension_, scripts_, criu_, order_},
+      {.on_failed = [this](const absl::Status& why) { failed_ = std::string(why.message()); }});
+  work.Begin();
+  EXPECT_FALSE(work.begun());
+  ASSERT_TRUE(TurnUntil([this] { return !failed_.empty(); }));
+  EXPECT_THAT(failed_, ::testing::HasSubstr("--stage-in-node: this node makes no copies"));
+  EXPECT_FALSE(work.begun());
 }
 
 TEST_F(AttemptWorkTest, NothingBeginsBeforeTheProlog) {

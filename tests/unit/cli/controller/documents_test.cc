@@ -155,7 +155,8 @@ TEST(Documents, AJobInFullIsTheJobWithMoreKeys) {
                            "container",
                            "every",
                            "record",
-                           "stragglers"});
+                           "stragglers",
+                           "node_data"});
   EXPECT_EQ(Keys(job), keys);
   EXPECT_EQ(job["id"], 7);
   EXPECT_EQ(job["request"]["cpus_per_task"], 4);

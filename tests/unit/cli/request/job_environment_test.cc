@@ -32,11 +32,12 @@ TEST(JobEnvironment, IsNotWholeBeforeItsEnd) {
 TEST(JobEnvironment, ACommandHereHasWhatIsSaidOfTheJobAndNotOfTheNode) {
   const Environment own({"PATH=/here", "MUSTER_STATE=/mine", "SLURM_CONF=/mine"});
   EXPECT_THAT(
-      EnvironmentInside(own,
-                        {"PATH=/there", "PWD=/there", "MUSTER_JOB_ID=5", "SLURM_JOB_ID=5",
-                         "SLURM_PROCID=0", "MUSTER_TASK_PID=77", "MUSTER_NODE_NAME=node1",
-                         "SLURMD_NODENAME=node1", "MUSTER_CONTROLLER=unix:/there"},
-                        "unix:/here"),
+      EnvironmentInside(
+          own,
+          {"PATH=/there", "PWD=/there", "MUSTER_JOB_ID=5", "SLURM_JOB_ID=5", "SLURM_PROCID=0",
+           "MUSTER_TASK_PID=77", "MUSTER_NODE_NAME=node1", "SLURMD_NODENAME=node1",
+           "MUSTER_CONTROLLER=unix:/there", "MUSTER_STAGED=/there"},
+          "unix:/here"),
       UnorderedElementsAre("PATH=/here", "MUSTER_STATE=/mine", "SLURM_CONF=/mine",
                            "MUSTER_JOB_ID=5", "SLURM_JOB_ID=5", "MUSTER_CONTROLLER=unix:/here"));
 }

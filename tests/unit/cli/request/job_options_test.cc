@@ -335,8 +335,9 @@ TEST(JobOptions, FilesToStageAddUpOverTheScriptAndTheCommandLine) {
   const JobRequest request =
       Read({{"stage-in", "c:/c\ns3:b/d:/d"}}, "#MUSTER --stage-in a:/a\n#MUSTER --stage-in b:/b\n")
           .value();
-  EXPECT_THAT(request.stage_in, ElementsAre(StagePair{"a", "/a"}, StagePair{"b", "/b"},
-                                            StagePair{"c", "/c"}, StagePair{"s3:b/d", "/d"}));
+  EXPECT_THAT(request.program.stage_in,
+              ElementsAre(StagePair{"a", "/a"}, StagePair{"b", "/b"}, StagePair{"c", "/c"},
+                          StagePair{"s3:b/d", "/d"}));
   EXPECT_THAT(Error({}, "#MUSTER --stage-out results\n"),
               StartsWith("job.sh:1: --stage-out: \"results\" does not say"));
 }

@@ -56,6 +56,26 @@ class CopiedTreeTest : public ::testing::Test {
   std::uint64_t total_ = 0;
 };
 
+TEST_F(CopiedTreeTest, ASourceIsAnotherOnceANameASizeOrATimeIs) {
+  Make("in/a", "12");
+  const std::string b = Make("in/deep/b", "3");
+  const auto state = [this] { return StateOfTree(directory_ / "in").value(); };
+  const SourceState first = state();
+  EXPECT_EQ(first.bytes, 3U);
+  EXPECT_EQ(state(), first);
+  EXPECT_EQ(StateOfTree(directory_ / "in/").value(), first);
+  ASSERT_TRUE(Copy("in", "out").ok());
+  EXPECT_EQ(StateOfTree(directory_ / "out").value(), first)
+      << "names, sizes and times are the same";
+  fs::last_write_time(b, fs::last_write_time(b) + std::chrono::seconds(1));
+  const SourceState later = state();
+  EXPECT_NE(later.fingerprint, first.fingerprint);
+  fs::rename(b, directory_ / "in/deep/c");
+  EXPECT_NE(state().fingerprint, later.fingerprint);
+  EXPECT_THAT(std::string(StateOfTree(directory_ / "none").status().message()),
+              HasSubstr("cannot be copied: No such file"));
+}
+
 TEST_F(CopiedTreeTest, AFileHasTheOriginalsModeAndTimeAndNothingElseIsLeft) {
   const std::string from = Make("in/a", std::string(3 << 20, 'x'));
   chmod(from.c_str(), 0750);

@@ -24,6 +24,20 @@ TEST(Rclone, ItsLogSaysHowFarItIsAndWhatWentWrong) {
   EXPECT_EQ(ReadRcloneLine("panic").says, "panic");
 }
 
+TEST(Rclone, AListSaysWhatASourceIsInWhateverOrderItComes) {
+  const SourceState state =
+      StateOfList("s3:b", {"2024-01-01 00:00:00\t5\ta", "2024-01-02 00:00:00\t7\tb/c"}).value();
+  EXPECT_EQ(state.bytes, 12U);
+  EXPECT_EQ(
+      StateOfList("s3:b", {"2024-01-02 00:00:00\t7\tb/c", "2024-01-01 00:00:00\t5\ta"}).value(),
+      state);
+  EXPECT_NE(StateOfList("s3:b", {"2024-01-02 00:00:01\t7\tb/c", "2024-01-01 00:00:00\t5\ta"})
+                ->fingerprint,
+            state.fingerprint);
+  EXPECT_EQ(StateOfList("s3:b", {"2024-01-02 00:00:00\t-1\tb"})->bytes, 0U) << "it is not known";
+  EXPECT_THAT(std::string(StateOfList("s3:b", {}).status().message()), HasSubstr("holds no files"));
+}
+
 class RcloneProgram : public ::testing::Test {
  protected:
   // One that is a script.

@@ -85,6 +85,25 @@ TEST(ViewsTest, BindingOfAPlayedMachineSaysThatItIsNotEnforced) {
   EXPECT_EQ(BindingText(*job.attempt), "not enforced (the agent plays big.xml)");
 }
 
+TEST(ViewsTest, AJobThatBeginsSaysWhereItsDataAreBroughtAndThenWhereTheyWereFound) {
+  Job job = RunningJob();
+  JobSpec spec = *job.spec;
+  spec.node_data = {"/archive/x"};
+  job.spec = std::make_shared<const JobSpec>(spec);
+  job.state = JobState::kConfiguring;
+  EXPECT_EQ(ViewOf(job, nullptr).reason.text, "its data are brought to node1");
+  job.state = JobState::kRunning;
+  EXPECT_EQ(ViewOf(job, nullptr).reason.text, "");
+  EXPECT_EQ(ViewOf(core::ClusterState(), job, kNoTime).data, "");
+  job.attempt->allocation.nodes.push_back(job.attempt->allocation.nodes[0]);
+  job.attempt->allocation.nodes[1].name = "node2";
+  job.attempt->runs.resize(2);
+  job.attempt->runs[0].data = {.found = 1};
+  job.attempt->runs[1].data = {.made = 1, .bytes = std::uint64_t{4} << 30};
+  EXPECT_EQ(ViewOf(core::ClusterState(), job, kNoTime).data,
+            "found on node1, copied to node2 (4 GiB)");
+}
+
 TEST(ViewsTest, ASuspensionThatLastsEndsWithTheAttempt) {
   Job job = RunningJob();
   const Time begin = Time(Duration(50));

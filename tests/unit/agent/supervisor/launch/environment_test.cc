@@ -126,6 +126,15 @@ TEST(EnvironmentTest, NamesOneCheckpointDirectoryForAllAttemptsAndRanks) {
   EXPECT_THAT(BatchEnvironment(order, 0), Contains(expected));
 }
 
+TEST(EnvironmentTest, SaysWhereTheJobsDataAreOnTheNode) {
+  SupervisorOrder order = Order();
+  order.launch.program.environment.push_back("MUSTER_STAGED=/another");
+  EXPECT_THAT(BatchEnvironment(order, 0), Not(Contains(StartsWith("MUSTER_STAGED="))));
+  order.staged = "/state/staged/1000/run/12.3.0";
+  EXPECT_THAT(BatchEnvironment(order, 0), Contains("MUSTER_STAGED=/state/staged/1000/run/12.3.0"));
+  EXPECT_THAT(RankOf(order, 1), Contains("MUSTER_STAGED=/state/staged/1000/run/12.3.0"));
+}
+
 TEST(EnvironmentTest, CheckpointsGoWhereTheSubmissionSaid) {
   SupervisorOrder order = Order();
   order.checkpoint_hints = "/attempt/checkpoint-hints";

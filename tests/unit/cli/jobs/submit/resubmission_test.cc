@@ -56,6 +56,17 @@ TEST(Resubmission, ElementsThatEndedOtherwiseThanWellHaveFailed) {
   EXPECT_THAT(FailedOf({}), IsEmpty());
 }
 
+TEST(Resubmission, CopiesAreAskedForAgainAndWhatTheyWereWaitedForByIsNot) {
+  Submission before = Batch();
+  before.program.stage_in = {{"s3:b/x", "/scratch/x"}};
+  before.program.stage_out = {{"out", "/archive/out"}};
+  before.spec.dependency.terms = {Term(DependencyKind::kAfterOk, 11)};
+  const JobRequest again = RequestAgain(before, {}, At(100)).value();
+  EXPECT_EQ(again.program.stage_in, before.program.stage_in);
+  EXPECT_EQ(again.program.stage_out, before.program.stage_out);
+  EXPECT_TRUE(again.spec.dependency.terms.empty());
+}
+
 TEST(Resubmission, WhatBelongedToTheFirstTimeIsLeftOut) {
   Submission before = Batch();
   before.spec.held = true;

@@ -43,8 +43,8 @@ class StagedSubmission : public ::testing::Test {
     request.spec.request.gpus.count = 8;
     request.program.work_dir = "/work";
     request.program.environment = {"A=b"};
-    request.stage_in = {{"s3:b/x", "/scratch/x y"}};
-    request.stage_out = {{"out", "s3:b/out"}};
+    request.program.stage_in = {{"s3:b/x", "/scratch/x y"}};
+    request.program.stage_out = {{"out", "s3:b/out"}};
     return request;
   }
 
@@ -61,7 +61,7 @@ TEST_F(StagedSubmission, TheJobComesAfterTheOneAndBeforeTheOther) {
   EXPECT_EQ(staged.stage_in, JobId(12));
   EXPECT_EQ(staged.job, JobId(13));
   EXPECT_EQ(staged.stage_out, JobId(14));
-  EXPECT_THAT(staged.remarks, ElementsAre("job 13 waits: never"));
+  EXPECT_THAT(staged.remarks, ElementsAre(Submitted{JobId(13), "", "never"}));
   ASSERT_EQ(requests_.size(), 3U);
   EXPECT_EQ(ToText(requests_[1].spec.dependency), "afterok:12");
   EXPECT_EQ(ToText(requests_[2].spec.dependency), "afterany:13");
@@ -84,6 +84,14 @@ TEST_F(StagedSubmission, WhatCopiesHasTheJobsAccountAndPlaceAndNoGpu) {
   EXPECT_EQ(requests_[2].spec.name, "stage-out of train");
 }
 
+TEST_F(StagedSubmission, WhatCopiesHasTheEnvironmentThatIsMeantForIt) {
+  JobRequest alloc = Asked();
+  alloc.copy_environment = {"RCLONE_CONFIG=/home/ada/rclone.conf"};
+  ASSERT_TRUE(Submit(alloc).ok());
+  EXPECT_THAT(requests_[0].program.environment, ElementsAre("RCLONE_CONFIG=/home/ada/rclone.conf"));
+  EXPECT_THAT(requests_[1].program.environment, ElementsAre("A=b"));
+}
+
 TEST_F(StagedSubmission, NothingRunsBeforeAllWereTaken) {
   ASSERT_TRUE(Submit(Asked()).ok());
   EXPECT_TRUE(requests_[0].spec.held);
@@ -92,7 +100,7 @@ TEST_F(StagedSubmission, NothingRunsBeforeAllWereTaken) {
   requests_.clear();
   released_.clear();
   JobRequest out = Asked();
-  out.stage_in.clear();
+  out.program.stage_in.clear();
   ASSERT_TRUE(Submit(out).ok());
   EXPECT_TRUE(requests_[0].spec.held);
   EXPECT_THAT(released_, ElementsAre(JobId(12)));
@@ -100,7 +108,7 @@ TEST_F(StagedSubmission, NothingRunsBeforeAllWereTaken) {
 
 TEST_F(StagedSubmission, AJobThatIsToBeHeldStaysSo) {
   JobRequest out = Asked();
-  out.stage_in.clear();
+  out.program.stage_in.clear();
   out.spec.held = true;
   ASSERT_TRUE(Submit(out).ok());
   EXPECT_THAT(released_, IsEmpty());
@@ -162,7 +170,6 @@ TEST_F(StagedSubmission, WhoWaitsForAJobIsToldWhenItsFilesDoNotCome) {
 TEST_F(StagedSubmission, WhatDoesNotGoWithStagingIsRefused) {
   EXPECT_TRUE(CheckStaging(Asked()).ok());
   EXPECT_TRUE(CheckStaging(JobRequest()).ok());
-  EXPECT_TRUE(RefuseStaging(JobRequest()).ok());
   JobRequest again = Asked();
   again.spec.every = "0 3 * * *;UTC";
   EXPECT_THAT(std::string(CheckStaging(again).message()), HasSubstr("--stage-in: is done once"));
@@ -171,10 +178,6 @@ TEST_F(StagedSubmission, WhatDoesNotGoWithStagingIsRefused) {
                           {DependencyKind::kSingleton, JobId(), std::nullopt, Duration(0)}},
                          true};
   EXPECT_THAT(std::string(CheckStaging(any).message()), HasSubstr("instead of ?"));
-  JobRequest out = Asked();
-  out.stage_in.clear();
-  EXPECT_THAT(std::string(RefuseStaging(out).message()),
-              HasSubstr("--stage-out: only muster submit does that"));
 }
 
 }  // namespace

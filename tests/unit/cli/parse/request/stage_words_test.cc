@@ -62,6 +62,17 @@ TEST(StageWords, ADestinationThatEndsWithASlashGetsTheSourceUnderItsName) {
   EXPECT_EQ(StagedName("s3:a", "/scratch/"), "/scratch/a");
 }
 
+TEST(StageWords, ASourceForNodesHasOneNameWhereverItIsNamed) {
+  std::vector<std::string> sources = {"/a"};
+  EXPECT_TRUE(AddNodeData("s3:b/c/\nd", &sources).ok());
+  EXPECT_EQ(sources, (std::vector<std::string>{"/a", "s3:b/c", "d"}));
+  EXPECT_FALSE(AddNodeData("/x/d", &sources).ok()) << "a name twice";
+  EXPECT_EQ(WithAbsoluteSource("d", "/home/ada"), "/home/ada/d");
+  for (const char* source : {"/d", "~/d", "$SCRATCH/d", "s3:b/d"}) {
+    EXPECT_EQ(WithAbsoluteSource(source, "/home/ada"), source);
+  }
+}
+
 TEST(StageWords, EachLineAddsAPairUpToABound) {
   std::vector<StagePair> pairs = {{"a", "/a"}};
   EXPECT_TRUE(AddStageIns("b:/b\nc:/c", &pairs).ok());

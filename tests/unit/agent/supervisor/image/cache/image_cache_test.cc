@@ -95,6 +95,29 @@ TEST_F(ImageCacheTest, OthersSeeThatAnImageIsBeingMade) {
   EXPECT_FALSE(cache_.IsBeingMade("a"));
 }
 
+TEST_F(ImageCacheTest, WhatWhoWasEndedLeftHalfMadeGoesWithTheNext) {
+  const std::string left = directory_.path() + "/61001/images/.draft.a";
+  std::filesystem::create_directory(left);
+  ASSERT_TRUE(cache_
+                  .FindOrMake("b",
+                              [&](const std::string& draft) -> absl::StatusOr<ImageFacts> {
+                                std::filesystem::create_directory(draft + "/rootfs");
+                                cache_.MakeRoom(0);
+                                EXPECT_TRUE(std::filesystem::exists(draft)) << "it is being made";
+                                return ImageFacts{};
+                              })
+                  .ok());
+  EXPECT_FALSE(std::filesystem::exists(left));
+}
+
+TEST_F(ImageCacheTest, RoomIsMadeForWhatIsToCome) {
+  ASSERT_TRUE(Want("a", 400).ok());
+  ASSERT_TRUE(Want("b", 400).ok());
+  cache_.MakeRoom(400);
+  EXPECT_FALSE(Has("a"));
+  EXPECT_TRUE(Has("b"));
+}
+
 TEST_F(ImageCacheTest, AnImageInUseStays) {
   const absl::StatusOr<CachedImage> used = Want("a", 900);
   ASSERT_TRUE(used.ok());

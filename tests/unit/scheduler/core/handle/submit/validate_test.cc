@@ -242,6 +242,17 @@ TEST(Validate, ABatchJobNeedsAnInterpreterLine) {
   }
 }
 
+TEST(Validate, CopiesHavePlacesThatALineCanShow) {
+  Program program = testing::Script();
+  program.stage_in = {{"s3:bucket/data", "/scratch/data"}};
+  EXPECT_TRUE(CheckProgram(JobKind::kBatch, program).ok());
+  for (const StagePair& bad : {StagePair{"", "/a"}, StagePair{"a", "/b\n"}}) {
+    program.stage_out = {bad};
+    EXPECT_THAT(std::string(CheckProgram(JobKind::kBatch, program).message()),
+                HasSubstr("--stage-out: a place is empty"));
+  }
+}
+
 TEST(Validate, ARunNeedsACommandAndNothingHoldsANulByte) {
   EXPECT_FALSE(CheckProgram(JobKind::kRun, Program()).ok());
   Program program = testing::TrueProgram();

@@ -51,16 +51,19 @@ class NodeTableTest : public ::testing::Test {
   Job job_;
 };
 
-TEST_F(NodeTableTest, OfTooManyImagesTheOldestIsForgotten) {
-  for (std::uint64_t mark = 1; mark <= kNodeImagesMax; ++mark) {
-    nodes_.NoteImage(NodeId(1), mark);
+TEST_F(NodeTableTest, OfTooManyThingsThatANodeKeepsTheOldestIsForgotten) {
+  for (std::uint64_t mark = 1; mark <= kNodeKeptMax; ++mark) {
+    nodes_.NoteKept(NodeId(1), mark);
   }
-  nodes_.NoteImage(NodeId(1), 1);
-  EXPECT_EQ(nodes_.Find(NodeId(1))->images.front(), 1U);
-  nodes_.NoteImage(NodeId(1), kNodeImagesMax + 1);
-  EXPECT_EQ(nodes_.Find(NodeId(1))->images.size(), kNodeImagesMax);
-  EXPECT_EQ(nodes_.Find(NodeId(1))->images.front(), 2U);
-  EXPECT_EQ(nodes_.Find(NodeId(1))->images.back(), kNodeImagesMax + 1);
+  nodes_.NoteKept(NodeId(1), 1);
+  EXPECT_EQ(nodes_.Find(NodeId(1))->kept.front(), 1U);
+  nodes_.NoteKept(NodeId(1), kNodeKeptMax + 1);
+  EXPECT_EQ(nodes_.Find(NodeId(1))->kept.size(), kNodeKeptMax);
+  EXPECT_EQ(nodes_.Find(NodeId(1))->kept.front(), 2U);
+  EXPECT_EQ(nodes_.Find(NodeId(1))->kept.back(), kNodeKeptMax + 1);
+  nodes_.ForgetKept(NodeId(1), 2);
+  nodes_.ForgetKept(NodeId(1), 1);
+  EXPECT_EQ(nodes_.Find(NodeId(1))->kept.front(), 3U);
 }
 
 TEST_F(NodeTableTest, ANodeKeepsItsIdWhenItComesAgain) {

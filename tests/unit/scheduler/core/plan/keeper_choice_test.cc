@@ -1,5 +1,7 @@
-// Of nodes that are equal for a job it gets those that keep its image, and nothing else changes.
+// Of nodes that are equal for a job it gets those that keep its image and its data, and nothing
+// else changes.
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -11,6 +13,7 @@
 
 #include "scheduler/core/plan/planner.h"
 #include "scheduler/model/job/container.h"
+#include "scheduler/model/plan/node_data.h"
 #include "tests/unit/scheduler/core/builders.h"
 
 namespace muster::core {
@@ -39,16 +42,22 @@ struct Images {
     snapshot.now = testing::At(1000);
     for (std::uint32_t id = 1; id <= nodes; ++id) {
       NodeSnapshot node = MakeNode(id, {.cores = 4});
-      node.features = {"containers"};
+      node.features = {"containers", "staging"};
       snapshot.nodes.push_back(std::move(node));
     }
   }
   Images& Keep(std::uint32_t node, std::uint32_t uid = 1000) {
-    snapshot.nodes[node - 1].images.push_back(MarkOfImage(uid, kImage));
+    snapshot.nodes[node - 1].kept.push_back(MarkOfImage(uid, kImage));
     return *this;
   }
-  void Submit(const ResourceRequest& request, const std::string& image, int minutes = 0) {
+  Images& KeepData(std::uint32_t node, const std::string& source) {
+    snapshot.nodes[node - 1].kept.push_back(MarkOfData(1000, source));
+    return *this;
+  }
+  void Submit(const ResourceRequest& request, const std::string& image, int minutes = 0,
+              const std::vector<std::string>& data = {}) {
     JobSpec spec;
+    spec.node_data = data;
     spec.user = ada;
     spec.request = request;
     spec.container.image = image;
@@ -71,31 +80,48 @@ struct Images {
   }
 };
 
-TEST(ImageChoice, OfEqualNodesTheOneThatKeepsTheImageIsTaken) {
+TEST(KeeperChoice, OfEqualNodesTheOneThatKeepsTheImageIsTaken) {
   Images images(4);
   images.Keep(3).Submit(Tasks(1), kImage);
   EXPECT_EQ(images.Start(), "n3");
 }
 
-TEST(ImageChoice, AnotherNameOfTheSameDigestIsTheSameImage) {
+TEST(KeeperChoice, AnotherNameOfTheSameDigestIsTheSameImage) {
   Images images(3);
   images.Keep(2).Submit(Tasks(1), "docker://mirror/app@" + kDigest);
   EXPECT_EQ(images.Start(), "n2");
 }
 
-TEST(ImageChoice, AnotherUsersImageIsNobodyElses) {
+TEST(KeeperChoice, AnotherUsersImageIsNobodyElses) {
   Images images(3);
   images.Keep(2, 1001).Submit(Tasks(1), kImage);
   EXPECT_EQ(images.Start(), "n1");
 }
 
-TEST(ImageChoice, AJobOfSeveralNodesGetsAllThatKeepIt) {
+TEST(KeeperChoice, OfEqualNodesTheOneThatKeepsTheDataIsTaken) {
+  Images data(4);
+  data.KeepData(3, "s3:b/x").KeepData(2, "s3:b/y").Submit(Tasks(1), "", 0, {"s3:b/x"});
+  EXPECT_EQ(data.Start(), "n3");
+}
+
+TEST(KeeperChoice, TheNodeThatLacksTheFewestThingsIsTaken) {
+  Images both(5);
+  both.Keep(2).Keep(4).KeepData(4, "/a").KeepData(4, "/b").KeepData(3, "/a").KeepData(3, "/b");
+  both.Submit(Tasks(1), kImage, 0, {"/a", "/b"});
+  EXPECT_EQ(both.Start(), "n4");
+  Images several(5);
+  several.KeepData(2, "/a").KeepData(5, "/a").KeepData(5, "/b").KeepData(4, "/b");
+  several.Submit(OnNodes(2), "", 0, {"/a", "/b"});
+  EXPECT_EQ(several.Start(), "n2 n5");
+}
+
+TEST(KeeperChoice, AJobOfSeveralNodesGetsAllThatKeepIt) {
   Images images(5);
   images.Keep(2).Keep(5).Submit(OnNodes(3), kImage);
   EXPECT_EQ(images.Start(), "n1 n2 n5");
 }
 
-TEST(ImageChoice, ATighterOrLighterNodeGoesBeforeTheImage) {
+TEST(KeeperChoice, ATighterOrLighterNodeGoesBeforeTheImage) {
   Images tight(2);
   tight.snapshot.nodes[0].taken.cpus = testing::Cpus("0");
   tight.Keep(2).Submit(Tasks(1), kImage);
@@ -110,7 +136,7 @@ TEST(ImageChoice, ATighterOrLighterNodeGoesBeforeTheImage) {
   EXPECT_EQ(alone.Start(), "n1");
 }
 
-TEST(ImageChoice, TheSpanGoesBeforeTheImageAndOfEqualSwitchesTheImageDecides) {
+TEST(KeeperChoice, TheSpanGoesBeforeTheImageAndOfEqualSwitchesTheImageDecides) {
   Images images(6);
   images.snapshot.network = MakeNetwork(6, 2);
   images.Keep(2).Keep(3).Submit(OnNodes(2), kImage);
@@ -119,7 +145,7 @@ TEST(ImageChoice, TheSpanGoesBeforeTheImageAndOfEqualSwitchesTheImageDecides) {
   EXPECT_EQ(images.Start(), "n5 n6");
 }
 
-TEST(ImageChoice, ALaterStartIsPlannedOnTheNodesThatKeepIt) {
+TEST(KeeperChoice, ALaterStartIsPlannedOnTheNodesThatKeepIt) {
   Images images(4);
   for (NodeSnapshot& node : images.snapshot.nodes) {
     node.taken.cpus = testing::Cpus("0-3");
@@ -134,7 +160,7 @@ TEST(ImageChoice, ALaterStartIsPlannedOnTheNodesThatKeepIt) {
   EXPECT_EQ(plan.reservations[0].nodes[1].node, NodeId(4));
 }
 
-RC_GTEST_PROP(ImageChoice, JobsWithoutAnImageArePlannedAsIfNoNodeKeptAny, ()) {
+RC_GTEST_PROP(KeeperChoice, JobsWithoutAnImageArePlannedAsIfNoNodeKeptAny, ()) {
   Images images(*rc::gen::inRange(1U, 7U));
   if (*rc::gen::arbitrary<bool>()) {
     images.snapshot.network =
@@ -153,7 +179,7 @@ RC_GTEST_PROP(ImageChoice, JobsWithoutAnImageArePlannedAsIfNoNodeKeptAny, ()) {
 }
 
 // It starts at the same time, on as many nodes, and on no heavier ones.
-RC_GTEST_PROP(ImageChoice, KeptImagesChangeNoStartOfAJobThatWaitsAlone, ()) {
+RC_GTEST_PROP(KeeperChoice, KeptImagesChangeNoStartOfAJobThatWaitsAlone, ()) {
   Images images(*rc::gen::inRange(1U, 9U));
   if (*rc::gen::arbitrary<bool>()) {
     images.snapshot.network =
@@ -206,7 +232,7 @@ RC_GTEST_PROP(ImageChoice, KeptImagesChangeNoStartOfAJobThatWaitsAlone, ()) {
   RC_ASSERT(std::get<2>(with) <= std::get<2>(without));
 }
 
-TEST(ImageChoice, ANodeIsKnownToKeepTheImageOnceAContainerOfItWasMadeThere) {
+TEST(KeeperChoice, ANodeIsKnownToKeepTheImageOnceAContainerOfItWasMadeThere) {
   testing::World world;
   const auto registered = [](const char* name, const char* instance) {
     Registration registration = testing::World::RegistrationOf(name, {});
@@ -240,7 +266,7 @@ TEST(ImageChoice, ANodeIsKnownToKeepTheImageOnceAContainerOfItWasMadeThere) {
   ASSERT_EQ(place(job), second);
   run(job);
   world.TellEnded(first, plain, 1);
-  EXPECT_EQ(world.state.FindNode(second)->images,
+  EXPECT_EQ(world.state.FindNode(second)->kept,
             std::vector<std::uint64_t>{MarkOfImage(1000, kImage)});
   const JobId again = submit(kImage);
   EXPECT_EQ(place(again), second);
@@ -248,8 +274,32 @@ TEST(ImageChoice, ANodeIsKnownToKeepTheImageOnceAContainerOfItWasMadeThere) {
   // Its directory is another one: whatever was kept there is gone.
   world.Take(LoseAgent{second});
   world.Take(RegisterAgent{registered("n2", "second")});
-  EXPECT_TRUE(world.state.FindNode(second)->images.empty());
+  EXPECT_TRUE(world.state.FindNode(second)->kept.empty());
   EXPECT_EQ(place(submit(kImage)), first);
+}
+
+TEST(KeeperChoice, ANodeIsKnownToKeepDataFromAJobsStartToTheReportThatItIsGone) {
+  testing::World world;
+  Registration registration = testing::World::RegistrationOf("n1", {});
+  registration.features = {"staging"};
+  const NodeId node = world.Take(RegisterAgent{registration}).node;
+  const auto run = [&](const std::vector<std::string>& data, const DataBrought& brought) {
+    JobSpec spec = world.Spec(OnNodes(1));
+    spec.node_data = data;
+    const JobId job = world.Submit(spec);
+    world.Schedule();
+    RunStarted started;
+    started.time = world.now;
+    started.data = brought;
+    world.Tell(node, job, 1, started);
+    world.TellEnded(node, job, 2);
+    return world.state.FindNode(node)->kept;
+  };
+  const std::uint64_t x = MarkOfData(1000, "/x");
+  const std::uint64_t y = MarkOfData(1000, "/y");
+  EXPECT_THAT(run({"/x"}, {.made = 1}), ::testing::ElementsAre(x));
+  EXPECT_THAT(run({"/x", "/y"}, {.found = 1, .made = 1}), ::testing::ElementsAre(x, y));
+  EXPECT_THAT(run({"/y"}, {.found = 1, .gone = {"/x"}}), ::testing::ElementsAre(y));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "cli/connect/own_command.h"
+#include "cli/frame/own_command.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
