@@ -180,8 +180,7 @@ absl::Status ScaleByRule(const ServiceCalls& calls, const ScaleRule& rule, const
   asked.replicas = std::clamp(asked.replicas, rule.least, rule.most);
   asked.rule = rule;
   RETURN_IF_ERROR(BringTo(calls, now, asked, terms, tell));
-  const std::string name = now.replicas.empty() ? "" : now.replicas.front().service;
-  tell(absl::StrCat("from now on ", RuleText(asked), ", by muster service keep ", name));
+  tell(absl::StrCat("from now on ", RuleText(asked), ", by muster service keep"));
   return absl::OkStatus();
 }
 

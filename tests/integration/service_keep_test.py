@@ -93,7 +93,7 @@ class KeptTest(KeptService):
         self.start(1)
         said = self.must("scale", self.name, "--min", 1, "--max", 3, "--metric", "inflight", "--target", 10, "--window",
                          "10s", "--settle", "5s")
-        self.assertEqual(said, f"1 replica already\nfrom now on 1-3 by inflight/10, by muster service keep {self.name}")
+        self.assertEqual(said, "1 replica already\nfrom now on 1-3 by inflight/10, by muster service keep")
         stop = self.keep("--drain", "0s")
         self.wait_whole(3)
         scaled = json.loads(self.must("list", "--json"))["services"][0]
