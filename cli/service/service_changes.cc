@@ -179,7 +179,9 @@ absl::Status ScaleByRule(const ServiceCalls& calls, const ScaleRule& rule, const
   ServiceTerms asked = now.terms;
   asked.replicas = std::clamp(asked.replicas, rule.least, rule.most);
   asked.rule = rule;
-  return BringTo(calls, now, asked, terms, tell);
+  RETURN_IF_ERROR(BringTo(calls, now, asked, terms, tell));
+  tell(absl::StrCat("from now on ", RuleText(asked), ", by muster service keep"));
+  return absl::OkStatus();
 }
 
 absl::Status RollService(const ServiceCalls& calls, std::uint32_t rolling, const ChangeTerms& terms,

@@ -55,6 +55,15 @@ class KeptTest(KeptService):
         self.assertRegex(stop(), r"^1 replica is missing: job \d+\n(.+\n)*the service is stopped\n$")
         wait_until(lambda: self.replicas() == [], self.replicas)
 
+    def test_a_keeper_may_be_a_job_whose_replicas_are_jobs_of_their_own(self):
+        job = self.start(2)
+        keeper = self.cluster.submit("-c", 1, "--mem", "64M", "--wrap", f"{program('muster')} service keep {self.name}")
+        self.cluster.wait_state(keeper, "RUNNING")
+        self.cluster.must("cancel", f"{job}_0")
+        self.wait_whole(2, {f"{job}_0"})
+        self.must("stop", self.name)
+        self.assertEqual(self.cluster.wait_ended(keeper)[0]["state"], "COMPLETED")
+
     def test_a_keeper_that_begins_after_the_script_was_erased_says_so(self):
         job = self.start(1)
         self.cluster.must("cancel", f"{job}_0")
@@ -82,8 +91,9 @@ class KeptTest(KeptService):
     def test_the_number_follows_what_the_replicas_report_within_its_bounds(self):
         self.load(30)
         self.start(1)
-        self.must("scale", self.name, "--min", 1, "--max", 3, "--metric", "inflight", "--target", 10, "--window", "10s",
-                  "--settle", "5s")
+        said = self.must("scale", self.name, "--min", 1, "--max", 3, "--metric", "inflight", "--target", 10, "--window",
+                         "10s", "--settle", "5s")
+        self.assertEqual(said, "1 replica already\nfrom now on 1-3 by inflight/10, by muster service keep")
         stop = self.keep("--drain", "0s")
         self.wait_whole(3)
         scaled = json.loads(self.must("list", "--json"))["services"][0]
@@ -173,6 +183,11 @@ class OverTcp(ServiceCase):
             return len(servers) == 2 and address not in servers and servers == self.addresses()
         wait_until(recovered, lambda: f"{read_file(path)} {self.replicas()}", pause=0.2)
 
+    def wait_given_up(self, job):
+        """Whose end is ordered, though its node does not know yet."""
+        wait_until(lambda: (job, "RUNNING") not in [(each["job"], each["job_state"]) for each in self.replicas()],
+                   self.replicas, pause=0.2)
+
 
 class LostNodeTest(OverTcp):
     """A node and all that runs on it dies at once."""
@@ -183,6 +198,7 @@ class LostNodeTest(OverTcp):
         self.cluster.lose_node(nodes[0])
         wait_until(lambda: address not in self.servers(path), lambda: read_file(path), 15)
         self.wait_recovered(path, address)
+        self.wait_given_up(job)
         self.cluster.agents[nodes[0]].start()
         self.wait_ready(2)
         self.assertNotIn(job, [replica["job"] for replica in self.replicas()])
@@ -223,10 +239,6 @@ class LostNodeTest(OverTcp):
 class CutNodeTest(OverTcp):
     """Nodes have addresses of their own, and the cable of one is pulled: it goes on, and nobody reaches it."""
 
-    @classmethod
-    def make(cls):
-        return None  # by setUp, which knows the network
-
     def setUp(self):
         network = self.network = Network(self.count)
         self.addCleanup(network.remove)
@@ -260,6 +272,7 @@ class CutNodeTest(OverTcp):
         wait_until(lambda: address not in self.servers(path), lambda: read_file(path), TCP_LOSS)
         self.wait_recovered(path, address)
         self.assertLess(time.monotonic() - began, TCP_LOSS + 30)
+        self.wait_given_up(job)
         self.cable(nodes[0], "up")
         wait_until(lambda: len(self.replicas()) == 2, self.replicas)
         self.wait_ready(2)

@@ -211,6 +211,7 @@ TEST_F(ServiceChangesTest, ANumberEndsTheRuleAndARuleBringsItWithinItsBounds) {
   const ScaleRule rule{.least = 4, .most = 8, .metric = "inflight", .target = 10};
   ASSERT_TRUE(ScaleByRule(Calls(), rule, {}, tell_).ok());
   EXPECT_EQ(terms_.rule, rule);
+  EXPECT_EQ(told_.back(), "from now on 4-8 by inflight/10, by muster service keep");
   EXPECT_EQ(terms_.replicas, 4U);
   EXPECT_EQ(replicas_.size(), 4U);
   ASSERT_TRUE(ScaleService(Calls(), 4, {}, tell_).ok());
