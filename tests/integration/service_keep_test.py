@@ -215,7 +215,7 @@ class LostNodeTest(OverTcp):
         self.wait_ready(2)
         self.assertEqual(self.replicas()[0]["job"], replica["job"], "it was requeued")
 
-    def test_a_restart_of_agents_and_controller_takes_no_replica_from_the_endpoints(self):
+    def test_a_restart_of_agents_takes_no_replica_from_the_endpoints(self):
         path, stop, nodes = self.begin_kept()
         before = self.servers(path)
         seen = set()
