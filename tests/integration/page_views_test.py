@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 import cluster
-from cluster import Cluster, program, wait_until
+from cluster import BIN, Cluster, program, wait_until
 from page_test import BROWSER, DRIVER, Page, free_port, webdriver
 
 FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures", "topology")
@@ -219,6 +219,47 @@ class WidePageTest(unittest.TestCase):
 
     def turn(self, what, way):
         self.page.js("document.querySelector(`[data-key=\"${arguments[0]}-1-${arguments[1]}\"]`).click()", what, way)
+
+
+@unittest.skipUnless(webdriver and BROWSER and DRIVER, "chromium, chromium-driver or python3-selenium is not installed")
+class OccupiedGpuPageTest(unittest.TestCase):
+    """A GPU that a process outside of all jobs uses, on a page."""
+
+    def test_a_gpu_that_others_use_is_marked_with_who_they_are(self):
+        here = Cluster(nodes=1)
+        self.addCleanup(here.close)
+        other = subprocess.Popen(["sleep", "1000"])
+        self.addCleanup(other.wait)
+        self.addCleanup(other.kill)
+        gpus = os.path.join(here.root, "gpus.json")
+        with open(gpus, "w", encoding="utf-8") as file:
+            json.dump({"devices": [{"uuid": f"GPU-{i}", "name": "NVIDIA H200", "memory": 1 << 37, "pci": [0, i, 0],
+                                    "processes": [{"pid": other.pid, "memory": 12 << 30}] if i == 1 else []}
+                                   for i in range(2)]}, file)
+        config = os.path.join(here.root, "agent.toml")
+        with open(config, "w", encoding="utf-8") as file:
+            file.write('sample_interval = "1s"\n')
+        here.agents[0].arguments += ["--config", config]
+        here.agents[0].environment = {**here.environment, "MUSTER_FAKE_NVML_JSON": gpus,
+                                      "MUSTER_NVML": os.path.join(BIN, "..", "tests", "libfake_nvml.so")}
+        door = f"unix:{here.state}/gateway.sock"
+        here.controller.arguments += ["--gateway-socket", door]
+        here.start()
+        port = free_port()
+        gateway = here._daemon("muster-gateway", ["--controller", door, "--listen", f"127.0.0.1:{port}"], "muster-gateway")
+        gateway.start()
+        self.addCleanup(gateway.stop)
+        wait_until(lambda: json.loads(here.must("nodes", "--json"))["nodes"][0]["gpu_occupants"],
+                   lambda: here.must("nodes"))
+        page = Page(port, here.must("token"))
+        self.addCleanup(page.close)
+        page.go("gpus")
+        page.await_text("2 GPUs on 1 node, 1 free")
+        (title,) = page.js("return [...document.querySelectorAll('.gpu.outside')].map((cell) => cell.title)")
+        self.assertRegex(title, rf"^GPU 1: pid {other.pid} \(\w+, sleep, 12 GiB\) outside Muster$")
+        page.go("node/node1")
+        page.await_text(str(other.pid))
+        self.assertEqual(page.errors(), [])
 
 
 if __name__ == "__main__":

@@ -215,8 +215,10 @@ export function openNode({ id, again }) {
     const owner = (kind, thing) => {
       if (kind === "gpu") {
         const gpu = node.machine.gpus.indexOf(thing);
-        const held = owners.get("g" + gpu);
-        return held && { name: held[0].label, text: held.map((one) => holderText(one, gpu)).join(", "), wrong: held.some((one) => one.quarantined) };
+        const held = owners.get("g" + gpu) || [];
+        const outside = occupantsOf(node, gpu);
+        const text = [...held.map((one) => holderText(one, gpu)), ...outside.map(occupantText)].join(", ");
+        return text && { name: held.length ? held[0].label : "outside", text, wrong: outside.length > 0 || held.some((one) => one.quarantined) };
       }
       const holder = kind === "core" ? owners.get("c" + indices(thing.cpus)[0]) : null;
       return holder && { name: holder.label, text: "job " + holder.label + " of " + holder.user, wrong: holder.quarantined };
@@ -233,7 +235,9 @@ export function openNode({ id, again }) {
           ["Memory", ratio(node.memory_taken, node.memory, "memory taken", bytes(node.memory_taken) + " / " + bytes(node.memory))],
           ["GPUs", node.gpus ? ratio(node.gpus_taken, node.gpus, "GPUs taken") : ""], ["Features", node.features.join(", ")], ["Weight", node.weight ? String(node.weight) : ""]])),
         card("Who is on it", node.holders.length === 0 ? empty("No job") : table(["Job", "User", "CPUs", "Memory", "GPUs"],
-          node.holders.map((holder) => [el("a", { href: "#job/" + holder.job }, holder.label), holder.user, holder.cpus, bytes(holder.memory), gpusText(holder)]), "Jobs on this node"))),
+          node.holders.map((holder) => [el("a", { href: "#job/" + holder.job }, holder.label), holder.user, holder.cpus, bytes(holder.memory), gpusText(holder)]), "Jobs on this node"),
+        node.gpu_occupants.length ? table(["GPU", "Process", "User", "Program", "Memory"], node.gpu_occupants.map((one) =>
+          [one.gpu, one.pid, one.user, one.program, Number(one.memory) ? bytes(one.memory) : ""]), "GPUs used outside Muster") : null)),
       card("Inside", node.machine ? machinePicture(node.machine, owner) : empty("Not known")),
       checks.length ? card("Health beside its class", table(["Component", "Value", "Class median", "Of", "Verdict"],
         checks[0].verdicts.map((verdict) => [verdict.figure.component, figureText(verdict.figure.value, verdict.figure.unit),
@@ -263,7 +267,7 @@ export function openGpus() {
     element,
     onEvent: (event) => /^muster\.(node|job)\./.test(event.type),
     async refresh() {
-      const answer = await get("/v1/nodes", { fields: "name,state,gpus,gpus_taken,holders,model,free,on_node,on_nvlink,on_leaf,anywhere" });
+      const answer = await get("/v1/nodes", { fields: "name,state,gpus,gpus_taken,gpu_occupants,holders,model,free,on_node,on_nvlink,on_leaf,anywhere" });
       const nodes = answer.nodes.filter((node) => node.gpus > 0).sort((a, b) => natural(a.name, b.name));
       const dark = isDark();
       const users = new Map();
@@ -280,7 +284,7 @@ export function openGpus() {
         return el("li", { class: isDown(node) ? "down" : "" }, el("a", { href: "#node/" + encodeURIComponent(node.name) }, isolate(node.name)),
           el("span", { class: "gpu-cells" }, owners.map((held, i) => gpuCell(node, held, i, dark))));
       });
-      const free = nodes.reduce((sum, node) => sum + (node.state === "IDLE" || node.state === "MIXED" ? node.gpus - node.gpus_taken : 0), 0);
+      const free = nodes.reduce((sum, node) => sum + (node.state === "IDLE" || node.state === "MIXED" ? node.gpus - node.gpus_taken - outsideOf(node) : 0), 0);
       swap(element, nodes.length === 0 ? empty("No node has a GPU.") : [
         el("p", { class: "summary" }, plural(nodes.reduce((sum, node) => sum + node.gpus, 0), "GPU") + " on " + plural(nodes.length, "node") + ", " + number(free) + " free"),
         answer.largest?.length ? card("The largest jobs that would start now", table(["Model", "GPUs", "Free", "On one node", "By NVLink", "On one leaf", "Anywhere"],
@@ -294,18 +298,28 @@ export function openGpus() {
   };
 }
 
+// Processes outside of jobs.
+const occupantsOf = (node, gpu) => node.gpu_occupants.filter((one) => one.gpu === gpu);
+const occupantText = (one) => `pid ${one.pid} (${[one.user, one.program, Number(one.memory) ? bytes(one.memory) : ""].filter(Boolean).join(", ")}) outside Muster`;
+// How many GPUs they keep from jobs: those that no job has.
+function outsideOf(node) {
+  const held = new Set(node.holders.flatMap((holder) => holder.gpus));
+  return new Set(node.gpu_occupants.map((one) => one.gpu).filter((gpu) => !held.has(gpu))).size;
+}
+
 // "0.5 of it: job 7 of ada"
 const holderText = (holder, gpu) => partText(partOf(holder, gpu)) + "job " + holder.label + " of " + holder.user;
 
 // A GPU: of each of its holders as much as it has.
 function gpuCell(node, held, i, dark) {
   const free = 1 - held.reduce((sum, holder) => sum + partOf(holder, i), 0);
-  const text = "GPU " + i + ": " + ([...held.map((holder) => holderText(holder, i)),
+  const outside = occupantsOf(node, i);
+  const text = "GPU " + i + ": " + ([...held.map((holder) => holderText(holder, i)), ...outside.map(occupantText),
     ...(held.length && free > 0.0005 ? [Number(free.toFixed(3)) + " free"] : [])].join(", ") || "free");
   return held.length ? el("a", { class: "gpu taken", href: held.length > 1 ? "#node/" + encodeURIComponent(node.name) : "#job/" + held[0].job,
     title: text, "aria-label": text, tabindex: "-1" }, held.map((holder) => {
     const part = el("i", { class: "gpu-part", "data-job": holder.label, vars: { share: partOf(holder, i).toFixed(3) } });
     part.style.setProperty("background", tint(holder.user, dark));
     return part;
-  })) : el("span", { class: "gpu", title: text });
+  })) : el("span", { class: "gpu" + (outside.length ? " outside" : ""), title: text });
 }
