@@ -41,7 +41,7 @@ std::optional<User> UserOf(const core::ClusterState& state, NodeId node,
 std::vector<NodeId> KeepersOf(const core::ClusterState& state, std::uint64_t mark, NodeId asker) {
   std::vector<NodeId> keepers;
   for (const auto& [id, node] : state.nodes()) {
-    if (id != asker && CanGive(&node) && Contains(node.images, mark)) {
+    if (id != asker && CanGive(&node) && Contains(node.kept, mark)) {
       keepers.push_back(id);
     }
   }
