@@ -25,12 +25,12 @@
 #include <utility>
 #include <vector>
 
+#include "checkpoint/advice/retention.h"
 #include "checkpoint/disk/disk.h"
 #include "checkpoint/disk/error.h"
 #include "checkpoint/disk/names.h"
 #include "checkpoint/store/manifest.h"
 #include "checkpoint/store/restart_note.h"
-#include "checkpoint/store/retention.h"
 #include "checkpoint/store/shard.h"
 #include "checkpoint/store/store_directory.h"
 

@@ -3,10 +3,14 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "checkpoint/store/store.h"
+#include "cli/checkpoint/kept_generations.h"
+#include "cli/checkpoint/ledger.h"
 #include "cli/frame/json_output.h"
 #include "cli/frame/output.h"
 #include "cli/page/quantity.h"
@@ -133,6 +137,25 @@ std::string Page(const std::vector<Found>& found, bool verified, const Style& st
   return table.Print(style);
 }
 
+// Why the newest checkpoint may not be there, as the ledger has it; "": it may, or nothing is
+// known.
+std::string RefusedIn(const Invocation& invocation) {
+  const absl::StatusOr<std::string> place = LedgerPlace(invocation.environment);
+  const absl::StatusOr<LedgerPage> page =
+      place.ok() ? ReadLedger(*place) : absl::StatusOr<LedgerPage>(place.status());
+  std::error_code unknown;
+  const std::string directory =
+      std::filesystem::canonical(invocation.arguments[1], unknown).string();
+  if (page.ok()) {
+    for (const LedgerEntry& each : page->entries) {
+      if (each.directory == directory) {
+        return each.refused;
+      }
+    }
+  }
+  return "";
+}
+
 absl::StatusOr<int> Show(const Invocation& invocation, bool every_byte) {
   ASSIGN_OR_RETURN(const Store store, OpenStore(invocation));
   ASSIGN_OR_RETURN(const std::vector<Found> found, FindGenerations(store, every_byte));
@@ -142,18 +165,20 @@ absl::StatusOr<int> Show(const Invocation& invocation, bool every_byte) {
     generations.push_back(DocumentOf(each));
     whole = whole && each.fault.empty();
   }
+  const std::string refused = RefusedIn(invocation);
+  const Style style = StyleFor(invocation.environment, STDOUT_FILENO);
   RETURN_IF_ERROR(WriteOut(
       invocation.Has("json")
-          ? PrintJson({{"directory", invocation.arguments[1]}, {"generations", generations}})
-          : Page(found, every_byte, StyleFor(invocation.environment, STDOUT_FILENO))));
+          ? PrintJson({{"directory", invocation.arguments[1]},
+                       {"generations", generations},
+                       {"refused", refused.empty() ? Json(nullptr) : Json(refused)}})
+          : absl::StrCat(
+                Page(found, every_byte, style),
+                refused.empty() ? "" : absl::StrCat("The newest was refused: ", refused, "\n"))));
   return every_byte && !whole ? 1 : 0;
 }
 
 }  // namespace
-
-absl::Status StatusOf(const checkpoint::Error& error) {
-  return absl::FailedPreconditionError(error.text);
-}
 
 std::vector<Option> CheckpointDirectoryOptions() {
   return {{.name = "keep",

@@ -154,7 +154,7 @@ constexpr RoomRow kRows[] = {
      "supervisor/user_space supervisor/variables"},
     {"agent", "supervisor/values", "supervisor/attempt supervisor/user_space"},
     {"agent", "supervisor/variables", "supervisor/attempt"},
-    {"checkpoint", ".", "disk group"},
+    {"checkpoint", ".", "disk group store"},
     {"checkpoint", "advice", "disk"},
     {"checkpoint", "examples", "."},
     {"checkpoint", "group", "disk parity session store"},
@@ -163,7 +163,7 @@ constexpr RoomRow kRows[] = {
     {"checkpoint", "store", "advice disk"},
     {"cli", ".", "controller frame"},
     {"cli", "alerts", "controller frame page"},
-    {"cli", "checkpoint", "frame page parse parse/request"},
+    {"cli", "checkpoint", "controller controller/query frame page parse parse/request"},
     {"cli", "cluster",
      "controller controller/query controller/streams frame links page parse place sheet "
      "sheet/timeline up"},

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <initializer_list>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -16,17 +18,26 @@ namespace {
 constexpr const char* kProgram = "muster-checkpoint-flush";
 constexpr const char* kProcessName = "muster-flush\n";
 
-}  // namespace
-
-std::string FindFlushProgram(const std::string& supervisor) {
+std::string FindBeside(const std::string& supervisor, std::initializer_list<const char*> places,
+                       const char* program) {
   const std::string folder = supervisor.substr(0, supervisor.rfind('/'));
-  for (const char* place : {"/", "/../libexec/muster/"}) {
-    std::string path = absl::StrCat(folder, place, kProgram);
+  for (const char* place : places) {
+    std::string path = absl::StrCat(folder, place, program);
     if (access(path.c_str(), X_OK) == 0) {
       return path;
     }
   }
   return "";
+}
+
+}  // namespace
+
+std::string FindFlushProgram(const std::string& supervisor) {
+  return FindBeside(supervisor, {"/", "/../libexec/muster/"}, kProgram);
+}
+
+std::string FindCommand(const std::string& supervisor) {
+  return FindBeside(supervisor, {"/", "/../bin/", "/../../bin/"}, "muster");
 }
 
 bool FlushRuns() {

@@ -12,6 +12,9 @@ namespace muster::agent {
 // The helper beside the program at `supervisor`, or where it is installed; "" when it is neither.
 std::string FindFlushProgram(const std::string& supervisor);
 
+// The same of `muster`.
+std::string FindCommand(const std::string& supervisor);
+
 // Whether one of this process's descendants is such a helper at work.
 bool FlushRuns();
 

@@ -194,7 +194,8 @@ void SetCheckpoint(const SupervisorOrder& order, Variables* variables) {
   const LaunchOrder& launch = order.launch;
   variables->Set("MUSTER_CHECKPOINT_DIR", CheckpointDirectoryOf(launch));
   // The submitter's own: nobody else sets them, so that they belong to no other job.
-  for (const char* name : {"MUSTER_CHECKPOINT_LOCAL_DIR", "MUSTER_CHECKPOINT_INTERVAL"}) {
+  for (const char* name : {"MUSTER_CHECKPOINT_LOCAL_DIR", "MUSTER_CHECKPOINT_INTERVAL",
+                           "MUSTER_CHECKPOINT_LEDGER"}) {
     if (std::optional<std::string> value = ValueIn(launch.program.environment, name)) {
       variables->Set(name, *std::move(value));
     }
@@ -207,6 +208,12 @@ void SetCheckpoint(const SupervisorOrder& order, Variables* variables) {
   }
   if (!order.flush_program.empty()) {
     variables->Set("MUSTER_CHECKPOINT_FLUSH", order.flush_program);
+  }
+  if (const CheckpointQuota& quota = launch.checkpoint_quota;
+      quota.given() && !order.command.empty()) {
+    variables->Set("MUSTER_CHECKPOINT_ADMIT", order.command);
+    variables->Set("MUSTER_CHECKPOINT_QUOTA", quota.bytes.value());
+    variables->Set("MUSTER_CHECKPOINT_QUOTA_COUNT", quota.count);
   }
 }
 
