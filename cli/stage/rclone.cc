@@ -14,6 +14,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/page/text.h"
 #include "cli/request/program_path.h"
+#include "cli/stage/bulk_traffic.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/words.h"
 #include "scheduler/runtime/process.h"
@@ -108,8 +109,8 @@ absl::StatusOr<std::uint64_t> CopyByRclone(const std::string& from, const std::s
   request.program = *program;
   request.arguments = {"rclone", "copyto", "--use-json-log", "--stats-log-level=NOTICE",
                        "--stats=1s"};
-  if (const std::string rate = environment.Get("MUSTER_STAGING_RATE"); !rate.empty()) {
-    request.arguments.push_back(absl::StrCat("--bwlimit=", rate, "B"));  // bytes a second
+  for (std::string& word : BulkWords(kStagingCopies, environment)) {
+    request.arguments.push_back(std::move(word));
   }
   request.arguments.insert(request.arguments.end(), {"--", from, to});
   request.environment = environment.entries();

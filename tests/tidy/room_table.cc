@@ -139,7 +139,7 @@ constexpr RoomRow kRows[] = {
      "supervisor/attempt supervisor/mpirun supervisor/user_space "
      "supervisor/variables"},
     {"agent", "supervisor/limits", "supervisor/attempt"},
-    {"agent", "supervisor/mpi", "supervisor/exchange supervisor/pmix"},
+    {"agent", "supervisor/mpi", "supervisor/exchange supervisor/pmix supervisor/user_space"},
     {"agent", "supervisor/mpirun",
      "supervisor/attempt supervisor/limits supervisor/user_space "
      "supervisor/variables"},
@@ -198,7 +198,7 @@ constexpr RoomRow kRows[] = {
     {"cli", "request/nodes", "controller request"},
     {"cli", "run",
      "controller controller/query frame images page parse parse/request request request/nodes "
-     "run/stream"},
+     "run/stream stage"},
     {"cli", "run/stream", "frame"},
     {"cli", "scale", "controller frame page parse picture request run"},
     {"cli", "service",
