@@ -218,4 +218,36 @@ void Arrivals::RemoveBefore(std::uint64_t generation) const {
   }
 }
 
+Error Adopt(std::uint64_t generation, Store* store) {
+  Disk& disk = store->disk();
+  const StoreDirectory& own = store->directory();
+  const GenerationName partial{generation, GenerationState::kPartial};
+  const Result<Manifest> manifest = store->Verify(partial);
+  if (!manifest.ok()) {
+    return manifest.error;
+  }
+  const Result<OpenFile> directory = store->OpenGeneration(partial);
+  if (!directory.ok()) {
+    return directory.error;
+  }
+  std::vector<std::string> names = {kManifestName};
+  for (const ShardSeal& seal : manifest.value.shards) {
+    names.push_back(ShardName(seal.rank));
+  }
+  for (const std::string& name : names) {
+    std::uint64_t size = 0;
+    const Result<int> fd = OpenOwnFile(disk, directory.value.get(), name, &size);
+    const OpenFile file(disk, fd.ok() ? fd.value : -1);
+    if (!fd.ok() || disk.Flush(file.get()) != 0) {
+      return fd.ok() ? SystemError(ToText(partial) + ": " + name + ": fsync", errno) : fd.error;
+    }
+  }
+  if (disk.Flush(directory.value.get()) != 0) {
+    return SystemError(ToText(partial) + ": fsync", errno);
+  }
+  Error error = own.Rename(ToText(partial), ToText({generation, GenerationState::kComplete}));
+  error = error.failed() ? error : own.Flush();
+  return error.failed() ? error : own.ReplaceLatest(generation);
+}
+
 }  // namespace muster::checkpoint

@@ -107,4 +107,8 @@ class Store {
   OpenFile lock_;
 };
 
+// The newest complete generation that seems whole: all but the bytes of its regions is looked at.
+// 0: there is none.
+std::uint64_t NewestThatSeemsWhole(const Store& store);
+
 }  // namespace muster::checkpoint

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "cli/frame/environment.h"
@@ -21,6 +22,16 @@ struct RcloneLine {
   std::optional<std::string> says;  // none: it says how far it is
 };
 RcloneLine ReadRcloneLine(const std::string& line);
+
+// What rclone did with these words ("lsf", "s3:bucket"), without a word to anybody else. NotFound:
+// there is no rclone here.
+struct RcloneAnswer {
+  int code = 0;      // its exit code; 128 and the signal that ended it
+  std::string out;   // what it printed
+  std::string said;  // the last line of what it had to say
+};
+absl::StatusOr<RcloneAnswer> RunRclone(std::vector<std::string> words,
+                                       const Environment& environment);
 
 // A file, or all of a directory; how many bytes were copied. What rclone says goes to standard
 // error. NotFound: there is no rclone here.

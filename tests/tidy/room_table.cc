@@ -163,7 +163,7 @@ constexpr RoomRow kRows[] = {
     {"checkpoint", "store", "advice disk"},
     {"cli", ".", "controller frame"},
     {"cli", "alerts", "controller frame page"},
-    {"cli", "checkpoint", "controller controller/query frame page parse parse/request"},
+    {"cli", "checkpoint", "controller controller/query frame page parse parse/request stage"},
     {"cli", "cluster",
      "controller controller/query controller/streams frame links page parse place sheet "
      "sheet/timeline up"},

@@ -17,6 +17,15 @@ namespace {
 
 constexpr const char* kProgram = "muster-checkpoint-flush";
 constexpr const char* kProcessName = "muster-flush\n";
+constexpr const char* kCarryName = "muster-carry\n";  // cli/checkpoint/checkpoint_carry.h
+
+bool OneRunsOf(std::initializer_list<std::string> names) {
+  const std::vector<pid_t> below = Descendants(getpid());
+  return std::any_of(below.begin(), below.end(), [&names](pid_t pid) {
+    const absl::StatusOr<std::string> name = ReadFile(absl::StrCat("/proc/", pid, "/comm"));
+    return name.ok() && std::find(names.begin(), names.end(), *name) != names.end();
+  });
+}
 
 std::string FindBeside(const std::string& supervisor, std::initializer_list<const char*> places,
                        const char* program) {
@@ -41,11 +50,11 @@ std::string FindCommand(const std::string& supervisor) {
 }
 
 bool FlushRuns() {
-  const std::vector<pid_t> below = Descendants(getpid());
-  return std::any_of(below.begin(), below.end(), [](pid_t pid) {
-    const absl::StatusOr<std::string> name = ReadFile(absl::StrCat("/proc/", pid, "/comm"));
-    return name.ok() && *name == kProcessName;
-  });
+  return OneRunsOf({kProcessName});
+}
+
+bool CopyRuns() {
+  return OneRunsOf({kProcessName, kCarryName});
 }
 
 }  // namespace muster::agent

@@ -17,5 +17,7 @@ std::string FindCommand(const std::string& supervisor);
 
 // Whether one of this process's descendants is such a helper at work.
 bool FlushRuns();
+// The same, or one that copies to an object store, which ends once the batch script has.
+bool CopyRuns();
 
 }  // namespace muster::agent
