@@ -12,6 +12,7 @@
 #include "checkpoint/c_group.h"
 #include "checkpoint/disk/report_socket.h"
 #include "checkpoint/group/collective.h"
+#include "checkpoint/store/admission.h"
 
 using muster::checkpoint::CGroup;
 using muster::checkpoint::Collective;
@@ -102,6 +103,7 @@ SessionOptions OptionsOf(const muster_checkpoint_options& options) {
   read.set_size = options.set_size == 0 ? read.set_size : options.set_size;
   read.failure_domain = TextOr(options.failure_domain, "MUSTER_NODE_NAME", "");
   read.flush_program = TextOr(nullptr, "MUSTER_CHECKPOINT_FLUSH", "");
+  read.admission = muster::checkpoint::AdmissionProgram();
   read.topology = TextOr(options.topology, nullptr, "");
   read.software = TextOr(options.software, nullptr, "");
   read.hardware = TextOr(options.hardware, nullptr, "");

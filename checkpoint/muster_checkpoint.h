@@ -35,7 +35,10 @@ enum muster_checkpoint_code {
   MUSTER_CHECKPOINT_BUSY = 8,      /* another living program writes there */
   /* Of save and commit: it is committed on the local level, and stands; but copying it, or one
    * before it, to the shared directory failed. */
-  MUSTER_CHECKPOINT_NOT_SHARED = 9
+  MUSTER_CHECKPOINT_NOT_SHARED = 9,
+  /* Of save and commit: the site's quota of a user's checkpoints leaves no room for it; those
+   * before it stand. */
+  MUSTER_CHECKPOINT_OVER_QUOTA = 10
 };
 
 enum muster_checkpoint_need {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "agent/supervisor/launch/environment.h"
 #include "agent/supervisor/launch/mps_control.h"
 #include "agent/supervisor/mpirun/host_file.h"
 #include "scheduler/base/status.h"
@@ -151,6 +152,7 @@ void AttemptWork::BeginBatch() {
   if (!plan.program.io.address.empty()) {
     plan.container = {};  // it only holds the allocation, of which `muster alloc` has the rest
   }
+  plan.starter = CarrierOf(here_.order);
   if (saved != nullptr) {
     plan.restore = saved->NextRestore();
     plan.program.append_output |= plan.restore.has_value();

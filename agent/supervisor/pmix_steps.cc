@@ -11,6 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
+#include "agent/supervisor/attempt/network_class.h"
 #include "agent/supervisor/attempt/replace_file.h"
 #include "agent/supervisor/mpi/loaded_step.h"
 #include "agent/supervisor/mpi/pmi_step.h"
@@ -188,6 +189,8 @@ absl::StatusOr<std::unique_ptr<StepPmix>> PmixSteps::MakeTreeInput(const StepPla
   config.name = NameOf(plan);
   config.secret = order_.launch.secret;
   config.one_machine = IsOneMachine(order_.controller);
+  const NetworkClass staging = ClassNamed(order_.network, kStaging);
+  config.traffic = {staging.nics, staging.dscp};
   ASSIGN_OR_RETURN(std::unique_ptr<TreeInput> made,
                    TreeInput::Start(loop_, closing_, log_, std::move(config), std::move(news)));
   return std::unique_ptr<StepPmix>(std::move(made));

@@ -85,6 +85,7 @@ absl::Status Supervise(const AttemptDirectory& directory, const Clock& clock, co
   std::error_code unknown;
   const std::string self = std::filesystem::read_symlink("/proc/self/exe", unknown).string();
   order->flush_program = FindFlushProgram(self);
+  order->command = FindCommand(self);
   order->remote_shell = FindRemoteShell(self);
   order->hostfile = directory.Hostfile();
   order->report_socket = directory.ReportSocket();

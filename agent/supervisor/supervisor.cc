@@ -66,7 +66,7 @@ Supervisor::Supervisor(EventLoop& loop, const Clock& clock, const Logger& log, P
           loop, clock, log, reporter_,
           {.on_suspended = [this] { limit_.Hold(); }, .on_resumed = [this] { limit_.RunOn(); }}),
       termination_(loop, end_, suspension_,
-                   {.copying = [] { return FlushRuns(); },
+                   {.copying = [] { return CopyRuns(); },
                     .on_kill = [this] { work_.steps().DropConnections(); }}),
       checkpoints_(loop, clock, log, order_, reporter_, end_,
                    {.before_look =

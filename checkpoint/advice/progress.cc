@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -45,7 +46,8 @@ struct ProgressPage {
   std::atomic<std::uint64_t> crowded;
   std::atomic<std::uint64_t> copies;  // behind what it says of the newest
   std::atomic<std::uint64_t> copy_us;
-  std::array<std::uint64_t, 11> reserved;
+  // A reader may find it half written, and reads it again at its next look.
+  std::array<std::atomic<std::uint64_t>, kRefusalBytesMax / sizeof(std::uint64_t)> refused;
   std::array<ProgressSlotFields, kProgressSlots> slots;
 };
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
@@ -122,6 +124,26 @@ void FillIn(ProgressPage* page, ProgressSlotFields* slot) {
   slot->serial.store(page->serial.fetch_add(1) + 1);
 }
 
+void StoreRefusal(ProgressPage* page, const std::string& why) {
+  for (std::size_t i = 0; i < page->refused.size(); ++i) {
+    const std::size_t at = i * sizeof(std::uint64_t);
+    std::uint64_t word = 0;
+    if (at < why.size()) {
+      std::memcpy(&word, why.data() + at, std::min(why.size() - at, sizeof word));
+    }
+    page->refused[i].store(word);
+  }
+}
+
+// Up to the first byte that is none of a line.
+std::string RefusalAt(const unsigned char* page) {
+  std::string text(kRefusalBytesMax, '\0');
+  std::memcpy(text.data(), page + offsetof(ProgressPage, refused), text.size());
+  const auto end =
+      std::find_if(text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; });
+  return {text.begin(), end};
+}
+
 Result<ProgressPage*> MapPage(const std::string& path) {
   const OpenFile file(Disk::Real(), open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
   const Result<void*> mapped =
@@ -177,6 +199,7 @@ Result<ProgressReport> ParseProgress(const void* bytes, std::size_t size) {
   report.crowded = FieldAt(page, offsetof(ProgressPage, crowded)) != 0;
   report.copies = FieldAt(page, offsetof(ProgressPage, copies));
   report.copy_us = FieldAt(page, offsetof(ProgressPage, copy_us));
+  report.refused = RefusalAt(page);
   for (std::uint32_t i = 0; i < kProgressSlots; ++i) {
     const SlotReport slot =
         ReportOf(page + offsetof(ProgressPage, slots) + i * sizeof(ProgressSlotFields), i);
@@ -211,6 +234,15 @@ void TellCopied(const std::string& path, std::uint64_t copy_us) {
   if (page.ok()) {
     page.value->copy_us.store(copy_us);
     page.value->copies.fetch_add(1);
+    StoreRefusal(page.value, "");
+    munmap(page.value, kProgressPageBytes);
+  }
+}
+
+void TellRefused(const std::string& path, const std::string& why) {
+  const Result<ProgressPage*> page = MapPage(path);
+  if (page.ok()) {
+    StoreRefusal(page.value, why);
     munmap(page.value, kProgressPageBytes);
   }
 }
@@ -277,6 +309,12 @@ void ProgressSlot::Failed() {
   if (fields_ != nullptr) {
     fields_->failed.store(fields_->failed.load(kRelaxed) + 1);
     Beat();
+  }
+}
+
+void ProgressSlot::Refused(const std::string& why) {
+  if (fields_ != nullptr && (!why.empty() || page_->refused.front().load(kRelaxed) != 0)) {
+    StoreRefusal(page_, why);
   }
 }
 

@@ -21,6 +21,7 @@
 namespace muster::checkpoint {
 
 inline constexpr std::size_t kProgressSlots = 256;
+inline constexpr std::size_t kRefusalBytesMax = 88;
 
 // What one session said. Times are milliseconds of the Unix epoch; 0: never.
 struct SlotReport {
@@ -48,6 +49,7 @@ struct ProgressReport {
   bool crowded = false;           // some process found no slot
   std::uint64_t copies = 0;       // to the shared directory, each of one rank's shard
   std::uint64_t copy_us = 0;      // of the newest: from its commit on the node until it was there
+  std::string refused;  // why the newest may not be in the shared directory, printable; "": it may
 };
 
 // Of a page's bytes, whatever they are; kForeign when they are no such page.
@@ -69,6 +71,8 @@ struct CommitReport {
 // The helper's side, which has no slot: another of these took so long. What is no such file is left
 // as it is.
 void TellCopied(const std::string& path, std::uint64_t copy_us);
+// Why the newest may not be there: the first kRefusalBytesMax bytes of it.
+void TellRefused(const std::string& path, const std::string& why);
 
 struct ProgressPage;
 struct ProgressSlotFields;
@@ -92,6 +96,8 @@ class ProgressSlot {
   void Committed(const CommitReport& commit);
   // A checkpoint that was begun is none.
   void Failed();
+  // As TellRefused, and "" once one is there again.
+  void Refused(const std::string& why);
   void Restored(std::uint64_t now_ms);
 
  private:

@@ -22,6 +22,7 @@ enum class Fault {
   kBusy = 8,      // another living program writes there
   // It is committed on the local level; copying it, or one before it, to the shared one failed.
   kNotShared = 9,
+  kOverQuota = 10,  // the site's quota leaves no room for it; what was there stands
 };
 
 struct Error {

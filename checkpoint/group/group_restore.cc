@@ -28,6 +28,7 @@ bool PassesOver(const Error& error) {
     case Fault::kRegions:
     case Fault::kBusy:
     case Fault::kNotShared:
+    case Fault::kOverQuota:
       return false;
   }
   return false;

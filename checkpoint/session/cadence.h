@@ -7,6 +7,7 @@
 // checkpoint that begins after a notice answers it, whether or not the program asked.
 
 #include <cstdint>
+#include <string>
 
 #include "checkpoint/advice/hints.h"
 #include "checkpoint/advice/need.h"
@@ -31,6 +32,8 @@ class Cadence {
 
   // The checkpoint that began is none, or may not be worth what it seems. Says so once.
   void Fail();
+  // Why it may not be on the shared level; "": it is there.
+  void Refused(const std::string& why) { progress_.Refused(why); }
 
   // Whether a checkpoint that was committed on the node, and is the `since_copy`-th of those after
   // the newest that is copied, is to be copied to the shared directory. Between End and Report.

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "checkpoint/store/admission.h"
+
 namespace muster::checkpoint {
 namespace {
 
@@ -31,7 +33,10 @@ std::uint64_t UnixMilliseconds() {
 
 CommitLevels::CommitLevels(const SessionOptions& options, Store shared,
                            std::optional<LocalLevel> local)
-    : options_(&options), shared_(std::move(shared)), local_(std::move(local)) {}
+    : options_(&options),
+      shared_(std::move(shared)),
+      local_(std::move(local)),
+      retention_(RetentionOf(options)) {}
 
 Store& CommitLevels::At(StoreLevel level) {
   return level == StoreLevel::kLocal ? local_->store() : shared_;
@@ -85,6 +90,14 @@ Manifest CommitLevels::ManifestOf(std::uint64_t generation,
 }
 
 Error CommitLevels::Complete(const Manifest& manifest) {
+  if (!local_) {
+    const Result<Retention> admitted =
+        Admit(shared_, manifest, RetentionOf(*options_), options_->admission);
+    if (!admitted.ok()) {
+      return admitted.error;
+    }
+    retention_ = admitted.value;
+  }
   const Error error = Target().Commit(manifest);
   return error.failed() || options_->rank != 0 ? error : shared_.restarts().Confirm();
 }
@@ -108,7 +121,7 @@ Error CommitLevels::VerifyOwn(std::uint64_t generation, const ShardSeal& seal) {
 
 Error CommitLevels::RetireVerified(std::uint64_t generation) {
   const Error error = CheckRankZero(*options_, "retire");
-  return error.failed() ? error : shared_.RetireVerified(generation, RetentionOf(*options_));
+  return error.failed() ? error : shared_.RetireVerified(generation, retention_);
 }
 
 void CommitLevels::Abandon(std::uint64_t generation) {

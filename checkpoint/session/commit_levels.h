@@ -41,6 +41,8 @@ class CommitLevels {
   Manifest ManifestOf(std::uint64_t generation, const std::vector<ShardSeal>& seals) const;
   // Complete and found from now on. Rank 0's confirms the restart before it.
   Error Complete(const Manifest& manifest);
+  // What stays on the shared level beside what was completed last.
+  const Retention& retention() const { return retention_; }
   // This rank's shard (rank 0: and the manifest) as it lies on the disk.
   Error VerifyOwn(std::uint64_t generation, const ShardSeal& seal);
   // What is older goes, after VerifyOwn. Of the shared directory, rank 0.
@@ -66,6 +68,7 @@ class CommitLevels {
   const SessionOptions* options_;
   Store shared_;  // of all ranks
   std::optional<LocalLevel> local_;
+  Retention retention_;
   Error copy_error_;            // since the last commit
   std::uint64_t uncopied_ = 0;  // commits since the newest that is copied
   std::uint64_t newest_ = 0;    // the last of these

@@ -132,6 +132,9 @@ Error Session::CompleteAs(const Manifest& manifest) {
   if (error.failed()) {
     cadence_.Fail();
   }
+  if (levels_.local() == nullptr) {
+    cadence_.Refused(error.fault == Fault::kOverQuota ? error.text : "");
+  }
   return error;
 }
 
@@ -147,7 +150,7 @@ Error Session::Commit(std::uint64_t generation, const std::vector<ShardSeal>& se
     error =
         error.failed() ? error : levels_.Copy(generation, cadence_.WantsCopy(levels_.since_copy()));
   } else {
-    error = levels_.shared().Retire(generation, RetentionOf(options_));
+    error = levels_.shared().Retire(generation, levels_.retention());
   }
   cadence_.Report(error);
   return error;

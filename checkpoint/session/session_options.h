@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "checkpoint/advice/retention.h"
 #include "checkpoint/disk/error.h"
-#include "checkpoint/store/retention.h"
 
 namespace muster::checkpoint {
 
@@ -33,6 +33,7 @@ struct SessionOptions {
   std::string failure_domain{};  // lost together; "": the host's name
   bool together = false;         // ranks that a Collective holds together
   std::string flush_program{};   // muster-checkpoint-flush; "": where it is installed
+  std::string admission{};       // see store/admission.h
 };
 
 // kUsage, with the option that is wrong.

@@ -9,6 +9,7 @@
 
 #include "checkpoint/disk/disk.h"
 #include "checkpoint/disk/own_file.h"
+#include "checkpoint/store/admission.h"
 #include "checkpoint/store/manifest_file.h"
 
 namespace muster::checkpoint {
@@ -46,6 +47,20 @@ Error CopyVerified(Disk& disk, int directory, const std::string& name, const Sha
     return MakeError(Fault::kCorrupt, name + ": does not read back as it was written");
   }
   return file.Close() == 0 ? Error() : SystemError(name + ": close", errno);
+}
+
+// Whether all are there, of their sizes.
+Result<bool> HasShards(Disk& disk, int directory, const Manifest& manifest) {
+  struct stat about {};
+  for (const ShardSeal& seal : manifest.shards) {
+    if (disk.StatAt(directory, ShardName(seal.rank).c_str(), &about) != 0) {
+      return {false, errno == ENOENT ? Error() : SystemError(ShardName(seal.rank), errno)};
+    }
+    if (static_cast<std::uint64_t>(about.st_size) != seal.bytes) {
+      return {false, MakeError(Fault::kCorrupt, ShardName(seal.rank) + ": has another size")};
+    }
+  }
+  return {true, {}};
 }
 
 }  // namespace
@@ -113,9 +128,11 @@ Result<OpenFile> Arrivals::LockForFlush() const {
                     directory_->path() + ": another flush has been completing one for long")};
 }
 
-Result<bool> Arrivals::Complete(const Manifest& manifest, const Retention& retention) {
+Result<bool> Arrivals::Complete(const Manifest& manifest, const Retention& retention,
+                                const std::string& admission) {
   const Result<OpenFile> lock = LockForFlush();
-  return lock.ok() ? CompleteLocked(manifest, retention) : Result<bool>{false, lock.error};
+  return lock.ok() ? CompleteLocked(manifest, retention, admission)
+                   : Result<bool>{false, lock.error};
 }
 
 Result<bool> Arrivals::HasSame(const Manifest& manifest) const {
@@ -134,7 +151,8 @@ Result<bool> Arrivals::HasSame(const Manifest& manifest) const {
                     : MakeError(Fault::kForeign, ToText(name) + ": is there, and another one")};
 }
 
-Result<bool> Arrivals::CompleteLocked(const Manifest& manifest, const Retention& retention) {
+Result<bool> Arrivals::CompleteLocked(const Manifest& manifest, const Retention& retention,
+                                      const std::string& admission) {
   Disk& disk = directory_->disk();
   const std::string arrival = ArrivalOf(manifest);
   const std::string complete = ToText({manifest.generation, GenerationState::kComplete});
@@ -148,13 +166,13 @@ Result<bool> Arrivals::CompleteLocked(const Manifest& manifest, const Retention&
     return {false, fd.error};
   }
   const OpenFile directory(disk, fd.value);
-  for (const ShardSeal& seal : manifest.shards) {
-    if (disk.StatAt(directory.get(), ShardName(seal.rank).c_str(), &about) != 0) {
-      return {false, errno == ENOENT ? Error() : SystemError(ShardName(seal.rank), errno)};
-    }
-    if (static_cast<std::uint64_t>(about.st_size) != seal.bytes) {
-      return {false, MakeError(Fault::kCorrupt, ShardName(seal.rank) + ": has another size")};
-    }
+  if (const Result<bool> whole = HasShards(disk, directory.get(), manifest); !whole.value) {
+    return whole;
+  }
+  const Result<Retention> admitted = Admit(*store_, manifest, retention, admission);
+  if (!admitted.ok()) {
+    (void)directory_->RemoveFiles(arrival);
+    return {false, admitted.error};
   }
   disk.UnlinkAt(directory.get(), kManifestName, 0);  // of one that was killed here
   if (Error error = WriteManifestIn(disk, directory.get(), manifest); error.failed()) {
@@ -180,7 +198,7 @@ Result<bool> Arrivals::CompleteLocked(const Manifest& manifest, const Retention&
   const Result<std::vector<GenerationName>> all = store_->List();
   const bool newest = all.ok() && all.value.front().number == manifest.generation;
   Error error = newest ? directory_->ReplaceLatest(manifest.generation) : all.error;
-  error = error.failed() ? error : store_->RetireVerified(manifest.generation, retention);
+  error = error.failed() ? error : store_->RetireVerified(manifest.generation, admitted.value);
   RemoveBefore(manifest.generation);
   return {true, error};
 }
@@ -198,6 +216,38 @@ void Arrivals::RemoveBefore(std::uint64_t generation) const {
       (void)directory_->RemoveFiles(name);
     }
   }
+}
+
+Error Adopt(std::uint64_t generation, Store* store) {
+  Disk& disk = store->disk();
+  const StoreDirectory& own = store->directory();
+  const GenerationName partial{generation, GenerationState::kPartial};
+  const Result<Manifest> manifest = store->Verify(partial);
+  if (!manifest.ok()) {
+    return manifest.error;
+  }
+  const Result<OpenFile> directory = store->OpenGeneration(partial);
+  if (!directory.ok()) {
+    return directory.error;
+  }
+  std::vector<std::string> names = {kManifestName};
+  for (const ShardSeal& seal : manifest.value.shards) {
+    names.push_back(ShardName(seal.rank));
+  }
+  for (const std::string& name : names) {
+    std::uint64_t size = 0;
+    const Result<int> fd = OpenOwnFile(disk, directory.value.get(), name, &size);
+    const OpenFile file(disk, fd.ok() ? fd.value : -1);
+    if (!fd.ok() || disk.Flush(file.get()) != 0) {
+      return fd.ok() ? SystemError(ToText(partial) + ": " + name + ": fsync", errno) : fd.error;
+    }
+  }
+  if (disk.Flush(directory.value.get()) != 0) {
+    return SystemError(ToText(partial) + ": fsync", errno);
+  }
+  Error error = own.Rename(ToText(partial), ToText({generation, GenerationState::kComplete}));
+  error = error.failed() ? error : own.Flush();
+  return error.failed() ? error : own.ReplaceLatest(generation);
 }
 
 }  // namespace muster::checkpoint

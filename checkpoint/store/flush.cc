@@ -43,7 +43,8 @@ Result<bool> FlushOne(const FlushPlan& plan, std::uint64_t generation, Disk& dis
   }
   const Result<bool> placed = arrivals.Place(manifest.value, plan.rank, local.value);
   return {placed.value,
-          placed.ok() ? arrivals.Complete(manifest.value, plan.retention).error : placed.error};
+          placed.ok() ? arrivals.Complete(manifest.value, plan.retention, plan.admission).error
+                      : placed.error};
 }
 
 void TellHowLong(const FlushPlan& plan, double seconds) {
@@ -67,6 +68,9 @@ Error FlushLocked(const FlushPlan& plan, FlushQueue* queue, Disk& disk) {
           MakeError(copied.error.fault, "flush of generation " + std::to_string(generation.value) +
                                             " to " + plan.shared + ": " + copied.error.text);
       queue->Fail(last.text);
+      if (copied.error.fault == Fault::kOverQuota && !plan.progress.empty()) {
+        TellRefused(plan.progress, copied.error.text);
+      }
     } else if (copied.value) {
       TellHowLong(plan, queue->SecondsSinceAdded(generation.value));
     }

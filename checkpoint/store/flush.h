@@ -13,9 +13,9 @@
 #include <cstdint>
 #include <string>
 
+#include "checkpoint/advice/retention.h"
 #include "checkpoint/disk/disk.h"
 #include "checkpoint/disk/error.h"
-#include "checkpoint/store/retention.h"
 
 namespace muster::checkpoint {
 
@@ -23,9 +23,10 @@ struct FlushPlan {
   std::string local;   // one rank's
   std::string shared;  // of all ranks
   std::uint32_t rank = 0;
-  Retention retention;     // in the shared directory
-  std::string progress;    // the page on which it tells how long each took; "": none
-  std::uint64_t rate = 0;  // bytes a second at the most; 0: as fast as it goes
+  Retention retention;      // in the shared directory
+  std::string progress;     // the page on which it tells how long each took; "": none
+  std::uint64_t rate = 0;   // bytes a second at the most; 0: as fast as it goes
+  std::string admission{};  // see admission.h
 };
 
 // Flushes what the local level's queue holds, the oldest first, until it is empty, or another

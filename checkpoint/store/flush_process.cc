@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "checkpoint/disk/names.h"
+#include "checkpoint/store/admission.h"
 #include "checkpoint/store/flush.h"
 
 namespace muster::checkpoint {
@@ -46,6 +47,7 @@ bool Parse(int argc, char** argv, FlushPlan* plan) {
   if (const char* rate = std::getenv("MUSTER_CHECKPOINT_RATE"); rate != nullptr) {
     plan->rate = NumberOf(rate, &good);
   }
+  plan->admission = AdmissionProgram();
   return good && plan->rank < kRanksMax && plan->retention.keep > 0;
 }
 

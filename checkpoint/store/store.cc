@@ -156,4 +156,23 @@ Result<Shard> Store::OpenShard(const Manifest& manifest, std::uint32_t rank) con
                     "generation " + std::to_string(manifest.generation) + ": is gone")};
 }
 
+std::uint64_t NewestThatSeemsWhole(const Store& store) {
+  const Result<std::vector<GenerationName>> names = store.List();
+  for (const GenerationName& name : names.value) {
+    const Result<Manifest> manifest = name.state == GenerationState::kComplete
+                                          ? store.ReadManifest(name)
+                                          : Result<Manifest>{{}, MakeError(Fault::kNotFound, "")};
+    if (!manifest.ok() || store.CheckEntries(name, manifest.value).failed()) {
+      continue;
+    }
+    const std::vector<ShardSeal>& seals = manifest.value.shards;
+    if (std::all_of(seals.begin(), seals.end(), [&](const ShardSeal& seal) {
+          return store.OpenShard(manifest.value, seal.rank).ok();
+        })) {
+      return name.number;
+    }
+  }
+  return 0;
+}
+
 }  // namespace muster::checkpoint

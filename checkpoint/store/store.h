@@ -25,12 +25,12 @@
 #include <utility>
 #include <vector>
 
+#include "checkpoint/advice/retention.h"
 #include "checkpoint/disk/disk.h"
 #include "checkpoint/disk/error.h"
 #include "checkpoint/disk/names.h"
 #include "checkpoint/store/manifest.h"
 #include "checkpoint/store/restart_note.h"
-#include "checkpoint/store/retention.h"
 #include "checkpoint/store/shard.h"
 #include "checkpoint/store/store_directory.h"
 
@@ -106,5 +106,9 @@ class Store {
   StoreDirectory directory_;
   OpenFile lock_;
 };
+
+// The newest complete generation that seems whole: all but the bytes of its regions is looked at.
+// 0: there is none.
+std::uint64_t NewestThatSeemsWhole(const Store& store);
 
 }  // namespace muster::checkpoint

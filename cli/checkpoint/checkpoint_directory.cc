@@ -3,14 +3,22 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "checkpoint/store/store.h"
+#include "cli/checkpoint/checkpoint_carry.h"
+#include "cli/checkpoint/kept_generations.h"
+#include "cli/checkpoint/ledger.h"
+#include "cli/checkpoint/object_level.h"
 #include "cli/frame/json_output.h"
 #include "cli/frame/output.h"
 #include "cli/page/quantity.h"
 #include "cli/page/table.h"
+#include "cli/page/text.h"
+#include "cli/parse/request/stage_words.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/size_text.h"
 #include "scheduler/base/text/time_text.h"
@@ -133,6 +141,65 @@ std::string Page(const std::vector<Found>& found, bool verified, const Style& st
   return table.Print(style);
 }
 
+// Why the newest checkpoint may not be there, as the ledger has it; "": it may, or nothing is
+// known.
+std::string RefusedIn(const Invocation& invocation) {
+  const absl::StatusOr<std::string> place = LedgerPlace(invocation.environment);
+  const absl::StatusOr<LedgerPage> page =
+      place.ok() ? ReadLedger(*place) : absl::StatusOr<LedgerPage>(place.status());
+  std::error_code unknown;
+  const std::string directory =
+      std::filesystem::canonical(invocation.arguments[1], unknown).string();
+  if (page.ok()) {
+    for (const LedgerEntry& each : page->entries) {
+      if (each.directory == directory) {
+        return each.refused;
+      }
+    }
+  }
+  return "";
+}
+
+Json DocumentOf(const CarryNote& note) {
+  return note.place.empty()
+             ? Json(nullptr)
+             : Json(
+                   {{"place", note.place},
+                    {"generation", note.generation == 0 ? Json(nullptr) : Json(note.generation)},
+                    {"copied", note.copied == kNoTime ? Json(nullptr) : Json(IsoText(note.copied))},
+                    {"error", note.error.empty() ? Json(nullptr) : Json(note.error)}});
+}
+
+std::string TextOf(const CarryNote& note, const Style& style) {
+  if (note.place.empty()) {
+    return "";
+  }
+  return absl::StrCat(
+      "At ", Printable(note.place), ": ",
+      note.generation == 0 ? "none" : absl::StrCat("generation ", note.generation),
+      note.copied == kNoTime ? "" : absl::StrCat(", copied ", MomentText(note.copied, style.zone)),
+      note.error.empty() ? "" : absl::StrCat("; the newest copy failed: ", Printable(note.error)),
+      "\n");
+}
+
+// Of a place of rclone: what is whole there.
+absl::StatusOr<int> ShowObjects(const Invocation& invocation) {
+  const ObjectLevel level(invocation.arguments[1], invocation.environment);
+  ASSIGN_OR_RETURN(const std::vector<ObjectGeneration> there, level.List());
+  Table table({{.title = "GENERATION", .right = true}, {.title = "STATE"}});
+  Json generations = Json::array();
+  for (const ObjectGeneration& each : there) {
+    const char* const state = each.whole ? "complete" : "partial";
+    generations.push_back({{"generation", each.number}, {"state", state}, {"fault", nullptr}});
+    table.Add({{absl::StrCat(each.number)}, {state}});
+  }
+  RETURN_IF_ERROR(
+      WriteOut(invocation.Has("json")
+                   ? PrintJson({{"directory", level.place()}, {"generations", generations}})
+                   : table.Print(StyleFor(invocation.environment, STDOUT_FILENO))));
+  return 0;
+}
+
 absl::StatusOr<int> Show(const Invocation& invocation, bool every_byte) {
   ASSIGN_OR_RETURN(const Store store, OpenStore(invocation));
   ASSIGN_OR_RETURN(const std::vector<Found> found, FindGenerations(store, every_byte));
@@ -142,18 +209,22 @@ absl::StatusOr<int> Show(const Invocation& invocation, bool every_byte) {
     generations.push_back(DocumentOf(each));
     whole = whole && each.fault.empty();
   }
+  const std::string refused = RefusedIn(invocation);
+  const CarryNote note = ReadCarryNote(invocation.arguments[1]);
+  const Style style = StyleFor(invocation.environment, STDOUT_FILENO);
   RETURN_IF_ERROR(WriteOut(
       invocation.Has("json")
-          ? PrintJson({{"directory", invocation.arguments[1]}, {"generations", generations}})
-          : Page(found, every_byte, StyleFor(invocation.environment, STDOUT_FILENO))));
+          ? PrintJson({{"directory", invocation.arguments[1]},
+                       {"generations", generations},
+                       {"refused", refused.empty() ? Json(nullptr) : Json(refused)},
+                       {"object", DocumentOf(note)}})
+          : absl::StrCat(
+                Page(found, every_byte, style), TextOf(note, style),
+                refused.empty() ? "" : absl::StrCat("The newest was refused: ", refused, "\n"))));
   return every_byte && !whole ? 1 : 0;
 }
 
 }  // namespace
-
-absl::Status StatusOf(const checkpoint::Error& error) {
-  return absl::FailedPreconditionError(error.text);
-}
 
 std::vector<Option> CheckpointDirectoryOptions() {
   return {{.name = "keep",
@@ -180,7 +251,7 @@ std::vector<Option> CheckpointDirectoryOptions() {
 }
 
 absl::StatusOr<int> CheckpointList(const Invocation& invocation) {
-  return Show(invocation, false);
+  return IsRemotePlace(invocation.arguments[1]) ? ShowObjects(invocation) : Show(invocation, false);
 }
 
 absl::StatusOr<int> CheckpointVerify(const Invocation& invocation) {

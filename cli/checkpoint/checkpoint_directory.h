@@ -8,18 +8,13 @@
 
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "checkpoint/disk/error.h"
 #include "cli/frame/verb.h"
 
 namespace muster::cli {
 
 // Their options, for the verb's table.
 std::vector<Option> CheckpointDirectoryOptions();
-
-// The library's error, as a refusal.
-absl::Status StatusOf(const checkpoint::Error& error);
 
 absl::StatusOr<int> CheckpointList(const Invocation& invocation);
 // 1 when a generation is not whole.

@@ -1,12 +1,12 @@
 // The command that removes: `muster checkpoint prune`.
 
-#include <algorithm>
 #include <chrono>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "checkpoint/store/store.h"
+#include "checkpoint/advice/retention.h"
 #include "cli/checkpoint/checkpoint_directory.h"
+#include "cli/checkpoint/kept_generations.h"
 #include "cli/frame/json_output.h"
 #include "cli/frame/output.h"
 #include "cli/parse/number.h"
@@ -18,18 +18,6 @@
 
 namespace muster::cli {
 namespace {
-
-using checkpoint::Aged;
-using checkpoint::GenerationName;
-using checkpoint::GenerationState;
-using checkpoint::Manifest;
-using checkpoint::Store;
-
-// A directory and its complete generations, the newest first.
-struct Kept {
-  Store store;
-  std::vector<Aged> complete;
-};
 
 absl::Status Named(const char* option, const absl::Status& status) {
   return absl::InvalidArgumentError(absl::StrCat(option, ": ", std::string(status.message())));
@@ -72,101 +60,6 @@ absl::StatusOr<checkpoint::Retention> RetentionOf(const Invocation& invocation) 
   return retention;
 }
 
-absl::Status Look(Kept& kept) {
-  const auto names = kept.store.List();
-  if (!names.ok()) {
-    return StatusOf(names.error);
-  }
-  kept.complete.clear();
-  for (const GenerationName& name : names.value) {
-    if (name.state != GenerationState::kComplete) {
-      continue;
-    }
-    Aged aged;
-    aged.number = name.number;
-    if (const auto manifest = kept.store.ReadManifest(name); manifest.ok()) {
-      aged.written_ms = manifest.value.written_ms;
-      for (const checkpoint::ShardSeal& seal : manifest.value.shards) {
-        aged.bytes += seal.bytes;
-      }
-    }
-    kept.complete.push_back(aged);
-  }
-  return absl::OkStatus();
-}
-
-absl::Status Retire(Kept& kept, const checkpoint::Retention& retention) {
-  if (kept.complete.empty()) {
-    return absl::OkStatus();
-  }
-  const checkpoint::Error error = kept.store.Retire(kept.complete.front().number, retention);
-  return error.failed() ? StatusOf(error) : Look(kept);
-}
-
-std::uint64_t BytesOf(const std::vector<Kept>& all) {
-  std::uint64_t bytes = 0;
-  for (const Kept& kept : all) {
-    for (const Aged& aged : kept.complete) {
-      bytes += aged.bytes;
-    }
-  }
-  return bytes;
-}
-
-// The directory with the generation that was written longest ago; null when each has only its
-// newest.
-Kept* WithOldest(std::vector<Kept>& all) {
-  Kept* oldest = nullptr;
-  for (Kept& kept : all) {
-    if (kept.complete.size() > 1 && (oldest == nullptr || kept.complete.back().written_ms <
-                                                              oldest->complete.back().written_ms)) {
-      oldest = &kept;
-    }
-  }
-  return oldest;
-}
-
-// Removes the oldest of all directories until they hold no more than `quota`, or only the newest of
-// each is left.
-absl::Status RetireBeyond(std::uint64_t quota, std::vector<Kept>& all) {
-  while (BytesOf(all) > quota) {
-    Kept* const oldest = WithOldest(all);
-    if (oldest == nullptr) {
-      break;
-    }
-    const std::size_t count = oldest->complete.size();
-    checkpoint::Retention retention;
-    retention.keep = static_cast<std::uint32_t>(count - 1);
-    RETURN_IF_ERROR(Retire(*oldest, retention));
-    if (oldest->complete.size() >= count) {
-      break;  // another prunes as well
-    }
-  }
-  return absl::OkStatus();
-}
-
-absl::StatusOr<Kept> Open(const std::string& directory) {
-  auto store = Store::Open(checkpoint::Disk::Real(), directory);
-  if (!store.ok()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(store.error.text, ": name a directory of checkpoints that is yours"));
-  }
-  Kept kept{std::move(store.value), {}};
-  if (const checkpoint::Error error = kept.store.LockForWriting(); error.failed()) {
-    return StatusOf(error);
-  }
-  RETURN_IF_ERROR(Look(kept));
-  return kept;
-}
-
-std::size_t CountOf(const std::vector<Kept>& all) {
-  std::size_t count = 0;
-  for (const Kept& kept : all) {
-    count += kept.complete.size();
-  }
-  return count;
-}
-
 }  // namespace
 
 absl::StatusOr<int> CheckpointPrune(const Invocation& invocation) {
@@ -179,26 +72,26 @@ absl::StatusOr<int> CheckpointPrune(const Invocation& invocation) {
     }
     quota = size->value();
   }
-  std::vector<Kept> all;
+  std::vector<KeptGenerations> all;
   for (std::size_t i = 1; i < invocation.arguments.size(); ++i) {
-    ASSIGN_OR_RETURN(Kept kept, Open(invocation.arguments[i]));
+    ASSIGN_OR_RETURN(KeptGenerations kept, HoldGenerations(invocation.arguments[i]));
     all.push_back(std::move(kept));
   }
-  const std::size_t before = CountOf(all);
-  for (Kept& kept : all) {
-    RETURN_IF_ERROR(Retire(kept, retention));
+  const std::uint64_t before = SumOf(all).count;
+  for (KeptGenerations& kept : all) {
+    RETURN_IF_ERROR(RetireBy(retention, kept));
   }
   if (quota > 0) {
-    RETURN_IF_ERROR(RetireBeyond(quota, all));
+    RETURN_IF_ERROR(RetireUntil([quota](const KeptSum& sum) { return sum.bytes <= quota; }, all));
   }
-  const std::size_t left = CountOf(all);
+  const std::uint64_t left = SumOf(all).count;
   RETURN_IF_ERROR(WriteOut(
       invocation.Has("json")
           ? PrintJson({{"removed", before - left}, {"kept", left}})
           : absl::StrCat("removed ", Counted(before - left, "generation"), ", kept ", left, "\n")));
-  if (quota > 0 && BytesOf(all) > quota) {
+  if (quota > 0 && SumOf(all).bytes > quota) {
     return absl::FailedPreconditionError(absl::StrCat("--quota: the newest generations alone take ",
-                                                      BytesText(BytesOf(all)), ", more than ",
+                                                      BytesText(SumOf(all).bytes), ", more than ",
                                                       BytesText(quota)));
   }
   return 0;

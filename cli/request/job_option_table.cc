@@ -495,6 +495,9 @@ const JobOption kJobOptions[] = {
      "Work between two checkpoints, a hint to its programs: 90s, 15m, 1h (auto: by cost and "
      "failures)",
      READ(return ReadCheckpointInterval(value, &request->checkpoint_interval);), true, true},
+    {"checkpoint-object", "", "REMOTE:PATH[,every=TIME]",
+     "Copy its newest checkpoint to an object store, by rclone, once in TIME (1h) and at its end",
+     READ(return ReadObjectCopies(value, &request->checkpoint_object);), true, false},
     {"checkpoint-with", "", "METHOD",
      "What makes its checkpoints: program, or criu, of its processes as they are (batch scripts)",
      READ(return ReadMeans(value, &request->spec.checkpoint_with);), true, true},

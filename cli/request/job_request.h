@@ -22,6 +22,7 @@ struct JobRequest {
   ExportList exports;               // --export
   std::string checkpoint_dir;       // --checkpoint-dir, as given
   std::string checkpoint_interval;  // --checkpoint-interval, in seconds, or "auto"
+  std::string checkpoint_object;    // --checkpoint-object, as given
   std::string alternatives;         // --alt, as given
   std::uint32_t tasks_per_gpu = 0;  // --ntasks-per-gpu
   Bytes memory_per_gpu;             // --mem-per-gpu

@@ -144,9 +144,29 @@ absl::Status CheckProgress(const JobSpec& spec, const Program& program) {
                    "--progress-file: has no effect without --progress-timeout; add that");
 }
 
+// What starts the script is not there in a container, and CRIU does not go on with what runs
+// beside.
+absl::Status CheckObject(const JobRequest& request) {
+  if (request.checkpoint_object.empty()) {
+    return absl::OkStatus();
+  }
+  const char* const with = request.spec.container.given() ? "--container-image"
+                           : request.spec.checkpoint_with == CheckpointMeans::kCriu
+                               ? "--checkpoint-with=criu"
+                               : nullptr;
+  return with == nullptr
+             ? absl::OkStatus()
+             : absl::InvalidArgumentError(absl::StrCat(
+                   "--checkpoint-object: does not work with ", with,
+                   "; copy by muster checkpoint push in a job of its own, or leave one out"));
+}
+
 // They travel in the job's environment, where its supervisor finds them.
 void AddCheckpointVariables(JobRequest* request) {
   std::vector<std::string>& assignments = request->exports.assignments;
+  if (!request->checkpoint_object.empty()) {
+    assignments.push_back("MUSTER_CHECKPOINT_OBJECT=" + request->checkpoint_object);
+  }
   if (!request->checkpoint_dir.empty()) {
     const std::filesystem::path path = request->program.work_dir;
     assignments.push_back("MUSTER_SUBMIT_CHECKPOINT_DIR=" +
@@ -315,6 +335,7 @@ absl::Status CompleteRequest(const Context& context, JobRequest* request) {
     RETURN_IF_ERROR(CheckPaths(request->spec, program));
   }
   RETURN_IF_ERROR(CheckProgress(request->spec, program));
+  RETURN_IF_ERROR(CheckObject(*request));
   RETURN_IF_ERROR(AddExportFile(request));
   AddCheckpointVariables(request);
   RETURN_IF_ERROR(AddSubmission(context.new_job, request));

@@ -15,6 +15,7 @@
 #include "cli/request/step_request.h"
 #include "cli/run/received_file.h"
 #include "cli/run/run_session.h"
+#include "cli/stage/bulk_traffic.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/words.h"
 #include "scheduler/runtime/file.h"
@@ -83,8 +84,12 @@ absl::StatusOr<int> Send(const Invocation& invocation, const UniqueFd& signals) 
   ASSIGN_OR_RETURN(Program program, Receiver(invocation, source, destination));
   ASSIGN_OR_RETURN(const Address address, AddressOf(invocation));
   ASSIGN_OR_RETURN(const std::unique_ptr<EventLoop> loop, EventLoop::Create());
+  const BulkTraffic traffic = BulkTrafficOf(kStagingCopies, invocation.environment);
+  const NicAddress nic = AddressOfNics(traffic.nics).value_or(NicAddress());
   ASSIGN_OR_RETURN(const std::unique_ptr<StepListener> listener,
-                   StepListener::ListenFor(*loop, IsLocal(address), invocation.environment));
+                   StepListener::ListenFor(
+                       *loop, IsLocal(address), invocation.environment,
+                       {.device = nic.device, .address = nic.address, .dscp = traffic.dscp}));
   listener->SendInputToFirst();
   program.io.address = listener->address();
   ASSIGN_OR_RETURN(program.io.token, MakeToken());
@@ -104,6 +109,7 @@ absl::StatusOr<int> Send(const Invocation& invocation, const UniqueFd& signals) 
   plan.token = program.io.token;
   plan.names = {.job = job, .step = started.step, .job_name = "cast"};
   plan.input = source.fd.get();
+  plan.input_rate = traffic.rate;
   RunSession session(*loop, *connection, *listener, signals, std::move(plan));
   // Where one node could not, the others were ended: theirs are no codes of their own.
   ASSIGN_OR_RETURN(const int code, session.Run());

@@ -64,6 +64,7 @@ RunSession::RunSession(EventLoop& loop, Connection& connection, StepListener& li
     step_.AddComponent(token);
   }
   files_.Name(plan_.names);
+  input_.Pace(plan_.input_rate);
   if (plan_.end_on_bad_exit) {
     step_.EndOnBadExit();
   }

@@ -42,12 +42,13 @@ struct RunPlan {
   bool end_on_interrupt = false;  // the first Ctrl-C ends the step
   OutputChoice output = {};
   StepNames names = {};
-  int input = 0;              // a descriptor; -1: the ranks have no input of ours
-  bool show_waiting = false;  // tell why the job waits, also when it may start soon
-  bool looks_on = false;      // at a step that another `muster run` watches
-  bool quiet = false;         // says nothing of how ranks end
-  bool terminal = false;      // rank 0 has a terminal, and ours is to be its
-  std::string waits = {};     // what the step waits for; empty: nothing
+  int input = 0;                 // a descriptor; -1: the ranks have no input of ours
+  std::uint64_t input_rate = 0;  // bytes a second of it, at the most; 0: any
+  bool show_waiting = false;     // tell why the job waits, also when it may start soon
+  bool looks_on = false;         // at a step that another `muster run` watches
+  bool quiet = false;            // says nothing of how ranks end
+  bool terminal = false;         // rank 0 has a terminal, and ours is to be its
+  std::string waits = {};        // what the step waits for; empty: nothing
   // What of the ranks' standard output goes on; without it all.
   std::function<std::string_view(std::string_view)> passes = {};
   // Has the ranks' standard output instead of ours.

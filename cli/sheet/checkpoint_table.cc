@@ -67,6 +67,9 @@ std::string CheckpointText(const AttemptView& attempt, const Style& style) {
   if (attempt.lost > Duration(0)) {
     absl::StrAppend(&text, text.empty() ? "none; " : "; ", PreciseText(attempt.lost), " lost");
   }
+  if (!record.refused.empty()) {
+    absl::StrAppend(&text, text.empty() ? "none; " : "; ", "refused ", record.refused);
+  }
   return text;
 }
 

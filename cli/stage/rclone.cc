@@ -1,6 +1,7 @@
 #include "cli/stage/rclone.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@
 #include "absl/strings/str_cat.h"
 #include "cli/page/text.h"
 #include "cli/request/program_path.h"
+#include "cli/stage/bulk_traffic.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/words.h"
 #include "scheduler/model/value/fingerprint.h"
@@ -94,6 +96,21 @@ absl::Status AwaitRclone(pid_t rclone, const std::string& what) {
                                 "; its lines above say why"));
 }
 
+constexpr int kSignalled = 128;
+
+// Of a file in memory, from its begin; the part that is there.
+std::string BytesIn(const UniqueFd& file) {
+  std::string bytes;
+  std::array<char, 65536> buffer = {};
+  off_t at = 0;
+  for (ssize_t got = pread(file.get(), buffer.data(), buffer.size(), at); got > 0;
+       got = pread(file.get(), buffer.data(), buffer.size(), at)) {
+    bytes.append(buffer.data(), static_cast<std::size_t>(got));
+    at += got;
+  }
+  return bytes;
+}
+
 }  // namespace
 
 absl::StatusOr<SourceState> StateOfList(const std::string& from, std::vector<std::string> files) {
@@ -138,6 +155,44 @@ RcloneLine ReadRcloneLine(const std::string& line) {
   return read;
 }
 
+absl::StatusOr<RcloneAnswer> RunRclone(std::vector<std::string> words,
+                                       const Environment& environment) {
+  const absl::StatusOr<std::string> program = FindProgram("rclone", ".", environment);
+  if (!program.ok()) {
+    return absl::NotFoundError(
+        "rclone, which copies to object stores, is not installed on this machine: have it "
+        "installed (apt-get install rclone)");
+  }
+  const UniqueFd nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  const UniqueFd out(memfd_create("rclone-out", MFD_CLOEXEC));
+  const UniqueFd said(memfd_create("rclone-said", MFD_CLOEXEC));
+  if (!out.valid() || !said.valid()) {
+    return absl::ErrnoToStatus(errno, "a file in memory for rclone");
+  }
+  SpawnRequest request;
+  request.program = *program;
+  request.arguments = std::move(words);
+  request.arguments.insert(request.arguments.begin(), "rclone");
+  request.environment = environment.entries();
+  request.fds = {
+      {nothing.get(), STDIN_FILENO}, {out.get(), STDOUT_FILENO}, {said.get(), STDERR_FILENO}};
+  ASSIGN_OR_RETURN(const pid_t rclone, Spawn(request));
+  int status = 0;
+  while (waitpid(rclone, &status, 0) < 0 && errno == EINTR) {
+  }
+  RcloneAnswer answer;
+  answer.code = WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status);
+  answer.out = BytesIn(out);
+  const std::string all = BytesIn(said);
+  const std::size_t end = all.find_last_not_of('\n');
+  if (end != std::string::npos) {
+    const std::size_t before = all.rfind('\n', end);
+    const std::size_t begin = before == std::string::npos ? 0 : before + 1;
+    answer.said = Printable(all.substr(begin, end - begin + 1));
+  }
+  return answer;
+}
+
 absl::StatusOr<std::uint64_t> CopyByRclone(const std::string& from, const std::string& to,
                                            const Environment& environment, const TellBytes& tell) {
   ASSIGN_OR_RETURN(const std::string program,
@@ -153,8 +208,8 @@ absl::StatusOr<std::uint64_t> CopyByRclone(const std::string& from, const std::s
   request.program = program;
   request.arguments = {"rclone", "copyto", "--use-json-log", "--stats-log-level=NOTICE",
                        "--stats=1s"};
-  if (const std::string rate = environment.Get("MUSTER_STAGING_RATE"); !rate.empty()) {
-    request.arguments.push_back(absl::StrCat("--bwlimit=", rate, "B"));  // bytes a second
+  for (std::string& word : BulkWords(kStagingCopies, environment)) {
+    request.arguments.push_back(std::move(word));
   }
   request.arguments.insert(request.arguments.end(), {"--", from, to});
   request.environment = environment.entries();

@@ -30,6 +30,16 @@ absl::StatusOr<SourceState> StateOfList(const std::string& from, std::vector<std
 // error. NotFound: there is no rclone here.
 absl::StatusOr<SourceState> StateByRclone(const std::string& from, const Environment& environment);
 
+// What rclone did with these words ("lsf", "s3:bucket"), without a word to anybody else. NotFound:
+// there is no rclone here.
+struct RcloneAnswer {
+  int code = 0;      // its exit code; 128 and the signal that ended it
+  std::string out;   // what it printed
+  std::string said;  // the last line of what it had to say
+};
+absl::StatusOr<RcloneAnswer> RunRclone(std::vector<std::string> words,
+                                       const Environment& environment);
+
 // A file, or all of a directory; how many bytes were copied. What rclone says goes to standard
 // error. NotFound: there is no rclone here.
 absl::StatusOr<std::uint64_t> CopyByRclone(const std::string& from, const std::string& to,

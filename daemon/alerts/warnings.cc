@@ -55,10 +55,17 @@ void AddFailing(const Attempt& attempt, Time now, std::vector<Warning>& warnings
   for (std::size_t i = 0; i < attempt.runs.size(); ++i) {
     const NodeRun& run = attempt.runs[i];
     const CheckpointRecord& record = run.checkpoints;
-    if (run.phase == RunPhase::kEnded || record.failed == 0) {
+    if (run.phase == RunPhase::kEnded || (record.failed == 0 && record.refused.empty())) {
       continue;
     }
     const bool none = record.count == 0;
+    if (!record.refused.empty()) {
+      warnings.push_back({"CheckpointFailing",
+                          absl::StrCat("a checkpoint of it was refused: ", record.refused,
+                                       "; muster checkpoint usage says what takes the room"),
+                          none ? attempt.started : record.committed});
+      return;
+    }
     warnings.push_back({"CheckpointFailing",
                         absl::StrCat(record.failed == 1 ? "its newest checkpoint on "
                                                         : absl::StrCat("its newest ", record.failed,

@@ -150,7 +150,8 @@ std::optional<PreparedOrder> Orders::PrepareLaunch(const core::ClusterState& sta
                     attempt->allocation,
                     ExtentsOf(state, job),
                     secrets_.Of(job.id, launch.attempt),
-                    attempt->advice};
+                    attempt->advice,
+                    config.checkpoint.quota};
   order.spec.time_limit = core::LimitFrom(order.spec, order.started);
   order.spec.kill_grace = core::WithinGrace(order.spec.kill_grace, config);
   order.spec.partition = attempt->partition;  // the one of several that it runs in

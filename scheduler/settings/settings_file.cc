@@ -88,12 +88,17 @@ absl::Status ReadExtension(ConfigFile& file, ExtensionRule& rule) {
   return absl::OkStatus();
 }
 
-// [checkpoint] writers = 4, bandwidth = "20G", owners_extend = true
+// [checkpoint] writers = 4, bandwidth = "20G", quota = "500G", owners_extend = true
 absl::Status ReadCheckpoint(ConfigFile& file, CheckpointPolicy& checkpoint) {
   RETURN_IF_ERROR(ReadNumber(file, "checkpoint.writers", 0, 100'000, &checkpoint.writers));
   std::uint64_t bandwidth = checkpoint.bandwidth.value();
   RETURN_IF_ERROR(file.ReadSize("checkpoint.bandwidth", &bandwidth));
   checkpoint.bandwidth = Bytes(bandwidth);
+  std::uint64_t quota = checkpoint.quota.bytes.value();
+  RETURN_IF_ERROR(file.ReadSize("checkpoint.quota", &quota));
+  checkpoint.quota.bytes = Bytes(quota);
+  RETURN_IF_ERROR(
+      ReadNumber(file, "checkpoint.quota_count", 0, 1'000'000, &checkpoint.quota.count));
   RETURN_IF_ERROR(file.ReadBool("checkpoint.owners_extend", &checkpoint.owners_extend));
   return ReadExtension(file, checkpoint.extension);
 }

@@ -139,7 +139,7 @@ constexpr RoomRow kRows[] = {
      "supervisor/attempt supervisor/mpirun supervisor/user_space "
      "supervisor/variables"},
     {"agent", "supervisor/limits", "supervisor/attempt"},
-    {"agent", "supervisor/mpi", "supervisor/exchange supervisor/pmix"},
+    {"agent", "supervisor/mpi", "supervisor/exchange supervisor/pmix supervisor/user_space"},
     {"agent", "supervisor/mpirun",
      "supervisor/attempt supervisor/limits supervisor/user_space "
      "supervisor/variables"},
@@ -154,7 +154,7 @@ constexpr RoomRow kRows[] = {
      "supervisor/user_space supervisor/variables"},
     {"agent", "supervisor/values", "supervisor/attempt supervisor/user_space"},
     {"agent", "supervisor/variables", "supervisor/attempt"},
-    {"checkpoint", ".", "disk group"},
+    {"checkpoint", ".", "disk group store"},
     {"checkpoint", "advice", "disk"},
     {"checkpoint", "examples", "."},
     {"checkpoint", "group", "disk parity session store"},
@@ -163,7 +163,7 @@ constexpr RoomRow kRows[] = {
     {"checkpoint", "store", "advice disk"},
     {"cli", ".", "controller frame"},
     {"cli", "alerts", "controller frame page"},
-    {"cli", "checkpoint", "frame page parse parse/request"},
+    {"cli", "checkpoint", "controller controller/query frame page parse parse/request stage"},
     {"cli", "cluster",
      "controller controller/query controller/streams frame links page parse place sheet "
      "sheet/timeline up"},
@@ -198,8 +198,7 @@ constexpr RoomRow kRows[] = {
     {"cli", "request/nodes", "controller request"},
     {"cli", "run",
      "controller controller/query frame images jobs/submit page parse parse/request request "
-     "request/nodes "
-     "run/stream"},
+     "request/nodes run/stream stage"},
     {"cli", "run/stream", "frame"},
     {"cli", "scale", "controller frame page parse picture request run"},
     {"cli", "service",

@@ -43,6 +43,7 @@ struct SupervisorOrder {
   std::string checkpoint_hints;
   std::string checkpoint_progress;
   std::string flush_program;
+  std::string command;  // muster
   std::string remote_shell;
   std::string hostfile;
   std::string progress_file;  // that the job may touch

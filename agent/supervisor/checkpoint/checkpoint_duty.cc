@@ -83,7 +83,7 @@ void CheckpointDuty::Watch() {
 // At once where the scheduler waits for it; else what changes often is said now and then.
 bool CheckpointDuty::IsNews(const CheckpointRecord& record) const {
   return (record.count > 0 && reported_.count == 0) || record.notice != reported_.notice ||
-         (record.failed > 0) != (reported_.failed > 0) ||
+         (record.failed > 0) != (reported_.failed > 0) || record.refused != reported_.refused ||
          (hints_.has_slot() && record.count != reported_.count) ||
          record.restart != reported_.restart || reported_at_ == SteadyTime::min();
 }

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <initializer_list>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -15,13 +17,21 @@ namespace {
 
 constexpr const char* kProgram = "muster-checkpoint-flush";
 constexpr const char* kProcessName = "muster-flush\n";
+constexpr const char* kCarryName = "muster-carry\n";  // cli/checkpoint/checkpoint_carry.h
 
-}  // namespace
+bool OneRunsOf(std::initializer_list<std::string> names) {
+  const std::vector<pid_t> below = Descendants(getpid());
+  return std::any_of(below.begin(), below.end(), [&names](pid_t pid) {
+    const absl::StatusOr<std::string> name = ReadFile(absl::StrCat("/proc/", pid, "/comm"));
+    return name.ok() && std::find(names.begin(), names.end(), *name) != names.end();
+  });
+}
 
-std::string FindFlushProgram(const std::string& supervisor) {
+std::string FindBeside(const std::string& supervisor, std::initializer_list<const char*> places,
+                       const char* program) {
   const std::string folder = supervisor.substr(0, supervisor.rfind('/'));
-  for (const char* place : {"/", "/../libexec/muster/"}) {
-    std::string path = absl::StrCat(folder, place, kProgram);
+  for (const char* place : places) {
+    std::string path = absl::StrCat(folder, place, program);
     if (access(path.c_str(), X_OK) == 0) {
       return path;
     }
@@ -29,12 +39,22 @@ std::string FindFlushProgram(const std::string& supervisor) {
   return "";
 }
 
+}  // namespace
+
+std::string FindFlushProgram(const std::string& supervisor) {
+  return FindBeside(supervisor, {"/", "/../libexec/muster/"}, kProgram);
+}
+
+std::string FindCommand(const std::string& supervisor) {
+  return FindBeside(supervisor, {"/", "/../bin/", "/../../bin/"}, "muster");
+}
+
 bool FlushRuns() {
-  const std::vector<pid_t> below = Descendants(getpid());
-  return std::any_of(below.begin(), below.end(), [](pid_t pid) {
-    const absl::StatusOr<std::string> name = ReadFile(absl::StrCat("/proc/", pid, "/comm"));
-    return name.ok() && *name == kProcessName;
-  });
+  return OneRunsOf({kProcessName});
+}
+
+bool CopyRuns() {
+  return OneRunsOf({kProcessName, kCarryName});
 }
 
 }  // namespace muster::agent

@@ -117,6 +117,7 @@ void CheckpointWatch::Take(const checkpoint::ProgressReport& report, const IsLiv
   TakeCommits(sessions, now);
   TakeCopies(report, now);
   record_.failed = MostFailed(open);
+  record_.refused = report.refused;
   crowded_ = report.crowded;
   answered_ = LeastNotice(open);
   // Who answered and ended at once has answered.

@@ -53,7 +53,7 @@ std::string SeenInside(const std::string& value, const ContainerVariables& varia
 
 // Of a variable of ours: whether it names what the container does not have.
 bool IsNodesOwn(const std::string& name, const ContainerVariables& variables) {
-  return name == "MUSTER_CHECKPOINT_FLUSH" ||
+  return name == "MUSTER_CHECKPOINT_FLUSH" || name == "MUSTER_CHECKPOINT_ADMIT" ||
          (variables.rank_program.empty() &&
           std::find(kLaunchers.begin(), kLaunchers.end(), name) != kLaunchers.end());
 }

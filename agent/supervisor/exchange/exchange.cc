@@ -72,7 +72,8 @@ absl::StatusOr<std::unique_ptr<Exchange>> Exchange::Open(EventLoop& loop, Closin
   if (!self->tree_.IsRoot()) {
     self->edges_[self->tree_.Parent()];
   }
-  ASSIGN_OR_RETURN(PeerListener listener, ListenForPeers(self->config_.one_machine));
+  ASSIGN_OR_RETURN(PeerListener listener,
+                   ListenForPeers(self->config_.one_machine, self->config_.traffic));
   self->listener_ = std::move(listener.socket);
   self->addresses_ = std::move(listener.addresses);
   RETURN_IF_ERROR(
@@ -98,8 +99,9 @@ void Exchange::Meet(const std::vector<std::vector<std::string>>& addresses) {
   met_ = true;
   if (!tree_.IsRoot()) {
     const std::uint32_t parent = tree_.Parent();
-    edges_.at(parent).connection = PeerConnection::Call(loop_, closing_, config_.self, parent,
-                                                        addresses[parent], HandlersOf(parent));
+    edges_.at(parent).connection = PeerConnection::Call(
+        loop_, closing_, config_.self, parent, addresses[parent], HandlersOf(parent),
+        config_.one_machine ? PeerTraffic() : config_.traffic);
   }
 }
 

@@ -43,6 +43,7 @@ struct ExchangeConfig {
   PeerSelf self;
   std::vector<std::string> nodes;  // names, by position
   bool one_machine = false;
+  PeerTraffic traffic = {};
 };
 
 struct ExchangeHandlers {

@@ -41,10 +41,11 @@ void SetOptions(int fd) {
 std::unique_ptr<PeerConnection> PeerConnection::Call(EventLoop& loop, ClosingSockets& closing,
                                                      PeerSelf self, std::uint32_t to,
                                                      std::vector<std::string> addresses,
-                                                     PeerHandlers handlers) {
+                                                     PeerHandlers handlers, PeerTraffic traffic) {
   std::unique_ptr<PeerConnection> made(
       new PeerConnection(loop, closing, std::move(self), std::move(handlers)));
   made->to_ = to;
+  made->traffic_ = std::move(traffic);
   made->addresses_ = std::move(addresses);
   std::reverse(made->addresses_.begin(), made->addresses_.end());
   PeerConnection* const caller = made.get();
@@ -126,6 +127,7 @@ absl::Status PeerConnection::Connect(const std::string& address) {
   if (!socket_.valid()) {
     return absl::ErrnoToStatus(errno, "cannot make a socket");
   }
+  KeepTo(traffic_, socket_.get(), where.family());
   if (connect(socket_.get(), where.get(), where.size()) != 0 && errno != EINPROGRESS) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot connect to ", address));
   }

@@ -21,6 +21,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "agent/supervisor/exchange/peer_session.h"
+#include "agent/supervisor/user_space/peer_address.h"
 #include "scheduler/runtime/closing_sockets.h"
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/unique_fd.h"
@@ -40,7 +41,7 @@ class PeerConnection {
   static std::unique_ptr<PeerConnection> Call(EventLoop& loop, ClosingSockets& closing,
                                               PeerSelf self, std::uint32_t to,
                                               std::vector<std::string> addresses,
-                                              PeerHandlers handlers);
+                                              PeerHandlers handlers, PeerTraffic traffic = {});
   // Takes a connection that was accepted.
   static absl::StatusOr<std::unique_ptr<PeerConnection>> Answer(EventLoop& loop,
                                                                 ClosingSockets& closing,
@@ -74,6 +75,7 @@ class PeerConnection {
   ClosingSockets& closing_;
   const PeerSelf self_;
   const PeerHandlers handlers_;
+  PeerTraffic traffic_;  // of a connection that we begin
   std::uint32_t to_ = 0;
   std::vector<std::string> addresses_;  // not tried yet, the next one last
   std::string address_;                 // being tried; empty: we were called

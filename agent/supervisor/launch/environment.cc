@@ -196,7 +196,8 @@ void SetCheckpoint(const SupervisorOrder& order, Variables* variables) {
   const LaunchOrder& launch = order.launch;
   variables->Set("MUSTER_CHECKPOINT_DIR", CheckpointDirectoryOf(launch));
   // The submitter's own: nobody else sets them, so that they belong to no other job.
-  for (const char* name : {"MUSTER_CHECKPOINT_LOCAL_DIR", "MUSTER_CHECKPOINT_INTERVAL"}) {
+  for (const char* name : {"MUSTER_CHECKPOINT_LOCAL_DIR", "MUSTER_CHECKPOINT_INTERVAL",
+                           "MUSTER_CHECKPOINT_LEDGER", "MUSTER_CHECKPOINT_OBJECT"}) {
     if (std::optional<std::string> value = ValueIn(launch.program.environment, name)) {
       variables->Set(name, *std::move(value));
     }
@@ -209,6 +210,12 @@ void SetCheckpoint(const SupervisorOrder& order, Variables* variables) {
   }
   if (!order.flush_program.empty()) {
     variables->Set("MUSTER_CHECKPOINT_FLUSH", order.flush_program);
+  }
+  if (const CheckpointQuota& quota = launch.checkpoint_quota;
+      quota.given() && !order.command.empty()) {
+    variables->Set("MUSTER_CHECKPOINT_ADMIT", order.command);
+    variables->Set("MUSTER_CHECKPOINT_QUOTA", quota.bytes.value());
+    variables->Set("MUSTER_CHECKPOINT_QUOTA_COUNT", quota.count);
   }
 }
 
@@ -501,6 +508,16 @@ std::vector<std::string> StepEnvironment::Of(std::uint32_t local_rank) const {
   }
   variables.Set("PWD", step_.program->work_dir);
   return variables.List();
+}
+
+std::vector<std::string> CarrierOf(const SupervisorOrder& order) {
+  const JobSpec& spec = order.launch.spec;
+  const std::string object =
+      Given(order.launch.program.environment, "MUSTER_CHECKPOINT_OBJECT", "");
+  if (object.empty() || spec.container.given() || spec.checkpoint_with == CheckpointMeans::kCriu) {
+    return {};
+  }
+  return {order.command, "checkpoint", "carry", "--", CheckpointDirectoryOf(order.launch), object};
 }
 
 // Made by who uses it. What --checkpoint-dir said comes first.

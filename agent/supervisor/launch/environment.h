@@ -52,6 +52,10 @@ class StepEnvironment {
   Variables shared_;
 };
 
+// What starts the batch script where its checkpoints are to be kept on an object store, too: words
+// before it. Empty: it starts by itself.
+std::vector<std::string> CarrierOf(const SupervisorOrder& order);
+
 // MUSTER_CHECKPOINT_DIR of its processes: the same for every attempt.
 std::string CheckpointDirectoryOf(const LaunchOrder& launch);
 

@@ -27,6 +27,7 @@ absl::StatusOr<std::unique_ptr<TreeInput>> TreeInput::Start(EventLoop& loop,
     exchange.self.position = made->config_.shape.position;
     exchange.nodes = made->config_.shape.nodes;
     exchange.one_machine = made->config_.one_machine;
+    exchange.traffic = made->config_.traffic;
     ExchangeHandlers handlers;
     handlers.on_broken = made->news_.on_broken;
     handlers.on_asked = [](std::uint32_t, std::uint64_t, std::uint32_t) {};

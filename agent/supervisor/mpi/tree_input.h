@@ -16,6 +16,7 @@
 #include "agent/supervisor/exchange/exchange.h"
 #include "agent/supervisor/mpi/loaded_step.h"
 #include "agent/supervisor/mpi/step_pmix.h"
+#include "agent/supervisor/user_space/peer_address.h"
 #include "scheduler/runtime/closing_sockets.h"
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/log.h"
@@ -29,6 +30,7 @@ struct TreeInputConfig {
   StepShape shape;
   std::string secret;  // the attempt's
   bool one_machine = false;
+  PeerTraffic traffic = {};
 };
 
 class TreeInput final : public StepPmix {

@@ -129,8 +129,10 @@ void RankLauncher::TakeProgram(const StepRank& rank, LaunchRequest* request) con
   const Program& program = plan_.program;
   if (!plan_.script.empty()) {
     request->environment = BatchEnvironment(host_.order, plan_.node_index);
-    request->programs = {plan_.script};
+    request->programs = {plan_.starter.empty() ? plan_.script : plan_.starter.front()};
     request->arguments.insert(request->arguments.begin(), plan_.script);
+    request->arguments.insert(request->arguments.begin(), plan_.starter.begin(),
+                              plan_.starter.end());
   } else {
     request->environment = environment_->Of(plan_.beside != nullptr ? plan_.beside->local_rank
                                                                     : ranks_.LocalNumberOf(rank));
@@ -272,6 +274,10 @@ std::string RankLauncher::FailureText(const LaunchOutcome& outcome) const {
 std::string RankLauncher::ExecText(const LaunchOutcome& outcome) const {
   const char* why = strerror(outcome.error);  // NOLINT(concurrency-mt-unsafe): glibc's is safe
   const Program& program = plan_.program;
+  if (!plan_.starter.empty()) {
+    return absl::StrCat("cannot run ", plan_.starter.front(),
+                        ", which copies its checkpoints (--checkpoint-object): ", why);
+  }
   if (!plan_.script.empty()) {
     const std::optional<std::string> interpreter = InterpreterOf(program.script);
     if (!interpreter.has_value()) {

@@ -59,6 +59,7 @@ struct StepPlan {
   Allocation placement;          // the whole step's
   std::uint32_t node_index = 0;  // this node's position in it
   std::string script;            // path of the batch script; empty: program.argv is the command
+  std::vector<std::string> starter = {};    // what starts the batch script: words before it
   std::optional<StepRestore> restore = {};  // of a batch script
   std::shared_ptr<const RankBeside> beside = {};
   ContainerSpec container = {};  // that it runs in; not given: in none

@@ -47,7 +47,9 @@ bool IsUseful(const ifaddrs& interface) {
              &reinterpret_cast<const sockaddr_in6*>(interface.ifa_addr)->sin6_addr) == 0;
 }
 
-absl::StatusOr<std::vector<std::string>> InterfaceAddresses(std::uint16_t port, bool six) {
+// `device` "": any.
+absl::StatusOr<std::vector<std::string>> InterfaceAddresses(std::uint16_t port, bool six,
+                                                            const std::string& device) {
   ifaddrs* list = nullptr;
   if (getifaddrs(&list) != 0) {
     return absl::ErrnoToStatus(errno, "cannot list the network interfaces");
@@ -56,7 +58,8 @@ absl::StatusOr<std::vector<std::string>> InterfaceAddresses(std::uint16_t port, 
   std::vector<std::string> addresses;
   for (const int family : {AF_INET, AF_INET6}) {
     for (const ifaddrs* each = list; each != nullptr; each = each->ifa_next) {
-      if (IsUseful(*each) && each->ifa_addr->sa_family == family && (six || family == AF_INET)) {
+      if (IsUseful(*each) && each->ifa_addr->sa_family == family && (six || family == AF_INET) &&
+          (device.empty() || device == each->ifa_name)) {
         addresses.push_back(TextOf(*each->ifa_addr, port));
       }
     }
@@ -68,10 +71,24 @@ absl::StatusOr<std::vector<std::string>> InterfaceAddresses(std::uint16_t port, 
   return addresses;
 }
 
+// The first that is here and has an address; "": none.
+std::string DeviceOf(const PeerTraffic& traffic) {
+  for (const std::string& device : traffic.devices) {
+    if (InterfaceAddresses(1, true, device).ok()) {
+      return device;
+    }
+  }
+  return "";
+}
+
+// What it accepts is marked and goes as it does.
 template <class Address>
-absl::StatusOr<UniqueFd> Listen(Address* address) {
-  UniqueFd fd(
-      socket(SocketAddress(*address).family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+absl::StatusOr<UniqueFd> Listen(Address* address, const PeerTraffic& traffic = {}) {
+  const int family = SocketAddress(*address).family();
+  UniqueFd fd(socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (fd.valid()) {
+    KeepTo(traffic, fd.get(), family);
+  }
   socklen_t size = sizeof(*address);
   if (!fd.valid() || bind(fd.get(), reinterpret_cast<sockaddr*>(address), size) != 0 ||
       listen(fd.get(), kPeerBacklog) != 0 ||
@@ -112,8 +129,24 @@ absl::StatusOr<SocketAddress> ParseSocketAddress(const std::string& text) {
   return bad();
 }
 
-absl::StatusOr<PeerListener> ListenForPeers(bool one_machine) {
+bool KeepTo(const PeerTraffic& traffic, int socket, int family) {
+  const std::string device = DeviceOf(traffic);
+  bool kept = device.empty() || setsockopt(socket, SOL_SOCKET, SO_BINDTODEVICE, device.c_str(),
+                                           static_cast<socklen_t>(device.size())) == 0;
+  if (traffic.dscp > 0) {
+    constexpr int kBelowDscp = 2;  // bits: explicit congestion notification
+    const int mark = static_cast<int>(traffic.dscp) << kBelowDscp;
+    kept = setsockopt(socket, IPPROTO_IP, IP_TOS, &mark, sizeof mark) == 0 && kept;
+    kept = (family != AF_INET6 ||
+            setsockopt(socket, IPPROTO_IPV6, IPV6_TCLASS, &mark, sizeof mark) == 0) &&
+           kept;
+  }
+  return kept;
+}
+
+absl::StatusOr<PeerListener> ListenForPeers(bool one_machine, const PeerTraffic& traffic) {
   PeerListener listener;
+  const std::string device = DeviceOf(traffic);
   sockaddr_in four = {};
   four.sin_family = AF_INET;
   four.sin_addr.s_addr = htonl(one_machine ? INADDR_LOOPBACK : INADDR_ANY);
@@ -125,14 +158,14 @@ absl::StatusOr<PeerListener> ListenForPeers(bool one_machine) {
   sockaddr_in6 six = {};
   six.sin6_family = AF_INET6;
   six.sin6_addr = in6addr_any;
-  absl::StatusOr<UniqueFd> both = Listen(&six);  // takes IPv4's calls, too
+  absl::StatusOr<UniqueFd> both = Listen(&six, traffic);  // takes IPv4's calls, too
   if (both.ok()) {
     listener.socket = *std::move(both);
-    ASSIGN_OR_RETURN(listener.addresses, InterfaceAddresses(ntohs(six.sin6_port), true));
+    ASSIGN_OR_RETURN(listener.addresses, InterfaceAddresses(ntohs(six.sin6_port), true, device));
     return listener;
   }
-  ASSIGN_OR_RETURN(listener.socket, Listen(&four));
-  ASSIGN_OR_RETURN(listener.addresses, InterfaceAddresses(ntohs(four.sin_port), false));
+  ASSIGN_OR_RETURN(listener.socket, Listen(&four, traffic));
+  ASSIGN_OR_RETURN(listener.addresses, InterfaceAddresses(ntohs(four.sin_port), false, device));
   return listener;
 }
 

@@ -39,6 +39,15 @@ class SocketAddress {
 // "192.0.2.1:7117" or "[2001:db8::1]:7117"; names are not resolved.
 absl::StatusOr<SocketAddress> ParseSocketAddress(const std::string& text);
 
+// By which NIC connections go, and how their packets are marked.
+struct PeerTraffic {
+  std::vector<std::string> devices;  // of these the first that is here; empty: any
+  std::uint32_t dscp = 0;            // 0: as others are
+};
+
+// Before a socket of that family is bound or connected. False: it goes as any other does.
+bool KeepTo(const PeerTraffic& traffic, int socket, int family);
+
 // A listening socket at a port of the kernel's choice, and the addresses that lead to it.
 struct PeerListener {
   UniqueFd socket;
@@ -47,7 +56,8 @@ struct PeerListener {
 
 // On the loopback when all nodes are `one_machine`, else on every interface that is up and not the
 // loopback.
-absl::StatusOr<PeerListener> ListenForPeers(bool one_machine);
+// `traffic` (of several machines): only by its device, where that has an address.
+absl::StatusOr<PeerListener> ListenForPeers(bool one_machine, const PeerTraffic& traffic = {});
 
 // True when the nodes of a cluster whose controller is called at `controller` ("unix:PATH",
 // "HOST:PORT") are all on this machine: no other machine could call it.

@@ -87,6 +87,9 @@ void AddBulk(const NetworkClass& traffic, const char* name,
     variables.push_back(
         {absl::StrCat("MUSTER_", name, "_NIC"), absl::StrJoin(traffic.nics, ","), true});
   }
+  if (traffic.dscp > 0) {
+    variables.push_back({absl::StrCat("MUSTER_", name, "_DSCP"), absl::StrCat(traffic.dscp), true});
+  }
   if (traffic.rate > 0) {
     variables.push_back({absl::StrCat("MUSTER_", name, "_RATE"), absl::StrCat(traffic.rate), true});
   }

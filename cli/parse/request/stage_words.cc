@@ -7,6 +7,7 @@
 #include "absl/strings/str_split.h"
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
+#include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/words.h"
 #include "scheduler/model/plan/node_data.h"
 
@@ -16,6 +17,7 @@ namespace {
 constexpr std::size_t kPairBytesMax = 8192;
 constexpr std::size_t kPairsMax = 64;
 constexpr std::string_view kBeginPaths = "/.~$";
+constexpr std::string_view kEvery = ",every=";
 
 // "//host" is the middle of an address.
 bool SaysItIsAPath(std::string_view place) {
@@ -98,6 +100,30 @@ absl::Status AddNodeData(std::string_view lines, std::vector<std::string>* sourc
 std::string WithAbsoluteSource(const std::string& source, const std::string& directory) {
   return SaysItIsExpanded(source) || IsRemotePlace(source) ? source
                                                            : absl::StrCat(directory, "/", source);
+}
+
+absl::StatusOr<ObjectCopies> ParseObjectCopies(const std::string& text) {
+  RETURN_IF_ERROR(CheckText(text, kPairBytesMax));
+  ObjectCopies copies;
+  const std::size_t at = text.rfind(kEvery);
+  copies.place = text.substr(0, at);
+  if (at != std::string::npos) {
+    ASSIGN_OR_RETURN(copies.every, ParseDuration(text.substr(at + kEvery.size())));
+  }
+  if (!IsRemotePlace(copies.place)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        Quote(copies.place), " is no remote of rclone: use REMOTE:PATH, such as s3:bucket/state"));
+  }
+  while (copies.place.back() == '/') {
+    copies.place.pop_back();
+  }
+  return copies;
+}
+
+absl::Status ReadObjectCopies(const std::string& text, std::string* copies) {
+  RETURN_IF_ERROR(ParseObjectCopies(text).status());
+  *copies = text;
+  return absl::OkStatus();
 }
 
 bool IsRemotePlace(std::string_view place) {

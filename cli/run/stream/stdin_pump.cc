@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::chrono::milliseconds kBehindPause{5};
 constexpr std::chrono::milliseconds kBackgroundPause{200};
+// What was not used of a rate is made up for within this time.
+constexpr std::chrono::milliseconds kPaceMemory{100};
 
 }  // namespace
 
@@ -44,6 +46,10 @@ void StdinPump::Pump() {
     loop_.RunAfter(kBehindPause, [this] { Pump(); });
     return;
   }
+  if (const auto now = std::chrono::steady_clock::now(); rate_ > 0 && now < due_) {
+    loop_.RunAfter(due_ - now, [this] { Pump(); });
+    return;
+  }
   if (isatty(fd_) != 0 && tcgetpgrp(fd_) != getpgrp()) {
     loop_.RunAfter(kBackgroundPause, [this] { Wait(); });
     return;
@@ -58,6 +64,11 @@ void StdinPump::Pump() {
       std::find(buffer.begin(), buffer.begin() + got, leave_key_) != buffer.begin() + got) {
     leave_();
     return;
+  }
+  if (rate_ > 0 && got > 0) {
+    const auto took = std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double>(static_cast<double>(got) / static_cast<double>(rate_)));
+    due_ = std::max(due_, std::chrono::steady_clock::now() - kPaceMemory) + took;
   }
   // An input that cannot be read has ended.
   Send(buffer.data(), got > 0 ? static_cast<std::size_t>(got) : 0);

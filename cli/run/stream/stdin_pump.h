@@ -8,7 +8,9 @@
 // listener's peers lag; a terminal is read only while we are in its foreground, so that a
 // background run is not stopped.
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 
 #include "cli/run/stream/step_listener.h"
@@ -26,6 +28,8 @@ class StdinPump {
 
   // Begins to send. Call it when every supervisor has connected.
   void Start();
+  // No more than that many bytes a second from now on; 0: as fast as they are taken.
+  void Pace(std::uint64_t rate) { rate_ = rate; }
   // Does that instead of sending on what has this byte in it.
   void LeaveOn(char key, std::function<void()> leave) {
     leave_key_ = key;
@@ -43,6 +47,8 @@ class StdinPump {
   bool started_ = false;
   bool pollable_ = true;
   char leave_key_ = 0;
+  std::uint64_t rate_ = 0;
+  std::chrono::steady_clock::time_point due_ = {};  // when the next may go
   std::function<void()> leave_;
 };
 

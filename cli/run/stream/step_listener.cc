@@ -35,8 +35,27 @@ absl::StatusOr<std::string> MakePrivateDirectory(const std::string& parent) {
   return path;
 }
 
-absl::StatusOr<UniqueFd> Listen(int family, const sockaddr* name, socklen_t size) {
+// What is accepted goes and is marked as the socket that accepts it. Where we may not say so, the
+// address leads by the NIC.
+void KeepTo(const ListenBy& by, int socket) {
+  if (!by.device.empty()) {
+    (void)setsockopt(socket, SOL_SOCKET, SO_BINDTODEVICE, by.device.c_str(),
+                     static_cast<socklen_t>(by.device.size()));
+  }
+  if (by.dscp > 0) {
+    constexpr int kBelowDscp = 2;  // bits: explicit congestion notification
+    const int mark = static_cast<int>(by.dscp) << kBelowDscp;
+    (void)setsockopt(socket, IPPROTO_IP, IP_TOS, &mark, sizeof mark);
+    (void)setsockopt(socket, IPPROTO_IPV6, IPV6_TCLASS, &mark, sizeof mark);
+  }
+}
+
+absl::StatusOr<UniqueFd> Listen(int family, const sockaddr* name, socklen_t size,
+                                const ListenBy& by = {}) {
   UniqueFd fd(socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (fd.valid()) {
+    KeepTo(by, fd.get());
+  }
   if (!fd.valid() || bind(fd.get(), name, size) != 0 || listen(fd.get(), kBacklog) != 0) {
     return absl::ErrnoToStatus(errno, "cannot listen for the step's output");
   }
@@ -46,9 +65,9 @@ absl::StatusOr<UniqueFd> Listen(int family, const sockaddr* name, socklen_t size
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<StepListener>> StepListener::ListenFor(
-    EventLoop& loop, bool local, const Environment& environment) {
+    EventLoop& loop, bool local, const Environment& environment, const ListenBy& by) {
   if (!local) {
-    return ListenTcp(loop);
+    return ListenTcp(loop, by);
   }
   const std::string runtime = environment.Get("XDG_RUNTIME_DIR");
   const bool usable = !runtime.empty() && access(runtime.c_str(), W_OK | X_OK) == 0;
@@ -72,20 +91,24 @@ absl::StatusOr<std::unique_ptr<StepListener>> StepListener::ListenUnix(
       new StepListener(loop, *std::move(fd), "unix:" + path, home));
 }
 
-absl::StatusOr<std::unique_ptr<StepListener>> StepListener::ListenTcp(EventLoop& loop) {
+absl::StatusOr<std::unique_ptr<StepListener>> StepListener::ListenTcp(EventLoop& loop,
+                                                                      const ListenBy& by) {
   sockaddr_in6 name = {};
   name.sin6_family = AF_INET6;
   name.sin6_addr = in6addr_any;
   ASSIGN_OR_RETURN(UniqueFd fd,
-                   Listen(AF_INET6, reinterpret_cast<const sockaddr*>(&name), sizeof(name)));
+                   Listen(AF_INET6, reinterpret_cast<const sockaddr*>(&name), sizeof(name), by));
   socklen_t size = sizeof(name);
   std::array<char, HOST_NAME_MAX + 1> host = {};
   if (getsockname(fd.get(), reinterpret_cast<sockaddr*>(&name), &size) != 0 ||
       gethostname(host.data(), host.size() - 1) != 0) {
     return absl::ErrnoToStatus(errno, "cannot tell where we listen");
   }
-  return std::unique_ptr<StepListener>(new StepListener(
-      loop, std::move(fd), absl::StrCat(host.data(), ":", ntohs(name.sin6_port)), ""));
+  const std::string known = by.address.empty()                          ? host.data()
+                            : by.address.find(':') == std::string::npos ? by.address
+                                                                        : "[" + by.address + "]";
+  return std::unique_ptr<StepListener>(
+      new StepListener(loop, std::move(fd), absl::StrCat(known, ":", ntohs(name.sin6_port)), ""));
 }
 
 StepListener::~StepListener() {

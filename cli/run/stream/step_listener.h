@@ -31,6 +31,13 @@
 
 namespace muster::cli {
 
+// By which NIC supervisors are to call, and how what they are sent is marked.
+struct ListenBy {
+  std::string device;      // "": any
+  std::string address;     // that one's, which they are told; "": this host's name
+  std::uint32_t dscp = 0;  // 0: as other packets
+};
+
 class StepListener {
  public:
   static constexpr std::size_t kQueuedBytesMax = std::size_t{1} << 20;
@@ -40,12 +47,15 @@ class StepListener {
   // For a controller on this machine by unix socket, in $XDG_RUNTIME_DIR where it can be used, else
   // by TCP.
   static absl::StatusOr<std::unique_ptr<StepListener>> ListenFor(EventLoop& loop, bool local,
-                                                                 const Environment& environment);
+                                                                 const Environment& environment,
+                                                                 const ListenBy& by = {});
   // Listens on a unix socket under `directory` ($XDG_RUNTIME_DIR or /tmp).
   static absl::StatusOr<std::unique_ptr<StepListener>> ListenUnix(EventLoop& loop,
                                                                   const std::string& directory);
-  // Listens on every interface of this host, under the name by which other hosts know it.
-  static absl::StatusOr<std::unique_ptr<StepListener>> ListenTcp(EventLoop& loop);
+  // Listens on every interface of this host, or on that one where we may; under the name by which
+  // other hosts know it, or that address.
+  static absl::StatusOr<std::unique_ptr<StepListener>> ListenTcp(EventLoop& loop,
+                                                                 const ListenBy& by = {});
   StepListener(const StepListener&) = delete;
   StepListener& operator=(const StepListener&) = delete;
   ~StepListener();

@@ -6,6 +6,7 @@
 // cost; the scheduler advises how often, and gives notice.
 
 #include <cstdint>
+#include <string>
 
 #include "scheduler/model/value/fields.h"
 #include "scheduler/model/value/time.h"
@@ -26,6 +27,17 @@ enum class WriteSlot : std::uint8_t {
   kFree = 0,   // there are no slots
   kYours = 1,  // it has a slot
   kWait = 2,   // others have them all
+};
+
+// The most that a user's complete checkpoints may take where jobs share them.
+struct CheckpointQuota {
+  Bytes bytes;              // zero: any
+  std::uint32_t count = 0;  // zero: any
+  [[nodiscard]] bool given() const { return !bytes.zero() || count > 0; }
+  static constexpr auto Fields(auto list) {
+    return list(Field{"bytes", &CheckpointQuota::bytes}, Field{"count", &CheckpointQuota::count});
+  }
+  friend bool operator==(const CheckpointQuota&, const CheckpointQuota&) = default;
 };
 
 // The advice to the programs of an attempt. Of two the one with the higher number holds.
@@ -68,6 +80,7 @@ struct CheckpointRecord {
   Duration slow{0};          // 99 of 100 are safe within this time from their begin; 0: no measure
   std::uint32_t copy_every = 0;  // each whose number this divides is copied elsewhere; 0: no advice
   std::uint32_t failed = 0;      // in a row, the newest among them
+  std::string refused = {};      // why the newest may not be where jobs share them; "": it may
   static constexpr auto Fields(auto list) {
     return list(
         Field{"count", &CheckpointRecord::count}, Field{"begun", &CheckpointRecord::begun},
@@ -76,7 +89,7 @@ struct CheckpointRecord {
         Field{"interval", &CheckpointRecord::interval}, Field{"bytes", &CheckpointRecord::bytes},
         Field{"notice", &CheckpointRecord::notice}, Field{"flush", &CheckpointRecord::flush},
         Field{"slow", &CheckpointRecord::slow}, Field{"copy_every", &CheckpointRecord::copy_every},
-        Field{"failed", &CheckpointRecord::failed});
+        Field{"failed", &CheckpointRecord::failed}, Field{"refused", &CheckpointRecord::refused});
   }
   friend bool operator==(const CheckpointRecord&, const CheckpointRecord&) = default;
 };

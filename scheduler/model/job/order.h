@@ -51,6 +51,7 @@ struct LaunchOrder {
   // sees. Empty: its steps have no MPI over several nodes.
   std::string secret = {};
   CheckpointAdvice advice = {};
+  CheckpointQuota checkpoint_quota = {};  // of the job's user
   static constexpr auto Fields(auto list) {
     return list(Field{"cluster", &LaunchOrder::cluster}, Field{"job", &LaunchOrder::job},
                 Field{"submission", &LaunchOrder::submission},
@@ -61,7 +62,8 @@ struct LaunchOrder {
                 Field{"program", &LaunchOrder::program},
                 Field{"allocation", &LaunchOrder::allocation},
                 Field{"components", &LaunchOrder::components},
-                Field{"secret", &LaunchOrder::secret}, Field{"advice", &LaunchOrder::advice});
+                Field{"secret", &LaunchOrder::secret}, Field{"advice", &LaunchOrder::advice},
+                Field{"checkpoint_quota", &LaunchOrder::checkpoint_quota});
   }
   friend bool operator==(const LaunchOrder&, const LaunchOrder&) = default;
 };

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "scheduler/model/job/checkpoint_record.h"
 #include "scheduler/model/job/license.h"
 #include "scheduler/model/machine/network.h"
 #include "scheduler/model/policy/tres_weight.h"
@@ -91,17 +92,19 @@ enum class ExtensionRule : std::uint8_t {
 };
 
 // [checkpoint]: how jobs share the file system to which they write checkpoints (both zero: at
-// will), and which users may extend a job's time.
+// will), how much each user keeps there, and which users may extend a job's time.
 struct CheckpointPolicy {
   std::uint32_t writers = 0;  // jobs at once; 0: any number
   Bytes bandwidth;            // a second, of all of them together; zero: any
   ExtensionRule extension = ExtensionRule::kGpu;
   bool owners_extend = false;  // not operators alone, within what the partition allows
+  CheckpointQuota quota;       // of each user
   static constexpr auto Fields(auto list) {
     return list(Field{"writers", &CheckpointPolicy::writers},
                 Field{"bandwidth", &CheckpointPolicy::bandwidth},
                 Field{"extension", &CheckpointPolicy::extension},
-                Field{"owners_extend", &CheckpointPolicy::owners_extend});
+                Field{"owners_extend", &CheckpointPolicy::owners_extend},
+                Field{"quota", &CheckpointPolicy::quota});
   }
   friend bool operator==(const CheckpointPolicy&, const CheckpointPolicy&) = default;
 };

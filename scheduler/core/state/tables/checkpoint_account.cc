@@ -52,6 +52,7 @@ CheckpointRecord CheckpointsOf(const Attempt& attempt) {
     all.slow = std::max(all.slow, here.slow);
     all.copy_every = std::max(all.copy_every, here.copy_every);
     all.bytes += here.bytes;
+    all.refused = all.refused.empty() ? here.refused : all.refused;
     first = false;
   }
   return all;

@@ -189,6 +189,22 @@ TEST_F(ProgressTest, AForkedChildDoesNotLeaveItsParentsSlot) {
   EXPECT_FALSE(Read().slots[0].closed);
 }
 
+TEST_F(ProgressTest, WhyACheckpointWasRefusedIsReadUntilOneIsThereAgain) {
+  TellRefused(page_, "over quota: 1 more");
+  EXPECT_EQ(Read().refused, "over quota: 1 more");
+  TellRefused(page_, std::string(2 * kRefusalBytesMax, 'x'));
+  EXPECT_EQ(Read().refused, std::string(kRefusalBytesMax, 'x'));
+  TellRefused(page_, "a\x1b[2Jb");  // what a line does not hold ends it
+  EXPECT_EQ(Read().refused, "a");
+  TellCopied(page_, 5);
+  EXPECT_EQ(Read().refused, "");
+  ProgressSlot slot = std::move(ProgressSlot::Take(page_).value);
+  slot.Refused("again");
+  EXPECT_EQ(Read().refused, "again");
+  slot.Refused("");
+  EXPECT_EQ(Read().refused, "");
+}
+
 TEST_F(ProgressTest, WhatIsNoProgressFileIsRefusedAndOneThatWasCutToo) {
   EXPECT_EQ(ProgressSlot::Take((directory_ / "none").string()).error.fault, Fault::kSystem);
   std::ofstream(directory_ / "other") << std::string(100'000, 'x');

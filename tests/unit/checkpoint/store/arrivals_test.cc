@@ -54,5 +54,22 @@ TEST_F(ArrivalsTest, AnotherGenerationOfThatNumberIsForeign) {
   EXPECT_EQ(Arrivals(&to_).HasSame(manifest_).error.fault, Fault::kForeign);
 }
 
+TEST_F(ArrivalsTest, WhatCameWholeFromElsewhereIsAdoptedOnlyIfEveryByteIsRight) {
+  ASSERT_FALSE(to_.LockForWriting().failed());
+  ASSERT_FALSE(to_.BeginAs(1).failed());
+  const fs::path here = directory_ / "to" / "gen-0000000001.tmp";
+  for (const auto& entry : fs::directory_iterator(directory_ / "from" / "gen-0000000001")) {
+    fs::copy_file(entry.path(), here / entry.path().filename());
+  }
+  const std::string right = Slurp(here / "shard-000001");
+  Spill(here / "shard-000001", right.substr(1) + "x");
+  EXPECT_TRUE(Adopt(1, &to_).failed());
+  EXPECT_EQ(NewestThatSeemsWhole(to_), 0U);
+  Spill(here / "shard-000001", right);
+  EXPECT_FALSE(Adopt(1, &to_).failed());
+  EXPECT_TRUE(to_.Verify({1, GenerationState::kComplete}).ok());
+  EXPECT_EQ(Slurp(directory_ / "to" / "latest"), "gen-0000000001\n");
+}
+
 }  // namespace
 }  // namespace muster::checkpoint

@@ -233,6 +233,15 @@ TEST_F(StoreTest, AForgedNoteSetsNothingElseAside) {
   EXPECT_EQ(Chosen(), Of("new"));
 }
 
+TEST_F(StoreTest, WhatSeemsWholeIsLookedAtButForItsBytes) {
+  Result<Store> store = Store::Open(Disk::Real(), directory_.string());
+  EXPECT_EQ(NewestThatSeemsWhole(store.value), 2U);
+  fs::remove(NewShard(1));
+  EXPECT_EQ(NewestThatSeemsWhole(store.value), 1U);
+  Spill(Generation(1) / "shard-000000", "short");
+  EXPECT_EQ(NewestThatSeemsWhole(store.value), 0U);
+}
+
 TEST_F(StoreTest, AnEmptyDirectoryHasNothingToRestartFrom) {
   fs::create_directory(directory_ / "empty");
   const Result<Store> store = Store::Open(Disk::Real(), (directory_ / "empty").string());

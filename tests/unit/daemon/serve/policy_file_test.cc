@@ -207,6 +207,15 @@ TEST_F(PolicyFileTest, WhoMayRunLongerIsRead) {
               HasSubstr("m.toml:2: checkpoint.extension: \"cpu\" is not none, gpu or all"));
 }
 
+TEST_F(PolicyFileTest, AQuotaOfCheckpointsIsReadAndNoneIsNone) {
+  EXPECT_FALSE(controller_->policy()->checkpoint.quota.given());
+  EXPECT_EQ(Apply("[checkpoint]\nquota = \"500G\"\nquota_count = 100\n"), "");
+  EXPECT_EQ(controller_->policy()->checkpoint.quota,
+            (CheckpointQuota{.bytes = Bytes(std::uint64_t{500} << 30), .count = 100}));
+  EXPECT_EQ(Apply("[checkpoint]\nwriters = 4\n"), "");
+  EXPECT_FALSE(controller_->policy()->checkpoint.quota.given());
+}
+
 TEST_F(PolicyFileTest, AReloadHandsOverWhatElseMayChangeAndNothingOfAFileWithAMistake) {
   std::vector<std::pair<std::int64_t, std::string>> taken;
   const TakeSettings take = [&taken](const DaemonConfig& read) {

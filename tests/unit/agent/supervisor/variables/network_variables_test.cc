@@ -59,7 +59,7 @@ TEST_F(NetworkVariablesTest, CopiesAreToldTheirNicsAndHowFastTheyMayBe) {
                     {.name = kStaging, .nics = {"eth1"}, .dscp = 8}};
   EXPECT_THAT(Of(nullptr),
               ElementsAre("MUSTER_CHECKPOINT_NIC=eth0,eth1", "MUSTER_CHECKPOINT_RATE=1073741824",
-                          "MUSTER_STAGING_NIC=eth1"));
+                          "MUSTER_STAGING_NIC=eth1", "MUSTER_STAGING_DSCP=8"));
 }
 
 TEST(NetworkClass, OneOfWhichNothingWasSaidIsEmpty) {

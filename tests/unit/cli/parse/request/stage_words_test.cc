@@ -86,5 +86,26 @@ TEST(StageWords, EachLineAddsAPairUpToABound) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("more than 64 copies"));
 }
 
+TEST(ObjectCopiesTest, APlaceMaySayHowOften) {
+  const absl::StatusOr<ObjectCopies> plain = ParseObjectCopies("s3:bucket/state/");
+  ASSERT_TRUE(plain.ok());
+  EXPECT_EQ(plain->place, "s3:bucket/state");
+  EXPECT_EQ(plain->every, std::chrono::hours(1));
+  const absl::StatusOr<ObjectCopies> often =
+      ParseObjectCopies(":s3,env_auth=true:bucket/a,b,every=90s");
+  ASSERT_TRUE(often.ok());
+  EXPECT_EQ(often->place, ":s3,env_auth=true:bucket/a,b");
+  EXPECT_EQ(often->every, std::chrono::seconds(90));
+}
+
+TEST(ObjectCopiesTest, WhatIsNoRemoteIsRefused) {
+  std::string copies;
+  for (const char* text : {"", "/scratch/state", "./a:b", "bucket", "s3:b,every=soon"}) {
+    EXPECT_FALSE(ReadObjectCopies(text, &copies).ok()) << text;
+  }
+  EXPECT_TRUE(ReadObjectCopies("s3:b,every=5m", &copies).ok());
+  EXPECT_EQ(copies, "s3:b,every=5m");
+}
+
 }  // namespace
 }  // namespace muster::cli

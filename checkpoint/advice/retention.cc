@@ -1,4 +1,4 @@
-#include "checkpoint/store/retention.h"
+#include "checkpoint/advice/retention.h"
 
 namespace muster::checkpoint {
 

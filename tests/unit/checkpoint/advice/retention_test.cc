@@ -1,6 +1,6 @@
 // Which generations stay: by number, as milestones, by age, by size; in a list and on a disk.
 
-#include "checkpoint/store/retention.h"
+#include "checkpoint/advice/retention.h"
 
 #include <gmock/gmock.h>
 #include <rapidcheck.h>

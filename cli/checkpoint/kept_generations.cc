@@ -1,0 +1,106 @@
+#include "cli/checkpoint/kept_generations.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "scheduler/base/status.h"
+
+namespace muster::cli {
+
+using checkpoint::Aged;
+using checkpoint::GenerationName;
+using checkpoint::GenerationState;
+using checkpoint::Store;
+
+absl::Status StatusOf(const checkpoint::Error& error) {
+  return absl::FailedPreconditionError(error.text);
+}
+
+absl::StatusOr<std::vector<Aged>> CompleteIn(const Store& store) {
+  const auto names = store.List();
+  if (!names.ok()) {
+    return StatusOf(names.error);
+  }
+  std::vector<Aged> complete;
+  for (const GenerationName& name : names.value) {
+    if (name.state != GenerationState::kComplete) {
+      continue;
+    }
+    Aged aged;
+    aged.number = name.number;
+    if (const auto manifest = store.ReadManifest(name); manifest.ok()) {
+      aged.written_ms = manifest.value.written_ms;
+      for (const checkpoint::ShardSeal& seal : manifest.value.shards) {
+        aged.bytes += seal.bytes;
+      }
+    }
+    complete.push_back(aged);
+  }
+  return complete;
+}
+
+absl::StatusOr<KeptGenerations> HoldGenerations(const std::string& directory) {
+  auto store = Store::Open(checkpoint::Disk::Real(), directory);
+  if (!store.ok()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(store.error.text, ": name a directory of checkpoints that is yours"));
+  }
+  KeptGenerations kept{std::move(store.value), {}};
+  if (const checkpoint::Error error = kept.store.LockForWriting(); error.failed()) {
+    return StatusOf(error);
+  }
+  ASSIGN_OR_RETURN(kept.complete, CompleteIn(kept.store));
+  return kept;
+}
+
+KeptSum SumOf(const std::vector<Aged>& complete) {
+  KeptSum sum;
+  for (const Aged& aged : complete) {
+    sum.bytes += aged.bytes;
+    ++sum.count;
+  }
+  return sum;
+}
+
+KeptSum SumOf(const std::vector<KeptGenerations>& all) {
+  KeptSum sum;
+  for (const KeptGenerations& kept : all) {
+    const KeptSum here = SumOf(kept.complete);
+    sum.bytes += here.bytes;
+    sum.count += here.count;
+  }
+  return sum;
+}
+
+absl::Status RetireBy(const checkpoint::Retention& retention, KeptGenerations& kept) {
+  if (kept.complete.empty()) {
+    return absl::OkStatus();
+  }
+  const checkpoint::Error error = kept.store.Retire(kept.complete.front().number, retention);
+  if (error.failed()) {
+    return StatusOf(error);
+  }
+  ASSIGN_OR_RETURN(kept.complete, CompleteIn(kept.store));
+  return absl::OkStatus();
+}
+
+KeptGenerations* WithOldest(std::vector<KeptGenerations>& all) {
+  KeptGenerations* oldest = nullptr;
+  for (KeptGenerations& kept : all) {
+    if (kept.complete.size() > 1 && (oldest == nullptr || kept.complete.back().written_ms <
+                                                              oldest->complete.back().written_ms)) {
+      oldest = &kept;
+    }
+  }
+  return oldest;
+}
+
+absl::StatusOr<bool> RetireOldest(KeptGenerations& kept) {
+  const std::size_t count = kept.complete.size();
+  checkpoint::Retention retention;
+  retention.keep = static_cast<std::uint32_t>(count - 1);
+  RETURN_IF_ERROR(RetireBy(retention, kept));
+  return kept.complete.size() < count;
+}
+
+}  // namespace muster::cli
