@@ -391,8 +391,7 @@ const JobOption kJobOptions[] = {
      READ(return ReadChoice(value, &request->spec.kill_on_invalid_dep);), true, true},
     {"stage-in", "", "SRC:DST", "Copy SRC to the path DST before it starts; SRC may be REMOTE:PATH",
      READ(return AddStageIns(value, &request->program.stage_in);), true, true},
-    {"stage-in-node", "", "SRC",
-     "Have a copy on each node, kept for later jobs: $MUSTER_STAGED/NAME",
+    {"stage-in-node", "", "SRC", "Have a copy on each node, kept for later jobs, in $MUSTER_STAGED",
      READ(return AddNodeData(value, &request->spec.node_data);), true, true},
     {"stage-out", "", "SRC:DST", "Copy the path SRC to DST after its end, also when it has failed",
      READ(return AddStageOuts(value, &request->program.stage_out);), true, true},
@@ -466,8 +465,8 @@ const JobOption kJobOptions[] = {
     {"ntasks-per-gpu", "", "N", "Tasks that share each GPU",
      READ(return ReadCount(value, &request->tasks_per_gpu);), true, true},
     {"licenses", "L", "NAME[:N],…",
-     "Licences that the job holds while it runs, by commas; the controller's configuration says "
-     "how many there are",
+     "Licences that it holds while it runs, by commas; the controller's file says how many there "
+     "are",
      PARSE(request->spec.licenses, ParseLicenses(value)), true, true},
     {"priority", "", "N", "Fix the priority at N, or TOP for the highest (operators)",
      READ(return ReadPriority(value, &request->spec.priority);), true, true},
@@ -492,8 +491,7 @@ const JobOption kJobOptions[] = {
      "Where its programs keep their checkpoints (muster-JOB.checkpoint in its directory otherwise)",
      READ(return ReadPath(value, &request->checkpoint_dir);), true, true},
     {"checkpoint-interval", "", "TIME|auto",
-     "Work between two checkpoints, a hint to its programs: 90s, 15m, 1h (auto: by cost and "
-     "failures)",
+     "Work between checkpoints, a hint to its programs: 90s, 15m (auto: by cost and failures)",
      READ(return ReadCheckpointInterval(value, &request->checkpoint_interval);), true, true},
     {"checkpoint-object", "", "REMOTE:PATH[,every=TIME]",
      "Copy its newest checkpoint to an object store, by rclone, once in TIME (1h) and at its end",
