@@ -116,7 +116,9 @@ TEST_F(AttemptWorkTest, AJobWhoseDataCannotBeBroughtDoesNotBegin) {
   AttemptWork work(
       {*loop_, clock_, log_, directory_, order_, reporter_, confinement_},
       {end_, confinement_, suspension_, scripts_, criu_, order_},
-      {.on_failed = [this](const absl::Status& why) { failed_ = std::string(why.message()); }});
+      {.on_failed = [this](const absl::Status& why) { failed_ = std::string(why.message()); },
+       .on_main_ended = [] {},
+       .on_step_ended = [] {}});
   work.Begin();
   EXPECT_FALSE(work.begun());
   ASSERT_TRUE(TurnUntil([this] { return !failed_.empty(); }));
