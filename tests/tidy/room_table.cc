@@ -202,7 +202,7 @@ constexpr RoomRow kRows[] = {
     {"cli", "run/stream", "frame"},
     {"cli", "scale", "controller frame page parse picture request run"},
     {"cli", "service",
-     "connect controller controller/query frame jobs/submit page parse request request/nodes "
+     "controller controller/query frame jobs/submit page parse request request/nodes "
      "service/replica service/terms"},
     {"cli", "service/replica", "connect controller frame page"},
     {"cli", "share", "controller frame page parse sheet"},

@@ -98,7 +98,7 @@ struct CheckpointPolicy {
   Bytes bandwidth;            // a second, of all of them together; zero: any
   ExtensionRule extension = ExtensionRule::kGpu;
   bool owners_extend = false;  // not operators alone, within what the partition allows
-  CheckpointQuota quota = {};  // of each user
+  CheckpointQuota quota;       // of each user
   static constexpr auto Fields(auto list) {
     return list(Field{"writers", &CheckpointPolicy::writers},
                 Field{"bandwidth", &CheckpointPolicy::bandwidth},

@@ -47,6 +47,7 @@ wire::SupervisorOrder Message() {
   message.set_lease_until(-1);
   message.set_pmix_patterns("/state/patterns");
   message.mutable_containers()->set_runtime("/usr/bin/crun");
+  message.mutable_staging()->set_program("/usr/bin/muster");
   return message;
 }
 
@@ -77,6 +78,7 @@ TEST(OrderFileTest, ReadsWhatProtobufWrote) {
   EXPECT_EQ(order->lease_until_ms, -1);
   EXPECT_EQ(order->pmix_patterns, "/state/patterns");
   EXPECT_EQ(order->containers.runtime, "/usr/bin/crun");
+  EXPECT_EQ(order->staging.program, "/usr/bin/muster");
 }
 
 TEST(OrderFileTest, WritesWhatProtobufReads) {

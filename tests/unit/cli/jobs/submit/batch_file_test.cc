@@ -100,9 +100,9 @@ TEST_F(BatchFileTest, AScriptIsNamedInOneWay) {
       absl::IsInvalidArgument(ReadScriptOf(Asked({{"wrap", "true"}}, {"job.sh"})).status()));
 }
 
-TEST_F(BatchFileTest, ALineThatStagesFilesIsRefused) {
-  EXPECT_THAT(ErrorOf("--stage-in a:/a --wrap true\n"),
-              HasSubstr("jobs.txt:1: --stage-in: only muster submit does that"));
+TEST_F(BatchFileTest, ALineThatStagesFilesSaysWhichAndIsReadAsItIsAlone) {
+  EXPECT_EQ(ErrorOf("--stage-in a:/a --wrap true\n"), "");
+  EXPECT_THAT(ErrorOf("--stage-in a --wrap true\n"), HasSubstr("jobs.txt:1: --stage-in: "));
 }
 
 }  // namespace

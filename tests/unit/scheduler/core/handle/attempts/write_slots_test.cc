@@ -28,7 +28,7 @@ WriteClaim Due(std::uint64_t job, std::int64_t at_risk, std::uint64_t bytes_per_
 }
 
 TEST(WriteSlots, ThoseWhoWouldLoseMostWriteFirst) {
-  const CheckpointPolicy two{.writers = 2, .bandwidth = Bytes()};
+  const CheckpointPolicy two{.writers = 2, .bandwidth = Bytes(), .quota = {}};
   EXPECT_THAT(WritersNow({Due(1, 10), Due(2, 30), Due(3, 20)}, two),
               ElementsAre(JobId(2), JobId(3)));
   EXPECT_THAT(WritersNow({Due(3, 10), Due(2, 10), Due(1, 10)}, two),
@@ -38,18 +38,18 @@ TEST(WriteSlots, ThoseWhoWouldLoseMostWriteFirst) {
 TEST(WriteSlots, WhoWritesGoesOnHoweverMuchOthersWouldLose) {
   WriteClaim writes = Due(9, 1);
   writes.writing = true;
-  EXPECT_THAT(WritersNow({Due(1, 1000), writes}, {.writers = 1, .bandwidth = Bytes()}),
+  EXPECT_THAT(WritersNow({Due(1, 1000), writes}, {.writers = 1, .bandwidth = Bytes(), .quota = {}}),
               ElementsAre(JobId(9)));
 }
 
 TEST(WriteSlots, WhoIsNotDueHasNoSlot) {
   WriteClaim later = Due(1, 1000);
   later.due = false;
-  EXPECT_THAT(WritersNow({later}, {.writers = 1, .bandwidth = Bytes()}), IsEmpty());
+  EXPECT_THAT(WritersNow({later}, {.writers = 1, .bandwidth = Bytes(), .quota = {}}), IsEmpty());
 }
 
 TEST(WriteSlots, NobodyOvertakesAWideOneThatWaitsForBandwidth) {
-  const CheckpointPolicy policy{.writers = 0, .bandwidth = Bytes(10 * kGib)};
+  const CheckpointPolicy policy{.writers = 0, .bandwidth = Bytes(10 * kGib), .quota = {}};
   EXPECT_THAT(WritersNow({Due(1, 30, 6 * kGib), Due(2, 20, 6 * kGib), Due(3, 10, kGib)}, policy),
               ElementsAre(JobId(1)));
   EXPECT_THAT(WritersNow({Due(1, 30, 6 * kGib), Due(2, 20, 4 * kGib), Due(3, 10, kGib)}, policy),
@@ -58,14 +58,15 @@ TEST(WriteSlots, NobodyOvertakesAWideOneThatWaitsForBandwidth) {
 
 TEST(WriteSlots, OneThatNeedsMoreThanThereIsWritesAlone) {
   EXPECT_THAT(WritersNow({Due(1, 30, 60 * kGib), Due(2, 20, kGib)},
-                         {.writers = 0, .bandwidth = Bytes(10 * kGib)}),
+                         {.writers = 0, .bandwidth = Bytes(10 * kGib), .quota = {}}),
               ElementsAre(JobId(1)));
 }
 
 TEST(WriteSlots, BothLimitsHoldWhoeverAsks) {
   EXPECT_TRUE(rc::check([] {
     const CheckpointPolicy policy{.writers = *rc::gen::inRange<std::uint32_t>(0, 5),
-                                  .bandwidth = Bytes(*rc::gen::inRange<std::uint64_t>(0, 30))};
+                                  .bandwidth = Bytes(*rc::gen::inRange<std::uint64_t>(0, 30)),
+                                  .quota = {}};
     std::vector<WriteClaim> claims;
     const auto count = *rc::gen::inRange<std::uint64_t>(0, 12);
     for (std::uint64_t job = 1; job <= count; ++job) {
