@@ -238,7 +238,7 @@ class OccupiedGpuPageTest(unittest.TestCase):
                                    for i in range(2)]}, file)
         config = os.path.join(here.root, "agent.toml")
         with open(config, "w", encoding="utf-8") as file:
-            file.write('sample_interval = "1s"\n')
+            file.write('sample_interval = "5s"\n')
         here.agents[0].arguments += ["--config", config]
         here.agents[0].environment = {**here.environment, "MUSTER_FAKE_NVML_JSON": gpus,
                                       "MUSTER_NVML": os.path.join(BIN, "..", "tests", "libfake_nvml.so")}
