@@ -9,20 +9,19 @@ namespace muster::sim {
 namespace {
 
 constexpr std::uint64_t kTries = 5;
-constexpr std::uint64_t kLong = 1000;  // events
 
-// The first that breaks, and is not short already.
-ShortLife Broken(const std::string& name, LifeDefect defect) {
+// The first that breaks, after at least so many events.
+ShortLife Broken(const std::string& name, LifeDefect defect, std::uint64_t least = 0) {
   ShortLife life{ReadScenario(name).value(), 0, {}};
   life.scenario.defect = defect;
   do {
     life.result = Simulate(life.scenario, ++life.seed);
-  } while (!life.result.broken.has_value() || life.result.events < kLong);
+  } while (!life.result.broken.has_value() || life.result.events < least);
   return life;
 }
 
 TEST(Shortening, AShorterLifeBreaksTheSamePromise) {
-  const ShortLife whole = Broken("everything", LifeDefect::kLaunchedAgain);
+  const ShortLife whole = Broken("everything", LifeDefect::kLaunchedAgain, 200);
   const ShortLife shorter = Shorten(whole.scenario, whole.seed, kTries);
   ASSERT_TRUE(shorter.result.broken.has_value());
   EXPECT_EQ(PromiseOf(*shorter.result.broken), PromiseOf(*whole.result.broken));
