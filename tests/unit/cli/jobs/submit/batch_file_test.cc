@@ -100,8 +100,10 @@ TEST_F(BatchFileTest, AScriptIsNamedInOneWay) {
       absl::IsInvalidArgument(ReadScriptOf(Asked({{"wrap", "true"}}, {"job.sh"})).status()));
 }
 
-TEST_F(BatchFileTest, ALineThatStagesFilesSaysWhichAndIsReadAsItIsAlone) {
-  EXPECT_EQ(ErrorOf("--stage-in a:/a --wrap true\n"), "");
+TEST_F(BatchFileTest, ALineMayStageFiles) {
+  const std::vector<BatchLine> lines = Read("--stage-in a:/a --wrap true\n", {}).value();
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_EQ(lines[0].request.program.stage_in.size(), 1U);
   EXPECT_THAT(ErrorOf("--stage-in a --wrap true\n"), HasSubstr("jobs.txt:1: --stage-in: "));
 }
 
