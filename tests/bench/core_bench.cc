@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/handle/handle.h"
@@ -234,14 +235,13 @@ double CpuSeconds() {
 
 // One running job ends.
 void EndOne(core::ClusterState& state, std::int64_t i) {
-  JobId id;
-  std::int64_t skip = i * 37 % 1000;
-  for (const auto& [candidate, job] : state.jobs()) {
-    if (skip-- <= 0 && job.attempt.has_value()) {
-      id = candidate;
-      break;
+  std::vector<JobId> running;
+  for (const auto& [id, job] : state.jobs()) {
+    if (job.attempt.has_value()) {
+      running.push_back(id);
     }
   }
+  const JobId id = running[static_cast<std::size_t>(i) * 37 % running.size()];
   const Attempt attempt = *state.FindJob(id)->attempt;
   for (const NodeAllocation& part : attempt.allocation.nodes) {
     RunStarted started;
