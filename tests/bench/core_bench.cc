@@ -432,11 +432,12 @@ void PassWithPreemption(benchmark::State& bench) {
 }
 BENCHMARK(PassWithPreemption)->Unit(benchmark::kMillisecond)->Arg(100)->Arg(1000)->Arg(16384);
 
-// For bench/growth: the cycle after one end with range(0) waiting jobs on range(1) busy nodes, what
-// MeasureAfterOneEnd counts beside it, and the size of the state.
+// For bench/growth: the cycle after one end with range(0) waiting jobs on range(1) busy nodes, a
+// hundred with reservations, what MeasureAfterOneEnd counts beside it, and the size of the state.
 void Growth(benchmark::State& bench) {
   SchedulerConfig config;
   config.backfill = Backfill::kConservative;
+  config.reservations_max = 100;
   const std::size_t heap = HeapBytes();
   {
     core::ClusterState state = BusyCluster(bench.range(1));
@@ -448,7 +449,7 @@ void Growth(benchmark::State& bench) {
 BENCHMARK(Growth)
     ->Unit(benchmark::kMillisecond)
     ->UseManualTime()
-    ->Iterations(20)
+    ->Iterations(10)
     ->ArgNames({"waiting", "nodes"})
     ->ArgsProduct({{10'000}, {100, 400, 1'600, 6'400, 16'384}})
     ->ArgsProduct({{1'000, 10'000, 100'000, 1'000'000}, {1'024}});
