@@ -35,7 +35,6 @@
 namespace muster::cli {
 namespace {
 
-using checkpoint::Disk;
 using checkpoint::GenerationState;
 using checkpoint::Store;
 using NoteJson = nlohmann::ordered_json;
@@ -44,15 +43,6 @@ constexpr const char* kNoteName = "/object.json";
 constexpr std::chrono::milliseconds kLook{1000};
 // What is on its way from the nodes' own disks when the script ends.
 constexpr std::chrono::minutes kArrivalsMost{5};
-
-absl::StatusOr<Store> OpenStore(const std::string& directory) {
-  auto store = Store::Open(Disk::Real(), directory);
-  if (!store.ok()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(store.error.text, ": name a directory of checkpoints that is yours"));
-  }
-  return std::move(store.value);
-}
 
 std::uint64_t NewestIn(const Store& store) {
   const auto names = store.List();

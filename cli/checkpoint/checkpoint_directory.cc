@@ -39,15 +39,6 @@ struct Found {
   std::string fault;
 };
 
-absl::StatusOr<Store> OpenStore(const Invocation& invocation) {
-  auto store = Store::Open(checkpoint::Disk::Real(), invocation.arguments[1]);
-  if (!store.ok()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(store.error.text, ": name a directory of checkpoints that is yours"));
-  }
-  return std::move(store.value);
-}
-
 absl::StatusOr<std::vector<Found>> FindGenerations(const Store& store, bool every_byte) {
   const auto names = store.List();
   if (!names.ok()) {
@@ -201,7 +192,7 @@ absl::StatusOr<int> ShowObjects(const Invocation& invocation) {
 }
 
 absl::StatusOr<int> Show(const Invocation& invocation, bool every_byte) {
-  ASSIGN_OR_RETURN(const Store store, OpenStore(invocation));
+  ASSIGN_OR_RETURN(const Store store, OpenStore(invocation.arguments[1]));
   ASSIGN_OR_RETURN(const std::vector<Found> found, FindGenerations(store, every_byte));
   Json generations = Json::array();
   bool whole = true;

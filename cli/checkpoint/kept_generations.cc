@@ -16,6 +16,15 @@ absl::Status StatusOf(const checkpoint::Error& error) {
   return absl::FailedPreconditionError(error.text);
 }
 
+absl::StatusOr<Store> OpenStore(const std::string& directory) {
+  auto store = Store::Open(checkpoint::Disk::Real(), directory);
+  if (!store.ok()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(store.error.text, ": name a directory of checkpoints that is yours"));
+  }
+  return std::move(store.value);
+}
+
 absl::StatusOr<std::vector<Aged>> CompleteIn(const Store& store) {
   const auto names = store.List();
   if (!names.ok()) {
@@ -40,12 +49,8 @@ absl::StatusOr<std::vector<Aged>> CompleteIn(const Store& store) {
 }
 
 absl::StatusOr<KeptGenerations> HoldGenerations(const std::string& directory) {
-  auto store = Store::Open(checkpoint::Disk::Real(), directory);
-  if (!store.ok()) {
-    return absl::FailedPreconditionError(
-        absl::StrCat(store.error.text, ": name a directory of checkpoints that is yours"));
-  }
-  KeptGenerations kept{std::move(store.value), {}};
+  ASSIGN_OR_RETURN(Store store, OpenStore(directory));
+  KeptGenerations kept{std::move(store), {}};
   if (const checkpoint::Error error = kept.store.LockForWriting(); error.failed()) {
     return StatusOf(error);
   }

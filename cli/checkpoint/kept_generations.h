@@ -29,6 +29,9 @@ struct KeptSum {
 
 absl::Status StatusOf(const checkpoint::Error& error);
 
+// FailedPrecondition: it is no directory of this user.
+absl::StatusOr<checkpoint::Store> OpenStore(const std::string& directory);
+
 // FailedPrecondition: it is no directory of this user, or a living program writes there.
 absl::StatusOr<KeptGenerations> HoldGenerations(const std::string& directory);
 // Without holding it, as the manifests say.

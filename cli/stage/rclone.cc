@@ -82,10 +82,16 @@ absl::StatusOr<std::string> FindRclone(const std::string& what, const Environmen
                    "installed (apt-get install rclone)"));
 }
 
-absl::Status AwaitRclone(pid_t rclone, const std::string& what) {
+// Its status, as waitpid says it.
+int AwaitEnd(pid_t rclone) {
   int status = 0;
   while (waitpid(rclone, &status, 0) < 0 && errno == EINTR) {
   }
+  return status;
+}
+
+absl::Status AwaitRclone(pid_t rclone, const std::string& what) {
+  const int status = AwaitEnd(rclone);
   return WIFEXITED(status) && WEXITSTATUS(status) == 0
              ? absl::OkStatus()
              : absl::FailedPreconditionError(
@@ -177,9 +183,7 @@ absl::StatusOr<RcloneAnswer> RunRclone(std::vector<std::string> words,
   request.fds = {
       {nothing.get(), STDIN_FILENO}, {out.get(), STDOUT_FILENO}, {said.get(), STDERR_FILENO}};
   ASSIGN_OR_RETURN(const pid_t rclone, Spawn(request));
-  int status = 0;
-  while (waitpid(rclone, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = AwaitEnd(rclone);
   RcloneAnswer answer;
   answer.code = WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status);
   answer.out = BytesIn(out);

@@ -35,12 +35,23 @@ absl::Status CheckTimes(const DrainNode& command, Time now) {
   return absl::OkStatus();
 }
 
-bool IsAsAsked(const Node& node, const DrainNode& command) {
-  return node.drained == (command.drained && !command.narrow) &&
-         node.narrow == (command.drained && command.narrow) &&
-         (!command.drained ||
-          (node.drain_reason == command.reason && node.drain_until == command.until &&
-           node.drain_deadline == command.deadline));
+// What the command makes of the node.
+NodeDrained Asked(const DrainNode& command, NodeId node, Time now) {
+  return {.node = node,
+          .drained = command.drained && !command.narrow,
+          .reason = command.reason,
+          .time = now,
+          .by_health = false,
+          .until = command.until,
+          .deadline = command.deadline,
+          .narrow = command.drained && command.narrow};
+}
+
+bool IsAsAsked(const Node& node, const NodeDrained& asked) {
+  return node.drained == asked.drained && node.narrow == asked.narrow &&
+         ((!asked.drained && !asked.narrow) ||
+          (node.drain_reason == asked.reason && node.drain_until == asked.until &&
+           node.drain_deadline == asked.deadline));
 }
 
 // Has jobs leave the node as its deadline comes, but those that were told before.
@@ -82,14 +93,12 @@ Transition On(const ClusterState& state, const DrainNode& command, Time now,
   if (!command.drained) {
     TryPowerAgain(state, *node, now, transition);
   }
-  if (!IsAsAsked(*node, command)) {
-    const bool drained = command.drained && !command.narrow;
-    if (drained && !node->drained) {
+  const NodeDrained asked = Asked(command, node->id, now);
+  if (!IsAsAsked(*node, asked)) {
+    if (asked.drained && !node->drained) {
       NoticeDrain(state, node->id, now, transition);
     }
-    transition.events.emplace_back(NodeDrained{node->id, drained, command.reason, now,
-                                               /*by_health=*/false, command.until, command.deadline,
-                                               command.drained && command.narrow});
+    transition.events.emplace_back(asked);
     transition.effects.emplace_back(Replan{});
   }
   return transition;
