@@ -7,13 +7,8 @@ namespace muster::core {
 absl::Status CheckUserJobs(const JobTable& jobs, const std::string& user, std::uint64_t count,
                            const SchedulerConfig& config) {
   const std::uint64_t most = config.submit_jobs_max;
-  if (most == 0 || jobs.size() + count <= most) {
-    return absl::OkStatus();
-  }
-  std::uint64_t own = 0;
-  jobs.ForEachRun(
-      [&](const Job& job, std::uint32_t alike) { own += job.spec->user.name == user ? alike : 0; });
-  if (own + count <= most) {
+  const std::uint64_t own = jobs.OfUser(user);
+  if (most == 0 || own + count <= most) {
     return absl::OkStatus();
   }
   return absl::ResourceExhaustedError(absl::StrCat(

@@ -2,8 +2,7 @@
 
 // How many jobs one user may have waiting and running at once.
 //
-// Pure. Invariant: jobs are counted only where the bound can be reached, so that a submission costs
-// nothing more before.
+// Pure. Invariant: it takes no longer where many jobs are.
 
 #include <cstdint>
 #include <string>

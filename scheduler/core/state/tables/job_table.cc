@@ -6,11 +6,25 @@
 #include "scheduler/model/job/array.h"
 
 namespace muster::core {
+namespace {
+
+// `count` jobs of the user of `like` have gone.
+void Forget(const Job& like, std::uint64_t count, std::map<std::string, std::uint64_t>& of_users) {
+  const auto found = of_users.find(like.spec->user.name);
+  MUSTER_CHECK(found != of_users.end() && found->second >= count);
+  found->second -= count;
+  if (found->second == 0) {
+    of_users.erase(found);
+  }
+}
+
+}  // namespace
 
 void JobTable::Add(Job job) {
   made_.clear();
   const JobId id = job.id;
   const std::size_t before = kept_.size();
+  ++of_users_[job.spec->user.name];
   kept_.emplace_hint(kept_.end(), id, std::move(job));
   MUSTER_CHECK(kept_.size() == before + 1);
 }
@@ -20,6 +34,7 @@ void JobTable::Add(UntouchedElements elements) {
   made_.clear();
   const JobId first = elements.first.id;
   untouched_ += elements.count;
+  of_users_[elements.first.spec->user.name] += elements.count;
   runs_.emplace(first, Run{elements.count, std::make_shared<const Job>(std::move(elements.first))});
 }
 
@@ -56,18 +71,25 @@ Job* JobTable::Touch(JobId id) {
 }
 
 void JobTable::Erase(JobId id) {
-  if (kept_.erase(id) > 0) {
+  if (const auto kept = kept_.find(id); kept != kept_.end()) {
+    Forget(kept->second, 1, of_users_);
+    kept_.erase(kept);
     made_.clear();
     return;
   }
-  const auto run = RunWith(id);
-  MUSTER_CHECK(run != runs_.end());
-  TakeOut(run, id, 1);
+  EraseUntouched(id, 1);
 }
 
 void JobTable::EraseUntouched(JobId first, std::uint32_t count) {
   MUSTER_CHECK(count > 0 && UntouchedFrom(first) >= count);
-  TakeOut(RunWith(first), first, count);
+  const auto run = RunWith(first);
+  Forget(*run->second.like, count, of_users_);
+  TakeOut(run, first, count);
+}
+
+std::uint64_t JobTable::OfUser(const std::string& user) const {
+  const auto found = of_users_.find(user);
+  return found == of_users_.end() ? 0 : found->second;
 }
 
 std::uint32_t JobTable::UntouchedFrom(JobId id) const {

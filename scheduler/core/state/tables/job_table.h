@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -46,6 +47,8 @@ class JobTable {
   [[nodiscard]] bool IsUntouched(JobId id) const { return RunWith(id) != runs_.end(); }
   // How many elements are untouched.
   [[nodiscard]] std::size_t untouched() const { return untouched_; }
+  // How many jobs the user has.
+  [[nodiscard]] std::uint64_t OfUser(const std::string& user) const;
 
   // How many untouched elements of its run there are from `id` on; 0 when it is not one.
   [[nodiscard]] std::uint32_t UntouchedFrom(JobId id) const;
@@ -93,7 +96,8 @@ class JobTable {
   std::map<JobId, Job> kept_;
   Runs runs_;
   std::size_t untouched_ = 0;
-  mutable std::map<JobId, Job> made_;  // elements asked for since the last change
+  std::map<std::string, std::uint64_t> of_users_;  // none of them 0
+  mutable std::map<JobId, Job> made_;              // elements asked for since the last change
 };
 
 class JobTable::Iterator {

@@ -26,11 +26,13 @@ UntouchedElements Elements(std::uint64_t first, std::uint32_t count) {
   return UntouchedElements{std::move(job), count};
 }
 
-Job Plain(std::uint64_t id) {
+Job Plain(std::uint64_t id, const std::string& user = "ann") {
   Job job;
   job.id = JobId(id);
   job.submission = job.id;
-  job.spec = std::make_shared<const JobSpec>(Normal(Tasks(1)));
+  JobSpec spec = Normal(Tasks(1));
+  spec.user.name = user;
+  job.spec = std::make_shared<const JobSpec>(std::move(spec));
   return job;
 }
 
@@ -110,6 +112,17 @@ TEST(JobTable, ManyUntouchedElementsGoAtOnce) {
   EXPECT_EQ(table.size(), 60U);
 }
 
+// Against a count of all.
+void CheckUsers(const JobTable& table) {
+  std::map<std::string, std::uint64_t> counted = {{"ann", 0}, {"bob", 0}};
+  for (const auto& [id, job] : table) {
+    ++counted[job.spec->user.name];
+  }
+  for (const auto& [user, count] : counted) {
+    RC_ASSERT(table.OfUser(user) == count);
+  }
+}
+
 // Against a map that keeps every job by itself.
 RC_GTEST_PROP(JobTable, AgreesWithATableThatKeepsEachJobByItself, ()) {
   JobTable table;
@@ -129,7 +142,7 @@ RC_GTEST_PROP(JobTable, AgreesWithATableThatKeepsEachJobByItself, ()) {
       }
       case 1:
         nice[JobId(next)] = 0;
-        table.Add(Plain(next++));
+        table.Add(Plain(next++, *rc::gen::element<std::string>("ann", "bob")));
         break;
       case 2:
         if (nice.contains(some)) {
@@ -149,6 +162,7 @@ RC_GTEST_PROP(JobTable, AgreesWithATableThatKeepsEachJobByItself, ()) {
       seen[id] = job.requeues;
     }
     RC_ASSERT(seen == nice);
+    CheckUsers(table);
     const Job* found = table.Find(some);
     RC_ASSERT((found != nullptr) == nice.contains(some));
     RC_ASSERT(table.contains(some) == nice.contains(some));
