@@ -83,7 +83,7 @@ class Ranking {
     std::sort(siblings.begin(), siblings.end(),
               [this](std::uint32_t a, std::uint32_t b) { return Before(a, b); });
     for (auto first = siblings.begin(); first != siblings.end();) {
-      const auto last = std::find_if(first, siblings.end(), [this, first](std::uint32_t node) {
+      const auto last = std::find_if(first + 1, siblings.end(), [this, first](std::uint32_t node) {
         return Compare(level_fs_[*first], level_fs_[node]) != 0;
       });
       RankGroup(Nodes(first, last), tied);

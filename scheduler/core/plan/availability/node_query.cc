@@ -113,11 +113,15 @@ std::optional<Opening> NodeQuery::FindNowAmong(const std::vector<NodeShare>& abl
   }
   if (MayBeOnOne(*need_.request)) {
     const CandidateNode* tightest = nullptr;
+    FreeIndex::Key least{};
     for (const CandidateNode& candidate : candidates) {
-      if (candidate.room >= tasks && MostTasksOnNode(*need_.request) >= tasks &&
-          (tightest == nullptr ||
-           nodes_.KeyOf(candidate.position) < nodes_.KeyOf(tightest->position))) {
+      if (candidate.room < tasks || MostTasksOnNode(*need_.request) < tasks) {
+        continue;
+      }
+      const FreeIndex::Key key = nodes_.KeyOf(candidate.position);
+      if (tightest == nullptr || key < least) {
         tightest = &candidate;
+        least = key;
       }
     }
     if (tightest != nullptr) {

@@ -34,12 +34,21 @@ Plan SchedulingCycle::Run(const QueuePriority& priority) {
   for (std::size_t place = 0; place < order.size(); ++place) {
     LookAtSuspended(resumption.TakeDue(place));
     BeginTier(priority, order, place);
-    state_.plan.SetPriority(totals[order[place].entry]);
+    if (!totals.empty()) {
+      state_.plan.SetPriority(totals[order[place].entry]);
+    }
     LookAtAll(snapshot.waiting[order[place].entry], order[place]);
   }
   LookAtSuspended(resumption.TakeDue(order.size()));
   places_.Finish();
   elastic_.JudgeSizes();
+  if (totals.empty()) {  // an entry at most
+    for (const WaitingJob& entry : snapshot.waiting) {
+      if (state_.plan.IsLeft(entry)) {
+        state_.plan.SetPriorityOf(entry, priority.TotalOf(entry));
+      }
+    }
+  }
   if (state_.plan.any_waiting()) {
     WakeAt(NextReservationChange(snapshot), state_.counts);
   }

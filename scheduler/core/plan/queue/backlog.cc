@@ -30,46 +30,59 @@ Duration EstimateOf(const JobSpec& spec, Duration estimate) {
   return estimate.count() > 0 ? std::min(estimate, LimitOf(spec)) : LimitOf(spec);
 }
 
-Backlog::Backlog(const Snapshot& snapshot, const Amounts& whole) {
-  for (const RunningJob& job : snapshot.running) {
-    const std::uint64_t share = DominantShare(HeldBy(job), whole);
-    const Duration ran = snapshot.now - job.started - job.suspended;
+const Backlog::Work& Backlog::Sum() const {
+  if (!work_.has_value()) {
+    AddRunning(work_.emplace());
+    AddWaiting(*work_);
+  }
+  return *work_;
+}
+
+void Backlog::AddRunning(Work& work) const {
+  for (const RunningJob& job : snapshot_.running) {
+    const std::uint64_t share = DominantShare(HeldBy(job), whole_);
+    const Duration ran = snapshot_.now - job.started - job.suspended;
     const Duration limit = LimitOf(*job.spec);
-    running_ += WorkOf(share, limit - ran);
+    work.running += WorkOf(share, limit - ran);
     // One that has outlived its estimate is thought to need all of its limit.
     const Duration estimate = EstimateOf(*job.spec, job.estimate);
-    all_ += WorkOf(share, (ran < estimate ? estimate : limit) - ran);
+    work.all += WorkOf(share, (ran < estimate ? estimate : limit) - ran);
   }
-  runs_.reserve(snapshot.waiting.size());
-  for (const WaitingJob& job : snapshot.waiting) {
-    const std::uint64_t share = DominantShare(AskOf(*job.spec), whole);
-    all_ += WorkOf(share, EstimateOf(*job.spec, job.estimate)) * job.count;
-    runs_.push_back({job.id, job.count, WorkOf(share, LimitOf(*job.spec)), 0});
+}
+
+void Backlog::AddWaiting(Work& work) const {
+  std::vector<Run>& runs = work.runs;
+  runs.reserve(snapshot_.waiting.size());
+  for (const WaitingJob& job : snapshot_.waiting) {
+    const std::uint64_t share = DominantShare(AskOf(*job.spec), whole_);
+    work.all += WorkOf(share, EstimateOf(*job.spec, job.estimate)) * job.count;
+    runs.push_back({job.id, job.count, WorkOf(share, LimitOf(*job.spec)), 0});
   }
   const auto is_before = [](const Run& a, const Run& b) { return a.first < b.first; };
-  if (!std::is_sorted(runs_.begin(), runs_.end(), is_before)) {
-    std::sort(runs_.begin(), runs_.end(), is_before);
+  if (!std::is_sorted(runs.begin(), runs.end(), is_before)) {
+    std::sort(runs.begin(), runs.end(), is_before);
   }
   absl::uint128 sum = 0;
-  for (Run& run : runs_) {
+  for (Run& run : runs) {
     run.before = sum;
     sum += run.work * run.count;
   }
 }
 
 Duration Backlog::All() const {
-  return TimeFor(all_);
+  return TimeFor(Sum().all);
 }
 
 Duration Backlog::Before(JobId job) const {
-  const auto after = std::upper_bound(runs_.begin(), runs_.end(), job,
+  const Work& work = Sum();
+  const auto after = std::upper_bound(work.runs.begin(), work.runs.end(), job,
                                       [](JobId id, const Run& run) { return id < run.first; });
-  if (after == runs_.begin()) {
-    return TimeFor(running_);
+  if (after == work.runs.begin()) {
+    return TimeFor(work.running);
   }
   const Run& run = *std::prev(after);
   const std::uint64_t of_it = std::min<std::uint64_t>(run.count, job.value() - run.first.value());
-  return TimeFor(running_ + run.before + run.work * of_it);
+  return TimeFor(work.running + run.before + run.work * of_it);
 }
 
 }  // namespace muster::core

@@ -3,11 +3,13 @@
 // The work that waits and runs, as time for which it keeps the whole cluster busy.
 //
 // A job's work is its dominant share times how long it may run, or is thought to. One without a
-// limit counts for a day. Thread promise: immutable once made. Invariants: integers only; more work
-// never gives a shorter time.
+// limit counts for a day. It is summed up when it is first asked for: a cycle that starts all that
+// waits does not ask. Thread promise: one thread. Invariants: integers only; more work never gives
+// a shorter time.
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/numeric/int128.h"
@@ -27,7 +29,8 @@ Duration EstimateOf(const JobSpec& spec, Duration estimate);
 
 class Backlog {
  public:
-  Backlog(const Snapshot& snapshot, const Amounts& whole);
+  // REQUIRES: the snapshot outlives it.
+  Backlog(const Snapshot& snapshot, const Amounts& whole) : snapshot_(snapshot), whole_(whole) {}
 
   // Of all that waits and runs, by estimates.
   [[nodiscard]] Duration All() const;
@@ -43,9 +46,19 @@ class Backlog {
     absl::uint128 before = 0;  // of all with smaller ids
   };
 
-  absl::uint128 all_ = 0;
-  absl::uint128 running_ = 0;
-  std::vector<Run> runs_;  // by id
+  struct Work {
+    absl::uint128 all = 0;
+    absl::uint128 running = 0;
+    std::vector<Run> runs;  // by id
+  };
+
+  const Work& Sum() const;
+  void AddRunning(Work& work) const;
+  void AddWaiting(Work& work) const;
+
+  const Snapshot& snapshot_;
+  const Amounts whole_;
+  mutable std::optional<Work> work_;
 };
 
 }  // namespace muster::core

@@ -25,8 +25,8 @@ PromptRules RulesOf(const PromptPolicy& policy) {
 PromptKeys::PromptKeys(const Snapshot& snapshot, const SchedulerConfig& config,
                        const Backlog& backlog)
     : snapshot_(snapshot),
+      backlog_(backlog),
       rules_(RulesOf(config.prompt)),
-      patience_(PatienceAt(rules_, backlog.All().count())),
       point_(kThousand * kThousand) {
   if (config.priority.weight_age > 0) {
     point_ = std::min(config.priority.max_age.count(), kLongSpan / kThousand) * kThousand /
@@ -35,7 +35,10 @@ PromptKeys::PromptKeys(const Snapshot& snapshot, const SchedulerConfig& config,
 }
 
 bool PromptKeys::IsImpatient(const WaitingJob& job) const {
-  return snapshot_.now.time_since_epoch().count() - SinceWhen(job) >= patience_;
+  if (!patience_.has_value()) {
+    patience_ = PatienceAt(rules_, backlog_.All().count());
+  }
+  return snapshot_.now.time_since_epoch().count() - SinceWhen(job) >= *patience_;
 }
 
 std::int64_t PromptKeys::KeyOf(const WaitingJob& job, Factor fairshare, std::int64_t points) const {

@@ -4,10 +4,11 @@
 //
 // The formulas are in core/prompt/prompt_order; here they are given what a cluster knows of a job:
 // since when it could start, how long it is thought to run, how its user stands in fair share, and
-// the points that the site gives. Thread promise: immutable once made. Invariants: integers only; a
+// the points that the site gives. Thread promise: one thread. Invariants: integers only; a
 // better fairshare or more points never make a key larger.
 
 #include <cstdint>
+#include <optional>
 
 #include "scheduler/core/plan/queue/backlog.h"
 #include "scheduler/core/prompt/prompt_order.h"
@@ -34,9 +35,10 @@ class PromptKeys {
 
  private:
   const Snapshot& snapshot_;
+  const Backlog& backlog_;
   const PromptRules rules_;
-  std::int64_t patience_ = 0;
-  std::int64_t point_ = 0;  // milliseconds that a thousand points are worth
+  mutable std::optional<std::int64_t> patience_;  // once it was asked for
+  std::int64_t point_ = 0;                        // milliseconds that a thousand points are worth
 };
 
 }  // namespace muster::core

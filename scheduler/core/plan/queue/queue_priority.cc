@@ -34,6 +34,7 @@ QueuePriority::QueuePriority(const Snapshot& snapshot, const SchedulerConfig& co
                              std::optional<Amounts>* whole, RunningCharges* charges)
     : snapshot_(snapshot),
       config_(config.priority),
+      charges_(charges),
       reckoned_(IsReckoned(config.priority)),
       tiers_(snapshot.policy == nullptr ? nullptr : snapshot.policy->site.get()) {
   if (reckoned_ || config_.order != QueueRule::kPriority) {
@@ -50,16 +51,20 @@ QueuePriority::QueuePriority(const Snapshot& snapshot, const SchedulerConfig& co
       qos_max_ = std::max(qos_max_, qos.priority);
     }
   }
-  if (config_.weight_fairshare > 0) {
-    shares_ = charges == nullptr ? LiveSharesOf(snapshot) : LiveSharesOf(snapshot, *charges);
-    for (const ShareStatus& fairshare : ShareStatusesOf(shares_->tree, config_).associations) {
-      fairshare_.push_back(fairshare.factor);
-    }
-  }
   if (config_.order == QueueRule::kPrompt) {
     backlog_.emplace(snapshot, whole_);
     prompt_keys_.emplace(snapshot, config, *backlog_);
   }
+}
+
+Factor QueuePriority::FairshareOf(const JobSpec& spec) const {
+  if (!shares_.has_value()) {
+    shares_ = charges_ == nullptr ? LiveSharesOf(snapshot_) : LiveSharesOf(snapshot_, *charges_);
+    for (const ShareStatus& fairshare : ShareStatusesOf(shares_->tree, config_).associations) {
+      fairshare_.push_back(fairshare.factor);
+    }
+  }
+  return fairshare_[shares_->PositionOf(spec)];
 }
 
 Priority QueuePriority::Of(const WaitingJob& job) const {
@@ -74,9 +79,8 @@ Priority QueuePriority::Of(const WaitingJob& job) const {
   const Time eligible = std::max(job.submitted, spec.begin);
   AddFactor("age", config_.weight_age, AgeFactor(snapshot_.now - eligible, config_.max_age),
             request);
-  if (shares_.has_value()) {
-    AddFactor("fairshare", config_.weight_fairshare, fairshare_[shares_->PositionOf(spec)],
-              request);
+  if (config_.weight_fairshare > 0) {
+    AddFactor("fairshare", config_.weight_fairshare, FairshareOf(spec), request);
   }
   AddSizeFactors(spec, request);
   AddPolicyFactors(spec, request);
@@ -124,6 +128,10 @@ std::vector<QueueEntry> QueuePriority::Order(std::vector<std::uint32_t>* totals)
 
 std::vector<QueueEntry> QueuePriority::OrderOfAll(std::vector<std::uint32_t>* totals) const {
   const std::size_t count = snapshot_.waiting.size();
+  if (count == 1 && config_.order != QueueRule::kDrf) {
+    totals->clear();
+    return {QueueEntry{0, 0, snapshot_.waiting.front().count}};
+  }
   std::vector<std::uint32_t> order(count);
   std::iota(order.begin(), order.end(), 0U);
   totals->assign(count, 0);

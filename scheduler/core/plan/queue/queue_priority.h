@@ -4,7 +4,8 @@
 // just left their nodes, then by partition tier, then priority, dominant share or key
 // (prompt_keys), then first come first served.
 //
-// Thread promise: immutable once made. Invariants: (1) a strict total order: ties fall to the job
+// What the order does not ask for is not reckoned: usage and backlog, when nobody waits beside the
+// first. Thread promise: one thread. Invariants: (1) a strict total order: ties fall to the job
 // submitted first; (2) without weights and tiers it is the order of the snapshot; (3) with a weight
 // on age every job is first in its tier some day, if no priority grows without bound: no job
 // starves.
@@ -47,16 +48,21 @@ class QueuePriority {
   [[nodiscard]] std::uint64_t TierOf(const WaitingJob& job) const {
     return tiers_.differ() ? tiers_.Of(*job.spec) : 0;
   }
+  // The total of Of, or 0.
+  [[nodiscard]] std::uint32_t TotalOf(const WaitingJob& job) const {
+    return reckoned_ ? Of(job).total : 0;
+  }
   // The work that waits and runs; only of the order called prompt.
   [[nodiscard]] const std::optional<Backlog>& backlog() const { return backlog_; }
   // Keys and patience; only of that order.
   [[nodiscard]] const std::optional<PromptKeys>& prompt_keys() const { return prompt_keys_; }
   // Every waiting job once, best first; `totals` gets the priorities by entry, zeros when they are
-  // not reckoned.
+  // not reckoned, and none at all where a single entry leaves nothing to compare.
   [[nodiscard]] std::vector<QueueEntry> Order(std::vector<std::uint32_t>* totals) const;
 
  private:
   [[nodiscard]] std::vector<QueueEntry> OrderOfAll(std::vector<std::uint32_t>* totals) const;
+  [[nodiscard]] Factor FairshareOf(const JobSpec& spec) const;
   void AddPolicyFactors(const JobSpec& spec, PriorityRequest& request) const;
   void AddSizeFactors(const JobSpec& spec, PriorityRequest& request) const;
   [[nodiscard]] std::vector<std::uint32_t> ByPromptKey(const std::vector<std::uint64_t>& tiers,
@@ -67,13 +73,15 @@ class QueuePriority {
 
   const Snapshot& snapshot_;
   const PriorityConfig& config_;
+  RunningCharges* const charges_;
   const bool reckoned_;
   const QueueTiers tiers_;
   Amounts whole_;  // where it matters
   std::uint32_t partition_max_ = 0;
   std::uint32_t qos_max_ = 0;
-  std::optional<LiveShares> shares_;  // where the fairshare weighs
-  std::vector<Factor> fairshare_;     // by association
+  // Once the fairshare was asked for.
+  mutable std::optional<LiveShares> shares_;
+  mutable std::vector<Factor> fairshare_;  // by association
   std::optional<Backlog> backlog_;
   std::optional<PromptKeys> prompt_keys_;  // of the order called prompt
 };

@@ -7,9 +7,28 @@
 
 namespace muster::core {
 
+namespace {
+
+bool IsOf(const WaitingJob& entry, JobId job) {
+  return job.value() - entry.id.value() < entry.count;
+}
+
+}  // namespace
+
 PlanDraft::PlanDraft(const Snapshot& snapshot) : snapshot_(snapshot) {
   plan_.version = snapshot.version;
   plan_.waiting.reserve(snapshot.waiting.size());
+}
+
+void PlanDraft::SetPriorityOf(const WaitingJob& entry, std::uint32_t priority) {
+  for (LeftWaiting& left : plan_.waiting) {
+    left.priority = IsOf(entry, left.job) ? priority : left.priority;
+  }
+}
+
+bool PlanDraft::IsLeft(const WaitingJob& entry) const {
+  return std::any_of(plan_.waiting.begin(), plan_.waiting.end(),
+                     [&](const LeftWaiting& left) { return IsOf(entry, left.job); });
 }
 
 void PlanDraft::Leave(const WaitingJob& job, Reason reason, std::vector<Reason> also) {

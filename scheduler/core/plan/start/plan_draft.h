@@ -28,6 +28,9 @@ class PlanDraft {
 
   // The priority of the jobs that are left waiting from here on.
   void SetPriority(std::uint32_t priority) { priority_ = priority; }
+  // The priority of those of the entry that were left, reckoned only now.
+  void SetPriorityOf(const WaitingJob& entry, std::uint32_t priority);
+  [[nodiscard]] bool IsLeft(const WaitingJob& entry) const;
   // The job waits: for `reason`, and each of `also` alone would keep it waiting too.
   void Leave(const WaitingJob& job, Reason reason, std::vector<Reason> also = {});
   // As many elements more wait as the one before them does. REQUIRES: an element was left last.
