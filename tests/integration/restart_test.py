@@ -90,7 +90,7 @@ class RestartTest(ClusterTest):
         self.assertEqual(len(self.cluster.attempts(job)), 2)
 
 
-INTERVAL = 4  # seconds; each attempt is lost before its second checkpoint: all that counts was told at once
+INTERVAL = 2  # seconds; each attempt is lost before its second checkpoint: all that counts was told at once
 GRACE = 3600  # of a job that is preempted: more than this test may take
 
 
@@ -184,7 +184,7 @@ class AccountTest(RestartTest):
                        and (self.newest_attempt(job) or {}).get("number") == lost + 1
                        and self.newest_attempt(job)["checkpoints"]["count"] > 0,
                        lambda: f"attempt {lost + 1} told of no checkpoint: {self.cluster.logs()}")
-            time.sleep(chance.uniform(0, 3))
+            time.sleep(chance.uniform(0, 0.75 * INTERVAL))
             killed.append(self.now())
             victim = chance.randrange(2)
             self.lose_node(victim)
