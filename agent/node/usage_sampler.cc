@@ -152,6 +152,7 @@ void UsageSampler::Meet(const Running& running, SteadyTime now) {
       sum.written = sum.usage;
       sum.cpu = CpuTime(sum.usage);
       sum.since = now;
+      OpenCounters(attempt, sum);
     }
   }
 }
@@ -263,6 +264,34 @@ void UsageSampler::AddCounters(const topology::GpuCounters& counters, double mil
   }
 }
 
+void UsageSampler::OpenCounters(const RunningAttempt& attempt, Sum& sum) {
+  if (attempt.cgroup.empty() || attempt.part == nullptr) {
+    return;
+  }
+  absl::StatusOr<GroupCounters> counters =
+      GroupCounters::Open(attempt.cgroup, attempt.part->cpus, MemoryEvents());
+  if (counters.ok()) {
+    sum.counters = *std::move(counters);
+  }
+}
+
+void UsageSampler::TakeCounters(Sum& sum) {
+  if (!sum.counters.has_value()) {
+    return;
+  }
+  const absl::StatusOr<std::array<std::uint64_t, 2>> counted = sum.counters->Read();
+  if (!counted.ok()) {
+    return;
+  }
+  // Scaled counts are estimates: a smaller one than before is none.
+  const auto more = [&](std::size_t i) {
+    return (*counted)[i] - std::min(sum.counted[i], (*counted)[i]);
+  };
+  AddTo(sum.usage.instructions, more(0));
+  AddTo(sum.usage.cache_misses, more(1));
+  sum.counted = *counted;
+}
+
 void UsageSampler::TakeProcesses(const Running& running) {
   std::map<AttemptKey, Usage> groups;
   std::set<AttemptKey> ungrouped;
@@ -289,6 +318,7 @@ void UsageSampler::TakeProcesses(const Running& running) {
       const bool seen = tree != below.end() && tree->second.read_bytes.has_value();
       RaiseByGroup(attempt.cgroup, seen, sum.usage);
     }
+    TakeCounters(sum);
     const Duration cpu = CpuTime(sum.usage);
     sum.cpu_more = cpu - std::exchange(sum.cpu, cpu);
   }

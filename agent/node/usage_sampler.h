@@ -12,10 +12,12 @@
 // counted E x t / max(T, sum of t), with t its CPU time and T the machine's busy time in between:
 // what an idle machine takes is counted to the attempts that work, and to none while none works
 // (the rule of Scaphandre, "How scaphandre computes per process power consumption"; the sum bounds
-// it where the two clocks differ). Sums are kept in the attempt's directory, so that the next agent
-// goes on from them, and the supervisor puts them into the attempt's end. Thread promise: the
-// loop's thread. Invariant: a sum never goes down.
+// it where the two clocks differ). Instructions and cache misses are counted of a control group
+// from its first sample on, where the machine shows its processors' counters. Sums are kept in the
+// attempt's directory, so that the next agent goes on from them, and the supervisor puts them into
+// the attempt's end. Thread promise: the loop's thread. Invariant: a sum never goes down.
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -25,6 +27,7 @@
 #include "agent/attempts/place/attempt_key.h"
 #include "agent/attempts/place/state_directory.h"
 #include "agent/attempts/running_attempt.h"
+#include "agent/node/counters/group_counters.h"
 #include "agent/node/gpu_job_files.h"
 #include "agent/supervisor/attempt/sampled_usage.h"
 #include "scheduler/model/machine/machine.h"
@@ -92,6 +95,8 @@ class UsageSampler {
     SteadyTime since = SteadyTime::min();  // its first sample
     int gpu_looks = 0;                     // at how busy its GPUs are
     Looks untold;
+    std::optional<GroupCounters> counters;
+    std::array<std::uint64_t, 2> counted{};  // as it was read last
   };
   void Meet(const Running& running, SteadyTime now);
   static Change ChangeSince(const topology::GpuReading& before, const topology::GpuReading& now,
@@ -100,6 +105,8 @@ class UsageSampler {
   void AddGpus(const NodeAllocation& part, const std::vector<Change>& changes, Sum& sum) const;
   static void AddLooks(const Looks& looks, Sum& sum);
   static void AddCounters(const topology::GpuCounters& counters, double milliseconds, Usage& usage);
+  static void OpenCounters(const RunningAttempt& attempt, Sum& sum);
+  static void TakeCounters(Sum& sum);
   void TakeProcesses(const Running& running);
   void ShareCpuEnergy();
 

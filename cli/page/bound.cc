@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "cli/page/quantity.h"
 #include "scheduler/base/text/size_text.h"
@@ -97,6 +98,18 @@ std::string BoundByLooks(const Usage& usage, const Had& had) {
              : IdleGpus(usage, had, figures);
 }
 
+// Of CPUs that are busy: with what, where the processors' counters tell.
+std::string BusyCpus(const Usage& usage, std::optional<double> cpus) {
+  if (!usage.cache_misses.has_value() || usage.instructions.value_or(0) == 0) {
+    return absl::StrCat("compute or memory: ", CpusText(cpus));
+  }
+  const double misses =
+      1000 * static_cast<double>(*usage.cache_misses) / static_cast<double>(*usage.instructions);
+  return absl::StrCat(
+      misses >= kMissesMany ? "memory: " : "compute: ", CpusText(cpus),
+      absl::StrFormat(", %.*f cache misses in 1,000 instructions", misses < 10 ? 2 : 0, misses));
+}
+
 std::string BoundOfCpus(const Usage& usage, const Had& had) {
   const std::optional<double> cpus = CpuShare(usage, had);
   const std::optional<double> waits = IoWaits(usage, had);
@@ -104,7 +117,7 @@ std::string BoundOfCpus(const Usage& usage, const Had& had) {
     return "unknown: not sampled";
   }
   if (*cpus >= kCpusBusy) {
-    return absl::StrCat("compute or memory: ", CpusText(cpus));
+    return BusyCpus(usage, cpus);
   }
   if (AtLeast(waits, kIoWaits)) {
     return StorageBound(usage, had);

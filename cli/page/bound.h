@@ -32,6 +32,10 @@ inline constexpr double kSmsBusy = 0.5;
 inline constexpr double kDramBusy = 0.6;  // over all the time, or over that in which SMs work
 // Of its CPUs' time. Ours, as are those that follow: a rank that polls for messages is busy, too.
 inline constexpr double kCpusBusy = 0.7;
+// Cache misses in 1,000 instructions. The programs of SPEC CPU2006 that are called memory-intensive
+// have more, most others less than one (A. Jaleel, "Memory Characterization of Workloads Using
+// Instrumentation-Driven Simulation", 2010).
+inline constexpr double kMissesMany = 10;
 // Of the time on its nodes: a fifth of it is worth more than most tuning.
 inline constexpr double kIoWaits = 0.2;
 // Bytes a second of one GPU, both ways, that idle SMs may be waiting for: about a tenth of a PCIe 4

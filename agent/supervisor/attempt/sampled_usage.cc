@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t kNumbers = kFieldCount<Usage>;
 // What earlier versions wrote: theirs may still lie there, or still run.
-constexpr std::array<std::size_t, 3> kNumbersOfVersions = {3, 8, kNumbers};
+constexpr std::array<std::size_t, 4> kNumbersOfVersions = {3, 8, 19, kNumbers};
 constexpr const char* kUnknown = "-";
 
 // Of each place, its number; nothing: what nobody could tell.

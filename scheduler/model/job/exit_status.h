@@ -101,6 +101,9 @@ struct Usage {
   std::optional<Duration> dram_active;    // of gpu_counted: the device memory's bandwidth
   std::optional<Bytes> nvlink_bytes;      // to and from other GPUs, during gpu_counted
   std::optional<Bytes> pcie_bytes;        // to and from the host, during gpu_counted
+  // What the processors' own counters say, where a machine shows them.
+  std::optional<std::uint64_t> instructions;
+  std::optional<std::uint64_t> cache_misses;  // accesses that went to memory
 
   // Every amount, once: what adds up, samples, converts and prints usage walks this list. A place
   // is never used again, a new amount takes the next.
@@ -125,7 +128,9 @@ struct Usage {
                 UsageAmount{"tensor_active", &Usage::tensor_active, kSum, kAgent, 15},
                 UsageAmount{"dram_active", &Usage::dram_active, kSum, kAgent, 16},
                 UsageAmount{"nvlink_bytes", &Usage::nvlink_bytes, kSum, kAgent, 17},
-                UsageAmount{"pcie_bytes", &Usage::pcie_bytes, kSum, kAgent, 18});
+                UsageAmount{"pcie_bytes", &Usage::pcie_bytes, kSum, kAgent, 18},
+                UsageAmount{"instructions", &Usage::instructions, kSum, kAgent, 19},
+                UsageAmount{"cache_misses", &Usage::cache_misses, kSum, kAgent, 20});
   }
   static constexpr auto Fields(auto list) {
     return Amounts([&](auto... amount) { return list(Field{amount.name, amount.member}...); });

@@ -109,6 +109,19 @@ TEST(Bound, AJobOfCpusWorksOrReadsOrWritesOrWaits) {
   EXPECT_THAT(BoundText(usage, kOnCpus), StartsWith("output: 100 MiB read"));
 }
 
+TEST(Bound, ABusyJobOfCpusGoesToMemoryOrNotByWhatItsProcessorsCount) {
+  Usage usage = CpuUse(seconds(372));
+  usage.instructions = 1'000'000;
+  usage.cache_misses = 42'000;
+  EXPECT_EQ(BoundText(usage, kOnCpus),
+            "memory: CPUs busy 93 %, 42 cache misses in 1,000 instructions");
+  usage.cache_misses = 310;
+  EXPECT_EQ(BoundText(usage, kOnCpus),
+            "compute: CPUs busy 93 %, 0.31 cache misses in 1,000 instructions");
+  usage.instructions = 0;
+  EXPECT_EQ(BoundText(usage, kOnCpus), "compute or memory: CPUs busy 93 %");
+}
+
 TEST(Bound, WhatNobodyCouldTellIsNotNothing) {
   const Usage none;
   EXPECT_EQ(BoundText(none, kOnCpus), "unknown: not sampled");
