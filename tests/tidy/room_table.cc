@@ -177,7 +177,7 @@ constexpr RoomRow kRows[] = {
      "request/nodes run"},
     {"cli", "frame", "page parse"},
     {"cli", "drill",
-     "controller controller/query frame jobs/submit page parse request request/record"},
+     "checkpoint controller controller/query frame jobs/submit page parse request request/record"},
     {"cli", "estimate", "controller/query frame page parse parse/request"},
     {"cli", "images", "controller frame page request request/container"},
     {"cli", "jobs",
