@@ -68,8 +68,8 @@ constexpr RoomRow kRows[] = {
     {"daemon", "agents", "access controller"},
     {"daemon", "alerts", "agents controller leading"},
     {"daemon", "client",
-     "access agents alerts client/events client/outside client/views controller door store "
-     "store/archive"},
+     "access access/rights agents alerts client/events client/outside client/views controller door "
+     "store store/archive"},
     {"daemon", "client/events", "access controller events store"},
     {"daemon", "client/outside", "access agents client/views controller"},
     {"daemon", "client/views", "access access/rights"},
@@ -232,7 +232,7 @@ constexpr RoomRow kRows[] = {
     {"cli", "slurm/submit",
      "controller controller/query frame images jobs/submit page parse request run "
      "slurm/frame"},
-    {"cli", "stage", "controller controller/query frame page parse/request request"},
+    {"cli", "stage", "controller controller/query frame images page parse/request request"},
     {"cli", "tell", "controller controller/query frame page parse request"},
     {"cli", "up", "controller frame parse parse/request slurm/links"},
     {"cli", "tune", "controller frame page simulate"},
