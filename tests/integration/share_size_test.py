@@ -51,7 +51,8 @@ class ShareSizeTest(Door):
         job = self.submit("--hold", "--gpu-share=20G", "--alt=-n 1|-n 2", "--wrap", "true")
         self.assertEqual(self.share_of(job)["gpu_share"], 144)
         job = self.submit("--hold", "-n1", ":", "--gpu-share=20G", "--wrap", "true")
-        self.assertTrue(self.share_of(job))
+        _, second = self.get(f"/v1/jobs/{job}")["jobs"]
+        self.assertEqual(second["request"]["gpu_share"], 144)
 
     def test_python_makes_the_same_of_it(self):
         for name in ("cloudpickle", "grpc"):
