@@ -2,8 +2,6 @@
 
 // A script that is in no directory: its interpreter opens it by a descriptor, so that it stays as
 // it was when it was given.
-//
-// Thread promise: safe from any thread.
 
 #include <sys/types.h>
 
