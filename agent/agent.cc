@@ -57,6 +57,9 @@ QuestionDesk::Sources QuestionSources(const Agent::Config& config, const Attempt
   sources.node = config.name;
   sources.containers = config.attempts.containers;
   sources.fetcher = FindContainerProgram(config.attempts.supervisor);
+  sources.staging = config.attempts.staging;
+  sources.ahead = config.ahead;
+  sources.network = config.attempts.network;
   sources.may_read_as = [&config](std::uint32_t uid) { return MayRunJobsOf(uid, config.users); };
   sources.cgroup_of = [&attempts](const AttemptKey& key) -> absl::StatusOr<std::string> {
     const std::map<AttemptKey, RunningAttempt> running = attempts.Running();

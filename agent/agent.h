@@ -28,6 +28,7 @@
 #include "agent/node/sample_timer.h"
 #include "agent/node_samples.h"
 #include "agent/questions/question_desk.h"
+#include "agent/supervisor/attempt/container_order.h"
 #include "scheduler/model/job/order.h"
 #include "scheduler/model/machine/machine.h"
 #include "scheduler/runtime/clock.h"
@@ -49,6 +50,7 @@ class Agent final : public ControllerLink::Owner {
     std::function<void(const std::string& status)> ready;  // called at each Welcome
     ControllerLink::Config link;
     Attempts::Config attempts;
+    CopiesAhead ahead = CopiesAhead::kNone;
     HealthCheck::Config health;
     JobUsers users;
     std::chrono::milliseconds check_every{2000};  // for notifications that were lost

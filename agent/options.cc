@@ -181,9 +181,19 @@ absl::Status ReadContainers(ConfigFile& file, ContainerSettings& containers) {
   return absl::OkStatus();
 }
 
-// [staging]: cache, size.
-absl::Status ReadStaging(ConfigFile& file, StagingSettings& staging) {
+// [staging]: cache, size, ahead.
+absl::Status ReadStaging(ConfigFile& file, StagingSettings& staging, CopiesAhead& ahead) {
   constexpr const char* kCache = "staging.cache";
+  constexpr const char* kAhead = "staging.ahead";
+  std::string which;
+  RETURN_IF_ERROR(file.ReadString(kAhead, &which));
+  if (which == "none" || which == "paths" || which == "all") {
+    ahead = which == "none"  ? CopiesAhead::kNone
+            : which == "all" ? CopiesAhead::kAll
+                             : CopiesAhead::kPaths;
+  } else if (!which.empty()) {
+    return file.ErrorAt(kAhead, "expected \"none\", \"paths\" or \"all\"");
+  }
   RETURN_IF_ERROR(file.ReadString(kCache, &staging.cache));
   if (!staging.cache.empty() && staging.cache.front() != '/') {
     return file.ErrorAt(kCache, "give an absolute path");
@@ -260,7 +270,7 @@ absl::Status ReadAgentFile(const std::string& path, AgentOptions& options) {
   RETURN_IF_ERROR(file.ReadBool("mps", &options.mps));
   RETURN_IF_ERROR(ReadPamService(file, options.pam_service));
   RETURN_IF_ERROR(ReadContainers(file, options.containers));
-  RETURN_IF_ERROR(ReadStaging(file, options.staging));
+  RETURN_IF_ERROR(ReadStaging(file, options.staging, options.ahead));
   RETURN_IF_ERROR(ReadNetworkClasses(file, options.network));
   RETURN_IF_ERROR(file.ReadDuration("sample_interval", &options.sample_interval));
   if (options.sample_interval < kSampleLeast || options.sample_interval > kSampleMost) {
@@ -357,6 +367,8 @@ AgentOptions Defaults() {
   options.containers.runtime = "crun";
   options.containers.cache_size = kCacheDefault;
   options.staging.size = kCacheDefault;
+  // Without root all jobs here are of one user, who is in no need of a job to run programs.
+  options.ahead = geteuid() == 0 ? CopiesAhead::kPaths : CopiesAhead::kAll;
   const std::filesystem::path binaries = BinaryDirectory();
   options.supervisor = (binaries / "muster-supervisor").string();
   options.module_dir = DefaultModuleDirectory(binaries);

@@ -47,7 +47,8 @@ struct AgentOptions {
   ContainerSettings containers;  // [containers]
   NetworkClasses network;        // [network.class.NAME]
   StagingSettings staging;       // [staging]
-  bool mps = true;               // CUDA's MPS is started for jobs that share GPUs
+  CopiesAhead ahead = CopiesAhead::kPaths;
+  bool mps = true;  // CUDA's MPS is started for jobs that share GPUs
   int ready_fd = -1;
   std::string kernels;                   // the directory of the bundled kernels
   std::string supervisor;                // the program

@@ -382,6 +382,7 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   config.attempts.containers = WorkingContainers(options, log);
   config.attempts.network = options.network;
   config.attempts.staging = WorkingStaging(options);
+  config.ahead = options.ahead;
   config.attempts.mps_base = MpsPlace(options, machine);
   config.discovered = FindFeatures(machine, config.attempts, !criu.empty());
   config.weight = options.weight;

@@ -81,7 +81,7 @@ absl::Status Run(const DaemonConfig& config, ServiceManager manager, const Logge
   server->Tell(log);
   const auto idle = WatchIdle(config, controller, usage, log);
   const auto alerts = WatchAlerts(config, controller, usage, clients.warnings(), log);
-  const ImagePrefetch images(controller, *store, agents.images(), log);
+  const Prefetch prefetch(controller, *store, agents.images(), log);
   const TakeSettings take = TakeInto(*tokens, *idle, *alerts, clients.prices(), access, clock, log);
   const auto loop = Compete(config, {*store, controller, *tokens, leadership}, *server, log, take);
   const auto housekeeping = KeepHouse(config, *store, controller, clock, log);

@@ -99,6 +99,36 @@ absl::StatusOr<std::string> StartFetch(const wire::ImageFetch& fetch,
   return Start(std::move(request), "the fetch did not begin: ");
 }
 
+std::vector<std::string> CopyEnvironment(const NetworkClasses& network, CopiesAhead ahead,
+                                         const std::vector<std::string>& environment) {
+  std::vector<std::string> variables =
+      ahead == CopiesAhead::kAll ? environment : FetchEnvironment(environment);
+  std::erase_if(variables, [](const std::string& each) {
+    return absl::StartsWith(each, "MUSTER_") || absl::StartsWith(each, "SLURM_");
+  });
+  for (const auto& [name, value] : BulkVariables(ClassNamed(network, kStaging), "STAGING")) {
+    variables.push_back(absl::StrCat(name, "=", value));
+  }
+  return variables;
+}
+
+absl::Status StartBring(const std::vector<std::string>& sources,
+                        const std::vector<std::string>& environment,
+                        const StagingSettings& settings, CopiesAhead ahead,
+                        const std::string& program) {
+  SpawnRequest request;
+  request.program = program;
+  request.arguments = {program,
+                       kBringAheadVerb,
+                       ahead == CopiesAhead::kAll ? "all" : "paths",
+                       settings.cache,
+                       absl::StrCat(settings.size),
+                       settings.program};
+  request.arguments.insert(request.arguments.end(), sources.begin(), sources.end());
+  request.environment = environment;
+  return Start(std::move(request), "the copy did not begin: ").status();
+}
+
 absl::Status StartGive(const wire::ImageGive& give, const ContainerSettings& settings,
                        const std::string& program) {
   if (give.wanted().addresses().empty() || give.wanted().addresses_size() > kAddressesMax) {

@@ -59,8 +59,13 @@ absl::StatusOr<QuestionDesk::Work> QuestionDesk::ProcessWork(
 
 absl::StatusOr<QuestionDesk::Work> QuestionDesk::ImageWork(
     const wire::ImageQuestion& question) const {
-  if (sources_.containers.cache.empty()) {
-    return absl::FailedPreconditionError("no images are kept there");
+  if (question.has_bring()) {
+    return BringWork(question);
+  }
+  const std::string& base = question.data() ? sources_.staging.cache : sources_.containers.cache;
+  if (base.empty()) {
+    return absl::FailedPreconditionError(question.data() ? "no copies of data are kept there"
+                                                         : "no images are kept there");
   }
   if (question.has_fetch() || question.has_give()) {
     return ProgramWork(question);
@@ -68,7 +73,7 @@ absl::StatusOr<QuestionDesk::Work> QuestionDesk::ImageWork(
   Work work;
   work.user = UserIn(question.user());
   work.work = [question, now = clock_.Now(),
-               cache = absl::StrCat(sources_.containers.cache, "/", question.user().uid())] {
+               cache = absl::StrCat(base, "/", question.user().uid())] {
     return BringBytes(AnswerOfImages(question, cache, now).SerializeAsString());
   };
   work.fill = [](const Brought& brought, wire::NodeQuestionReply* answer) {
@@ -103,6 +108,34 @@ absl::StatusOr<QuestionDesk::Work> QuestionDesk::ProgramWork(
     return bytes.empty() || images.mutable_wanted()->ParseFromString(bytes)
                ? absl::OkStatus()
                : absl::InternalError("what the fetch says did not come whole");
+  };
+  return work;
+}
+
+absl::StatusOr<QuestionDesk::Work> QuestionDesk::BringWork(
+    const wire::ImageQuestion& question) const {
+  if (sources_.fetcher.empty() || sources_.staging.program.empty()) {
+    return absl::FailedPreconditionError("no copies of data are made there");
+  }
+  if (sources_.ahead == CopiesAhead::kNone) {
+    return absl::FailedPreconditionError("copies are made there when jobs start ([staging] ahead)");
+  }
+  Work work;
+  work.user = UserIn(question.user());
+  work.directory = sources_.staging.cache;
+  const wire::DataFetch& bring = question.bring();
+  work.work = [sources = std::vector<std::string>(bring.sources().begin(), bring.sources().end()),
+               environment =
+                   CopyEnvironment(sources_.network, sources_.ahead,
+                                   {bring.environment().begin(), bring.environment().end()}),
+               settings = sources_.staging, ahead = sources_.ahead,
+               program = sources_.fetcher]() -> absl::StatusOr<Brought> {
+    RETURN_IF_ERROR(StartBring(sources, environment, settings, ahead, program));
+    return BringBytes("");
+  };
+  work.fill = [](const Brought& brought, wire::NodeQuestionReply* answer) {
+    answer->mutable_images();
+    return TakeBytes(brought, 0).status();
   };
   return work;
 }

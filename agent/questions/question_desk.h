@@ -19,6 +19,7 @@
 #include "absl/status/statusor.h"
 #include "agent/attempts/place/attempt_key.h"
 #include "agent/supervisor/attempt/container_order.h"
+#include "agent/supervisor/attempt/network_class.h"
 #include "agent/supervisor/user_space/as_user.h"
 #include "agent/supervisor/user_space/job_user.h"
 #include "proto/agent.pb.h"
@@ -35,6 +36,9 @@ class QuestionDesk {
     std::string node;              // our name
     ContainerSettings containers;  // where images are kept; without a cache: nowhere
     std::string fetcher;           // muster-container; "": no image is fetched ahead or given
+    StagingSettings staging;       // where copies of data are kept; without a program: nowhere
+    CopiesAhead ahead = CopiesAhead::kNone;  // of jobs that wait
+    NetworkClasses network;                  // the node's
     // PermissionDenied when jobs of that user are not run here.
     std::function<absl::Status(std::uint32_t uid)> may_read_as;
     // The control group of an attempt that runs here, or "" where it has none; NotFound.
@@ -70,6 +74,7 @@ class QuestionDesk {
   absl::StatusOr<Work> ProcessWork(const wire::ProcessQuestion& question) const;
   absl::StatusOr<Work> ImageWork(const wire::ImageQuestion& question) const;
   absl::StatusOr<Work> ProgramWork(const wire::ImageQuestion& question) const;
+  absl::StatusOr<Work> BringWork(const wire::ImageQuestion& question) const;
   void Begin(std::uint64_t number, Work work);
   void BeginWaiting();
   void Answer(std::uint64_t number, const absl::Status& status,

@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,6 +29,7 @@
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/process.h"
+#include "scheduler/runtime/program/child_end.h"
 #include "scheduler/runtime/unique_fd.h"
 
 namespace muster::cli {
@@ -171,8 +171,7 @@ absl::Status LeaveCarrier(const std::string& directory, const ObjectLevel& level
     }
     CarryBeside(script, directory, level, copies, has_local);
   }
-  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  AwaitEnd(child);
   return absl::OkStatus();
 }
 

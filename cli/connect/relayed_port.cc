@@ -18,6 +18,7 @@
 #include "cli/frame/own_command.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/process.h"
+#include "scheduler/runtime/program/child_end.h"
 #include "scheduler/runtime/signals.h"
 
 namespace muster::cli {
@@ -73,9 +74,7 @@ int AwaitCarrier(pid_t pid) {
       kill(pid, SIGKILL);
     }
   }
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = AwaitEnd(pid);
   return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 

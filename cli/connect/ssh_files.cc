@@ -20,6 +20,7 @@
 #include "scheduler/base/text/words.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/process.h"
+#include "scheduler/runtime/program/child_end.h"
 #include "scheduler/runtime/unique_fd.h"
 
 namespace muster::cli {
@@ -52,9 +53,7 @@ absl::Status MakePair(const SshFiles& files, const Environment& environment) {
       files.identity()};
   request.environment = environment.entries();
   ASSIGN_OR_RETURN(const pid_t child, Spawn(request));
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = AwaitEnd(child);
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     return absl::FailedPreconditionError(
         absl::StrCat("ssh-keygen: made no key in ", files.directory));

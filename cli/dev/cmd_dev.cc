@@ -19,7 +19,6 @@
 #include "cli/page/text.h"
 #include "cli/parse/selector.h"
 #include "cli/request/job_options.h"
-#include "cli/request/nodes/share_size.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/words.h"
@@ -168,7 +167,6 @@ absl::StatusOr<int> Start(const Invocation& invocation, const std::string& name,
   ASSIGN_OR_RETURN(JobRequest request, RequestOf(invocation, session, address));
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
   RETURN_IF_ERROR(CheckContainerOf(invocation, session, address, *connection));
-  RETURN_IF_ERROR(FillGpuShare(*connection, &request));
   ASSIGN_OR_RETURN(const std::string token, MakeToken());
   request.wait = !invocation.Has("detach");
   ASSIGN_OR_RETURN(const StagedJobs submitted, SubmitWithCopies(*connection, token, request));

@@ -2,12 +2,10 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <csignal>
 #include <iostream>
 #include <memory>
@@ -28,6 +26,8 @@
 #include "scheduler/base/text/words.h"
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/process.h"
+#include "scheduler/runtime/program/child_end.h"
+#include "scheduler/runtime/program/script_in_memory.h"
 #include "scheduler/runtime/signals.h"
 
 namespace muster::cli {
@@ -42,7 +42,6 @@ constexpr seconds kPlacePatience{30};
 constexpr seconds kEndPatience{10};
 constexpr int kShellSignalBase = 128;
 constexpr Duration kWarnBefore = std::chrono::minutes(1);
-constexpr int kScriptFd = 3;
 // Which of them an image has is not known.
 constexpr const char* kShellInside = "command -v bash >/dev/null 2>&1 && exec bash; exec sh";
 
@@ -55,17 +54,6 @@ constexpr Duration kLookPauseMin = seconds(1);
 absl::StatusOr<std::uint16_t> FreePort() {
   ASSIGN_OR_RETURN(const UniqueFd socket, TakeOnLoopback(0));
   return PortOf(socket);
-}
-
-// A file without a name, which its interpreter opens by its descriptor.
-absl::StatusOr<UniqueFd> ScriptFile(const std::string& text) {
-  UniqueFd file(memfd_create("session", MFD_CLOEXEC));
-  const auto size = static_cast<ssize_t>(text.size());
-  if (!file.valid() || write(file.get(), text.data(), text.size()) != size ||
-      lseek(file.get(), 0, SEEK_SET) != 0) {
-    return absl::ErrnoToStatus(errno, "the session's script");
-  }
-  return file;
 }
 
 class Keeper {
@@ -106,29 +94,26 @@ class Keeper {
     request.environment = invocation_.environment.entries();
     const std::string port = absl::StrCat("MUSTER_DEV_PORT=", door_.port);
     const std::string token = absl::StrCat("MUSTER_DEV_TOKEN=", door_.token);
-    const UniqueFd nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
-    UniqueFd script;
     if (session_.container.empty()) {
-      ASSIGN_OR_RETURN(script, ScriptFile(session_.script));
       request.environment.push_back(port);
       request.environment.push_back(token);
-      request.fds = {{nothing.get(), STDIN_FILENO}, {script.get(), kScriptFd}};
-      request.program = absl::StrCat("/proc/self/fd/", kScriptFd);
       request.arguments = {"session"};
-    } else {
-      // The keeper stays outside: the image need not have what this program is made of. The script
-      // is the shell's input, for words of a command and variables of a step are seen by others.
-      ASSIGN_OR_RETURN(
-          script, ScriptFile(absl::StrCat("export ", port, " ", token, "\n", session_.script)));
-      request.fds = {{script.get(), STDIN_FILENO}};
-      ASSIGN_OR_RETURN(request.arguments, OwnCommand(invocation_, "run"));
-      request.program = request.arguments.front();
-      request.arguments.emplace_back("--ntasks=1");
-      request.arguments.insert(request.arguments.end(), session_.container.begin(),
-                               session_.container.end());
-      for (const char* word : {"--", "/bin/sh"}) {
-        request.arguments.emplace_back(word);
-      }
+      ASSIGN_OR_RETURN(server_, SpawnScript(session_.script, std::move(request)));
+      return absl::OkStatus();
+    }
+    // The keeper stays outside: the image need not have what this program is made of. The script
+    // is the shell's input, for words of a command and variables of a step are seen by others.
+    ASSIGN_OR_RETURN(
+        const UniqueFd script,
+        FileInMemory("session", absl::StrCat("export ", port, " ", token, "\n", session_.script)));
+    request.fds = {{script.get(), STDIN_FILENO}};
+    ASSIGN_OR_RETURN(request.arguments, OwnCommand(invocation_, "run"));
+    request.program = request.arguments.front();
+    request.arguments.emplace_back("--ntasks=1");
+    request.arguments.insert(request.arguments.end(), session_.container.begin(),
+                             session_.container.end());
+    for (const char* word : {"--", "/bin/sh"}) {
+      request.arguments.emplace_back(word);
     }
     ASSIGN_OR_RETURN(server_, Spawn(request));
     return absl::OkStatus();
@@ -343,9 +328,7 @@ absl::StatusOr<int> EnterSession(const Invocation& invocation,
   if (!entered.ok()) {
     std::cerr << "muster dev: keys do not count as use: " << entered.message() << "\n";
   }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = AwaitEnd(child);
   if (WIFSIGNALED(status)) {
     return kShellSignalBase + WTERMSIG(status);  // its connection went, perhaps
   }

@@ -36,9 +36,9 @@ absl::StatusOr<DrillSubject> FindSubject(Connection& connection, const JobSelect
   ASSIGN_OR_RETURN(std::vector<JobDetail> found,
                    connection.Call(ShowJob{.job = selector, .ranks_limit = 1}));
   if (found.size() != 1) {
-    return absl::InvalidArgumentError(absl::StrCat("job ", selector.job.value(), ": is ",
-                                                   found.size(), " jobs: name one element, as ",
-                                                   selector.job.value(), "_0"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "job ", selector.job.value(), ": is ", found.size(), " jobs: name one element, as ",
+        found.empty() ? absl::StrCat(selector.job.value(), "_0") : found.front().job.label));
   }
   DrillSubject subject{.selector = selector, .job = std::move(found.front())};
   const std::string& label = subject.job.job.label;

@@ -12,6 +12,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "checkpoint/disk/disk.h"
+#include "cli/checkpoint/kept_generations.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/unique_fd.h"
 
@@ -22,10 +23,6 @@ using checkpoint::GenerationName;
 using checkpoint::GenerationState;
 using checkpoint::Manifest;
 using checkpoint::Store;
-
-absl::Status Refused(const checkpoint::Error& error) {
-  return absl::FailedPreconditionError(error.text);
-}
 
 // Several jobs may share a directory; a name that is no number is the program's own.
 bool MayBeOf(const Manifest& manifest, const std::string& job) {
@@ -67,11 +64,11 @@ absl::StatusOr<checkpoint::ShardSeal> CopyShard(const Store& store, const Manife
                                                 const Store& copy) {
   const auto shard = store.OpenShard(manifest, head.rank);
   if (!shard.ok()) {
-    return Refused(shard.error);
+    return StatusOf(shard.error);
   }
   const auto directory = store.OpenGeneration({manifest.generation, GenerationState::kComplete});
   if (!directory.ok()) {
-    return Refused(directory.error);
+    return StatusOf(directory.error);
   }
   const MappedShard mapped(directory.value.get(), head.rank, manifest.shards[head.rank].bytes);
   if (!mapped.ok()) {
@@ -84,7 +81,7 @@ absl::StatusOr<checkpoint::ShardSeal> CopyShard(const Store& store, const Manife
   }
   auto seal = copy.Write(head, regions);
   if (!seal.ok()) {
-    return Refused(seal.error);
+    return StatusOf(seal.error);
   }
   return seal.value;
 }
@@ -124,7 +121,7 @@ absl::StatusOr<DrilledGeneration> ChooseGeneration(const Store& store, const std
                                                    std::optional<std::uint64_t> wanted) {
   const auto names = store.List();
   if (!names.ok()) {
-    return Refused(names.error);
+    return StatusOf(names.error);
   }
   std::vector<std::uint64_t> there;
   for (const GenerationName& name : names.value) {
@@ -160,12 +157,12 @@ absl::Status CopyGeneration(const Store& store, const Manifest& manifest, const 
                             const std::string& to) {
   auto copy = Store::Open(checkpoint::Disk::Real(), to);
   if (!copy.ok()) {
-    return Refused(copy.error);
+    return StatusOf(copy.error);
   }
   auto error = copy.value.LockForWriting();
   error = error.failed() ? error : copy.value.BeginAs(manifest.generation);
   if (error.failed()) {
-    return Refused(error);
+    return StatusOf(error);
   }
   Manifest written = manifest;
   written.job = job;
@@ -174,7 +171,7 @@ absl::Status CopyGeneration(const Store& store, const Manifest& manifest, const 
     ASSIGN_OR_RETURN(seal, CopyShard(store, manifest, HeadOf(written, seal.rank), copy.value));
   }
   error = copy.value.Commit(written);
-  return error.failed() ? Refused(error) : absl::OkStatus();
+  return error.failed() ? StatusOf(error) : absl::OkStatus();
 }
 
 }  // namespace muster::cli

@@ -55,8 +55,11 @@ std::string ShortDigest(const std::string& digest) {
 }
 
 // The digest that it was pinned to has a column of its own.
-std::string NameOf(const RowKey& key) {
+std::string NameOf(const RowKey& key, bool data) {
   const auto& [container, name, digest] = key;
+  if (data) {
+    return name.empty() ? "-" : name;
+  }
   if (!container.empty()) {
     return absl::StrCat("container ", container);
   }
@@ -89,7 +92,7 @@ std::string PrintImages(const ImageTable& images, Time now, const Style& style) 
                {"USED"},
                {"NODES", false, kNodesLeast}});
   for (const auto& [key, row] : RowsOf(images.images)) {
-    table.Add({{NameOf(key)},
+    table.Add({{NameOf(key, /*data=*/false)},
                {ShortDigest(std::get<2>(key))},
                {BytesText(row.size)},
                {UsedText(row, now)},
@@ -98,18 +101,30 @@ std::string PrintImages(const ImageTable& images, Time now, const Style& style) 
   return absl::StrCat(table.Print(style), SilentLines(images.silent));
 }
 
-std::string PrintPruned(const ImageTable& images) {
+std::string PrintCopies(const ImageTable& copies, Time now, const Style& style) {
+  Table table(
+      {{"SOURCE", false, kNameLeast}, {"SIZE", true}, {"USED"}, {"NODES", false, kNodesLeast}});
+  for (const auto& [key, row] : RowsOf(copies.images)) {
+    table.Add({{NameOf(key, /*data=*/true)},
+               {BytesText(row.size)},
+               {UsedText(row, now)},
+               {CompressHostlist(row.nodes)}});
+  }
+  return absl::StrCat(table.Print(style), SilentLines(copies.silent));
+}
+
+std::string PrintPruned(const ImageTable& images, bool data) {
   std::vector<NodeImage> gone;
   std::vector<NodeImage> kept;
   std::partition_copy(images.images.begin(), images.images.end(), std::back_inserter(kept),
                       std::back_inserter(gone), [](const NodeImage& each) { return each.in_use; });
   std::string lines;
   for (const auto& [key, row] : RowsOf(gone)) {
-    absl::StrAppend(&lines, Printable(NameOf(key)), ": removed from ",
+    absl::StrAppend(&lines, Printable(NameOf(key, data)), ": removed from ",
                     Printable(CompressHostlist(row.nodes)), " (", BytesText(row.all), ")\n");
   }
   for (const auto& [key, row] : RowsOf(kept)) {
-    absl::StrAppend(&lines, Printable(NameOf(key)), ": in use on ",
+    absl::StrAppend(&lines, Printable(NameOf(key, data)), ": in use on ",
                     Printable(CompressHostlist(row.nodes)), ", stays\n");
   }
   return absl::StrCat(lines, SilentLines(images.silent));

@@ -1,7 +1,7 @@
 #pragma once
 
-// The images and named containers of a user, as a table: one line for each, whichever nodes have
-// it.
+// The images, named containers and copies of data of a user, as a table: one line for each,
+// whichever nodes have it.
 //
 // Pure. Invariants: an image that two nodes have by one name and digest stands in one line; what
 // was not told is "-".
@@ -17,8 +17,11 @@ namespace muster::cli {
 // With a line for each node that did not answer.
 std::string PrintImages(const ImageTable& images, Time now, const Style& style);
 
+// Copies of data, likewise.
+std::string PrintCopies(const ImageTable& copies, Time now, const Style& style);
+
 // What a removal did, a line for each: where it went from, or where it is in use.
-std::string PrintPruned(const ImageTable& images);
+std::string PrintPruned(const ImageTable& images, bool data = false);
 
 // Those of that name, with or without the digest that it was pinned to.
 std::vector<NodeImage> ImagesNamed(const std::vector<NodeImage>& images, const std::string& name);

@@ -50,16 +50,6 @@ absl::Status CheckOptions(const Invocation& invocation, const Action& action) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::vector<std::string>> ReadNodes(const Invocation& invocation) {
-  if (!invocation.Has("nodelist")) {
-    return std::vector<std::string>();
-  }
-  absl::StatusOr<std::vector<std::string>> names = NodeNames(invocation.Value("nodelist"));
-  return names.ok() ? std::move(names)
-                    : absl::InvalidArgumentError(
-                          absl::StrCat("--nodelist: ", std::string(names.status().message())));
-}
-
 absl::StatusOr<PruneImages> ReadPrune(const Invocation& invocation, const ImageWords& words) {
   PruneImages prune;
   prune.nodes = words.nodes;
@@ -68,15 +58,7 @@ absl::StatusOr<PruneImages> ReadPrune(const Invocation& invocation, const ImageW
   if (invocation.Has("container-name")) {
     prune.containers = absl::StrSplit(invocation.Value("container-name"), ',', absl::SkipEmpty());
   }
-  if (invocation.Has("older-than")) {
-    const absl::StatusOr<Duration> age = ParseDuration(invocation.Value("older-than"));
-    if (!age.ok() || *age <= Duration(0)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--older-than: ",
-                       age.ok() ? "give an age, such as 7d" : std::string(age.status().message())));
-    }
-    prune.unused_for = *age;
-  }
+  ASSIGN_OR_RETURN(prune.unused_for, ReadAge(invocation));
   if (prune.all && !prune.images.empty()) {
     return absl::InvalidArgumentError("--all: takes no IMAGE beside it");
   }
@@ -122,13 +104,36 @@ absl::Status ReadPull(const Invocation& invocation, const ImageWords& words,
 
 }  // namespace
 
+absl::StatusOr<std::vector<std::string>> ReadKeepers(const Invocation& invocation) {
+  if (!invocation.Has("nodelist")) {
+    return std::vector<std::string>();
+  }
+  absl::StatusOr<std::vector<std::string>> names = NodeNames(invocation.Value("nodelist"));
+  return names.ok() ? std::move(names)
+                    : absl::InvalidArgumentError(
+                          absl::StrCat("--nodelist: ", std::string(names.status().message())));
+}
+
+absl::StatusOr<Duration> ReadAge(const Invocation& invocation) {
+  if (!invocation.Has("older-than")) {
+    return Duration(0);
+  }
+  const absl::StatusOr<Duration> age = ParseDuration(invocation.Value("older-than"));
+  if (!age.ok() || *age <= Duration(0)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--older-than: ",
+                     age.ok() ? "give an age, such as 7d" : std::string(age.status().message())));
+  }
+  return *age;
+}
+
 absl::StatusOr<ImageWords> ReadImageWords(const Invocation& invocation,
                                           const std::string& directory) {
   ASSIGN_OR_RETURN(const Action* const action, FindAction(invocation.arguments.front()));
   RETURN_IF_ERROR(CheckOptions(invocation, *action));
   ImageWords words;
   words.action = action->action;
-  ASSIGN_OR_RETURN(words.nodes, ReadNodes(invocation));
+  ASSIGN_OR_RETURN(words.nodes, ReadKeepers(invocation));
   for (auto word = invocation.arguments.begin() + 1; word != invocation.arguments.end(); ++word) {
     if (word->empty()) {
       return absl::InvalidArgumentError("IMAGE: is empty");

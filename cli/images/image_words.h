@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "cli/frame/verb.h"
 #include "scheduler/model/request/image_questions.h"
+#include "scheduler/model/value/time.h"
 
 namespace muster::cli {
 
@@ -29,5 +30,11 @@ struct ImageWords {
 // `directory`: the current one, from which paths are named.
 absl::StatusOr<ImageWords> ReadImageWords(const Invocation& invocation,
                                           const std::string& directory);
+
+// --nodelist; none: all nodes.
+absl::StatusOr<std::vector<std::string>> ReadKeepers(const Invocation& invocation);
+
+// --older-than; zero without it.
+absl::StatusOr<Duration> ReadAge(const Invocation& invocation);
 
 }  // namespace muster::cli

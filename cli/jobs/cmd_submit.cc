@@ -22,7 +22,6 @@
 #include "cli/parse/request/notice_words.h"
 #include "cli/parse/selector.h"
 #include "cli/request/job_options.h"
-#include "cli/request/nodes/share_size.h"
 #include "cli/request/request.h"
 #include "cli/tell/background_notice.h"
 #include "cli/tell/desktop.h"
@@ -72,21 +71,6 @@ void TellRecorded(const JobRequest& request) {
   }
 }
 
-// --gpu-share=20G of the lines that say so, by the nodes as they are now.
-absl::Status FillShares(const Address& address, std::vector<BatchLine>& lines) {
-  std::vector<JobRequest*> sized;
-  for (BatchLine& line : lines) {
-    if (!line.request.gpu_share_memory.zero()) {
-      sized.push_back(&line.request);
-    }
-  }
-  if (sized.empty()) {
-    return absl::OkStatus();
-  }
-  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
-  return FillGpuShares(*connection, sized);
-}
-
 using BatchLines = std::span<const BatchLine>;
 using BatchAnswer = std::function<void(const BatchLine& line, const absl::StatusOr<JobId>& job)>;
 
@@ -133,7 +117,6 @@ absl::StatusOr<int> SubmitBatch(const Invocation& invocation, const Address& add
   const std::string path = invocation.Value("batch");
   ASSIGN_OR_RETURN(std::vector<BatchLine> lines,
                    ReadBatchFile(SubmitVerb(), invocation, path, address));
-  RETURN_IF_ERROR(FillShares(address, lines));
   int code = 0;
   const auto answer = [&](const BatchLine& line, const absl::StatusOr<JobId>& job) {
     if (job.ok()) {
@@ -232,7 +215,6 @@ absl::StatusOr<int> Submit(const Invocation& invocation) {
   const bool desktop = WantsDesktop(request.spec.recorded);
   RETURN_IF_ERROR(desktop ? CheckDesktop(invocation.environment) : absl::OkStatus());
   RETURN_IF_ERROR(CheckContainerNodes(*connection, request, invocation.environment.entries()));
-  RETURN_IF_ERROR(FillGpuShare(*connection, &request));
   if (request.test_only && invocation.Has("json")) {
     return absl::InvalidArgumentError("--json: is for a job that is submitted, not --test-only");
   }

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/process.h"
+#include "scheduler/runtime/program/child_end.h"
 #include "scheduler/runtime/unique_fd.h"
 
 namespace muster::cli {
@@ -58,8 +59,7 @@ absl::StatusOr<Output> RunToEnd(const std::vector<std::string>& words,
   into.reset();
   Output output;
   output.text = ReadToEnd(from.get());
-  while (waitpid(pid, &output.status, 0) < 0 && errno == EINTR) {
-  }
+  output.status = AwaitEnd(pid);
   return output;
 }
 

@@ -59,7 +59,6 @@ absl::StatusOr<JobRequest> ReadComponentOptions(const ComponentOptions& first,
   given.insert(given.end(), own.directives.begin(), own.directives.end());
   given.insert(given.end(), environment.begin(), environment.end());
   ASSIGN_OR_RETURN(JobRequest component, ReadJobOptions(own.values, given, verb, context));
-  RETURN_IF_ERROR(RefuseShareSize(component));
   return component;
 }
 

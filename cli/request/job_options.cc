@@ -248,7 +248,6 @@ absl::Status ReadAlternatives(const ParseContext& context, JobRequest* request) 
        std::vector<std::string>(absl::StrSplit(request->alternatives, '|'))) {
     JobRequest alternative = *request;
     RETURN_IF_ERROR(ReadAlternative(text, context, &alternative));
-    RETURN_IF_ERROR(RefuseShareSize(alternative));
     request->spec.alternatives.push_back(
         Alternative{alternative.spec.request, alternative.spec.time_limit});
   }
@@ -305,7 +304,7 @@ absl::Status FillGpusPerSocket(JobRequest* request) {
   return absl::OkStatus();
 }
 
-// What --gpu-share=20G is until the nodes are known: no controller takes it.
+// What --gpu-share=20G is for a controller that does not know sizes: none takes it.
 constexpr GpuShare kShareNotKnown(kWholeGpu.value() + 1);
 
 // --gpu-memory, once everything else is read: of the GPUs that it asks for.
@@ -412,22 +411,22 @@ std::vector<Option> JobOptions(JobVerb verb) {
 absl::Status ReadGpuShare(const std::string& value, JobRequest* request) {
   const bool is_size =
       !value.empty() && std::isalpha(static_cast<unsigned char>(value.back())) != 0;
-  request->gpu_share_memory = Bytes();
+  request->spec.request.gpu_share_memory = Bytes();
   if (!is_size) {
     ASSIGN_OR_RETURN(request->spec.request.gpu_share, ParseGpuShare(value));
     return absl::OkStatus();
   }
-  ASSIGN_OR_RETURN(request->gpu_share_memory, ParseMemory(value));
+  ASSIGN_OR_RETURN(request->spec.request.gpu_share_memory, ParseMemory(value));
   request->spec.request.gpu_share = kShareNotKnown;
   return absl::OkStatus();
 }
 
 absl::Status RefuseShareSize(const JobRequest& request) {
-  return request.gpu_share_memory.zero()
+  return request.spec.request.gpu_share_memory.zero()
              ? absl::OkStatus()
              : absl::InvalidArgumentError(
-                   "--gpu-share: here it is a part of a GPU, like 0.25; a size is for the one "
-                   "request of a job");
+                   "--gpu-share: here it is a part of a GPU, like 0.25; a size is for a job of its "
+                   "own");
 }
 
 absl::StatusOr<std::vector<GivenOption>> ReadDirectives(const std::vector<DirectiveLine>& lines,

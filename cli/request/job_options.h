@@ -60,7 +60,7 @@ absl::StatusOr<JobRequest> ReadJobOptions(const std::map<std::string, std::strin
                                           const std::vector<GivenOption>& directives, JobVerb verb,
                                           const ParseContext& context);
 
-// --gpu-share: a part of a GPU; or a size, whose part the nodes say (request/nodes/share_size).
+// --gpu-share: a part of a GPU; or a size, of which the controller makes one.
 absl::Status ReadGpuShare(const std::string& value, JobRequest* request);
 // An error where the request has such a size: nothing turns it into a part there.
 absl::Status RefuseShareSize(const JobRequest& request);

@@ -27,11 +27,10 @@ struct JobRequest {
   std::uint32_t tasks_per_gpu = 0;  // --ntasks-per-gpu
   Bytes memory_per_gpu;             // --mem-per-gpu
   Bytes gpu_memory;                 // --gpu-memory
-  Bytes gpu_share_memory;          // --gpu-share=20G, until request/nodes/share_size knows the part
-  std::uint32_t cpus_per_gpu = 0;  // --cpus-per-gpu
-  GpuRequest gpus_per_socket;      // --gpus-per-socket
-  std::string export_file;         // --export-file, as given
-  bool login_environment = false;  // --get-user-env
+  std::uint32_t cpus_per_gpu = 0;   // --cpus-per-gpu
+  GpuRequest gpus_per_socket;       // --gpus-per-socket
+  std::string export_file;          // --export-file, as given
+  bool login_environment = false;   // --get-user-env
   // Of the jobs that copy its files (--stage-in), where they have another than it.
   std::vector<std::string> copy_environment;
   std::vector<std::string> said;  // names of the options that were given

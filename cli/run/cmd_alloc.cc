@@ -10,7 +10,6 @@
 #include "cli/jobs/submit/staged_submission.h"
 #include "cli/page/text.h"
 #include "cli/request/job_options.h"
-#include "cli/request/nodes/share_size.h"
 #include "cli/request/program_path.h"
 #include "cli/request/request.h"
 #include "cli/run/alloc_session.h"
@@ -84,7 +83,6 @@ absl::StatusOr<int> HoldAllocation(const Invocation& invocation, const AllocText
   request.program.io.address = listener->address();
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
   RETURN_IF_ERROR(CheckContainerNodes(*connection, request, invocation.environment.entries()));
-  RETURN_IF_ERROR(FillGpuShare(*connection, &request));
   ASSIGN_OR_RETURN(const std::string token, MakeToken());
   request.wait = true;
   ASSIGN_OR_RETURN(const StagedJobs submitted,

@@ -16,7 +16,6 @@
 #include "cli/page/text.h"
 #include "cli/parse/request/rank_programs.h"
 #include "cli/request/job_options.h"
-#include "cli/request/nodes/share_size.h"
 #include "cli/request/program_path.h"
 #include "cli/request/request.h"
 #include "cli/request/step_request.h"
@@ -273,7 +272,6 @@ absl::StatusOr<EndedRun> RunCommand(const Invocation& invocation, const OutputTa
     component.program.stdin_path = streams.takers;
   }
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, Connection::Open(address));
-  RETURN_IF_ERROR(FillGpuShare(*connection, &request));  // of a step there is none
   request.wait = true;
   ASSIGN_OR_RETURN(RunPlan plan, Ask(invocation, *connection, request, streams));
   plan.takes = taker;

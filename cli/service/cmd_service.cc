@@ -20,7 +20,6 @@
 #include "cli/jobs/submit/submission.h"
 #include "cli/page/text.h"
 #include "cli/request/job_options.h"
-#include "cli/request/nodes/share_size.h"
 #include "cli/request/request.h"
 #include "cli/service/endpoint_file.h"
 #include "cli/service/replica/probe_words.h"
@@ -140,7 +139,6 @@ absl::StatusOr<int> StartService(const Invocation& invocation) {
                                                  Counted(there.size(), "replica"),
                                                  ": muster service roll, scale or stop ", name));
   }
-  RETURN_IF_ERROR(FillGpuShare(*connection, &request));
   ASSIGN_OR_RETURN(const std::string token, MakeToken());
   ASSIGN_OR_RETURN(const Submitted submitted,
                    connection->Call(SubmitJob{token, request.spec, request.program, {}, {}}));

@@ -3,7 +3,6 @@
 #include <poll.h>
 #include <sys/wait.h>
 
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <fstream>
@@ -18,6 +17,7 @@
 #include "cli/service/service_jobs.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/process.h"
+#include "scheduler/runtime/program/child_end.h"
 
 namespace muster::cli {
 namespace {
@@ -35,9 +35,7 @@ absl::StatusOr<int> Reload(const EndpointFile& file) {
   request.arguments = {"sh", "-c", file.reload};
   request.environment = file.environment;
   ASSIGN_OR_RETURN(const pid_t command, Spawn(request));
-  int status = 0;
-  while (waitpid(command, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = AwaitEnd(command);
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : kShellSignalBase + WTERMSIG(status);
   if (code != 0) {
     std::cerr << "muster service: --reload: " << Printable(file.reload)

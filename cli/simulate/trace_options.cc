@@ -12,6 +12,7 @@
 #include "scheduler/base/text/words.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/process.h"
+#include "scheduler/runtime/program/child_end.h"
 #include "scheduler/simulator/workload/arrivals.h"
 
 namespace muster::cli {
@@ -30,9 +31,7 @@ absl::StatusOr<std::string> TraceOfState(const std::string& directory) {
   reader.arguments = {"muster-replay", directory, "--trace"};
   reader.fds = {{file, STDOUT_FILENO}, {said.get(), STDERR_FILENO}};
   ASSIGN_OR_RETURN(const pid_t child, Spawn(reader));
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = AwaitEnd(child);
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
     const absl::StatusOr<std::string> line = ReadFile(absl::StrCat("/proc/self/fd/", said.get()));
     const std::string text = line.ok() && !line->empty() ? line->substr(0, line->size() - 1)

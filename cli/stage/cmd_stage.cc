@@ -15,6 +15,7 @@
 #include "cli/page/text.h"
 #include "cli/parse/request/stage_words.h"
 #include "cli/stage/copied_tree.h"
+#include "cli/stage/kept_copies.h"
 #include "cli/stage/place_words.h"
 #include "cli/stage/rclone.h"
 #include "cli/stage/stage_report.h"
@@ -120,6 +121,18 @@ absl::StatusOr<int> PrintState(const Invocation& invocation) {
 }
 
 absl::StatusOr<int> Stage(const Invocation& invocation) {
+  if (IsAboutKeptCopies(invocation)) {
+    return ListOrRemoveCopies(invocation);
+  }
+  for (const char* option : {"nodelist", "user", "older-than", "json"}) {
+    if (invocation.Has(option)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--", option, ": goes with --list, --remove or --prune"));
+    }
+  }
+  if (invocation.arguments.empty()) {
+    return absl::InvalidArgumentError("nothing is named: give SRC and DST, or --list");
+  }
   if (invocation.Has("fingerprint")) {
     return PrintState(invocation);
   }
@@ -157,12 +170,17 @@ absl::StatusOr<int> Stage(const Invocation& invocation) {
 Verb StageVerb() {
   Verb verb;
   verb.name = "stage";
-  verb.purpose = "Copy files to and from where jobs run, as --stage-in and --stage-out do";
+  verb.purpose = "Copy files to and from where jobs run, and show what nodes keep of them";
   verb.synopsis = "SRC DST…";
-  verb.forms = {"SRC DST…", "--fingerprint SRC"};
+  verb.forms = {"SRC DST…", "--fingerprint SRC", "--list [-w NODES]", "--remove SRC… [-w NODES]",
+                "--prune [--older-than AGE] [-w NODES]"};
   verb.examples = {"muster stage s3:bucket/data /scratch/data",
-                   "muster stage results/ /archive/run7", "muster stage model.pt '$SCRATCH/'",
-                   "muster stage --fingerprint s3:bucket/data"};
+                   "muster stage results/ /archive/run7",
+                   "muster stage model.pt '$SCRATCH/'",
+                   "muster stage --fingerprint s3:bucket/data",
+                   "muster stage --list",
+                   "muster stage --remove s3:bucket/data -w n[1-4]",
+                   "muster stage --prune --older-than 7d"};
   verb.remarks =
       "Copies files, and directories with all below them, to a path or by rclone to or from a\n"
       "REMOTE:PATH. A DST that ends with / is the directory that gets SRC under its own name. A\n"
@@ -175,8 +193,33 @@ Verb StageVerb() {
                   {.name = "fingerprint",
                    .letter = 0,
                    .metavar = "",
-                   .text = "Copy nothing: print what changes when SRC does, and its bytes"}};
-  verb.arguments_min = 1;
+                   .text = "Copy nothing: print what changes when SRC does, and its bytes"},
+                  {.name = "list",
+                   .letter = 0,
+                   .metavar = "",
+                   .text = "Show the copies that nodes keep (submit --stage-in-node)"},
+                  {.name = "remove",
+                   .letter = 0,
+                   .metavar = "",
+                   .text = "Have nodes keep no copy of each SRC that no job uses"},
+                  {.name = "prune",
+                   .letter = 0,
+                   .metavar = "",
+                   .text = "Have nodes keep no copy that no job uses"},
+                  {.name = "older-than",
+                   .letter = 0,
+                   .metavar = "AGE",
+                   .text = "With --prune: those that were not used for so long: 12h, 30d"},
+                  {.name = "nodelist",
+                   .letter = 'w',
+                   .metavar = "NODES",
+                   .text = "These nodes, like n1,n[3-5] (default: all)"},
+                  {.name = "user",
+                   .letter = 'u',
+                   .metavar = "NAME",
+                   .text = "That user's copies, for operators (default: one's own)"},
+                  JsonOption()};
+  verb.arguments_min = 0;
   verb.arguments_max = kAnyNumber;
   verb.run = Stage;
   return verb;

@@ -22,6 +22,7 @@
 #include "scheduler/base/text/words.h"
 #include "scheduler/model/value/fingerprint.h"
 #include "scheduler/runtime/process.h"
+#include "scheduler/runtime/program/child_end.h"
 #include "scheduler/runtime/unique_fd.h"
 
 namespace muster::cli {
@@ -72,22 +73,28 @@ std::uint64_t FollowLog(const UniqueFd& log, const TellBytes& tell) {
   return done;
 }
 
-absl::StatusOr<std::string> FindRclone(const std::string& what, const Environment& environment) {
+// `is_needed`: "WHAT is copied by rclone, which", before what is said where there is none.
+absl::StatusOr<pid_t> StartRclone(const std::string& is_needed, std::vector<std::string> words,
+                                  const Environment& environment, std::vector<FdMapping> fds) {
   const absl::StatusOr<std::string> program = FindProgram("rclone", ".", environment);
-  return program.ok()
-             ? program
-             : absl::NotFoundError(absl::StrCat(
-                   what,
-                   ": is copied by rclone, which is not installed on this machine: have it "
-                   "installed (apt-get install rclone)"));
+  if (!program.ok()) {
+    return absl::NotFoundError(absl::StrCat(is_needed,
+                                            " is not installed on this machine: have it installed "
+                                            "(apt-get install rclone)"));
+  }
+  const UniqueFd nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  SpawnRequest request;
+  request.program = *program;
+  request.arguments = std::move(words);
+  request.arguments.insert(request.arguments.begin(), "rclone");
+  request.environment = environment.entries();
+  request.fds = std::move(fds);
+  request.fds.push_back({nothing.get(), STDIN_FILENO});
+  return Spawn(request);
 }
 
-// Its status, as waitpid says it.
-int AwaitEnd(pid_t rclone) {
-  int status = 0;
-  while (waitpid(rclone, &status, 0) < 0 && errno == EINTR) {
-  }
-  return status;
+std::string IsCopied(const std::string& what) {
+  return absl::StrCat(what, ": is copied by rclone, which");
 }
 
 absl::Status AwaitRclone(pid_t rclone, const std::string& what) {
@@ -163,26 +170,15 @@ RcloneLine ReadRcloneLine(const std::string& line) {
 
 absl::StatusOr<RcloneAnswer> RunRclone(std::vector<std::string> words,
                                        const Environment& environment) {
-  const absl::StatusOr<std::string> program = FindProgram("rclone", ".", environment);
-  if (!program.ok()) {
-    return absl::NotFoundError(
-        "rclone, which copies to object stores, is not installed on this machine: have it "
-        "installed (apt-get install rclone)");
-  }
-  const UniqueFd nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
   const UniqueFd out(memfd_create("rclone-out", MFD_CLOEXEC));
   const UniqueFd said(memfd_create("rclone-said", MFD_CLOEXEC));
   if (!out.valid() || !said.valid()) {
     return absl::ErrnoToStatus(errno, "a file in memory for rclone");
   }
-  SpawnRequest request;
-  request.program = *program;
-  request.arguments = std::move(words);
-  request.arguments.insert(request.arguments.begin(), "rclone");
-  request.environment = environment.entries();
-  request.fds = {
-      {nothing.get(), STDIN_FILENO}, {out.get(), STDOUT_FILENO}, {said.get(), STDERR_FILENO}};
-  ASSIGN_OR_RETURN(const pid_t rclone, Spawn(request));
+  ASSIGN_OR_RETURN(
+      const pid_t rclone,
+      StartRclone("rclone, which copies to object stores,", std::move(words), environment,
+                  {{out.get(), STDOUT_FILENO}, {said.get(), STDERR_FILENO}}));
   const int status = AwaitEnd(rclone);
   RcloneAnswer answer;
   answer.code = WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status);
@@ -199,56 +195,40 @@ absl::StatusOr<RcloneAnswer> RunRclone(std::vector<std::string> words,
 
 absl::StatusOr<std::uint64_t> CopyByRclone(const std::string& from, const std::string& to,
                                            const Environment& environment, const TellBytes& tell) {
-  ASSIGN_OR_RETURN(const std::string program,
-                   FindRclone(absl::StrCat(Quote(from), " to ", Quote(to)), environment));
+  const std::string what = absl::StrCat(Quote(from), " to ", Quote(to));
   std::array<int, 2> ends = {-1, -1};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) {
     return absl::ErrnoToStatus(errno, "a pipe to rclone");
   }
   const UniqueFd log(ends[0]);
   UniqueFd said(ends[1]);
-  const UniqueFd nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
-  SpawnRequest request;
-  request.program = program;
-  request.arguments = {"rclone", "copyto", "--use-json-log", "--stats-log-level=NOTICE",
-                       "--stats=1s"};
+  std::vector<std::string> words = {"copyto", "--use-json-log", "--stats-log-level=NOTICE",
+                                    "--stats=1s"};
   for (std::string& word : BulkWords(kStagingCopies, environment)) {
-    request.arguments.push_back(std::move(word));
+    words.push_back(std::move(word));
   }
-  request.arguments.insert(request.arguments.end(), {"--", from, to});
-  request.environment = environment.entries();
-  request.fds = {{nothing.get(), STDIN_FILENO}, {said.get(), STDERR_FILENO}};
-  ASSIGN_OR_RETURN(const pid_t rclone, Spawn(request));
+  words.insert(words.end(), {"--", from, to});
+  ASSIGN_OR_RETURN(const pid_t rclone, StartRclone(IsCopied(what), std::move(words), environment,
+                                                   {{said.get(), STDERR_FILENO}}));
   said.reset();
   const std::uint64_t done = FollowLog(log, tell);
-  RETURN_IF_ERROR(AwaitRclone(rclone, absl::StrCat(Quote(from), " to ", Quote(to))));
+  RETURN_IF_ERROR(AwaitRclone(rclone, what));
   return done;
 }
 
 absl::StatusOr<SourceState> StateByRclone(const std::string& from, const Environment& environment) {
-  ASSIGN_OR_RETURN(const std::string program, FindRclone(Quote(from), environment));
   std::array<int, 2> ends = {-1, -1};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) {
     return absl::ErrnoToStatus(errno, "a pipe to rclone");
   }
   const UniqueFd list(ends[0]);
   UniqueFd listed(ends[1]);
-  const UniqueFd nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
-  SpawnRequest request;
-  request.program = program;
-  request.arguments = {"rclone",
-                       "lsf",
-                       "--recursive",
-                       "--files-only",
-                       "--format=tsp",
-                       "--separator=\t",
-                       "--use-server-modtime",
-                       "--",
-                       from};
-  request.environment = environment.entries();
-  request.fds = {
-      {nothing.get(), STDIN_FILENO}, {listed.get(), STDOUT_FILENO}, {STDERR_FILENO, STDERR_FILENO}};
-  ASSIGN_OR_RETURN(const pid_t rclone, Spawn(request));
+  ASSIGN_OR_RETURN(
+      const pid_t rclone,
+      StartRclone(IsCopied(Quote(from)),
+                  {"lsf", "--recursive", "--files-only", "--format=tsp", "--separator=\t",
+                   "--use-server-modtime", "--", from},
+                  environment, {{listed.get(), STDOUT_FILENO}, {STDERR_FILENO, STDERR_FILENO}}));
   listed.reset();
   std::vector<std::string> files;
   ReadLines(list, [&files](const std::string& line) { files.push_back(line); });

@@ -1,5 +1,5 @@
-// What clients ask of the images that nodes keep (client_methods.h): each node is asked for those
-// of the caller, some nodes at a time.
+// What clients ask of the images and copies of data that nodes keep (client_methods.h): each node
+// is asked for those of the caller, or of the user that an operator named, some nodes at a time.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "daemon/access/access.h"
+#include "daemon/access/rights/local_accounts.h"
 #include "daemon/client/client_methods.h"
 #include "scheduler/base/contains.h"
 #include "scheduler/base/status.h"
@@ -28,7 +30,8 @@ struct AskedNode {
 };
 
 absl::StatusOr<std::vector<AskedNode>> NodesOf(const core::ClusterState& state,
-                                               const std::vector<std::string>& names) {
+                                               const std::vector<std::string>& names, bool data) {
+  const char* const feature = data ? core::kStagingFeature : core::kContainerFeature;
   std::vector<AskedNode> nodes;
   for (const std::string& name : names) {
     const Node* const node = state.FindNode(name);
@@ -38,7 +41,7 @@ absl::StatusOr<std::vector<AskedNode>> NodesOf(const core::ClusterState& state,
     nodes.push_back({node->id, node->name});
   }
   for (const auto& [id, node] : state.nodes()) {
-    if (names.empty() && Contains(node.features, core::kContainerFeature)) {
+    if (names.empty() && Contains(node.features, feature)) {
       nodes.push_back({id, node.name});
     }
   }
@@ -140,7 +143,7 @@ template <class Request>
 void AskImages(const Backend& backend, const Call<Request>& call,
                const std::vector<std::string>& names, const wire::ImageQuestion& question) {
   backend.controller.Look([backend, call, names, question](const StateView& view) {
-    absl::StatusOr<std::vector<AskedNode>> nodes = NodesOf(view.state(), names);
+    absl::StatusOr<std::vector<AskedNode>> nodes = NodesOf(view.state(), names, question.data());
     return Controller::Reply(
         [backend, call, question, nodes = std::move(nodes)](const absl::Status&) {
           if (nodes.ok()) {
@@ -152,21 +155,45 @@ void AskImages(const Backend& backend, const Call<Request>& call,
   });
 }
 
-wire::ImageQuestion OfCaller(const Caller& caller) {
+// On the reader's thread, for names may be looked up far away. `user`: as the request has it;
+// another one's are an operator's alone.
+absl::StatusOr<wire::ImageQuestion> QuestionOf(const Caller& caller, const std::string& user,
+                                               bool data) {
   wire::ImageQuestion question;
-  TellUser(caller.user, question.mutable_user());
+  question.set_data(data);
+  if (user.empty() || user == caller.user.name) {
+    TellUser(caller.user, question.mutable_user());
+    return question;
+  }
+  if (!IsOperator(caller)) {
+    return absl::PermissionDeniedError(
+        absl::StrCat("what nodes keep for ", user, " is shown to operators and to ", user));
+  }
+  ASSIGN_OR_RETURN(const User other, UserNamed(user));
+  TellUser(other, question.mutable_user());
   return question;
 }
 
 void AnswerListImages(const Backend& backend, const Call<ListImages>& call,
                       const ListImages& asked) {
-  AskImages(backend, call, asked.nodes, OfCaller(call.caller));
+  call.Aside(backend.reader, [backend, call, asked] {
+    const absl::StatusOr<wire::ImageQuestion> question =
+        QuestionOf(call.caller, asked.user, asked.data);
+    if (question.ok()) {
+      AskImages(backend, call, asked.nodes, *question);
+    } else {
+      call.Refuse(question.status());
+    }
+  });
 }
 
 absl::Status CheckPrune(const PruneImages& asked) {
   if (asked.images.size() + asked.containers.size() > kNamesMax) {
     return absl::InvalidArgumentError(
         absl::StrCat("more than ", kNamesMax, " names: give fewer at a time"));
+  }
+  if (asked.data && !asked.containers.empty()) {
+    return absl::InvalidArgumentError("containers: are no copies of data");
   }
   if (asked.unused_for < Duration(0)) {
     return absl::InvalidArgumentError("unused_for: is negative: give milliseconds");
@@ -184,13 +211,19 @@ void AnswerPruneImages(const Backend& backend, const Call<PruneImages>& call,
     call.Refuse(status);
     return;
   }
-  wire::ImageQuestion question = OfCaller(call.caller);
-  wire::PruneImagesRequest& prune = *question.mutable_prune();
-  prune.mutable_images()->Assign(asked.images.begin(), asked.images.end());
-  prune.mutable_containers()->Assign(asked.containers.begin(), asked.containers.end());
-  prune.set_all(asked.all);
-  prune.set_unused_for(asked.unused_for.count());
-  AskImages(backend, call, asked.nodes, question);
+  call.Aside(backend.reader, [backend, call, asked] {
+    absl::StatusOr<wire::ImageQuestion> question = QuestionOf(call.caller, asked.user, asked.data);
+    if (!question.ok()) {
+      call.Refuse(question.status());
+      return;
+    }
+    wire::PruneImagesRequest& prune = *question->mutable_prune();
+    prune.mutable_images()->Assign(asked.images.begin(), asked.images.end());
+    prune.mutable_containers()->Assign(asked.containers.begin(), asked.containers.end());
+    prune.set_all(asked.all);
+    prune.set_unused_for(asked.unused_for.count());
+    AskImages(backend, call, asked.nodes, *question);
+  });
 }
 
 }  // namespace

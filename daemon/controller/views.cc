@@ -230,25 +230,28 @@ ReasonView BringingReason(const Job& job) {
   return {"Staging", absl::StrCat("its data are brought to ", CompressHostlist(nodes)), false};
 }
 
-// "found on n1, copied to n2 (4 GiB)"; "" where it has none, or no node has said so.
+// "found on n1, copied to n2 (4 GiB)", and why not before; "" where no node has said so.
 std::string DataText(const Attempt& attempt) {
   std::vector<std::string> found;
   std::vector<std::string> copied;
   std::uint64_t bytes = 0;
+  std::string not_ahead;
   for (std::size_t i = 0; i < attempt.runs.size(); ++i) {
     const DataBrought& data = attempt.runs[i].data;
     if (data.found + data.made > 0) {
       (data.made == 0 ? found : copied).push_back(attempt.allocation.nodes[i].name);
     }
     bytes += data.bytes;
+    not_ahead = not_ahead.empty() ? data.not_ahead : not_ahead;
   }
   std::vector<std::string> parts;
   if (!found.empty()) {
     parts.push_back(absl::StrCat("found on ", CompressHostlist(found)));
   }
   if (!copied.empty()) {
-    parts.push_back(
-        absl::StrCat("copied to ", CompressHostlist(copied), " (", BytesText(bytes), ")"));
+    parts.push_back(absl::StrCat("copied to ", CompressHostlist(copied), " (", BytesText(bytes),
+                                 ")",
+                                 not_ahead.empty() ? "" : "; not while it waited: ", not_ahead));
   }
   return absl::StrJoin(parts, ", ");
 }

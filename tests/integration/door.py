@@ -12,10 +12,11 @@ from cluster import Cluster
 
 class Door(unittest.TestCase):
     settings = ""  # the controller's
+    topology = cluster.WIDE
 
     @classmethod
     def setUpClass(cls):
-        cls.cluster = Cluster(topology=cluster.WIDE)
+        cls.cluster = Cluster(topology=cls.topology)
         cls.addClassCleanup(cls.cluster.close)
         if cls.settings:
             cls.cluster.configure(cls.settings)

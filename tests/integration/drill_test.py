@@ -27,9 +27,9 @@ class DrillTest(ClusterTest):
         cluster.configure("[retention]\nkeep_script = true\n")
         return cluster.start()
 
-    def start_heat(self, steps=ENDLESS, *options, kernel=HEAT):
+    def start_heat(self, steps=ENDLESS, *options, kernel=HEAT, ranks=1):
         script = self.cluster.script(f"{BIN}/muster run {kernel} --steps {steps}\nfinish $?")
-        return self.cluster.submit("-n", 1, "-J", "heat", *options, script)
+        return self.cluster.submit("-n", ranks, "-J", "heat", *options, script)
 
     def directory(self, job):
         return os.path.join(self.cluster.work, f"muster-{job}.checkpoint")
@@ -82,6 +82,37 @@ class DrillTest(ClusterTest):
         (row,) = self.cluster.wait_ended(int(found["drill_job"]))
         self.assertEqual((row["name"], row["state"]), ("drill-heat", "CANCELLED"))
         self.end(job)
+
+    def test_all_ranks_of_an_mpi_job_recover_to_the_same_state(self):
+        job = self.start_heat(ranks=3)
+        self.wait_generation(self.directory(job), 2)
+        found = self.drill(job, "--exact", "--timeout", "100s")
+        self.assertEqual((found["verdict"], found["state"]["match"]), ("recovered", "equal"), found)
+        self.assertEqual(found["checkpoint"]["ranks"], 3)
+        self.assertEqual(found["state"]["regions"], 6)
+        self.assert_nothing_is_left([job])
+        self.end(job)
+        # Fewer ranks restore it, too, and are not compared.
+        found = self.drill(job, "--ntasks", "2")
+        self.assertEqual(found["verdict"], "recovered", found)
+        self.assertEqual(found["checkpoint"]["ranks"], 3)
+
+    def test_one_element_of_an_array_is_drilled_and_the_others_are_left_alone(self):
+        array = self.start_heat(ENDLESS, "--array=3-4", ranks=2)
+        one, other = (json.loads(self.cluster.must("show", f"{array}_{index}", "--json"))["jobs"][0]["id"]
+                      for index in (3, 4))
+        self.wait_generation(self.directory(one), 2)
+        self.wait_generation(self.directory(other), 1)
+        refused = self.cluster.muster("drill", array)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn(f"is 2 jobs: name one element, as {array}_3", refused.stderr)
+        found = self.drill(f"{array}_3", "--exact", "--timeout", "100s")
+        self.assertEqual((found["verdict"], found["state"]["match"]), ("recovered", "equal"), found)
+        self.assertEqual((found["job"], found["checkpoint"]["ranks"]), (f"{array}_3", 2))
+        self.assertEqual(found["checkpoint"]["directory"], self.directory(one))
+        self.assertTrue(found["drill_job"].endswith("_3"), found["drill_job"])
+        self.assert_nothing_is_left([one, other])
+        self.end(array)
 
     def test_a_job_that_has_ended_is_drilled_and_its_directory_stays_as_it_was(self):
         # A place of its own, which the record of the submission tells.

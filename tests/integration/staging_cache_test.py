@@ -6,6 +6,7 @@ import shutil
 import unittest
 
 from cluster import Cluster, ClusterTest, program, read_file, wait_until
+from secured import USERS, SecuredCluster, why_not
 
 
 class StagingCacheTest(ClusterTest):
@@ -134,6 +135,68 @@ printf abc >$last
         self.assertEqual(row["state"], "COMPLETED", self.detail(job))
         self.assertEqual(read_file(os.path.join(self.place, f"muster-{job}.out")), b"abc")
 
+    def copies(self, *options):
+        """Source and node of each copy that nodes keep."""
+        kept = json.loads(self.cluster.must("stage", "--list", "--json", *options))["copies"]
+        return {(copy["source"], copy["node"]) for copy in kept}
+
+    def behind_a_job_that_holds_all(self, *options, script="cat $MUSTER_STAGED/*"):
+        """A job that waits, and what has it start."""
+        holder = self.cluster.submit("-N", "2", "--exclusive", "-t", "10", "--wrap", "sleep 1000")
+        wait_until(lambda: self.cluster.queue()[holder]["state"] == "RUNNING", self.cluster.queue)
+        self.addCleanup(self.cluster.muster, "cancel", holder)
+        job = self.cluster.submit(*options, "--exclusive", "-t", "5", "--wrap", script, cwd=self.place)
+        self.addCleanup(self.cluster.muster, "cancel", job)
+        return job, lambda: self.cluster.must("cancel", holder)
+
+    def test_a_job_that_waits_has_its_data_copied_before_it_holds_anything(self):
+        source = self.write("ahead/a", "hello")
+        job, release = self.behind_a_job_that_holds_all("-w", "node2", "--stage-in-node", "ahead",
+                                                        script="cat $MUSTER_STAGED/ahead/a")
+        directory = os.path.dirname(source)
+        wait_until(lambda: (directory, "node2") in self.copies(), self.copies)
+        self.assertEqual(self.cluster.queue()[job]["state"], "PENDING")
+        self.assertNotIn((directory, "node1"), self.copies())
+        release()
+        (row,) = self.cluster.wait_ended(job)
+        self.assertEqual(row["state"], "COMPLETED", self.detail(job))
+        self.assertEqual(self.data_of(job), "found on node2")
+        self.assertEqual(read_file(os.path.join(self.place, f"muster-{job}.out")), b"hello")
+
+    def test_what_cannot_be_copied_ahead_is_copied_at_the_start_and_the_job_says_why(self):
+        job, release = self.behind_a_job_that_holds_all("-w", "node2", "--stage-in-node", "late")
+        failed = os.path.join(self.cluster.state, "agents", "node2", "staged", str(os.geteuid()), "failed")
+        wait_until(lambda: os.path.exists(failed), "nobody tried")
+        self.write("late", "hello")
+        release()
+        (row,) = self.cluster.wait_ended(job)
+        self.assertEqual(row["state"], "COMPLETED", self.detail(job))
+        self.assertIn("copied to node2 (5 B); not while it waited: --stage-in-node: ", self.data_of(job))
+        self.assertIn("No such file or directory", self.data_of(job))
+
+    def test_copies_are_shown_and_taken_away(self):
+        first, second = self.write("one", "1"), self.write("two", "2")
+        self.job("-w", "node2", "--stage-in-node", "one", "--stage-in-node", "two", script="true")
+        self.assertLessEqual({(first, "node2"), (second, "node2")}, self.copies("-w", "node2"))
+        self.assertIn(first, self.cluster.must("stage", "--list"))
+        self.assertEqual(self.cluster.must("stage", "--remove", "one", cwd=self.place),
+                         f"{first}: removed from node2 (1 B)")
+        self.assertNotIn((first, "node2"), self.copies())
+        again = self.cluster.muster("stage", "--remove", "one", cwd=self.place)
+        self.assertEqual(again.returncode, 1)
+        self.assert_one_line(again.stderr)
+        self.cluster.must("stage", "--prune", "--older-than", "1h")
+        self.assertIn((second, "node2"), self.copies())
+        gate = self.cluster.gate()
+        job = self.cluster.submit("-w", "node2", "--stage-in-node", "two", "--wrap", gate, cwd=self.place)
+        wait_until(lambda: self.cluster.queue()[job]["state"] == "RUNNING", self.cluster.queue)
+        self.assertIn(f"{second}: in use on node2, stays", self.cluster.must("stage", "--prune"))
+        self.cluster.open_gate()
+        self.cluster.wait_ended(job)
+        self.cluster.must("stage", "--prune")
+        self.assertEqual(self.copies(), set())
+        self.assertEqual(self.cluster.muster("stage", "--list", "--prune").returncode, 2)
+
     def test_who_cancels_a_copy_leaves_none(self):
         self.write("bin/rclone", "#!/bin/sh\nif [ $1 = lsf ]; then printf '2024\\t3\\ta\\n'; exit; fi\nexec sleep 1000\n")
         os.chmod(os.path.join(self.place, "bin/rclone"), 0o755)
@@ -162,6 +225,40 @@ printf abc >$last
         self.assertEqual(done.returncode, 2)
         self.assertIn("has no name of its own at its end", done.stderr)
         self.assert_one_line(done.stderr)
+
+
+class UsersOwnCopies(ClusterTest):
+    """An agent of root's, and jobs of ordinary users."""
+
+    @classmethod
+    def make(cls):
+        reason = why_not()
+        if reason:
+            raise unittest.SkipTest("SKIPPED: " + reason)
+        return SecuredCluster(nodes=1).start()
+
+    def test_what_is_copied_ahead_is_its_users_and_shown_to_no_other(self):
+        cluster = self.cluster
+
+        def does(user, *words):
+            done = cluster.as_user(user, *words)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return done.stdout
+        does("alice", "submit", "--exclusive", "-t", "10", "--wrap", "sleep 1000")
+        does("alice", "submit", "--exclusive", "-t", "5", "--stage-in-node", "/etc/passwd", "--wrap", "true")
+        images = os.path.join(cluster.state, "agents", "node1", "staged", str(USERS["alice"]), "images")
+
+        def kept():
+            return [name for name in os.listdir(images) if not name.startswith(".")] if os.path.isdir(images) else []
+        wait_until(kept, "the data are not copied")
+        self.assertEqual(os.stat(os.path.join(images, kept()[0], "rootfs/passwd")).st_uid, USERS["alice"])
+        self.assertIn("/etc/passwd", does("alice", "stage", "--list"))
+        self.assertNotIn("/etc/passwd", does("mallory", "stage", "--list"))
+        refused = cluster.as_user("mallory", "stage", "--list", "--user", "alice")
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("is shown to operators", refused.stderr)
+        self.assertIn("/etc/passwd", cluster.must("stage", "--list", "--user", "alice"))
+        does("alice", "cancel", "--all")
 
 
 if __name__ == "__main__":

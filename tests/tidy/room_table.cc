@@ -68,8 +68,8 @@ constexpr RoomRow kRows[] = {
     {"daemon", "agents", "access controller"},
     {"daemon", "alerts", "agents controller leading"},
     {"daemon", "client",
-     "access agents alerts client/events client/outside client/views controller door store "
-     "store/archive"},
+     "access access/rights agents alerts client/events client/outside client/views controller door "
+     "store store/archive"},
     {"daemon", "client/events", "access controller events store"},
     {"daemon", "client/outside", "access agents client/views controller"},
     {"daemon", "client/views", "access access/rights"},
@@ -174,15 +174,15 @@ constexpr RoomRow kRows[] = {
     {"cli", "controller/streams", "controller"},
     {"cli", "dev",
      "connect controller controller/query frame images jobs/submit page parse request "
-     "request/nodes run"},
+     "run"},
     {"cli", "frame", "page parse"},
     {"cli", "drill",
-     "controller controller/query frame jobs/submit page parse request request/record"},
+     "checkpoint controller controller/query frame jobs/submit page parse request request/record"},
     {"cli", "estimate", "controller/query frame page parse parse/request"},
     {"cli", "images", "controller frame page request request/container"},
     {"cli", "jobs",
      "controller controller/query controller/streams frame images jobs/submit page parse "
-     "parse/request request request/nodes sheet sheet/timeline stage tell"},
+     "parse/request request sheet sheet/timeline stage tell"},
     {"cli", "jobs/submit", "controller frame page parse parse/request request"},
     {"cli", "kernel", "controller frame page parse picture"},
     {"cli", "links", "controller frame kernel page parse"},
@@ -195,14 +195,13 @@ constexpr RoomRow kRows[] = {
     {"cli", "place", "frame page parse parse/request picture request sheet up"},
     {"cli", "report", "controller controller/query frame page"},
     {"cli", "request", "frame parse parse/request request/container request/record"},
-    {"cli", "request/nodes", "controller request"},
     {"cli", "run",
      "controller controller/query frame images jobs/submit page parse parse/request request "
-     "request/nodes run/stream stage"},
+     "run/stream stage"},
     {"cli", "run/stream", "frame"},
     {"cli", "scale", "controller frame page parse picture request run"},
     {"cli", "service",
-     "controller controller/query frame jobs/submit page parse request request/nodes "
+     "controller controller/query frame jobs/submit page parse request "
      "service/replica service/terms"},
     {"cli", "service/replica", "connect controller frame page"},
     {"cli", "share", "controller frame page parse sheet"},
@@ -231,9 +230,9 @@ constexpr RoomRow kRows[] = {
     {"cli", "slurm/report", "parse report slurm/accounts slurm/format slurm/frame slurm/history"},
     {"cli", "slurm/streams", "frame parse slurm/frame"},
     {"cli", "slurm/submit",
-     "controller controller/query frame images jobs/submit page parse request request/nodes run "
+     "controller controller/query frame images jobs/submit page parse request run "
      "slurm/frame"},
-    {"cli", "stage", "controller controller/query frame page parse/request request"},
+    {"cli", "stage", "controller controller/query frame images page parse/request request"},
     {"cli", "tell", "controller controller/query frame page parse request"},
     {"cli", "up", "controller frame parse parse/request slurm/links"},
     {"cli", "tune", "controller frame page simulate"},

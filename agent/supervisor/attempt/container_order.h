@@ -27,8 +27,8 @@ inline constexpr std::size_t kContainerAnswerBytesMax = std::size_t{128} << 10;
 // The descriptor of the program on which it answers.
 inline constexpr int kContainerChannel = 3;
 
-// Why the program does not fetch an image ahead of its job now, but may in a while.
-inline constexpr const char* kFetchBusy = "another image of the user's is being fetched";
+// Why the program fetches nothing ahead of its job now, but may in a while.
+inline constexpr const char* kFetchBusy = "another fetch of the user's is under way";
 
 // The variable that has the token of an ImageWanted for who gives the image: arguments are read by
 // others.
@@ -138,6 +138,10 @@ struct StagingSettings {
   friend bool operator==(const StagingSettings&, const StagingSettings&) = default;
 };
 
+// Of which sources copies are made for jobs that wait. The process that makes one is in no job's
+// group: it runs nothing of the user's for a path, and for a remote what the user's rclone runs.
+enum class CopiesAhead : std::uint8_t { kNone, kPaths, kAll };
+
 struct DataOrder {
   StagingSettings settings;
   std::string attempt;               // its name: "7.1"
@@ -163,6 +167,8 @@ struct DataAnswer {
 
 // The argument with which `muster-container` takes a DataOrder in the place of a ContainerOrder.
 inline constexpr const char* kBringVerb = "bring";
+// With words after it: the copies are for a job that waits (data_copies.h).
+inline constexpr const char* kBringAheadVerb = "bring-ahead";
 
 // The program that makes containers, of the supervisor whose program is `ours`; empty: it is not
 // installed.

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "scheduler/model/value/fields.h"
@@ -42,6 +43,27 @@ inline NetworkClass ClassNamed(const NetworkClasses& classes, std::string_view n
   const auto found = std::find_if(classes.begin(), classes.end(),
                                   [name](const NetworkClass& each) { return each.name == name; });
   return found == classes.end() ? NetworkClass() : *found;
+}
+
+// What tells programs that copy of it: MUSTER_NAME_NIC, _DSCP and _RATE, as far as they are given.
+inline std::vector<std::pair<std::string, std::string>> BulkVariables(const NetworkClass& traffic,
+                                                                      const std::string& name) {
+  const std::string begin = "MUSTER_" + name;
+  std::vector<std::pair<std::string, std::string>> variables;
+  std::string nics;
+  for (const std::string& nic : traffic.nics) {
+    nics += (nics.empty() ? "" : ",") + nic;
+  }
+  if (!nics.empty()) {
+    variables.emplace_back(begin + "_NIC", nics);
+  }
+  if (traffic.dscp > 0) {
+    variables.emplace_back(begin + "_DSCP", std::to_string(traffic.dscp));
+  }
+  if (traffic.rate > 0) {
+    variables.emplace_back(begin + "_RATE", std::to_string(traffic.rate));
+  }
+  return variables;
 }
 
 }  // namespace muster::agent

@@ -20,6 +20,7 @@ namespace {
 
 constexpr const char* kComponent = "data";
 constexpr std::size_t kSourceBytesMax = 4096;
+constexpr std::size_t kFailureBytesMax = 1024;
 
 std::string OwnProgram() {
   std::error_code unknown;
@@ -113,6 +114,10 @@ absl::Status AttemptData::Take(const std::string& bytes, std::vector<UniqueFd> l
   std::erase_if(gone, [](const std::string& source) {
     return !CheckJobText("", source, kSourceBytesMax).ok();
   });
+  std::string& not_ahead = answer.brought.not_ahead;
+  if (!CheckJobText("", not_ahead, kFailureBytesMax).ok()) {
+    not_ahead.clear();
+  }
   order_.staged = answer.place;
   locks_ = std::move(locks);
   brought_ = std::move(answer.brought);

@@ -1,6 +1,8 @@
 // muster-container: makes a container for a supervisor, or saves one, as the job's user; see
 // agent/supervisor/attempt/container_order.h. Exit status: 0 it answered, 1 it could not.
 // muster-container bring: has copies of data for a job, likewise.
+// muster-container bring-ahead paths|all CACHE BYTES PROGRAM SOURCE...: has a process of its own
+// make copies of data for a job that waits, and does not wait for it.
 // muster-container fetch IMAGE CACHE BYTES SECONDS [shared|shared-here]: has a process of its own
 // fetch the image, and does not wait for it. muster-container give image|kept|fetch|alone
 // DIGEST CACHE ADDRESS...: has one give it to another node, or say that none comes.
@@ -166,7 +168,8 @@ int FetchAside(const std::vector<std::string>& words, const std::vector<std::str
   if (!wanted.ok()) {
     return Complain(wanted.status());
   }
-  const absl::StatusOr<muster::UniqueFd> turn = muster::agent::TakeTurn(*wanted);
+  const absl::StatusOr<muster::UniqueFd> turn =
+      muster::agent::TakeTurn(wanted->cache, wanted->cache_size);
   std::array<int, 2> ends = {-1, -1};
   if (!turn.ok() || pipe2(ends.data(), O_CLOEXEC) != 0) {
     return Complain(turn.ok() ? absl::ErrnoToStatus(errno, "cannot make a pipe") : turn.status());
@@ -195,6 +198,20 @@ int FetchAside(const std::vector<std::string>& words, const std::vector<std::str
   return muster::agent::Fetch(*wanted).ok() ? 0 : 1;
 }
 
+int BringAside(const std::vector<std::string>& words, const std::vector<std::string>& environment) {
+  const absl::StatusOr<muster::agent::AheadOrder> order = muster::agent::ReadAheadWords(words);
+  const absl::StatusOr<muster::UniqueFd> turn =
+      order.ok() ? muster::agent::TakeTurn(*order) : order.status();
+  if (!turn.ok()) {
+    return Complain(turn.status());
+  }
+  pid_t child = 0;
+  if (!GoAside(&child)) {
+    return child > 0 ? 0 : 1;
+  }
+  return muster::agent::BringAhead(*order, environment).ok() ? 0 : 1;
+}
+
 int GiveAside(const std::vector<std::string>& words, const std::vector<std::string>& environment) {
   const absl::StatusOr<muster::agent::ImageGift> gift =
       muster::agent::ReadGiveWords(words, environment);
@@ -221,6 +238,9 @@ int main(int argc, char** argv) {
   const std::vector<std::string> words(argv + std::min(argc, 2), argv + argc);
   if (verb == "fetch") {
     return FetchAside(words, environment);
+  }
+  if (verb == muster::agent::kBringAheadVerb) {
+    return BringAside(words, environment);
   }
   if (verb == "give") {
     return GiveAside(words, environment);

@@ -1,5 +1,6 @@
 #include "agent/supervisor/image/data_copies.h"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,14 +18,19 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "agent/supervisor/attempt/replace_file.h"
 #include "agent/supervisor/image/cache/image_cache.h"
 #include "agent/supervisor/image/cache/kept_images.h"
+#include "agent/supervisor/image/image_fetch.h"
 #include "agent/supervisor/image/system/tool_run.h"
+#include "scheduler/base/contains.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/size_text.h"
 #include "scheduler/base/text/words.h"
 #include "scheduler/model/plan/node_data.h"
+#include "scheduler/model/value/job_text.h"
 #include "scheduler/runtime/clock.h"
+#include "scheduler/runtime/file.h"
 
 namespace muster::agent {
 namespace {
@@ -32,6 +38,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr Duration kNoLimit = std::chrono::hours(24 * 366);  // the job's own ends it
+constexpr std::size_t kAheadWords = 5;
+constexpr std::size_t kFailureBytesMax = 1024;
+constexpr Duration kAheadLimit = std::chrono::hours(24);
 constexpr Duration kRemovalPatience = std::chrono::seconds(10);
 
 // What a source is now.
@@ -40,10 +49,20 @@ struct SourceState {
   std::uint64_t bytes = 0;
 };
 
+std::string DirectoryOf(const DataOrder& order) {
+  return absl::StrCat(order.settings.cache, "/", geteuid());
+}
+
 class Copies {
  public:
-  Copies(const DataOrder& order, const std::vector<std::string>& environment, ImageCache cache)
-      : settings_(order.settings), environment_(environment), cache_(std::move(cache)) {}
+  static absl::StatusOr<Copies> Open(const DataOrder& order,
+                                     const std::vector<std::string>& environment, CacheUse use) {
+    ASSIGN_OR_RETURN(ImageCache cache,
+                     ImageCache::Open(DirectoryOf(order), order.settings.size, use));
+    return Copies(order, environment, std::move(cache), use == CacheUse::kWaiting);
+  }
+
+  [[nodiscard]] const ImageCache& cache() const { return cache_; }
 
   // The copy of that source; counts what was done.
   absl::StatusOr<CachedImage> Have(const std::string& source, DataBrought* brought) const {
@@ -63,12 +82,19 @@ class Copies {
   }
 
  private:
+  Copies(const DataOrder& order, const std::vector<std::string>& environment, ImageCache cache,
+         bool ahead)
+      : settings_(order.settings),
+        environment_(environment),
+        cache_(std::move(cache)),
+        ahead_(ahead) {}
+
   absl::StatusOr<std::string> Stage(const std::vector<std::string>& words) const {
     ToolRun run;
     run.command = {settings_.program, "stage"};
     run.command.insert(run.command.end(), words.begin(), words.end());
     run.environment = environment_;
-    run.limit = kNoLimit;
+    run.limit = ahead_ ? kAheadLimit : kNoLimit;
     absl::StatusOr<std::string> said = RunTool(run);
     if (said.ok()) {
       return said;
@@ -101,7 +127,11 @@ class Copies {
           ", and this node keeps ", BytesText(settings_.size),
           " of a user's data: use --stage-in to a file system, or see [staging] of the agent"));
     }
-    cache_.MakeRoom(state.bytes);
+    if (!cache_.MakeRoom(state.bytes) && ahead_) {
+      return absl::ResourceExhaustedError(
+          absl::StrCat("--stage-in-node: ", Quote(source), ": has ", BytesText(state.bytes),
+                       ", and there is no room for it beside the data of jobs that run or wait"));
+    }
     if (mkdir(place.c_str(), 0700) != 0) {
       return absl::ErrnoToStatus(errno, absl::StrCat("cannot make ", place));
     }
@@ -134,6 +164,7 @@ class Copies {
   const StagingSettings& settings_;
   const std::vector<std::string>& environment_;
   const ImageCache cache_;
+  const bool ahead_;  // the job waits still
 };
 
 std::set<std::string> SourcesIn(const std::string& directory) {
@@ -159,16 +190,85 @@ void RemoveOlder(const std::string& directory, const std::vector<std::string>& s
   }
 }
 
+// What kept a copy from being made before its job began: a source, and why, a line each.
+std::string FailureOf(const DataOrder& order) {
+  return DirectoryOf(order) + "/failed";
+}
+
+// Why the copies were not there already; "": nobody tried, or it is not known.
+std::string TakeFailure(const DataOrder& order) {
+  const std::vector<std::string> lines =
+      absl::StrSplit(ReadFile(FailureOf(order)).value_or(""), '\n');
+  if (lines.size() < 2 || !Contains(order.sources, lines[0])) {
+    return "";
+  }
+  unlink(FailureOf(order).c_str());
+  return CheckJobText("", lines[1], kFailureBytesMax).ok() ? lines[1] : "";
+}
+
+bool IsPath(const std::string& source) {
+  return source.front() == '/' || source.front() == '~';
+}
+
+absl::Status NotAhead(const std::string& source) {
+  return absl::FailedPreconditionError(
+      absl::StrCat("--stage-in-node: ", Quote(source),
+                   ": of paths alone this node makes copies for jobs that wait (ahead in [staging] "
+                   "of the agent)"));
+}
+
 }  // namespace
+
+absl::StatusOr<AheadOrder> ReadAheadWords(const std::vector<std::string>& words) {
+  AheadOrder order;
+  StagingSettings& settings = order.data.settings;
+  if (words.size() < kAheadWords || (words[0] != "paths" && words[0] != "all") ||
+      !absl::SimpleAtoi(words[2], &settings.size)) {
+    return absl::InvalidArgumentError("bring-ahead: give paths|all CACHE BYTES PROGRAM SOURCE...");
+  }
+  order.paths_only = words[0] == "paths";
+  settings.cache = words[1];
+  settings.program = words[3];
+  order.data.sources.assign(words.begin() + kAheadWords - 1, words.end());
+  RETURN_IF_ERROR(CheckNodeData(order.data.sources));
+  return order;
+}
+
+absl::StatusOr<UniqueFd> TakeTurn(const AheadOrder& order) {
+  return TakeTurn(DirectoryOf(order.data), order.data.settings.size);
+}
+
+absl::Status BringAhead(const AheadOrder& order, const std::vector<std::string>& environment) {
+  const DataOrder& data = order.data;
+  ASSIGN_OR_RETURN(const Copies each, Copies::Open(data, environment, CacheUse::kWaiting));
+  setpriority(PRIO_PROCESS, 0, kLeastPriority);
+  unlink(FailureOf(data).c_str());  // of another job
+  std::set<std::string> used;
+  std::vector<UniqueFd> locks;
+  DataBrought brought;
+  for (const std::string& source : data.sources) {
+    absl::StatusOr<CachedImage> copy =
+        order.paths_only && !IsPath(source) ? NotAhead(source) : each.Have(source, &brought);
+    if (!copy.ok()) {
+      ReplaceFile(FailureOf(data),
+                  absl::StrCat(source, "\n", std::string(copy.status().message()), "\n"))
+          .IgnoreError();
+      return copy.status();
+    }
+    used.insert(copy->facts.digest);
+    locks.push_back(std::move(copy->lock));
+  }
+  RemoveOlder(DirectoryOf(data), data.sources, used);
+  return absl::OkStatus();
+}
 
 absl::StatusOr<DataCopies> BringCopies(const DataOrder& order,
                                        const std::vector<std::string>& environment) {
-  const std::string directory = absl::StrCat(order.settings.cache, "/", geteuid());
-  ASSIGN_OR_RETURN(ImageCache cache, ImageCache::Open(directory, order.settings.size));
+  const std::string directory = DirectoryOf(order);
+  ASSIGN_OR_RETURN(const Copies each, Copies::Open(order, environment, CacheUse::kStarting));
   const std::set<std::string> before = SourcesIn(directory);
   DataCopies copies;
-  ASSIGN_OR_RETURN(LockedDirectory place, cache.MakeScratch(order.attempt));
-  const Copies each(order, environment, std::move(cache));
+  ASSIGN_OR_RETURN(LockedDirectory place, each.cache().MakeScratch(order.attempt));
   std::set<std::string> used;
   for (const std::string& source : order.sources) {
     ASSIGN_OR_RETURN(CachedImage copy, each.Have(source, &copies.facts.brought));
@@ -181,6 +281,9 @@ absl::StatusOr<DataCopies> BringCopies(const DataOrder& order,
     copies.locks.push_back(std::move(copy.lock));
   }
   RemoveOlder(directory, order.sources, used);
+  if (copies.facts.brought.made > 0) {
+    copies.facts.brought.not_ahead = TakeFailure(order);
+  }
   const std::set<std::string> after = SourcesIn(directory);
   std::set_difference(before.begin(), before.end(), after.begin(), after.end(),
                       std::back_inserter(copies.facts.brought.gone));

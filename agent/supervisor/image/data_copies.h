@@ -22,6 +22,22 @@ struct DataCopies {
   std::vector<UniqueFd> locks;  // keep them
 };
 
+struct AheadOrder {
+  DataOrder data;
+  bool paths_only = false;
+};
+
+// From the words that follow `muster-container bring-ahead`: paths|all CACHE BYTES PROGRAM
+// SOURCE...
+absl::StatusOr<AheadOrder> ReadAheadWords(const std::vector<std::string>& words);
+
+// The turn of the user, as TakeTurn of image_fetch.h.
+absl::StatusOr<UniqueFd> TakeTurn(const AheadOrder& order);
+
+// Has the copies made for a job that waits still, by what the least important process gets. Why
+// that failed, BringCopies of the job says.
+absl::Status BringAhead(const AheadOrder& order, const std::vector<std::string>& environment);
+
 // All of them, in the environment of a process of the job's. Errors are one line, of which source.
 absl::StatusOr<DataCopies> BringCopies(const DataOrder& order,
                                        const std::vector<std::string>& environment);

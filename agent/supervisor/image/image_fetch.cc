@@ -18,7 +18,6 @@ namespace muster::agent {
 namespace {
 
 constexpr std::size_t kWords = 4;
-constexpr int kLeastPriority = 19;
 
 }  // namespace
 
@@ -41,9 +40,9 @@ absl::StatusOr<FetchAhead> ReadFetchWords(const std::vector<std::string>& words,
   return wanted;
 }
 
-absl::StatusOr<UniqueFd> TakeTurn(const FetchAhead& wanted) {
-  RETURN_IF_ERROR(ImageCache::Open(wanted.cache, wanted.cache_size).status());
-  const std::string path = wanted.cache + "/ahead";
+absl::StatusOr<UniqueFd> TakeTurn(const std::string& cache, std::uint64_t cache_size) {
+  RETURN_IF_ERROR(ImageCache::Open(cache, cache_size).status());
+  const std::string path = cache + "/ahead";
   UniqueFd turn(open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (turn.valid() && flock(turn.get(), LOCK_EX | LOCK_NB) == 0) {
     return turn;
@@ -53,7 +52,8 @@ absl::StatusOr<UniqueFd> TakeTurn(const FetchAhead& wanted) {
 }
 
 absl::Status Fetch(const FetchAhead& wanted) {
-  ASSIGN_OR_RETURN(const ImageCache cache, ImageCache::Open(wanted.cache, wanted.cache_size));
+  ASSIGN_OR_RETURN(const ImageCache cache,
+                   ImageCache::Open(wanted.cache, wanted.cache_size, CacheUse::kWaiting));
   setpriority(PRIO_PROCESS, 0, kLeastPriority);  // jobs that run have the node
   return FindImage(wanted.image, cache, wanted.tools).status();
 }

@@ -29,8 +29,12 @@ struct FetchAhead {
 absl::StatusOr<FetchAhead> ReadFetchWords(const std::vector<std::string>& words,
                                           const std::vector<std::string>& environment);
 
-// The turn of the user on this node, kept while it is open. Unavailable: another one has it.
-absl::StatusOr<UniqueFd> TakeTurn(const FetchAhead& wanted);
+// What is fetched ahead of a job gets what running jobs leave of the processors.
+inline constexpr int kLeastPriority = 19;
+
+// The turn of the user of that cache on this node, kept while it is open. Unavailable: another one
+// has it.
+absl::StatusOr<UniqueFd> TakeTurn(const std::string& cache, std::uint64_t cache_size);
 
 // Waits for the image. REQUIRES: nobody waits for us, and it is our turn.
 absl::Status Fetch(const FetchAhead& wanted);

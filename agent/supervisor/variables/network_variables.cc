@@ -83,15 +83,8 @@ void AddCollectives(const Machine& machine, const NetworkClass& collectives,
 
 void AddBulk(const NetworkClass& traffic, const char* name,
              std::vector<DeviceVariable>& variables) {
-  if (!traffic.nics.empty()) {
-    variables.push_back(
-        {absl::StrCat("MUSTER_", name, "_NIC"), absl::StrJoin(traffic.nics, ","), true});
-  }
-  if (traffic.dscp > 0) {
-    variables.push_back({absl::StrCat("MUSTER_", name, "_DSCP"), absl::StrCat(traffic.dscp), true});
-  }
-  if (traffic.rate > 0) {
-    variables.push_back({absl::StrCat("MUSTER_", name, "_RATE"), absl::StrCat(traffic.rate), true});
+  for (auto& [variable, value] : BulkVariables(traffic, name)) {
+    variables.push_back({variable, value, true});
   }
 }
 

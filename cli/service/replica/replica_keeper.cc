@@ -1,13 +1,9 @@
 #include "cli/service/replica/replica_keeper.h"
 
-#include <fcntl.h>
 #include <poll.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstddef>
@@ -29,27 +25,17 @@
 #include "scheduler/base/text/words.h"
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/process.h"
+#include "scheduler/runtime/program/script_in_memory.h"
 #include "scheduler/runtime/signals.h"
 
 namespace muster::cli {
 namespace {
 
-constexpr int kScriptFd = 3;
 constexpr int kShellSignalBase = 128;
 constexpr Duration kAnswerPatience = std::chrono::seconds(5);
 constexpr Duration kEndPatience = std::chrono::seconds(10);
 constexpr Duration kNotePause = std::chrono::seconds(2);
 constexpr Duration kLookMost = std::chrono::minutes(1);
-
-// A file without a name, which its interpreter opens by its descriptor.
-absl::StatusOr<UniqueFd> NamelessScript(const std::string& text) {
-  UniqueFd file(memfd_create("replica", MFD_CLOEXEC));
-  const auto size = static_cast<ssize_t>(text.size());
-  if (!file.valid() || write(file.get(), text.data(), text.size()) != size) {
-    return absl::ErrnoToStatus(errno, "the replica's script");
-  }
-  return file;
-}
 
 void Say(const std::string& what) {
   std::cerr << Printable(absl::StrCat("muster service: ", what)) << std::endl;
@@ -102,15 +88,11 @@ class ReplicaKeeper {
       request.environment.push_back(absl::StrCat(PortVariable(replica_.ports[i]), "=", ports[i]));
     }
     request.environment.push_back(absl::StrCat("PORT=", ports.front()));
-    const UniqueFd nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
-    ASSIGN_OR_RETURN(const UniqueFd script, NamelessScript(replica_.script));
-    request.fds = {{nothing.get(), STDIN_FILENO}, {script.get(), kScriptFd}};
-    request.program = absl::StrCat("/proc/self/fd/", kScriptFd);
     request.arguments = {"replica"};
     request.arguments.insert(request.arguments.end(), replica_.arguments.begin(),
                              replica_.arguments.end());
     request.new_session = true;  // a group of its own, which is ended as a whole
-    ASSIGN_OR_RETURN(program_, Spawn(request));
+    ASSIGN_OR_RETURN(program_, SpawnScript(replica_.script, std::move(request)));
     ++note_.starts;
     note_.state = kReplicaStarting;
     health_.Started(clock_.SteadyNow());

@@ -8,7 +8,6 @@
 #include "cli/images/container_check.h"
 #include "cli/jobs/submit/staged_submission.h"
 #include "cli/jobs/submit/submission.h"
-#include "cli/request/nodes/share_size.h"
 #include "cli/run/cmd_alloc.h"
 #include "cli/slurm/frame/errors.h"
 #include "cli/slurm/frame/words.h"
@@ -101,9 +100,9 @@ int HoldWithoutShell(const Call& call, const Invocation& invocation, const Alloc
   if (!connection.ok() || !token.ok()) {
     return refuse(connection.ok() ? token.status() : connection.status());
   }
-  absl::Status possible = CheckContainerNodes(**connection, *request, call.environment.entries());
-  possible.Update(FillGpuShare(**connection, &*request));
-  if (!possible.ok()) {
+  if (const absl::Status possible =
+          CheckContainerNodes(**connection, *request, call.environment.entries());
+      !possible.ok()) {
     return refuse(possible);
   }
   request->wait = true;

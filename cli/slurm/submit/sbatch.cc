@@ -11,7 +11,6 @@
 #include "cli/jobs/submit/staged_submission.h"
 #include "cli/jobs/submit/submission.h"
 #include "cli/page/text.h"
-#include "cli/request/nodes/share_size.h"
 #include "cli/request/request.h"
 #include "cli/slurm/frame/cluster.h"
 #include "cli/slurm/frame/errors.h"
@@ -109,9 +108,9 @@ int Submit(const Call& call, Connection& connection, JobRequest request, const W
   if (!token.ok()) {
     return refuse(token.status());
   }
-  absl::Status possible = CheckContainerNodes(connection, request, call.environment.entries());
-  possible.Update(FillGpuShare(connection, &request));
-  if (!possible.ok()) {
+  if (const absl::Status possible =
+          CheckContainerNodes(connection, request, call.environment.entries());
+      !possible.ok()) {
     return refuse(possible);
   }
   if (request.test_only) {

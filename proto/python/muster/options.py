@@ -23,6 +23,7 @@ MPI = {"auto": job_pb2.MPI_FLAVOUR_AUTO, "none": job_pb2.MPI_FLAVOUR_NONE, "pmix
        "pmi1": job_pb2.MPI_FLAVOUR_PMI1}
 MEANS = {"program": job_pb2.CHECKPOINT_MEANS_PROGRAM, "criu": job_pb2.CHECKPOINT_MEANS_CRIU}
 SWITCHES_WAIT = 300_000  # milliseconds, as the command line has it
+SHARE_NOT_KNOWN = 1001  # so that no controller takes it that does not know sizes
 OCCUPIED = {"ok": True, "no": False}
 CHOICES = {"yes": request_pb2.CHOICE_YES, "no": request_pb2.CHOICE_NO}
 
@@ -63,6 +64,15 @@ def _nodes(request: wire.SubmitRequest, value: Any) -> None:
 def _switches(request: wire.SubmitRequest, value: Any) -> None:
     request.spec.request.switches = readers.count(value)
     request.spec.request.switches_wait = SWITCHES_WAIT
+
+
+def _gpu_share(request: wire.SubmitRequest, value: Any) -> None:
+    """A part of a GPU, or a size of its memory, of which the controller makes a part."""
+    if isinstance(value, str):
+        request.spec.request.gpu_share_memory = readers.share_size(value)
+        request.spec.request.gpu_share = SHARE_NOT_KNOWN
+    else:
+        request.spec.request.gpu_share = readers.share(value)
 
 
 def _requeue(request: wire.SubmitRequest, value: Any) -> None:
@@ -125,7 +135,7 @@ OPTIONS: dict[str, Setter] = {
     "exclusive": _field("spec.request.exclusive", readers.yes),
     "exclusive_user": _field("spec.request.exclusive_user", readers.yes),
     "gpu_occupied": _field("spec.request.gpu_occupied", _one_of(OCCUPIED)),
-    "gpu_share": _field("spec.request.gpu_share", readers.share),
+    "gpu_share": _gpu_share,
     "gpus": _field("spec.request.gpus", readers.gpus),
     "gpus_per_node": _field("spec.request.gpus_per_node", readers.gpus),
     "gpus_per_task": _field("spec.request.gpus_per_task", readers.gpus),

@@ -233,4 +233,13 @@ def share(value: Any) -> int:
     """Thousandths of a GPU, of a number from 0.001 to 1."""
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 1 <= round(value * 1000) <= 1000:
         return round(value * 1000)
-    raise ValueError(f"{value!r} is not a part of a GPU: use 0.001 to 1, like 0.25")
+    raise ValueError(f"{value!r} is not a part of a GPU: use 0.001 to 1, like 0.25, or a size of its memory, like '20G'")
+
+
+def share_size(value: str) -> int:
+    """Bytes of a GPU's memory, with the unit that tells a size from a part.
+
+    >>> share_size("20G") == size("20G")
+    True
+    """
+    return size(value) if value[-1:].isalpha() else share(value)

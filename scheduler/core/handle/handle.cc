@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/base/status.h"
 #include "scheduler/core/handle/alert_handlers.h"
 #include "scheduler/core/handle/attempts/attempt_end.h"
 #include "scheduler/core/handle/attempts/checkpoint_handlers.h"
@@ -131,6 +132,16 @@ Transition TakeGroup(const ClusterState& state, const SubmitJob& command, Time n
   return transition;
 }
 
+// What follows from what was asked.
+absl::StatusOr<JobSpec> Complete(const ClusterState& state, const SubmitJob& command,
+                                 const SchedulerConfig& config) {
+  JobSpec asked = command.spec;
+  RETURN_IF_ERROR(FillGpuShares(state, asked));
+  RETURN_IF_ERROR(BeginNew({asked.user, command.by_operator, {}}, config, asked));
+  RETURN_IF_ERROR(AddChoices(config, asked));
+  return Normalise(std::move(asked), config);
+}
+
 Transition On(const ClusterState& state, const SubmitJob& command, Time now,
               const SchedulerConfig& config) {
   if (absl::Status token = CheckToken(command.token); !token.ok()) {
@@ -144,15 +155,7 @@ Transition On(const ClusterState& state, const SubmitJob& command, Time now,
   if (!command.components.empty()) {
     return TakeGroup(state, command, now, config);
   }
-  JobSpec asked = command.spec;
-  if (absl::Status begun = BeginNew({asked.user, command.by_operator, {}}, config, asked);
-      !begun.ok()) {
-    return Refused(std::move(begun));
-  }
-  if (absl::Status choices = AddChoices(config, asked); !choices.ok()) {
-    return Refused(std::move(choices));
-  }
-  absl::StatusOr<JobSpec> spec = Normalise(std::move(asked), config);
+  absl::StatusOr<JobSpec> spec = Complete(state, command, config);
   if (!spec.ok()) {
     return Refused(spec.status());
   }

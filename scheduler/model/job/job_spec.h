@@ -75,6 +75,8 @@ struct ResourceRequest {
   std::uint32_t segment = 0;   // groups of that many nodes, each on one leaf switch or in one block
   std::optional<RankLayout> layout = {};
   GpuShare gpu_share = {};  // of each GPU that it asks for; zero: whole GPUs
+  // In the place of gpu_share: the memory that the share has. Zero in every job that was accepted.
+  Bytes gpu_share_memory = {};
   // GPUs were asked for by the task: each sees its own and no others, unless --gpu-bind says more.
   bool own_gpus = false;
   // What each of its nodes has at the least, of which the job need not have all.
@@ -104,6 +106,7 @@ struct ResourceRequest {
         Field{"switches_wait", &ResourceRequest::switches_wait},
         Field{"segment", &ResourceRequest::segment}, Field{"layout", &ResourceRequest::layout},
         Field{"gpu_share", &ResourceRequest::gpu_share},
+        Field{"gpu_share_memory", &ResourceRequest::gpu_share_memory},
         Field{"own_gpus", &ResourceRequest::own_gpus},
         Field{"sockets_per_node", &ResourceRequest::sockets_per_node},
         Field{"min_cpus", &ResourceRequest::min_cpus}, Field{"tmp", &ResourceRequest::tmp},

@@ -27,9 +27,11 @@ struct DataBrought {
   std::uint32_t made = 0;
   std::uint64_t bytes = 0;             // of those that were made
   std::vector<std::string> gone = {};  // sources of the user's of which it keeps no copy any more
+  std::string not_ahead = {};  // why none could be made before the job began; "": none was tried
   static constexpr auto Fields(auto list) {
     return list(Field{"found", &DataBrought::found}, Field{"made", &DataBrought::made},
-                Field{"bytes", &DataBrought::bytes}, Field{"gone", &DataBrought::gone});
+                Field{"bytes", &DataBrought::bytes}, Field{"gone", &DataBrought::gone},
+                Field{"not_ahead", &DataBrought::not_ahead});
   }
   friend bool operator==(const DataBrought&, const DataBrought&) = default;
 };

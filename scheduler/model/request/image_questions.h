@@ -1,6 +1,7 @@
 #pragma once
 
-// What clients ask of the images that nodes keep, and which of them are to go: the caller's own.
+// What clients ask of the images and copies of data that nodes keep, and which of them are to go:
+// the caller's own, or for operators those of one user.
 //
 // How they are written: job_questions.h.
 
@@ -13,10 +14,10 @@
 
 namespace muster {
 
-// An image that a node has unpacked, or the files of a named container.
+// An image that a node has unpacked, the files of a named container, or a copy of data.
 struct NodeImage {
   std::string node;
-  std::string name;       // by which it was fetched
+  std::string name;       // by which it was fetched; of data their source
   std::string digest;     // "sha256:…", or a file's mark; of a container its image's
   std::string container;  // its name; empty: it is an image
   std::string architecture;
@@ -42,22 +43,29 @@ struct ImageTable {
 };
 
 struct ListImages {
-  std::vector<std::string> nodes = {};  // empty: all that run containers
+  std::vector<std::string> nodes = {};  // empty: all that run containers, or make copies
+  bool data = false;                    // copies of data (--stage-in-node) in the place of images
+  std::string user = {};                // whose, by an operator; empty: one's own
 
   static constexpr const char* kMethod = "ListImages";
   static constexpr bool kNow = true;
   using Reply = ImageTable;
-  static constexpr auto Fields(auto list) { return list(Field{"nodes", &ListImages::nodes}); }
+  static constexpr auto Fields(auto list) {
+    return list(Field{"nodes", &ListImages::nodes}, Field{"data", &ListImages::data},
+                Field{"user", &ListImages::user});
+  }
 };
 
 // Takes images away that were named, or all, or those that were not used for a while; containers by
 // their names alone.
 struct PruneImages {
-  std::vector<std::string> nodes = {};  // empty: all that run containers
-  std::vector<std::string> images = {};
+  std::vector<std::string> nodes = {};   // empty: all that run containers, or make copies
+  std::vector<std::string> images = {};  // of data: sources
   std::vector<std::string> containers = {};
   bool all = false;
   Duration unused_for{0};
+  bool data = false;      // copies of data in the place of images
+  std::string user = {};  // whose, by an operator; empty: one's own
 
   static constexpr const char* kMethod = "PruneImages";
   static constexpr bool kNow = true;
@@ -65,7 +73,8 @@ struct PruneImages {
   static constexpr auto Fields(auto list) {
     return list(Field{"nodes", &PruneImages::nodes}, Field{"images", &PruneImages::images},
                 Field{"containers", &PruneImages::containers}, Field{"all", &PruneImages::all},
-                Field{"unused_for", &PruneImages::unused_for});
+                Field{"unused_for", &PruneImages::unused_for}, Field{"data", &PruneImages::data},
+                Field{"user", &PruneImages::user});
   }
 };
 

@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "scheduler/base/status.h"
+#include "scheduler/runtime/program/child_end.h"
 #include "scheduler/runtime/unique_fd.h"
 
 namespace muster {
@@ -84,9 +85,7 @@ absl::StatusOr<ProgramAnswer> AnswerOf(SpawnRequest request, AnswerStreams strea
   if (late || !whole) {
     kill(-child, SIGKILL);
   }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = AwaitEnd(child);
   return ProgramAnswer{said.value_or(""), WIFEXITED(status) && WEXITSTATUS(status) == 0, late};
 }
 

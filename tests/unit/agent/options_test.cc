@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <string>
@@ -127,6 +128,12 @@ TEST_F(AgentOptionsTest, CopiesOfDataAreKeptWhereAndAsLongAsTheFileSays) {
   Write("controller = \"unix:/c\"\n[staging]\ncache = \"/nvme\"\nsize = \"2T\"\n");
   EXPECT_EQ(Parse({"--state", "/s"}).options.staging.size, std::uint64_t{2} << 40);
   EXPECT_EQ(Parse({"--state", "/s"}).options.staging.cache, "/nvme");
+  EXPECT_EQ(Parse({"--state", "/s"}).options.ahead,
+            geteuid() == 0 ? CopiesAhead::kPaths : CopiesAhead::kAll);
+  Write("controller = \"unix:/c\"\n[staging]\nahead = \"all\"\n");
+  EXPECT_EQ(Parse({"--state", "/s"}).options.ahead, CopiesAhead::kAll);
+  Write("controller = \"unix:/c\"\n[staging]\nahead = \"some\"\n");
+  EXPECT_NE(Parse({"--state", "/s"}).exit_code, -1);
   Write("controller = \"unix:/c\"\n[staging]\ncache = \"nvme\"\n");
   EXPECT_EQ(Parse({"--state", "/s"}).exit_code, 2);
   EXPECT_THAT(said_, HasSubstr("agent.toml:3: staging.cache: give an absolute path"));

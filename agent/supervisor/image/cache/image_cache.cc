@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <ctime>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -27,6 +29,7 @@ namespace {
 
 constexpr int kScratchesMax = 10'000;  // of one attempt
 constexpr const char* kDraft = ".draft.";
+constexpr const char* kAhead = "/ahead";
 constexpr int kLockTries = 5;
 constexpr Duration kLockPause{20};
 
@@ -36,14 +39,28 @@ absl::Status MakeDirectory(const std::string& path) {
              : absl::ErrnoToStatus(errno, absl::StrCat("cannot make ", path));
 }
 
+// Whether it is kept for a job that waits.
+bool IsAhead(const std::string& path) {
+  struct stat mark = {};
+  return lstat((path + kAhead).c_str(), &mark) == 0 &&
+         std::chrono::system_clock::from_time_t(mark.st_mtime) + kAheadKept >
+             std::chrono::system_clock::now();
+}
+
+void Remove(const std::string& path) {
+  const std::string aside = MoveAside(path);
+  RemoveTree(aside.empty() ? path : aside, kRemovalLimit).IgnoreError();
+}
+
 }  // namespace
 
-absl::StatusOr<ImageCache> ImageCache::Open(const std::string& directory, std::uint64_t bytes) {
+absl::StatusOr<ImageCache> ImageCache::Open(const std::string& directory, std::uint64_t bytes,
+                                            CacheUse use) {
   RETURN_IF_ERROR(EnsurePrivateDirectory(directory));
   for (const char* part : {"images", "named", "run", "fetch"}) {
     RETURN_IF_ERROR(MakeDirectory(absl::StrCat(directory, "/", part)));
   }
-  return ImageCache(directory, bytes);
+  return ImageCache(directory, bytes, use);
 }
 
 std::string ImageCache::PathOf(const std::string& key) const {
@@ -66,7 +83,7 @@ absl::StatusOr<CachedImage> ImageCache::FindOrMake(const std::string& key, const
   const auto find = [&]() -> absl::StatusOr<std::optional<CachedImage>> { return Find(key); };
   ASSIGN_OR_RETURN(std::optional<CachedImage> found, find());
   if (found.has_value()) {
-    return *std::move(found);
+    return Noted(*std::move(found), key);
   }
   const std::string fetch = absl::StrCat(directory_, "/fetch/", key);
   const UniqueFd mine(open(fetch.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
@@ -75,7 +92,7 @@ absl::StatusOr<CachedImage> ImageCache::FindOrMake(const std::string& key, const
   }
   ASSIGN_OR_RETURN(found, find());  // whom we waited for has made it
   if (found.has_value()) {
-    return *std::move(found);
+    return Noted(*std::move(found), key);
   }
   const std::string draft = absl::StrCat(directory_, "/images/", kDraft, key);
   RETURN_IF_ERROR(RemoveTree(draft, kRemovalLimit));
@@ -96,8 +113,22 @@ absl::StatusOr<CachedImage> ImageCache::FindOrMake(const std::string& key, const
   if (!found.has_value()) {
     return absl::AbortedError(absl::StrCat("the image went again while it was kept as ", key));
   }
-  MakeRoom(0);
-  return *std::move(found);
+  CachedImage made = Noted(*std::move(found), key);
+  if (!MakeRoom(0) && use_ == CacheUse::kWaiting) {
+    Remove(PathOf(key));
+    return absl::ResourceExhaustedError("there is no room for it beside what jobs use");
+  }
+  return made;
+}
+
+CachedImage ImageCache::Noted(CachedImage image, const std::string& key) const {
+  const std::string mark = PathOf(key) + kAhead;
+  const bool changed =
+      use_ == CacheUse::kWaiting ? ReplaceFile(mark, "").ok() : unlink(mark.c_str()) == 0;
+  if (changed) {
+    CountAsUsed(image.lock.get());  // the change has counted it by a coarser clock
+  }
+  return image;
 }
 
 bool ImageCache::IsBeingMade(const std::string& key) const {
@@ -106,11 +137,12 @@ bool ImageCache::IsBeingMade(const std::string& key) const {
   return fetch.valid() && flock(fetch.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
-void ImageCache::MakeRoom(std::uint64_t bytes) const {
+bool ImageCache::MakeRoom(std::uint64_t bytes) const {
   struct Candidate {
     timespec used;
     std::string path;
     std::uint64_t bytes;
+    bool ahead;
   };
   std::vector<Candidate> candidates;
   std::uint64_t all = 0;
@@ -126,25 +158,27 @@ void ImageCache::MakeRoom(std::uint64_t bytes) const {
     const absl::StatusOr<DescribedImage> described = ReadDescription(path);
     if (!absl::StartsWith(name, ".") && described.ok() && lstat(path.c_str(), &there) == 0) {
       all += described->bytes;
-      candidates.push_back({there.st_mtim, path, described->bytes});
+      candidates.push_back({there.st_mtim, path, described->bytes, IsAhead(path)});
     }
   }
   std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
-    return std::pair(a.used.tv_sec, a.used.tv_nsec) < std::pair(b.used.tv_sec, b.used.tv_nsec);
+    return std::tuple(a.ahead, a.used.tv_sec, a.used.tv_nsec) <
+           std::tuple(b.ahead, b.used.tv_sec, b.used.tv_nsec);
   });
   std::size_t count = candidates.size();
   for (const Candidate& oldest : candidates) {
-    if (all + bytes <= bytes_ && count <= kEntriesMax) {
-      return;
+    if ((all + bytes <= bytes_ && count <= kEntriesMax) ||
+        (oldest.ahead && use_ == CacheUse::kWaiting)) {
+      break;
     }
     const UniqueFd lock = LockDirectory(oldest.path, LOCK_EX | LOCK_NB);
     if (lock.valid()) {
-      const std::string aside = MoveAside(oldest.path);
-      RemoveTree(aside.empty() ? oldest.path : aside, kRemovalLimit).IgnoreError();
+      Remove(oldest.path);
       all -= oldest.bytes;
       --count;
     }
   }
+  return all + bytes <= bytes_ && count <= kEntriesMax;
 }
 
 void ImageCache::SweepScratch() const {

@@ -9,17 +9,20 @@
 //   named/NAME/upper      what a named container has changed; image, the key of what lies below
 //   run/ATTEMPT.N/        what a container of an attempt has changed
 //   fetch/KEY             locked while that image is fetched, so that it is fetched once
+//   images/KEY/ahead      as long as it was fetched for a job that waits, and none has had it
 //
 // Everything belongs to the user; whoever spoils it spoils their own. What is used is locked
 // (flock(2) on its directory) by a descriptor that the supervisor keeps; what nobody has locked may
 // go. Thread promise: the one thread of the program. Invariant: an image is there whole or not at
 // all.
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -40,13 +43,19 @@ struct LockedDirectory {
   UniqueFd lock;
 };
 
+// For which jobs a cache is opened. What is kept for one that waits goes last, and for another one
+// that waits it does not go at all, until it is kAheadKept old.
+enum class CacheUse { kStarting, kWaiting };
+inline constexpr std::chrono::hours kAheadKept{24};
+
 class ImageCache {
  public:
   // One that is mounted takes no room, but a directory.
   static constexpr std::size_t kEntriesMax = 1000;
 
   // `bytes`: of images that are kept. The directory is made, for its user alone.
-  static absl::StatusOr<ImageCache> Open(const std::string& directory, std::uint64_t bytes);
+  static absl::StatusOr<ImageCache> Open(const std::string& directory, std::uint64_t bytes,
+                                         CacheUse use = CacheUse::kStarting);
 
   // The image of that key, if it is there; it counts as used just now.
   [[nodiscard]] absl::StatusOr<std::optional<CachedImage>> Find(const std::string& key) const;
@@ -59,8 +68,9 @@ class ImageCache {
                                                        const Make& make) const;
 
   // Takes the images that were not used for the longest time away, until so much more would fit,
-  // and what processes left that were ended while they made one.
-  void MakeRoom(std::uint64_t bytes) const;
+  // and what processes left that were ended while they made one. False: it does not fit beside
+  // what is used.
+  [[nodiscard]] bool MakeRoom(std::uint64_t bytes) const;
 
   // Whether FindOrMake of another process is at that key.
   [[nodiscard]] bool IsBeingMade(const std::string& key) const;
@@ -76,14 +86,17 @@ class ImageCache {
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
 
  private:
-  ImageCache(std::string directory, std::uint64_t bytes)
-      : directory_(std::move(directory)), bytes_(bytes) {}
+  ImageCache(std::string directory, std::uint64_t bytes, CacheUse use)
+      : directory_(std::move(directory)), bytes_(bytes), use_(use) {}
 
+  // Notes for whom it was found.
+  [[nodiscard]] CachedImage Noted(CachedImage image, const std::string& key) const;
   [[nodiscard]] std::string PathOf(const std::string& key) const;
   void SweepScratch() const;
 
   std::string directory_;
   std::uint64_t bytes_;
+  CacheUse use_;
 };
 
 // Where the layout is from which that `rootfs` was unpacked, if it was kept.

@@ -25,6 +25,7 @@ namespace {
 // Enough for what a person changes in a container; one that has more is said to have that much.
 constexpr std::uint64_t kChangedFilesMax = 200'000;
 constexpr std::size_t kShortDigits = 12;
+constexpr const char* kDataDigest = "data-";  // of copies of data (data_copies)
 constexpr std::string_view kDigestScheme = "sha256:";
 
 struct Found {
@@ -154,6 +155,9 @@ std::vector<KeptImage> RemoveKept(const std::string& directory, const KeptChoice
 bool IsCalled(const KeptImage& image, const std::string& word) {
   if (word.empty()) {
     return false;
+  }
+  if (absl::StartsWith(image.digest, kDataDigest)) {
+    return word == image.name || word == image.digest;  // no @ parts a source
   }
   if (word == image.name || word == image.digest ||
       word == image.name.substr(0, image.name.find('@'))) {

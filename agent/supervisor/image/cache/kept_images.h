@@ -44,7 +44,8 @@ std::vector<KeptImage> RemoveKept(const std::string& directory, const KeptChoice
                                   Duration limit);
 
 // Whether that is how the image is called: its name, with or without its digest; its digest, or
-// its first twelve digits or more, with or without "sha256:".
+// its first twelve digits or more, with or without "sha256:". A copy of data: its source or its
+// whole digest.
 bool IsCalled(const KeptImage& image, const std::string& word);
 
 }  // namespace muster::agent

@@ -33,8 +33,8 @@ void TakeOver(const JobSpec& leader, JobSpec* spec) {
 }
 
 // Checks a component and fills it in; `uses` counts those before it.
-absl::Status Accept(bool by_operator, Time now, const SchedulerConfig& config, PolicyUseTable& uses,
-                    JobSpec* spec) {
+absl::Status Accept(const ClusterState& state, bool by_operator, Time now,
+                    const SchedulerConfig& config, PolicyUseTable& uses, JobSpec* spec) {
   if (spec->array.has_value()) {
     return absl::InvalidArgumentError("--array: not for a heterogeneous job");
   }
@@ -53,6 +53,7 @@ absl::Status Accept(bool by_operator, Time now, const SchedulerConfig& config, P
   RecordChoices(*spec);
   const bool time_said = spec->time_limit.count() > 0;
   RETURN_IF_ERROR(CheckGrace(*spec, config));
+  RETURN_IF_ERROR(FillGpuShares(state, *spec));
   RETURN_IF_ERROR(BeginNew({spec->user, by_operator, {}}, config, *spec));
   ASSIGN_OR_RETURN(*spec, Normalise(*spec, config));
   if (!CanMeetDeadline(*spec, std::max(now, spec->begin))) {
@@ -84,7 +85,7 @@ absl::StatusOr<JobSubmitted> AcceptGroup(const ClusterState& state, const Submit
                      command.token,    command.spec,
                      command.program,  now,
                      command.history,  command.components};
-  absl::Status status = Accept(command.by_operator, now, config, uses, &event.spec);
+  absl::Status status = Accept(state, command.by_operator, now, config, uses, &event.spec);
   status.Update(CheckProgram(event.spec.kind, event.program));
   if (!status.ok()) {
     return In(0, status);
@@ -93,7 +94,7 @@ absl::StatusOr<JobSubmitted> AcceptGroup(const ClusterState& state, const Submit
   for (std::size_t i = 1; i < count; ++i) {
     Component& component = event.components[i - 1];
     TakeOver(event.spec, &component.spec);
-    status = Accept(command.by_operator, now, config, uses, &component.spec);
+    status = Accept(state, command.by_operator, now, config, uses, &component.spec);
     if (event.spec.kind == JobKind::kRun) {
       status.Update(CheckProgram(event.spec.kind, component.program));
     } else {

@@ -1,14 +1,35 @@
 #include "scheduler/core/handle/submit/new_job.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
+#include "absl/numeric/int128.h"
 #include "absl/strings/str_cat.h"
+#include "scheduler/base/status.h"
 #include "scheduler/base/text/duration_text.h"
+#include "scheduler/base/text/size_text.h"
+#include "scheduler/base/text/words.h"
+#include "scheduler/core/place/request.h"
 #include "scheduler/core/policy/job_access.h"
 
 namespace muster::core {
 namespace {
+
+// The smallest GPU of the kind that has the memory; null: there is none.
+const Gpu* SmallestWith(const std::vector<const Machine*>& machines, const GpuRequest& kind,
+                        Bytes memory) {
+  const Gpu* smallest = nullptr;
+  for (const Machine* machine : machines) {
+    for (const Gpu& gpu : machine->gpus) {
+      if (gpu.memory >= memory && IsOfKind(gpu, kind) &&
+          (smallest == nullptr || gpu.memory < smallest->memory)) {
+        smallest = &gpu;
+      }
+    }
+  }
+  return smallest;
+}
 
 // Limits between --time and --time-min that are tried, both included.
 constexpr int kLimitSteps = 5;
@@ -37,6 +58,58 @@ std::vector<Duration> LimitsBetween(Duration least, Duration most) {
 }
 
 }  // namespace
+
+absl::Status FillGpuShare(const std::vector<const Machine*>& machines, ResourceRequest& request) {
+  const Bytes asked = request.gpu_share_memory;
+  if (asked.zero()) {
+    return absl::OkStatus();
+  }
+  if (request.gpus.count + request.gpus_per_node.count + request.gpus_per_task.count == 0) {
+    request.gpus_per_task.count = 1;
+  }
+  std::vector<GpuRequest*> kinds;
+  for (GpuRequest* kind : {&request.gpus, &request.gpus_per_node, &request.gpus_per_task}) {
+    if (kind->count > 0) {
+      kinds.push_back(kind);
+    }
+  }
+  const GpuRequest& kind = *kinds.front();
+  const Gpu* gpu = SmallestWith(machines, kind, asked);
+  if (gpu == nullptr) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        "--gpu-share: no ", kind.type.empty() ? "GPU" : Quote(kind.type), " of this cluster has ",
+        SizeText(asked.value()), " of memory; muster topo shows what there is"));
+  }
+  const absl::uint128 whole = gpu->memory.value();
+  const auto part = static_cast<std::uint32_t>(
+      (absl::uint128(asked.value()) * kWholeGpu.value() + whole - 1) / whole);
+  request.gpu_share = GpuShare(std::max(part, 1U));
+  for (GpuRequest* each : kinds) {
+    each->memory = std::max(each->memory, gpu->memory);
+  }
+  request.gpu_share_memory = Bytes();
+  return absl::OkStatus();
+}
+
+absl::Status FillGpuShares(const ClusterState& state, JobSpec& spec) {
+  std::vector<ResourceRequest*> requests = {&spec.request};
+  for (Alternative& alternative : spec.alternatives) {
+    requests.push_back(&alternative.request);
+  }
+  if (std::all_of(requests.begin(), requests.end(), [](const ResourceRequest* request) {
+        return request->gpu_share_memory.zero();
+      })) {
+    return absl::OkStatus();
+  }
+  std::vector<const Machine*> machines;
+  for (const auto& [id, node] : state.nodes()) {
+    machines.push_back(node.machine.get());
+  }
+  for (ResourceRequest* request : requests) {
+    RETURN_IF_ERROR(FillGpuShare(machines, *request));
+  }
+  return absl::OkStatus();
+}
 
 absl::Status BeginNew(const Actor& by, const SchedulerConfig& config, JobSpec& spec) {
   if (spec.nice < 0 && !IsOperator(by, config)) {

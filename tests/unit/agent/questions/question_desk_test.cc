@@ -30,6 +30,9 @@ class QuestionDeskTest : public ::testing::Test {
     QuestionDesk::Sources sources;
     sources.containers = containers_;
     sources.fetcher = program_;
+    sources.staging = staging_;
+    sources.ahead = ahead_;
+    sources.network = {{.name = kStaging, .nics = {}, .dscp = 0, .rate = 7}};
     sources.may_read_as = [this](std::uint32_t uid) {
       return uid == refused_ ? absl::PermissionDeniedError("jobs of that user are not run here")
                              : absl::OkStatus();
@@ -67,6 +70,8 @@ class QuestionDeskTest : public ::testing::Test {
   const SystemClock clock_;
   const TempDirectory directory_;
   ContainerSettings containers_;
+  StagingSettings staging_;
+  CopiesAhead ahead_ = CopiesAhead::kPaths;
   std::string program_;
   std::uint32_t refused_ = 12345;
   std::unique_ptr<EventLoop> loop_;
@@ -230,6 +235,46 @@ TEST_F(ImageProgramTest, AFetchThatHasNoTurnIsTriedAgain) {
   desk_->Take(question_);
   RunUntil(1);
   EXPECT_EQ(answers_[0].code(), static_cast<int>(absl::StatusCode::kUnavailable));
+}
+
+TEST_F(ImageProgramTest, CopiesOfDataAreBegunWithWhatTheirMakerMayKnow) {
+  staging_ = {.cache = directory_ / "images", .size = 5, .program = "/usr/bin/muster"};
+  const auto said = [this](CopiesAhead ahead) {
+    ahead_ = ahead;
+    Begin("echo \"$*\" $A $HOME $MUSTER_STAGING_RATE $MUSTER_JOB_ID > " + (directory_ / "said"));
+    question_.Clear();
+    question_.set_number(1);
+    question_.mutable_images()->mutable_user()->set_uid(geteuid());
+    wire::DataFetch& bring = *question_.mutable_images()->mutable_bring();
+    bring.add_sources("/data/a");
+    for (const char* each : {"A=1", "HOME=/h", "MUSTER_JOB_ID=3"}) {
+      bring.add_environment(each);
+    }
+    desk_->Take(question_);
+    RunUntil(answers_.size() + 1);
+    EXPECT_EQ(answers_.back().code(), 0) << answers_.back().text();
+    std::ifstream file(directory_ / "said");
+    std::string line;
+    std::getline(file, line);
+    return line;
+  };
+  const std::string words = (directory_ / "images") + " 5 /usr/bin/muster /data/a";
+  EXPECT_EQ(said(CopiesAhead::kPaths), "bring-ahead paths " + words + " /h 7");
+  EXPECT_EQ(said(CopiesAhead::kAll), "bring-ahead all " + words + " 1 /h 7");
+}
+
+TEST_F(ImageProgramTest, ANodeThatMakesNoCopiesSaysSo) {
+  Begin("exit 0");
+  question_.mutable_images()->mutable_bring()->add_sources("/data/a");
+  desk_->Take(question_);
+  RunUntil(1);
+  EXPECT_THAT(answers_[0].text(), HasSubstr("no copies of data are made there"));
+  staging_ = {.cache = directory_ / "images", .size = 5, .program = "/usr/bin/muster"};
+  ahead_ = CopiesAhead::kNone;
+  desk_ = MakeDesk();
+  desk_->Take(question_);
+  RunUntil(2);
+  EXPECT_THAT(answers_[1].text(), HasSubstr("when jobs start ([staging] ahead)"));
 }
 
 TEST_F(QuestionDeskTest, WhatProcessesDoComesWithTheGpus) {

@@ -43,6 +43,15 @@ TEST(ImageTableTest, ANamedContainerIsCalledOne) {
             "container dev  0123456789ab  8 MiB  -     n1\n");
 }
 
+TEST(ImageTableTest, CopiesOfDataAreCalledByTheirSources) {
+  ImageTable copies;
+  copies.images = {Image("n1", "/data/a@b", "data-1"), Image("n2", "/data/a@b", "data-1")};
+  EXPECT_EQ(PrintCopies(copies, kNow, Style()),
+            "SOURCE     SIZE   USED         NODES\n"
+            "/data/a@b  8 MiB  2:00:00 ago  n[1-2]\n");
+  EXPECT_EQ(PrintPruned(copies, /*data=*/true), "/data/a@b: removed from n[1-2] (16 MiB)\n");
+}
+
 TEST(ImageTableTest, WhatWentAndWhatStayedIsSaid) {
   ImageTable images;
   images.images = {Image("n1", "a:1", "sha256:a"), Image("n2", "a:1", "sha256:a"),

@@ -319,6 +319,17 @@ TEST(JobOptions, NamesAreCheckedText) {
   EXPECT_FALSE(Read({{"output", ""}}).ok());
 }
 
+TEST(JobOptions, AShareOfAGpuBySizeIsForTheControllerToTurnIntoAPart) {
+  EXPECT_FALSE(Read({{"gpu-share", "20"}}).ok());
+  EXPECT_FALSE(Read({{"gpu-share", "20X"}}).ok());
+  const JobRequest request = Read({{"gpu-share", "6G"}}).value();
+  EXPECT_EQ(request.spec.request.gpu_share_memory, kGibibyte * 6);
+  EXPECT_GT(request.spec.request.gpu_share, kWholeGpu) << "no controller takes it as a part";
+  EXPECT_FALSE(RefuseShareSize(request).ok());
+  const JobRequest either = Read({{"gpu-share", "6G"}, {"alt", "-n 1|-n 2"}}).value();
+  EXPECT_EQ(either.spec.alternatives[1].request.gpu_share_memory, kGibibyte * 6);
+}
+
 TEST(JobOptions, EveryLetterAndNameIsUnique) {
   for (const JobVerb verb : {JobVerb::kSubmit, JobVerb::kRun, JobVerb::kAlloc}) {
     std::map<std::string, int> seen;

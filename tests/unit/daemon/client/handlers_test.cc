@@ -188,6 +188,34 @@ TEST_F(HandlersTest, WhatIsToGoIsSaidToTheNodesThatAreNamed) {
   EXPECT_EQ(asked_[node].prune().unused_for(), 3000);
 }
 
+TEST_F(HandlersTest, CopiesOfDataAreAskedOfTheNodesThatMakeThem) {
+  const NodeId node = RegisterNode("n1", "staging");
+  RegisterNode("n2", "containers");
+  EXPECT_THAT(Ask(ListImages{.data = true}).value().images, SizeIs(1));
+  {
+    const MutexLock lock(&asked_mutex_);
+    EXPECT_THAT(asked_, SizeIs(1));
+    EXPECT_TRUE(asked_[node].data());
+  }
+  EXPECT_THAT(Ask(PruneImages{.all = true, .data = true}).value().images, SizeIs(1));
+  const MutexLock lock(&asked_mutex_);
+  EXPECT_TRUE(asked_[node].data() && asked_[node].prune().all());
+}
+
+TEST_F(HandlersTest, WhatNodesKeepForAnotherUserIsForOperators) {
+  const NodeId node = RegisterNode("n1", "staging");
+  const absl::Status refused = Ask(ListImages{.data = true, .user = "root"}).status();
+  EXPECT_TRUE(absl::IsPermissionDenied(refused));
+  EXPECT_THAT(std::string(refused.message()), HasSubstr("for root is shown to operators"));
+  EXPECT_TRUE(absl::IsPermissionDenied(
+      Ask(PruneImages{.all = true, .data = true, .user = "root"}).status()));
+  caller_.powers.operates = true;
+  EXPECT_TRUE(Ask(ListImages{.data = true, .user = "root"}).ok());
+  EXPECT_FALSE(Ask(ListImages{.data = true, .user = "nobody-is-called-so"}).ok());
+  const MutexLock lock(&asked_mutex_);
+  EXPECT_EQ(asked_[node].user().uid(), 0U);
+}
+
 TEST_F(HandlersTest, ARemovalThatNamesNothingAndANodeThatIsNotThereAreRefused) {
   EXPECT_TRUE(absl::IsInvalidArgument(Ask(PruneImages{}).status()));
   EXPECT_TRUE(absl::IsInvalidArgument(Ask(PruneImages{.unused_for = Duration(-1)}).status()));

@@ -102,6 +102,9 @@ TEST(ViewsTest, AJobThatBeginsSaysWhereItsDataAreBroughtAndThenWhereTheyWereFoun
   job.attempt->runs[1].data = {.made = 1, .bytes = std::uint64_t{4} << 30};
   EXPECT_EQ(ViewOf(core::ClusterState(), job, kNoTime).data,
             "found on node1, copied to node2 (4 GiB)");
+  job.attempt->runs[1].data.not_ahead = "no room";
+  EXPECT_EQ(ViewOf(core::ClusterState(), job, kNoTime).data,
+            "found on node1, copied to node2 (4 GiB); not while it waited: no room");
 }
 
 TEST(ViewsTest, ASuspensionThatLastsEndsWithTheAttempt) {

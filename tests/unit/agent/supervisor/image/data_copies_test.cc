@@ -49,6 +49,9 @@ fi
                                    const std::string& changes = "") {
     return BringCopies({settings_, "7.1", sources}, {"PATH=/usr/bin:/bin", "CHANGES=" + changes});
   }
+  absl::Status Ahead(const std::string& source, bool paths_only = true) {
+    return BringAhead({{settings_, "", {source}}, paths_only}, {"PATH=/usr/bin:/bin"});
+  }
   static std::string Read(const DataCopies& copies, const std::string& name) {
     return ReadFile(copies.facts.place + "/" + name).value_or("nothing");
   }
@@ -104,6 +107,53 @@ TEST_F(DataCopiesTest, WhatChangesWhileItIsCopiedIsNotKept) {
 TEST_F(DataCopiesTest, WhatCannotBeCopiedSaysWhy) {
   EXPECT_EQ(Bring({directory_ / "none"}).status().message(),
             "--stage-in-node: \"" + (directory_ / "none") + "\": cannot be copied: No such file");
+}
+
+TEST_F(DataCopiesTest, AJobFindsWhatWasCopiedWhileItWaited) {
+  const std::string source = Source("a", "hello");
+  ASSERT_TRUE(Ahead(source).ok());
+  const DataCopies copies = Bring({source}).value();
+  EXPECT_EQ(copies.facts.brought, (DataBrought{.found = 1, .made = 0, .bytes = 0}));
+  EXPECT_EQ(Read(copies, "a"), "hello");
+}
+
+TEST_F(DataCopiesTest, WhyNothingWasCopiedWhileTheJobWaitedIsSaidOnce) {
+  const std::string source = directory_ / "a";
+  EXPECT_FALSE(Ahead(source).ok());
+  Source("a", "hello");
+  const DataBrought brought = Bring({source}).value().facts.brought;
+  EXPECT_EQ(brought.made, 1U);
+  EXPECT_THAT(brought.not_ahead, HasSubstr("cannot be copied: No such file"));
+  EXPECT_EQ(Bring({Source("b", "x")}).value().facts.brought.not_ahead, "");
+}
+
+TEST_F(DataCopiesTest, ACopyForAJobThatWaitsTakesNoRoomOfAnother) {
+  const std::string first = Source("a", std::string(600, 'x'));
+  const std::string second = Source("b", std::string(600, 'y'));
+  ASSERT_TRUE(Ahead(first).ok());
+  EXPECT_THAT(std::string(Ahead(second).message()),
+              HasSubstr("no room for it beside the data of jobs that run or wait"));
+  EXPECT_EQ(Bring({first}).value().facts.brought.found, 1U);
+}
+
+TEST_F(DataCopiesTest, WhereOnlyPathsAreCopiedAheadARemoteIsCopiedAtTheStart) {
+  EXPECT_THAT(std::string(Ahead("s3:bucket/a").message()),
+              HasSubstr("\"s3:bucket/a\": of paths alone this node makes copies"));
+  EXPECT_THAT(std::string(Ahead("s3:bucket/a", /*paths_only=*/false).message()),
+              HasSubstr("cannot be copied"))
+      << "it was tried";
+}
+
+TEST_F(DataCopiesTest, OneCopyOfAUsersIsMadeAheadAtATime) {
+  const AheadOrder order =
+      ReadAheadWords({"paths", settings_.cache, "1000", settings_.program, "/data/a"}).value();
+  EXPECT_EQ(order.data.sources, std::vector<std::string>{"/data/a"});
+  EXPECT_EQ(order.data.settings, settings_);
+  EXPECT_TRUE(order.paths_only);
+  const UniqueFd turn = TakeTurn(order).value();
+  EXPECT_TRUE(absl::IsUnavailable(TakeTurn(order).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(ReadAheadWords({"all", "/c", "1000", "/p"}).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(ReadAheadWords({"all", "/c", "much", "/p", "/a"}).status()));
 }
 
 TEST_F(DataCopiesTest, JobsThatShareACopyCannotChangeItByMistake) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 
@@ -31,6 +32,10 @@ class ImageCacheTest : public ::testing::Test {
       return facts;
     });
   }
+  void Waiting() {
+    cache_ = *ImageCache::Open(directory_.path() + "/61001", kRoom, CacheUse::kWaiting);
+  }
+  void Starting() { cache_ = *ImageCache::Open(directory_.path() + "/61001", kRoom); }
   bool Has(const std::string& key) { return cache_.Find(key)->has_value(); }
 
   TempDirectory directory_;
@@ -65,6 +70,42 @@ TEST_F(ImageCacheTest, TheImageThatWasNotUsedForTheLongestTimeGoesFirst) {
   EXPECT_FALSE(Has("b"));
   EXPECT_TRUE(Has("a"));
   EXPECT_TRUE(Has("c"));
+}
+
+TEST_F(ImageCacheTest, WhatWasMadeForAJobThatWaitsGoesLast) {
+  Waiting();
+  ASSERT_TRUE(Want("a", 400).ok());
+  Starting();
+  ASSERT_TRUE(Want("b", 400).ok());
+  ASSERT_TRUE(Want("c", 400).ok());
+  EXPECT_TRUE(Has("a"));
+  EXPECT_FALSE(Has("b"));
+  ASSERT_TRUE(Want("a", 400).ok());  // the job has begun
+  ASSERT_TRUE(Want("c", 400).ok());
+  ASSERT_TRUE(Want("d", 400).ok());
+  EXPECT_FALSE(Has("a"));
+}
+
+TEST_F(ImageCacheTest, AJobThatBeginsMayTakeTheRoomOfOneThatWaitsAndAnotherThatWaitsMayNot) {
+  Waiting();
+  ASSERT_TRUE(Want("a", 600).ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(Want("b", 600).status()));
+  EXPECT_FALSE(cache_.MakeRoom(600));
+  EXPECT_TRUE(Has("a"));
+  EXPECT_FALSE(Has("b"));
+  Starting();
+  ASSERT_TRUE(Want("b", 600).ok());
+  EXPECT_FALSE(Has("a"));
+}
+
+TEST_F(ImageCacheTest, WhatWaitsForADayIsAsOthersAre) {
+  Waiting();
+  ASSERT_TRUE(Want("a", 600).ok());
+  std::filesystem::last_write_time(
+      directory_.path() + "/61001/images/a/ahead",
+      std::filesystem::file_time_type::clock::now() - kAheadKept - std::chrono::hours(1));
+  EXPECT_TRUE(Want("b", 600).ok());
+  EXPECT_FALSE(Has("a"));
 }
 
 TEST_F(ImageCacheTest, OfImagesThatTakeNoRoomTheNewestStay) {
@@ -102,7 +143,7 @@ TEST_F(ImageCacheTest, WhatWhoWasEndedLeftHalfMadeGoesWithTheNext) {
                   .FindOrMake("b",
                               [&](const std::string& draft) -> absl::StatusOr<ImageFacts> {
                                 std::filesystem::create_directory(draft + "/rootfs");
-                                cache_.MakeRoom(0);
+                                EXPECT_TRUE(cache_.MakeRoom(0));
                                 EXPECT_TRUE(std::filesystem::exists(draft)) << "it is being made";
                                 return ImageFacts{};
                               })
@@ -113,7 +154,7 @@ TEST_F(ImageCacheTest, WhatWhoWasEndedLeftHalfMadeGoesWithTheNext) {
 TEST_F(ImageCacheTest, RoomIsMadeForWhatIsToCome) {
   ASSERT_TRUE(Want("a", 400).ok());
   ASSERT_TRUE(Want("b", 400).ok());
-  cache_.MakeRoom(400);
+  EXPECT_TRUE(cache_.MakeRoom(400));
   EXPECT_FALSE(Has("a"));
   EXPECT_TRUE(Has("b"));
 }

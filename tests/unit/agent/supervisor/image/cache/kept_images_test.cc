@@ -156,5 +156,16 @@ TEST(IsCalledTest, AnImageIsCalledByItsNameOrEnoughOfItsDigest) {
   EXPECT_FALSE(IsCalled(KeptImage(), ""));
 }
 
+TEST(IsCalledTest, ACopyOfDataIsCalledByItsSourceOrItsWholeDigest) {
+  KeptImage copy;
+  copy.name = "/data/team@lab/a";
+  copy.digest = "data-0123456789abcdef";
+  EXPECT_TRUE(IsCalled(copy, "/data/team@lab/a"));
+  EXPECT_TRUE(IsCalled(copy, "data-0123456789abcdef"));
+  for (const char* word : {"/data/team", "data-0123456789ab", "0123456789abcdef"}) {
+    EXPECT_FALSE(IsCalled(copy, word)) << word;
+  }
+}
+
 }  // namespace
 }  // namespace muster::agent

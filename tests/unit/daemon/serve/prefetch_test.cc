@@ -1,4 +1,4 @@
-#include "daemon/serve/image_prefetch.h"
+#include "daemon/serve/prefetch.h"
 
 #include <gtest/gtest.h>
 
@@ -18,12 +18,12 @@ using core::testing::World;
 const std::string kImage = "app@sha256:" + std::string(64, 'a');
 
 // Two nodes, full of a job of an hour.
-class ImagePrefetchTest : public ::testing::Test {
+class PrefetchTest : public ::testing::Test {
  protected:
-  ImagePrefetchTest() {
+  PrefetchTest() {
     for (const char* name : {"n1", "n2"}) {
       Registration registration = World::RegistrationOf(name, {});
-      registration.features = {"containers"};
+      registration.features = {"containers", "staging"};
       world_.Take(RegisterAgent{registration});
     }
     Submit("", 2, 60);
@@ -39,21 +39,30 @@ class ImagePrefetchTest : public ::testing::Test {
     spec.time_limit = std::chrono::minutes(minutes);
     return world_.Submit(spec);
   }
+  JobId SubmitWithData(const std::vector<std::string>& sources, const std::string& image = "") {
+    JobSpec spec = world_.Spec(Tasks(2));
+    spec.request.min_nodes = spec.request.max_nodes = 2;
+    spec.request.exclusive = true;
+    spec.node_data = sources;
+    spec.container.image = image;
+    spec.time_limit = std::chrono::minutes(10);
+    return world_.Submit(spec);
+  }
   // "JOB:NODE …".
   std::string Wanted(std::size_t most = 100) {
     std::string text;
-    for (const WantedImage& wanted :
-         ImagesToFetch(world_.state, world_.MakePlanNow(), told_, most)) {
+    for (const WantedAhead& wanted :
+         ToFetchAhead(world_.state, world_.MakePlanNow(), told_, most)) {
       absl::StrAppend(&text, text.empty() ? "" : " ", wanted.job.value(), ":", wanted.name);
     }
     return text;
   }
 
   World world_;
-  ToldImages told_;
+  ToldAhead told_;
 };
 
-TEST_F(ImagePrefetchTest, NodesThatAreKeptForAJobFetchItsImageOnce) {
+TEST_F(PrefetchTest, NodesThatAreKeptForAJobFetchItsImageOnce) {
   const JobId job = Submit(kImage, 2);
   ASSERT_EQ(job, JobId(2));
   EXPECT_EQ(Wanted(), "2:n1 2:n2");
@@ -62,7 +71,7 @@ TEST_F(ImagePrefetchTest, NodesThatAreKeptForAJobFetchItsImageOnce) {
   EXPECT_EQ(Wanted(), "2:n2");
 }
 
-TEST_F(ImagePrefetchTest, ANodeFetchesForTheFirstThatComesThere) {
+TEST_F(PrefetchTest, ANodeFetchesForTheFirstThatComesThere) {
   Submit(kImage, 2);
   Submit("other@sha256:" + std::string(64, 'b'), 2);
   EXPECT_EQ(Wanted(), "2:n1 2:n2");
@@ -70,14 +79,37 @@ TEST_F(ImagePrefetchTest, ANodeFetchesForTheFirstThatComesThere) {
   EXPECT_EQ(Wanted(), "2:n2 3:n1");
 }
 
-TEST_F(ImagePrefetchTest, NothingIsFetchedForJobsWithoutAnImageOrThatSomebodyWaitsFor) {
+TEST_F(PrefetchTest, NothingIsFetchedForJobsWithoutAnImageOrThatSomebodyWaitsFor) {
   Submit("", 2);
   Submit("bundle:/b", 2);
   Submit(kImage, 2, 10, JobKind::kRun);
   EXPECT_EQ(Wanted(), "");
 }
 
-TEST_F(ImagePrefetchTest, ANodeThatIsAwayIsNotTold) {
+TEST_F(PrefetchTest, NodesThatAreKeptForAJobMakeItsCopiesOfDataOnce) {
+  SubmitWithData({"/data/a", "/data/b"});
+  EXPECT_EQ(Wanted(), "2:n1 2:n2");
+  const std::vector<WantedAhead> wanted =
+      ToFetchAhead(world_.state, world_.MakePlanNow(), told_, 100);
+  EXPECT_EQ(wanted[0].sources, (std::vector<std::string>{"/data/a", "/data/b"}));
+  EXPECT_EQ(wanted[0].image, "");
+  told_.insert({NodeId(1), wanted[0].mark});
+  EXPECT_EQ(Wanted(), "2:n2");
+}
+
+TEST_F(PrefetchTest, AnotherSubmissionWithTheSameDataHasTheNodeLookWhetherTheyChanged) {
+  SubmitWithData({"/data/a"});
+  SubmitWithData({"/data/a"});
+  told_.insert({NodeId(1), ToFetchAhead(world_.state, world_.MakePlanNow(), told_, 1)[0].mark});
+  EXPECT_EQ(Wanted(), "2:n2 3:n1");
+}
+
+TEST_F(PrefetchTest, TheImageAndTheDataOfAJobAreFetchedSideBySide) {
+  SubmitWithData({"/data/a"}, kImage);
+  EXPECT_EQ(Wanted(), "2:n1 2:n1 2:n2 2:n2");
+}
+
+TEST_F(PrefetchTest, ANodeThatIsAwayIsNotTold) {
   Submit(kImage, 2);
   world_.Take(LoseAgent{NodeId(2)});
   told_.clear();
@@ -87,7 +119,7 @@ TEST_F(ImagePrefetchTest, ANodeThatIsAwayIsNotTold) {
         PlannedReservation{JobId(2), world_.now, {{NodeId(1), 1}, {NodeId(2), 1}}});
     return made;
   }();
-  const std::vector<WantedImage> wanted = ImagesToFetch(world_.state, plan, told_, 100);
+  const std::vector<WantedAhead> wanted = ToFetchAhead(world_.state, plan, told_, 100);
   ASSERT_EQ(wanted.size(), 1U);
   EXPECT_EQ(wanted[0].name, "n1");
   EXPECT_EQ(wanted[0].image, kImage);

@@ -1,0 +1,37 @@
+#include "scheduler/runtime/program/child_end.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+namespace muster {
+namespace {
+
+pid_t ChildThat(void (*ends)()) {
+  const pid_t child = fork();
+  if (child == 0) {
+    ends();
+    _exit(0);
+  }
+  return child;
+}
+
+TEST(ChildEnd, ItsStatusIsWhatWaitpidSays) {
+  const int exited = AwaitEnd(ChildThat([] { _exit(7); }));
+  EXPECT_TRUE(WIFEXITED(exited));
+  EXPECT_EQ(WEXITSTATUS(exited), 7);
+  const int killed = AwaitEnd(ChildThat([] { raise(SIGKILL); }));
+  EXPECT_TRUE(WIFSIGNALED(killed));
+  EXPECT_EQ(WTERMSIG(killed), SIGKILL);
+}
+
+TEST(ChildEnd, OneThatWasReapedIsNotWaitedFor) {
+  const pid_t child = ChildThat([] {});
+  AwaitEnd(child);
+  EXPECT_EQ(AwaitEnd(child), 0);
+}
+
+}  // namespace
+}  // namespace muster
