@@ -26,6 +26,19 @@ absl::StatusOr<Time> TimeIn(const Invocation& invocation, const std::string& opt
                          absl::StrCat("--", option, ": ", std::string(time.status().message())));
 }
 
+absl::StatusOr<int> DrainLink(const Invocation& invocation, const std::string& reason) {
+  if (!invocation.arguments.empty() || invocation.Has("until") || invocation.Has("deadline")) {
+    return absl::InvalidArgumentError(
+        "--link takes no nodes, no --until and no --deadline: what runs across it goes on");
+  }
+  ASSIGN_OR_RETURN(const auto ends, SwitchesIn(invocation.Value("link")));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
+  DrainNode command{ends.first, /*drained=*/true, reason};
+  command.link_to = ends.second;
+  RETURN_IF_ERROR(connection->Call(command));
+  return 0;
+}
+
 absl::StatusOr<int> Drain(const Invocation& invocation) {
   const std::string reason = invocation.Value("reason");
   if (reason.empty()) {
@@ -37,6 +50,12 @@ absl::StatusOr<int> Drain(const Invocation& invocation) {
   }
   ASSIGN_OR_RETURN(const Time until, TimeIn(invocation, "until"));
   ASSIGN_OR_RETURN(const Time deadline, TimeIn(invocation, "deadline"));
+  if (invocation.Has("link")) {
+    return DrainLink(invocation, reason);
+  }
+  if (invocation.arguments.empty()) {
+    return absl::InvalidArgumentError("name the nodes to drain, or --link SWITCH,SWITCH");
+  }
   ASSIGN_OR_RETURN(const std::vector<std::string> nodes, NodesIn(invocation.arguments));
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
   const bool narrow = invocation.Has("narrow");
@@ -51,11 +70,12 @@ Verb DrainVerb() {
   Verb verb;
   verb.name = "drain";
   verb.purpose = "Take nodes out of service: what runs there goes on, nothing new starts";
-  verb.synopsis = "NODE… --reason TEXT";
+  verb.synopsis = "NODE…|--link SWITCH,SWITCH --reason TEXT";
   verb.examples = {"muster drain node2 --reason 'bad DIMM in slot 4'",
                    "muster drain 'node[1-8,12]' --reason 'new kernel'",
                    "muster drain node3 --reason fans --deadline 18:00 --until tomorrow",
-                   "muster drain node5 --narrow --reason 'port 1 runs at a tenth'"};
+                   "muster drain node5 --narrow --reason 'port 1 runs at a tenth'",
+                   "muster drain --link leaf1,leaf2 --reason 'one of two cables is out'"};
   verb.options = {{.name = "reason",
                    .letter = 0,
                    .metavar = "TEXT",
@@ -71,8 +91,11 @@ Verb DrainVerb() {
                   {.name = "narrow",
                    .letter = 0,
                    .metavar = "",
-                   .text = "Keep away only jobs that may span nodes"}};
-  verb.arguments_min = 1;
+                   .text = "Keep away only jobs that may span nodes"},
+                  {.name = "link",
+                   .letter = 0,
+                   .metavar = "SWITCH,SWITCH",
+                   .text = "Keep jobs from lying below both of these switches at once"}};
   verb.arguments_max = kAnyNumber;
   verb.run = Drain;
   return verb;

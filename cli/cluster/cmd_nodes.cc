@@ -35,10 +35,12 @@ absl::StatusOr<int> Nodes(const Invocation& invocation) {
   ASSIGN_OR_RETURN(const NodeAnswers answers, FetchNodes(invocation, "nodes", false));
   const bool header = !invocation.Has("noheader");
   const Style style = StyleFor(invocation.environment, STDOUT_FILENO);
-  RETURN_IF_ERROR(WriteOut(invocation.Has("json")
-                               ? NodesDocument(answers.nodes, false, answers.largest)
-                               : PrintNodes(answers.nodes, header, style) +
-                                     PrintLargest(answers.largest, header, style)));
+  RETURN_IF_ERROR(
+      WriteOut(invocation.Has("json")
+                   ? NodesDocument(answers.nodes, false, answers.largest, answers.narrow_links)
+                   : PrintNodes(answers.nodes, header, style) +
+                         PrintLargest(answers.largest, header, style) +
+                         PrintNarrowLinks(answers.narrow_links, header, style)));
   return answers.code;
 }
 

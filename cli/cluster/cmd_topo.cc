@@ -7,6 +7,7 @@
 #include "cli/frame/verbs.h"
 #include "cli/place/picture.h"
 #include "cli/sheet/machine_tree.h"
+#include "cli/sheet/node_table.h"
 #include "scheduler/base/status.h"
 
 namespace muster::cli {
@@ -28,10 +29,11 @@ absl::StatusOr<int> Topo(const Invocation& invocation) {
       return answers.code;
     }
   }
-  RETURN_IF_ERROR(
-      WriteOut(invocation.Has("json")
-                   ? NodesDocument(answers.nodes, true)
-                   : Trees(answers.nodes, StyleFor(invocation.environment, STDOUT_FILENO))));
+  const Style style = StyleFor(invocation.environment, STDOUT_FILENO);
+  RETURN_IF_ERROR(WriteOut(invocation.Has("json")
+                               ? NodesDocument(answers.nodes, true, {}, answers.narrow_links)
+                               : Trees(answers.nodes, style) +
+                                     PrintNarrowLinks(answers.narrow_links, true, style)));
   return answers.code;
 }
 

@@ -5,9 +5,13 @@
 #include <iterator>
 #include <set>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/host_list.h"
+#include "scheduler/base/text/words.h"
 
 namespace muster::cli {
 namespace {
@@ -26,6 +30,16 @@ absl::StatusOr<std::vector<std::string>> NodesIn(const std::vector<std::string>&
                  [&seen](const std::string& name) { return seen.insert(name).second; });
   }
   return nodes;
+}
+
+absl::StatusOr<std::pair<std::string, std::string>> SwitchesIn(const std::string& word) {
+  RETURN_IF_ERROR(CheckText(word, kNodeWordBytesMax));
+  std::pair<std::string, std::string> names = absl::StrSplit(word, absl::MaxSplits(',', 1));
+  if (names.first.empty() || names.second.empty() || absl::StrContains(names.second, ',')) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--link: ", Quote(word), " is not two switches, such as leaf1,leaf2"));
+  }
+  return names;
 }
 
 absl::StatusOr<int> ForEachNode(std::string_view verb, const std::vector<std::string>& nodes,

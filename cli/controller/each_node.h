@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -17,6 +18,9 @@ namespace muster::cli {
 
 // The names in the words, each once, in the order in which they were first named.
 absl::StatusOr<std::vector<std::string>> NodesIn(const std::vector<std::string>& words);
+
+// The two switches of a link, as in leaf1,leaf2. InvalidArgument: other than two names.
+absl::StatusOr<std::pair<std::string, std::string>> SwitchesIn(const std::string& word);
 
 // The exit code of the verb. Of a node alone a refusal is returned; of several each refusal is a
 // line on stderr, and the code 1.

@@ -33,7 +33,25 @@ absl::StatusOr<Resumed> Sort(const std::vector<std::string>& words) {
   return resumed;
 }
 
+absl::StatusOr<int> ResumeLink(const Invocation& invocation) {
+  if (!invocation.arguments.empty()) {
+    return absl::InvalidArgumentError("--link takes no jobs or nodes beside it");
+  }
+  ASSIGN_OR_RETURN(const auto ends, SwitchesIn(invocation.Value("link")));
+  ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
+  DrainNode command{ends.first, /*drained=*/false, ""};
+  command.link_to = ends.second;
+  RETURN_IF_ERROR(connection->Call(command));
+  return 0;
+}
+
 absl::StatusOr<int> Resume(const Invocation& invocation) {
+  if (invocation.Has("link")) {
+    return ResumeLink(invocation);
+  }
+  if (invocation.arguments.empty()) {
+    return absl::InvalidArgumentError("name the jobs or nodes to resume, or --link SWITCH,SWITCH");
+  }
   ASSIGN_OR_RETURN(const Resumed resumed, Sort(invocation.arguments));
   ASSIGN_OR_RETURN(const std::vector<std::string> nodes, NodesIn(resumed.nodes));
   ASSIGN_OR_RETURN(const std::unique_ptr<Connection> connection, OpenController(invocation));
@@ -54,14 +72,18 @@ Verb ResumeVerb() {
   Verb verb;
   verb.name = "resume";
   verb.purpose = "Let suspended jobs run again, or put drained nodes back into service";
-  verb.synopsis = "JOB…|NODE…";
-  verb.examples = {"muster resume 12", "muster resume 12_[3-5]", "muster resume 'node[1-8]'"};
+  verb.synopsis = "JOB…|NODE…|--link SWITCH,SWITCH";
+  verb.examples = {"muster resume 12", "muster resume 12_[3-5]", "muster resume 'node[1-8]'",
+                   "muster resume --link leaf1,leaf2"};
   verb.remarks =
       "A word that is a job's number, such as 12 or 12_3, is a job; anything else is a node. A "
       "job\n"
       "runs again once its own cores are free; until then it stays SUSPENDED and says who has "
       "them.";
-  verb.arguments_min = 1;
+  verb.options = {{.name = "link",
+                   .letter = 0,
+                   .metavar = "SWITCH,SWITCH",
+                   .text = "The link between these switches is as others again"}};
   verb.arguments_max = kAnyNumber;
   verb.run = Resume;
   return verb;

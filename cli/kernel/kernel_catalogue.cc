@@ -12,7 +12,7 @@
 namespace muster::cli {
 namespace {
 
-constexpr std::array<BundledKernel, 22> kKernels = {{
+constexpr std::array<BundledKernel, 23> kKernels = {{
     {"stream", "stream", "", KernelNeeds::kNode,
      "memory bandwidth: copy, scale, add, triad, in all and per NUMA node"},
     {"vector-add", "vector-add", "", KernelNeeds::kNode, "c = a + b, two streams in, one out"},
@@ -32,6 +32,8 @@ constexpr std::array<BundledKernel, 22> kKernels = {{
      "latency and bandwidth of messages between two ranks"},
     {"allreduce", "allreduce", "", KernelNeeds::kRanks,
      "sum over all ranks: ring, recursive doubling, library, overlapped"},
+    {"nccl", "nccl", "", KernelNeeds::kRanks,
+     "all-reduce of the ranks' GPUs by NCCL or RCCL, in all and of each two"},
     {"allgather", "allgather", "", KernelNeeds::kRanks, "every rank's part to all: ring, library"},
     {"alltoall", "alltoall", "", KernelNeeds::kRanks, "all parts to all ranks: pairs, library"},
     {"halo", "halo", "", KernelNeeds::kRanks, "edges of tiles, alone and during the work"},

@@ -101,6 +101,9 @@ absl::StatusOr<Json> MeasureKernel(const std::vector<std::string>& words,
   const std::string last = LastLine(output.text);
   const Json document = Json::parse(last, nullptr, /*allow_exceptions=*/false);
   const bool failed = !WIFEXITED(output.status) || WEXITSTATUS(output.status) != 0;
+  if (failed && document.is_object() && document.contains("unavailable")) {
+    return absl::UnavailableError(document.value("unavailable", ""));
+  }
   if (failed && document.is_object() && document.contains("failure") &&
       document["failure"].is_string()) {
     return absl::InternalError(absl::StrCat(

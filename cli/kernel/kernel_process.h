@@ -18,7 +18,7 @@ namespace muster::cli {
 using Variables = std::vector<std::string>;
 
 // Runs `words` (a program's path and its arguments) and reads the JSON document that it prints on
-// its standard output.
+// its standard output. Unavailable: why it cannot measure where it ran, in its own words.
 absl::StatusOr<Json> MeasureKernel(const std::vector<std::string>& words,
                                    const Environment& environment, const Variables& variables);
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <iostream>
+#include <iterator>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "absl/strings/match.h"
@@ -13,18 +13,15 @@
 #include "absl/strings/str_cat.h"
 #include "cli/frame/json_output.h"
 #include "cli/frame/output.h"
-#include "cli/frame/own_command.h"
-#include "cli/frame/progress_bar.h"
-#include "cli/kernel/kernel_catalogue.h"
-#include "cli/kernel/kernel_process.h"
+#include "cli/links/gpu_links.h"
 #include "cli/links/link_page.h"
 #include "cli/links/link_rounds.h"
+#include "cli/links/link_run.h"
 #include "cli/links/link_verdict.h"
 #include "cli/parse/number.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/words.h"
 #include "scheduler/model/change/command.h"
-#include "scheduler/runtime/clock.h"
 
 namespace muster::cli {
 namespace {
@@ -61,17 +58,32 @@ absl::StatusOr<Wanted> ReadWanted(const Invocation& invocation) {
   return wanted;
 }
 
+// What is measured: idle nodes, but no pair of them that a narrow link lies between.
+struct Measurable {
+  std::vector<LinkNode> nodes;
+  std::vector<NarrowLink> narrow;
+  std::vector<GpuNode> gpu_nodes;
+};
+
+bool HasLinksInside(const Measurable& measurable) {
+  return std::any_of(measurable.gpu_nodes.begin(), measurable.gpu_nodes.end(),
+                     [](const GpuNode& node) { return node.gpus.size() > 1; });
+}
+
 // The nodes that are idle now, of those named or of all.
-absl::StatusOr<std::vector<LinkNode>> IdleNodes(const Invocation& invocation,
-                                                Connection& connection) {
+absl::StatusOr<Measurable> IdleNodes(const Invocation& invocation, Connection& connection) {
   ASSIGN_OR_RETURN(const NodeList list, connection.Call(ListNodes{}));
   const std::vector<NodeView>& views = list.nodes;
   const std::vector<std::string>& names = invocation.arguments;
-  std::vector<LinkNode> nodes;
+  Measurable measurable;
+  measurable.narrow = list.narrow_links;
+  std::vector<LinkNode>& nodes = measurable.nodes;
+  std::vector<NodeView> idle;
   for (const NodeView& view : views) {
     const bool named = std::find(names.begin(), names.end(), view.name) != names.end();
     if (view.state == "IDLE" && (names.empty() || named)) {
       nodes.push_back({view.name, view.topology});
+      idle.push_back(view);
     } else if (named || (names.empty() && absl::StrContains(view.state, "+NARROW"))) {
       std::cerr << "muster health: " << view.name << " is " << view.state << ": left out\n";
     }
@@ -82,81 +94,97 @@ absl::StatusOr<std::vector<LinkNode>> IdleNodes(const Invocation& invocation,
       return absl::NotFoundError(absl::StrCat("node ", Quote(name), ": no such node"));
     }
   }
-  if (nodes.size() < 2) {
+  ASSIGN_OR_RETURN(measurable.gpu_nodes, GpuNodesOf(idle, connection));
+  if (nodes.size() < 2 && !HasLinksInside(measurable)) {
     return absl::FailedPreconditionError(
-        absl::StrCat("a link has two ends, and ", nodes.size() == 1 ? "one node is" : "no node is",
+        absl::StrCat("a link has two ends, and ",
+                     nodes.size() == 1 ? "one node, without two GPUs, is" : "no node is",
                      " idle: see muster nodes"));
   }
-  return nodes;
+  for (const NarrowLink& link : list.narrow_links) {
+    std::cerr << "muster health: the link between " << link.first << " and " << link.second
+              << " is narrow: left out\n";
+  }
+  return measurable;
 }
 
-// `muster run` of two ranks of the kernel; {0} and {1} in front of it are the nodes.
-class PairRun {
- public:
-  static absl::StatusOr<PairRun> Make(const Invocation& invocation) {
-    ASSIGN_OR_RETURN(const BundledKernel kernel, FindKernel("pingpong"));
-    ASSIGN_OR_RETURN(std::string program, KernelProgram(kernel, invocation.environment));
-    ASSIGN_OR_RETURN(std::string self, OwnProgram());
-    std::vector<std::string> words = {std::move(self), "run"};
-    for (const char* option : {"controller", "state"}) {
-      if (invocation.Has(option)) {
-        words.push_back(absl::StrCat("--", option, "=", invocation.Value(option)));
-      }
-    }
-    return PairRun(invocation.environment, std::move(words), std::move(program));
+bool IsKeptApart(const Measurable& measurable, const LinkNode& a, const LinkNode& b) {
+  return std::any_of(
+      measurable.narrow.begin(), measurable.narrow.end(),
+      [&](const NarrowLink& link) { return LiesBetween(a, b, link.first, link.second); });
+}
+
+absl::StatusOr<Survey> SurveyNodes(const Invocation& invocation, const Measurable& measurable,
+                                   const Wanted& wanted) {
+  Survey survey;
+  survey.ends = measurable.nodes;
+  const std::vector<LinkNode>& nodes = measurable.nodes;
+  if (nodes.size() < 2) {
+    return survey;
   }
+  ASSIGN_OR_RETURN(const LinkRun run, LinkRun::Make(invocation, "pingpong"));
+  survey.links = MeasureRounds(
+      "links", LinkRounds(nodes.size(), wanted.rounds),
+      [&](std::size_t a, std::size_t b) { return !IsKeptApart(measurable, nodes[a], nodes[b]); },
+      [&](MeasuredLink& link) {
+        TakeReport(run.On({nodes[link.a].name, nodes[link.b].name}, 1, {}, {"--n", "4M"}), link);
+      });
+  survey.report = JudgeLinks(nodes, survey.links, wanted.least);
+  return survey;
+}
 
-  void Measure(const std::vector<LinkNode>& nodes, MeasuredLink& link) const {
-    std::vector<std::string> words = words_;
-    words.insert(words.end(), {"--job-name=links", "-N", "2", "-n", "2", "--ntasks-per-node=1",
-                               "--exclusive", "-t", "2", "--deadline=now+3minutes", "-w",
-                               absl::StrCat(nodes[link.a].name, ",", nodes[link.b].name), program_,
-                               "--n", "4M", "--repeat", "5", "--json"});
-    // Inside a job this would be a step of it.
-    const absl::StatusOr<Json> document =
-        MeasureKernel(words, environment_, {"MUSTER_JOB_ID", "SLURM_JOB_ID", "SLURM_JOBID"});
-    if (!document.ok()) {
-      link.failure =
-          "the ranks had no result: see muster history --user " + environment_.Get("USER");
-      return;
-    }
-    link.latency = document->value("latency_us", 0.0) * 1e-6;
-    link.bandwidth = document->value("bandwidth_gb_per_s", 0.0) * 1e9;
+// Of GPUs: between nodes, then inside of them; none where nothing measures them.
+std::vector<Survey> SurveyGpus(const Invocation& invocation, const Measurable& measurable,
+                               const Wanted& wanted) {
+  const std::vector<GpuNode>& nodes = measurable.gpu_nodes;
+  if (nodes.size() < 2 && !HasLinksInside(measurable)) {
+    return {};
   }
-
- private:
-  PairRun(const Environment& environment, std::vector<std::string> words, std::string program)
-      : environment_(environment), words_(std::move(words)), program_(std::move(program)) {}
-
-  const Environment& environment_;
-  std::vector<std::string> words_;
-  std::string program_;
-};
-
-std::vector<MeasuredLink> MeasureAll(const PairRun& run, const std::vector<LinkNode>& nodes,
-                                     std::size_t most) {
-  const std::vector<LinkRound> rounds = LinkRounds(nodes.size(), most);
-  const SystemClock clock;
-  ProgressBar bar("links", "rounds", clock, STDERR_FILENO);
-  std::vector<MeasuredLink> links;
-  for (std::size_t i = 0; i < rounds.size(); ++i) {
-    bar.Show(static_cast<double>(i) / static_cast<double>(rounds.size()), i);
-    std::vector<MeasuredLink> round;
-    for (const auto& [a, b] : rounds[i]) {
-      round.push_back({.a = a, .b = b, .failure = ""});
-    }
-    std::vector<std::thread> threads;
-    threads.reserve(round.size());
-    for (MeasuredLink& link : round) {
-      threads.emplace_back([&] { run.Measure(nodes, link); });
-    }
-    for (std::thread& thread : threads) {
-      thread.join();
-    }
-    links.insert(links.end(), round.begin(), round.end());
+  const absl::StatusOr<LinkRun> run = LinkRun::Make(invocation, "nccl");
+  if (!run.ok()) {
+    std::cerr << "muster health: links of GPUs are not measured: " << run.status().message()
+              << "\n";
+    return {};
   }
-  bar.Wipe();
-  return links;
+  std::vector<Survey> surveys;
+  if (nodes.size() > 1) {
+    surveys.push_back(
+        SurveyBetween(*run, nodes, wanted.rounds, wanted.least, [&](std::size_t a, std::size_t b) {
+          return !IsKeptApart(measurable, nodes[a].node, nodes[b].node);
+        }));
+  }
+  std::vector<Survey> inside = SurveysInside(*run, nodes, wanted.least);
+  std::move(inside.begin(), inside.end(), std::back_inserter(surveys));
+  return surveys;
+}
+
+std::string PageOf(const Survey& nodes, const std::vector<Survey>& gpus, const Style& style) {
+  std::string page = nodes.links.empty() ? "" : PrintLinks(nodes.ends, nodes.report, style);
+  for (const Survey& survey : gpus) {
+    absl::StrAppend(
+        &page, page.empty() ? "" : "\n", survey.title, ":\n",
+        PrintLinks(survey.ends, survey.report, style,
+                   survey.between_nodes ? "GPUs, NICs and cables" : "NVLinks or its PCIe slot"));
+  }
+  return page;
+}
+
+Json DocumentOf(const Survey& nodes, const std::vector<Survey>& gpus) {
+  Json document = LinksDocument(nodes.ends, nodes.links, nodes.report);
+  document["gpus"] = Json::array();
+  for (const Survey& survey : gpus) {
+    Json one = {{"what", survey.title}};
+    one.update(LinksDocument(survey.ends, survey.links, survey.report));
+    document["gpus"].push_back(std::move(one));
+  }
+  return document;
+}
+
+// Whether a link is slow, or has no result though it can be measured.
+bool FoundSomething(const LinkReport& report) {
+  return !report.slow.empty() ||
+         std::any_of(report.failed.begin(), report.failed.end(),
+                     [](const MeasuredLink& link) { return !link.lacking; });
 }
 
 absl::Status DrainBad(Connection& connection, const std::vector<LinkNode>& nodes,
@@ -167,6 +195,14 @@ absl::Status DrainBad(Connection& connection, const std::vector<LinkNode>& nodes
     std::cerr << "muster health: drained " << node
               << (narrow ? " for jobs that may span nodes: " : ": ") << reason << "\n";
   }
+  for (const SwitchPair& pair :
+       narrow ? NarrowSwitches(nodes, report) : std::vector<SwitchPair>()) {
+    DrainNode command{pair.first, /*drained=*/true, pair.reason};
+    command.link_to = pair.second;
+    RETURN_IF_ERROR(connection.Call(command));
+    std::cerr << "muster health: jobs are kept off the link between " << pair.first << " and "
+              << pair.second << ": " << pair.reason << "\n";
+  }
   return absl::OkStatus();
 }
 
@@ -176,8 +212,8 @@ std::vector<Option> LinkOptions() {
   return {{.name = "links",
            .letter = 0,
            .metavar = "",
-           .text = "Measure latency and bandwidth between idle nodes (those named, else all), two "
-                   "by two, and name what falls behind"},
+           .text = "Measure latency and bandwidth between idle nodes (those named, else all) and "
+                   "between their GPUs, two by two, and name what falls behind"},
           {.name = "rounds",
            .letter = 0,
            .metavar = "N",
@@ -193,23 +229,30 @@ std::vector<Option> LinkOptions() {
           {.name = "narrow",
            .letter = 0,
            .metavar = "",
-           .text = "links: keep only jobs that may span nodes off slow links"}};
+           .text = "links: keep jobs that may span nodes off slow links, and off those between "
+                   "switches"}};
 }
 
 absl::StatusOr<int> CheckLinks(const Invocation& invocation, Connection& connection) {
   ASSIGN_OR_RETURN(const Wanted wanted, ReadWanted(invocation));
-  ASSIGN_OR_RETURN(const PairRun run, PairRun::Make(invocation));
-  ASSIGN_OR_RETURN(const std::vector<LinkNode> nodes, IdleNodes(invocation, connection));
-  const std::vector<MeasuredLink> links = MeasureAll(run, nodes, wanted.rounds);
-  const LinkReport report = JudgeLinks(nodes, links, wanted.least);
+  ASSIGN_OR_RETURN(const Measurable measurable, IdleNodes(invocation, connection));
+  ASSIGN_OR_RETURN(const Survey nodes, SurveyNodes(invocation, measurable, wanted));
+  const std::vector<Survey> gpus = SurveyGpus(invocation, measurable, wanted);
   const Style style = StyleFor(invocation.environment, STDOUT_FILENO);
-  RETURN_IF_ERROR(WriteOut(invocation.Has("json") ? PrintJson(LinksDocument(nodes, links, report))
-                                                  : PrintLinks(nodes, report, style)));
+  RETURN_IF_ERROR(WriteOut(invocation.Has("json") ? PrintJson(DocumentOf(nodes, gpus))
+                                                  : PageOf(nodes, gpus, style)));
   const bool narrow = invocation.Has("narrow");
+  bool found = FoundSomething(nodes.report);
   if (narrow || invocation.Has("drain")) {
-    RETURN_IF_ERROR(DrainBad(connection, nodes, report, narrow));
+    RETURN_IF_ERROR(DrainBad(connection, nodes.ends, nodes.report, narrow));
   }
-  return report.slow.empty() && report.failed.empty() ? 0 : 1;
+  for (const Survey& survey : gpus) {
+    found = found || FoundSomething(survey.report);
+    if (survey.between_nodes && (narrow || invocation.Has("drain"))) {
+      RETURN_IF_ERROR(DrainBad(connection, survey.ends, survey.report, narrow));
+    }
+  }
+  return found ? 1 : 0;
 }
 
 }  // namespace muster::cli

@@ -1,5 +1,6 @@
 #include "cli/links/link_page.h"
 
+#include <map>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -17,8 +18,9 @@ std::string BandwidthText(double bytes) {
   return absl::StrFormat("%.2f GB/s", bytes / kGiga);
 }
 
+// GPUs inside a node have none.
 std::string LatencyText(double seconds) {
-  return absl::StrFormat("%.1f us", seconds * kMicro);
+  return seconds == 0 ? "-" : absl::StrFormat("%.1f us", seconds * kMicro);
 }
 
 std::string ClassTable(const LinkReport& report, const Style& style) {
@@ -46,12 +48,13 @@ std::string SlowTable(const std::vector<LinkNode>& nodes, const LinkReport& repo
                {.title = "OF CLASS", .right = true, .least = 0},
                {.title = "CAUSE", .right = false, .least = 8}});
   for (const SlowLink& slow : report.slow) {
-    table.Add({{.text = absl::StrCat(nodes[slow.link.a].name, " - ", nodes[slow.link.b].name)},
-               {.text = BandwidthText(slow.link.bandwidth)},
-               {.text = absl::StrFormat("%.0f %%", 100 * slow.of_bandwidth)},
-               {.text = LatencyText(slow.link.latency)},
-               {.text = absl::StrFormat("%.0f %%", 100 * slow.of_latency)},
-               {.text = slow.cause, .paint = Paint::kRed}});
+    table.Add(
+        {{.text = absl::StrCat(nodes[slow.link.a].name, " - ", nodes[slow.link.b].name)},
+         {.text = BandwidthText(slow.link.bandwidth)},
+         {.text = absl::StrFormat("%.0f %%", 100 * slow.of_bandwidth)},
+         {.text = LatencyText(slow.link.latency)},
+         {.text = slow.link.latency == 0 ? "-" : absl::StrFormat("%.0f %%", 100 * slow.of_latency)},
+         {.text = slow.cause, .paint = Paint::kRed}});
   }
   return table.Print(style);
 }
@@ -60,27 +63,35 @@ Json LinkJson(const std::vector<LinkNode>& nodes, const MeasuredLink& link) {
   const bool measured = link.failure.empty();
   return {{"nodes", {nodes[link.a].name, nodes[link.b].name}},
           {"bandwidth", measured ? Json(link.bandwidth) : Json(nullptr)},
-          {"latency", measured ? Json(link.latency) : Json(nullptr)},
+          {"latency", measured && link.latency > 0 ? Json(link.latency) : Json(nullptr)},
           {"failure", link.failure}};
 }
 
 }  // namespace
 
 std::string PrintLinks(const std::vector<LinkNode>& nodes, const LinkReport& report,
-                       const Style& style) {
-  std::string page = ClassTable(report, style);
+                       const Style& style, const char* parts) {
+  std::string page = report.classes.empty() ? "" : ClassTable(report, style);
   if (!report.slow.empty()) {
     absl::StrAppend(&page, "\n", SlowTable(nodes, report, style));
   }
+  std::map<std::string, std::size_t> lacking;  // by why
   for (const MeasuredLink& link : report.failed) {
+    if (link.lacking) {
+      ++lacking[link.failure];
+      continue;
+    }
     absl::StrAppend(&page, "not measured: ", nodes[link.a].name, " - ", nodes[link.b].name, ": ",
                     link.failure, "\n");
+  }
+  for (const auto& [why, links] : lacking) {
+    absl::StrAppend(&page, "not measured: ", links, links == 1 ? " link: " : " links: ", why, "\n");
   }
   const bool judged = !report.classes.empty();
   absl::StrAppend(&page, judged && report.slow.empty() ? "No link falls behind its class.\n" : "");
   if (!report.bad_nodes.empty()) {
     absl::StrAppend(&page, "Most links of ", absl::StrJoin(report.bad_nodes, ", "),
-                    " are slow: look at its NIC, its cable and its port.\n");
+                    " are slow: look at its ", parts, ".\n");
   }
   for (const std::string& pair : report.bad_switches) {
     absl::StrAppend(&page, "Most links between ", pair, " are slow: look at what joins them.\n");
@@ -95,7 +106,7 @@ Json LinksDocument(const std::vector<LinkNode>& nodes, const std::vector<Measure
     classes.push_back({{"class", each.name},
                        {"links", each.links},
                        {"bandwidth", each.bandwidth},
-                       {"latency", each.latency},
+                       {"latency", each.latency > 0 ? Json(each.latency) : Json(nullptr)},
                        {"judged", each.judged}});
   }
   Json slow = Json::array();

@@ -13,8 +13,9 @@
 
 namespace muster::cli {
 
+// `parts`: what to look at where most links of one end are slow.
 std::string PrintLinks(const std::vector<LinkNode>& nodes, const LinkReport& report,
-                       const Style& style);
+                       const Style& style, const char* parts = "NIC, its cable and its port");
 Json LinksDocument(const std::vector<LinkNode>& nodes, const std::vector<MeasuredLink>& links,
                    const LinkReport& report);
 

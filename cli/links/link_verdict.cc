@@ -10,6 +10,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "scheduler/base/contains.h"
 
 namespace muster::cli {
 namespace {
@@ -220,6 +221,32 @@ std::vector<std::pair<std::string, std::string>> NarrowNodes(const std::vector<L
                                                       " is slow: ", OfClass(*slow)));
   }
   return narrow;
+}
+
+std::vector<SwitchPair> NarrowSwitches(const std::vector<LinkNode>& nodes,
+                                       const LinkReport& report) {
+  std::vector<SwitchPair> pairs;
+  for (const SlowLink& slow : report.slow) {  // the worst first
+    if (!absl::StartsWith(slow.cause, "switches ")) {
+      continue;
+    }
+    const auto& [first, second] =
+        std::minmax(nodes[slow.link.a].switches.back(), nodes[slow.link.b].switches.back());
+    const bool known = std::any_of(pairs.begin(), pairs.end(), [&](const SwitchPair& pair) {
+      return pair.first == first && pair.second == second;
+    });
+    if (!known) {
+      pairs.push_back(
+          {first, second, absl::StrCat("links between them are slow: ", OfClass(slow))});
+    }
+  }
+  return pairs;
+}
+
+bool LiesBetween(const LinkNode& a, const LinkNode& b, const std::string& first,
+                 const std::string& second) {
+  return (Contains(a.switches, first) && Contains(b.switches, second)) ||
+         (Contains(a.switches, second) && Contains(b.switches, first));
 }
 
 LinkReport JudgeLinks(const std::vector<LinkNode>& nodes, const std::vector<MeasuredLink>& links,

@@ -25,6 +25,7 @@ struct MeasuredLink {
   double bandwidth = 0;  // bytes a second
   double latency = 0;    // seconds
   std::string failure;   // why it was not measured; empty: it was
+  bool lacking = false;  // for what is needed for it is not there
 };
 
 struct LinkClass {
@@ -57,6 +58,19 @@ std::vector<std::pair<std::string, std::string>> BadNodes(const LinkReport& repo
 // end with more of them, else the second.
 std::vector<std::pair<std::string, std::string>> NarrowNodes(const std::vector<LinkNode>& nodes,
                                                              const LinkReport& report);
+
+// Pairs of leaf switches that explain slow links, each with the reason for which its link is
+// narrow.
+struct SwitchPair {
+  std::string first;  // the lesser
+  std::string second;
+  std::string reason;
+};
+std::vector<SwitchPair> NarrowSwitches(const std::vector<LinkNode>& nodes,
+                                       const LinkReport& report);
+// Whether the way between the nodes is below both of these switches.
+bool LiesBetween(const LinkNode& a, const LinkNode& b, const std::string& first,
+                 const std::string& second);
 
 // `least`: the share of the class's bandwidth that a link must have, such as 0.8.
 LinkReport JudgeLinks(const std::vector<LinkNode>& nodes, const std::vector<MeasuredLink>& links,

@@ -7,6 +7,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "cli/page/quantity.h"
 #include "cli/page/table.h"
 #include "scheduler/base/text/size_text.h"
 #include "scheduler/base/utf8.h"
@@ -106,6 +107,24 @@ std::string PrintLargest(const std::vector<LargestGpuJob>& largest, bool header,
     }
     cells.push_back({.text = absl::StrCat(job.anywhere)});
     table.Add(cells);
+  }
+  return (header ? "\n" : "") + table.Print(style, header);
+}
+
+std::string PrintNarrowLinks(const std::vector<NarrowLink>& links, bool header,
+                             const Style& style) {
+  if (links.empty()) {
+    return "";
+  }
+  Table table({{.title = "NARROW LINK", .right = false, .least = 0},
+               {.title = "SINCE", .right = false, .least = 0},
+               {.title = "BY", .right = false, .least = 0},
+               {.title = "REASON", .right = false, .least = 12}});
+  for (const NarrowLink& link : links) {
+    table.Add({{.text = absl::StrCat(Printable(link.first), " - ", Printable(link.second))},
+               {.text = MomentText(link.since, style.zone)},
+               {.text = Printable(link.by)},
+               {.text = Printable(link.reason)}});
   }
   return (header ? "\n" : "") + table.Print(style, header);
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/page/style.h"
+#include "scheduler/model/machine/narrow_link.h"
 #include "scheduler/model/view/view.h"
 
 namespace muster::cli {
@@ -21,5 +22,8 @@ Paint NodePaint(const std::string& state);
 // The largest jobs of GPUs that would start now, by model; empty when there are no GPUs.
 std::string PrintLargest(const std::vector<LargestGpuJob>& largest, bool header,
                          const Style& style);
+
+// The narrow links; empty when there are none.
+std::string PrintNarrowLinks(const std::vector<NarrowLink>& links, bool header, const Style& style);
 
 }  // namespace muster::cli

@@ -79,6 +79,7 @@ absl::StatusOr<NodeList> NamedNodes(const Backend& backend, const StateView& sna
                                     const Sight& sight, const ListNodes& asked) {
   const core::ClusterState& state = snapshot.state();
   NodeList list;
+  list.narrow_links = state.narrow_links().all();
   for (const std::string& name : asked.names) {
     const Node* node = state.FindNode(name);
     if (node == nullptr || !sight.ShowsNode(state, node->id)) {
@@ -94,6 +95,7 @@ Controller::Reply AnswerAllNodes(const Backend& backend, const Call<ListNodes>& 
                                  const StateView& snapshot, bool with_machine) {
   const core::ClusterState& state = snapshot.state();
   auto list = std::make_shared<NodeList>();
+  list->narrow_links = state.narrow_links().all();
   auto snapshots = std::make_shared<std::vector<NodeSnapshot>>();
   const Sight sight(call.caller, state);
   for (const auto& [id, node] : state.nodes()) {

@@ -206,6 +206,14 @@ struct Teller {
         event.time,
         {{"text", event.reason}, {"by_health", event.by_health}, {"narrow", event.narrow}});
   }
+  std::optional<EventNote> operator()(const LinkNarrowed& event) const {
+    EventNote note =
+        About(event.narrow ? "muster.link.narrowed" : "muster.link.resumed", event.time);
+    note.data = {{"switches", absl::StrCat(event.link.first, ",", event.link.second)},
+                 {"by", event.link.by},
+                 {"text", event.link.reason}};
+    return note;
+  }
   std::optional<EventNote> operator()(const NodePowered& event) const {
     return AboutNode("muster.node.power", event.node, event.time,
                      {{"state", std::string(Name(event.state))}});

@@ -4,6 +4,7 @@
 #include "proto/convert/codec.h"
 #include "proto/job.pb.h"
 #include "proto/journal.pb.h"
+#include "proto/machine.pb.h"
 #include "proto/node.pb.h"
 #include "proto/snapshot.pb.h"
 #include "proto/view.pb.h"
@@ -24,6 +25,7 @@ MUSTER_BYTES(NodeHealth)
 MUSTER_BYTES(HealthRecord)
 MUSTER_BYTES(NodePower)
 MUSTER_BYTES(Alert)
+MUSTER_BYTES(NarrowLink)
 MUSTER_BYTES(JournalEntry)
 MUSTER_BYTES(JobDetail)
 MUSTER_BYTES(AttemptView)

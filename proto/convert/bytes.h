@@ -13,6 +13,7 @@
 #include "scheduler/model/job/job.h"
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/machine/health.h"
+#include "scheduler/model/machine/narrow_link.h"
 #include "scheduler/model/machine/node.h"
 #include "scheduler/model/machine/power.h"
 #include "scheduler/model/policy/account.h"
@@ -32,6 +33,7 @@ MUSTER_BYTES(NodeHealth)
 MUSTER_BYTES(HealthRecord)
 MUSTER_BYTES(NodePower)
 MUSTER_BYTES(Alert)
+MUSTER_BYTES(NarrowLink)
 MUSTER_BYTES(JournalEntry)
 MUSTER_BYTES(JobDetail)
 MUSTER_BYTES(AttemptView)

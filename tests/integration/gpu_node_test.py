@@ -86,5 +86,31 @@ class GpuNodeTest(ClusterTest):
         self.assertEqual(json.loads(other.stdout)["tile"]["source"], "rule", "another shape is another matter")
 
 
+@unittest.skipIf(gpus() < 2, "NO TWO GPUS HERE: links between GPUs are not measured")
+class GpuLinksTest(ClusterTest):
+    """The links between the GPUs of this machine, a node by itself."""
+
+    @classmethod
+    def make(cls):
+        return Cluster(nodes=1).start()
+
+    def test_each_two_gpus_are_measured_or_the_missing_library_is_named(self):
+        done = self.cluster.muster("health", "--links", "--json", patience=240)
+        self.assertEqual(done.returncode, 0, done.stderr + done.stdout)
+        document = json.loads(done.stdout)
+        self.assertEqual(document["links"], [])
+        (inside,) = document["gpus"]
+        lacking = [link["failure"] for link in inside["links"] if link["failure"]]
+        if lacking:
+            self.assertIn("no libnccl.so.2 is found", lacking[0])
+            self.skipTest(lacking[0])
+        self.assertEqual(len(inside["links"]), gpus() * (gpus() - 1) // 2)
+        for link in inside["links"]:
+            self.assertRegex(" ".join(link["nodes"]), r"^node1 GPU \d+ node1 GPU \d+$")
+            self.assertGreater(link["bandwidth"], 1e9)
+        self.assertEqual([each["class"] for each in inside["classes"]], ["inside a node"])
+        print(self.cluster.muster("health", "--links", patience=240).stdout)
+
+
 if __name__ == "__main__":
     unittest.main()

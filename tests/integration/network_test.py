@@ -71,6 +71,38 @@ class NetworkTest(ClusterTest):
                                              "sleep 1000\n")
         self.assertEqual(self.nodes_of(job), ["node3", "node4"])
 
+    def test_no_job_lies_on_both_sides_of_a_narrow_link_until_it_is_resumed(self):
+        self.assertEqual(self.cluster.must("drain", "--link", "right,left", "--reason", "one of two cables"), "")
+        (link,) = json.loads(self.cluster.must("nodes", "--json"))["narrow_links"]
+        self.assertEqual((link["first"], link["second"], link["reason"]), ("left", "right", "one of two cables"))
+        for verb in ("nodes", "topo"):
+            self.assertRegex(self.cluster.must(verb), r"NARROW LINK.*\n *left - right .*one of two cables")
+        three = self.cluster.submit("-N", 3, "-n", 3, "--wrap", "true")
+        self.cluster.wait_reason(three, "switches left and right are joined by a narrow link")
+        self.assertIn("switches left and right are joined by a narrow link", self.cluster.must("explain", three))
+        self.fill("node1")
+        self.assertEqual(self.nodes_of(self.cluster.submit("-N", 2, "-n", 4, "--wrap", "sleep 1000")),
+                         ["node3", "node4"])
+        self.cluster.controller.kill()
+        self.cluster.controller.start()
+        self.assertEqual(len(json.loads(self.cluster.must("nodes", "--json"))["narrow_links"]), 1)
+        self.cluster.must("cancel", "--all")
+        four = self.cluster.submit("-N", 4, "-n", 4, "--wrap", "true")
+        self.cluster.wait_reason(four, "switches left and right are joined by a narrow link")
+        self.cluster.must("resume", "--link", "left,right")
+        self.assertEqual(self.cluster.wait_ended(four)[0]["state"], "COMPLETED")
+        self.assertNotIn("NARROW LINK", self.cluster.must("nodes"))
+
+    def test_a_narrow_link_is_between_two_switches_that_there_are(self):
+        for words, said in ((("left,nowhere", "--reason", "x"), 'there is no switch "nowhere"'),
+                            (("left,root", "--reason", "x"), "one is above the other"),
+                            (("left", "--reason", "x"), "is not two switches"),
+                            (("left,right",), "--reason")):
+            done = self.cluster.muster("drain", "--link", *words)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn(said, done.stderr)
+            self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
     def test_the_map_is_read_again_and_a_mistake_leaves_the_old_one(self):
         self.write(self.map, "SwitchName=left Nodes=node1\nSwitchName=left Nodes=node2\n")
         self.reload(f"{self.config}:1: network: {self.map}:2: ")

@@ -20,7 +20,7 @@ constexpr RoomRow kRows[] = {
     {"scheduler/core", "explain",
      "place place/nodes plan plan/queue plan/search policy state state/tables"},
     {"scheduler/core", "handle",
-     "handle/attempts handle/nodes handle/steps handle/submit place policy share state "
+     "handle/attempts handle/nodes handle/steps handle/submit place place/nodes policy share state "
      "state/tables"},
     {"scheduler/core", "handle/attempts",
      "handle/steps handle/submit place policy state state/tables"},
@@ -36,7 +36,8 @@ constexpr RoomRow kRows[] = {
      "place/nodes plan/availability plan/cycle plan/queue plan/search power state state/tables"},
     {"scheduler/core", "plan/availability", "place place/nodes policy state/tables"},
     {"scheduler/core", "plan/cycle",
-     "place plan/availability plan/queue plan/search plan/start policy prompt state/tables"},
+     "place place/nodes plan/availability plan/queue plan/search plan/start policy prompt "
+     "state/tables"},
     {"scheduler/core", "plan/queue", "place/nodes policy prompt share state/tables"},
     {"scheduler/core", "plan/search",
      "place place/nodes place/worth plan/availability policy power state/tables"},

@@ -183,8 +183,43 @@ std::string ProblemOf(const MpiKernel& kernel, const std::string& program, const
   return left < 0 ? TooLarge(n, told[0], told[1]) : "";
 }
 
+// The first text of all ranks that is not empty, with that rank's host; empty when all are.
+// Collective.
+std::string FirstSaid(const World& world, const std::string& text) {
+  int first = text.empty() ? world.size : world.rank;
+  MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, world.comm);
+  if (first == world.size) {
+    return "";
+  }
+  std::array<char, 512> said{};
+  if (world.rank == first) {
+    std::snprintf(said.data(), said.size(), "%s: %s", HostName().c_str(), text.c_str());
+  }
+  MPI_Bcast(said.data(), static_cast<int>(said.size()), MPI_CHAR, first, world.comm);
+  return said.data();
+}
+
+// The document of a kernel that cannot measure here, or a line.
+int TellUnavailable(const MpiKernel& kernel, const World& world, const BenchOptions& options,
+                    const std::string& why) {
+  if (world.rank == 0 && options.json) {
+    Json json = BenchJson(kernel.name, options);
+    json["ranks"] = world.size;
+    json["unavailable"] = why;
+    std::cout << json.dump() << std::endl;
+  } else if (world.rank == 0) {
+    std::cerr << kernel.name << ": " << why << std::endl;
+  }
+  return kExitFailed;
+}
+
 int RunRanks(const MpiKernel& kernel, const World& world, const BenchOptions& options,
              PhaseMarker* marker) {
+  const std::string why =
+      kernel.begin ? FirstSaid(world, kernel.begin(world, options)) : std::string();
+  if (!why.empty()) {
+    return TellUnavailable(kernel, world, options, why);
+  }
   Report report;
   const double links = MeasureLinks(world);
   const std::vector<Operation> operations = kernel.prepare(world, options);

@@ -36,6 +36,9 @@ struct MpiKernel {
   // May be empty.
   std::function<void(CommandLine*)> add_options;
   std::function<double(int64_t n, int ranks)> bytes_needed;  // by one rank
+  // May be empty. What speaks against measuring here, on this rank or all; the frame tells the
+  // first rank's, with its host. Collective.
+  std::function<std::string(const World&, const BenchOptions&)> begin;
   // The same operations on every rank. `run` makes one repeat and returns this rank's seconds.
   std::function<std::vector<Operation>(const World&, const BenchOptions&)> prepare;
   std::function<void(const World&, uint64_t seed, Check*)> verify;

@@ -88,7 +88,8 @@ std::string ExplanationDocument(const JobExplanation& explanation) {
 }
 
 std::string NodesDocument(const std::vector<NodeView>& nodes, bool with_machine,
-                          const std::vector<LargestGpuJob>& largest) {
+                          const std::vector<LargestGpuJob>& largest,
+                          const std::vector<NarrowLink>& narrow_links) {
   Json list = Json::array();
   for (const NodeView& node : nodes) {
     list.push_back(NodeJson(node, with_machine));
@@ -97,7 +98,9 @@ std::string NodesDocument(const std::vector<NodeView>& nodes, bool with_machine,
   for (const LargestGpuJob& job : largest) {
     jobs.push_back(ToJson(job));
   }
-  return PrintJson(Json{{"nodes", std::move(list)}, {"largest", std::move(jobs)}});
+  return PrintJson(Json{{"nodes", std::move(list)},
+                        {"largest", std::move(jobs)},
+                        {"narrow_links", ToJson(narrow_links)}});
 }
 
 std::string PolicyDocument(const std::vector<PolicyView>& objects) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "scheduler/model/machine/narrow_link.h"
 #include "scheduler/model/policy/policy_view.h"
 #include "scheduler/model/view/explanation.h"
 #include "scheduler/model/view/view.h"
@@ -22,7 +23,8 @@ std::string DetailsDocument(const std::vector<JobDetail>& details);
 std::string ExplanationDocument(const JobExplanation& explanation);
 // {"nodes":[{"name","state",…}]}; "machine" only when it was asked for.
 std::string NodesDocument(const std::vector<NodeView>& nodes, bool with_machine,
-                          const std::vector<LargestGpuJob>& largest = {});
+                          const std::vector<LargestGpuJob>& largest = {},
+                          const std::vector<NarrowLink>& narrow_links = {});
 
 // {"objects":[{"kind","name","properties":{"Priority":"100",…},"jobs_running",…}]}
 std::string PolicyDocument(const std::vector<PolicyView>& objects);

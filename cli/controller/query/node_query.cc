@@ -17,6 +17,7 @@ absl::StatusOr<NodeAnswers> FetchNodes(const Invocation& invocation, const std::
   ASSIGN_OR_RETURN(NodeList list, connection->Call(ListNodes{invocation.arguments, with_machine}));
   answers.nodes = std::move(list.nodes);
   answers.largest = std::move(list.largest);
+  answers.narrow_links = std::move(list.narrow_links);
   for (const std::string& name : invocation.arguments) {
     if (std::none_of(answers.nodes.begin(), answers.nodes.end(),
                      [&name](const NodeView& node) { return node.name == name; })) {

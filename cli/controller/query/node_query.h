@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "cli/frame/verb.h"
+#include "scheduler/model/machine/narrow_link.h"
 #include "scheduler/model/view/view.h"
 
 namespace muster::cli {
@@ -17,7 +18,8 @@ namespace muster::cli {
 struct NodeAnswers {
   std::vector<NodeView> nodes;
   std::vector<LargestGpuJob> largest;  // when all nodes are asked for
-  int code = 0;                        // 1 when a name is no node's
+  std::vector<NarrowLink> narrow_links;
+  int code = 0;  // 1 when a name is no node's
 };
 
 // The nodes that the invocation's arguments name (all, when there are none).

@@ -108,7 +108,7 @@ absl::StatusOr<Version> CopyState(Database& store, Database& file) {
   Transaction writing(file);
   RETURN_IF_ERROR(writing.Begin(Transaction::Kind::kWrite));
   for (const char* name : {"jobs", "nodes", "meta", "policy", "node_health", "node_failures",
-                           "node_power", "alerts"}) {
+                           "node_power", "alerts", "narrow_links"}) {
     RETURN_IF_ERROR(CopyTable(store, file, TableNamed(name)).status());
   }
   RETURN_IF_ERROR(CopyTable(store, file, TableNamed("submissions"), {"open > 0", {}}).status());

@@ -316,7 +316,17 @@ constexpr const char* kVersion18 = R"sql(
 UPDATE nodes SET payload = payload WHERE id < 0;
 )sql";
 
-constexpr std::array<Migration, 18> kMigrations = {{{1, kVersion1},
+// The narrow links between switches.
+constexpr const char* kVersion19 = R"sql(
+CREATE TABLE narrow_links (
+  first   TEXT NOT NULL,
+  second  TEXT NOT NULL,
+  payload BLOB NOT NULL,
+  PRIMARY KEY (first, second)
+) STRICT, WITHOUT ROWID;
+)sql";
+
+constexpr std::array<Migration, 19> kMigrations = {{{1, kVersion1},
                                                     {2, kVersion2},
                                                     {3, kVersion3},
                                                     {4, kVersion4},
@@ -333,10 +343,11 @@ constexpr std::array<Migration, 18> kMigrations = {{{1, kVersion1},
                                                     {15, kVersion15},
                                                     {16, kVersion16},
                                                     {17, kVersion17},
-                                                    {18, kVersion18}}};
+                                                    {18, kVersion18},
+                                                    {19, kVersion19}}};
 
 // A parent before those whose rows name it.
-constexpr std::array<TableOf, 20> kTables = {{
+constexpr std::array<TableOf, 21> kTables = {{
     {"journal", "version, time, kind, job, payload", "iitib", "version"},
     {"submissions", "first, count, open, version, token, submitted, spec", "iiiitib", "first"},
     {"programs", "submission, payload, secret", "ibb", "submission"},
@@ -365,6 +376,7 @@ constexpr std::array<TableOf, 20> kTables = {{
     {"node_failures", "node, failures, exposure, faded, failed, losses", "iiiiii", "node"},
     {"node_power", "node, payload", "ib", "node"},
     {"alerts", "rule, subject, payload", "ttb", "rule, subject"},
+    {"narrow_links", "first, second, payload", "ttb", "first, second"},
     {"health", "node, number, payload", "iib", "node, number"},
     {"tunings", "kernel, shape, type, architecture, version, choice, time", "ttttiti",
      "kernel, shape, type, architecture"},

@@ -9,17 +9,33 @@
 namespace muster::daemon {
 namespace {
 
-absl::Status ReadAlerts(Database& database, StateImage* image) {
-  Statement rows(database, "SELECT rule, subject, payload FROM alerts ORDER BY rule, subject");
+absl::Status ReadNarrowLinks(Database& database, StateImage* image) {
+  Statement rows(database,
+                 "SELECT first, second, payload FROM narrow_links ORDER BY first, second");
   while (true) {
     ASSIGN_OR_RETURN(const bool more, rows.Next());
     if (!more) {
       return absl::OkStatus();
     }
-    Alert alert;
+    NarrowLink link;
     const std::string where =
-        absl::StrCat(database.path(), ": alert ", std::string(rows.Text(0)), " of ",
+        absl::StrCat(database.path(), ": narrow link between ", std::string(rows.Text(0)), " and ",
                      std::string(rows.Text(1)));
+    RETURN_IF_ERROR(Decode(rows.Bytes(2), where, &link));
+    image->narrow_links.push_back(std::move(link));
+  }
+}
+
+absl::Status ReadAlerts(Database& database, StateImage* image) {
+  Statement rows(database, "SELECT rule, subject, payload FROM alerts ORDER BY rule, subject");
+  while (true) {
+    ASSIGN_OR_RETURN(const bool more, rows.Next());
+    if (!more) {
+      return ReadNarrowLinks(database, image);
+    }
+    Alert alert;
+    const std::string where = absl::StrCat(database.path(), ": alert ", std::string(rows.Text(0)),
+                                           " of ", std::string(rows.Text(1)));
     RETURN_IF_ERROR(Decode(rows.Bytes(2), where, &alert));
     image->alerts.push_back(std::move(alert));
   }
@@ -92,6 +108,20 @@ absl::Status WriteAlert(const Alert& alert, Database& database) {
 absl::Status EraseAlert(const Alert& alert, Database& database) {
   Statement erase(database, "DELETE FROM alerts WHERE rule = ? AND subject = ?");
   return erase.Run(alert.rule, alert.subject);
+}
+
+absl::Status WriteNarrowLink(const NarrowLink& link, Database& database) {
+  Statement put(database,
+                "INSERT INTO narrow_links VALUES (?, ?, ?) "
+                "ON CONFLICT (first, second) DO UPDATE SET payload = excluded.payload");
+  std::string payload;
+  Encode(link, &payload);
+  return put.Run(link.first, link.second, Blob{payload});
+}
+
+absl::Status EraseNarrowLink(const NarrowLink& link, Database& database) {
+  Statement erase(database, "DELETE FROM narrow_links WHERE first = ? AND second = ?");
+  return erase.Run(link.first, link.second);
 }
 
 absl::StatusOr<std::vector<HealthRecord>> ReadHealthHistory(Database& database, NodeId node,

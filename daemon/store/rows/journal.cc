@@ -70,6 +70,9 @@ struct DescribeEvent {
   JournalColumns operator()(const GpusOccupied& e) const {
     return AboutNode("gpus_occupied", e.time);
   }
+  JournalColumns operator()(const LinkNarrowed& e) const {
+    return AboutNode("link_narrowed", e.time);
+  }
   JournalColumns operator()(const NodeForgotten& e) const {
     return AboutNode("node_forgotten", e.time);
   }

@@ -182,6 +182,10 @@ absl::Status RowWriter::WriteEvent(const Event& event) {
   if (const auto* alert_ended = std::get_if<AlertEnded>(&event)) {
     return EraseAlert(alert_ended->alert, database_);
   }
+  if (const auto* narrowed = std::get_if<LinkNarrowed>(&event)) {
+    return narrowed->narrow ? WriteNarrowLink(narrowed->link, database_)
+                            : EraseNarrowLink(narrowed->link, database_);
+  }
   if (const auto* dropped = std::get_if<StepDropped>(&event)) {
     return steps_.Write(*dropped);
   }

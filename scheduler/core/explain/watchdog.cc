@@ -251,11 +251,13 @@ class Round {
     }
     const std::vector<NodeSnapshot> idle = IdleFor(spec, request, partition);
     const std::optional<Allocation> place =
-        idle.empty()
-            ? std::nullopt
-            : PlaceJob(idle, request, ClusterView::kAsIs,
-                       request.switches > 0 || IsInSegments(request) ? snapshot_.network.get()
-                                                                     : nullptr);
+        idle.empty() ? std::nullopt
+                     : PlaceJob(idle, request, ClusterView::kAsIs,
+                                request.switches > 0 || IsInSegments(request) ||
+                                        !snapshot_.narrow_links.empty()
+                                    ? snapshot_.network.get()
+                                    : nullptr,
+                                snapshot_.narrow_links);
     if (!place.has_value()) {
       fits_nowhere_.insert(shape);
       return std::nullopt;

@@ -367,7 +367,7 @@ class PlanTaker {
         plan_(plan),
         now_(now),
         config_(config),
-        verifier_(state, now),
+        verifier_(state, now, config.network.get()),
         gate_(state, config, now) {}
 
   Transition Take() {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "scheduler/core/place/nodes/narrow_choice.h"
 #include "scheduler/core/policy/job_partition.h"
 #include "scheduler/core/policy/policy_filter.h"
 #include "scheduler/core/state/job_group.h"
@@ -12,9 +13,32 @@
 
 namespace muster::core {
 
-Verifier::Verifier(const ClusterState& state, Time now)
-    : state_(state), now_(now), usage_(state.policy().snapshot()) {
-  for (const NodeId id : state.quarantining()) {
+namespace {
+
+// The switches above the state's nodes, which stand in the order of ids.
+std::shared_ptr<const NodeTree> TreeOf(const ClusterState& state, const Network* network) {
+  if (network == nullptr || state.narrow_links().all().empty()) {
+    return nullptr;
+  }
+  std::vector<NodeSnapshot> nodes(state.nodes().size());
+  std::transform(state.nodes().begin(), state.nodes().end(), nodes.begin(), [](const auto& entry) {
+    NodeSnapshot node;
+    node.name = entry.second.name;
+    return node;
+  });
+  return std::make_shared<const NodeTree>(*network, nodes, state.narrow_links().all());
+}
+
+}  // namespace
+
+Verifier::Verifier(const ClusterState& state, Time now, const Network* network)
+    : state_(state), tree_(TreeOf(state, network)), now_(now), usage_(state.policy().snapshot()) {
+  for (const auto& [id, node] : state.nodes()) {
+    if (tree_ != nullptr) {
+      ids_.push_back(id);
+    }
+  }
+  for (const NodeId id : state.node_table().quarantining()) {
     for (const QuarantinedAttempt& attempt : state.FindNode(id)->quarantined) {
       quarantined_.insert(attempt.job);
     }
@@ -107,7 +131,7 @@ bool Verifier::AcceptPreemption(const PlannedPreemption& preemption) {
   const JobSpec& job = *state_.FindJob(preemption.job)->spec;
   if (!UsersAllow(job.user.uid, job.request.exclusive_user, preemption.allocation,
                   preemption.victims) ||
-      !OccupantsAllow(job.request, preemption.allocation)) {
+      !OccupantsAllow(job.request, preemption.allocation) || SpansNarrow(preemption.allocation)) {
     return false;
   }
   std::map<NodeId, NodeUse> after;
@@ -167,12 +191,22 @@ bool Verifier::JobWaits(const PlannedStart& start) const {
 }
 
 bool Verifier::SpansNarrow(const Allocation& allocation) const {
-  return allocation.nodes.size() > 1 &&
-         std::any_of(allocation.nodes.begin(), allocation.nodes.end(),
-                     [this](const NodeAllocation& part) {
-                       const Node* node = state_.FindNode(part.node);
-                       return node != nullptr && node->narrow;
-                     });
+  const std::vector<NodeAllocation>& parts = allocation.nodes;
+  if (parts.size() < 2) {
+    return false;
+  }
+  std::vector<NodeShare> shares;
+  for (const NodeAllocation& part : parts) {
+    const Node* node = state_.FindNode(part.node);
+    if (node == nullptr || node->narrow) {
+      return true;
+    }
+    const auto at = std::lower_bound(ids_.begin(), ids_.end(), part.node);
+    if (tree_ != nullptr) {
+      shares.push_back(NodeShare{static_cast<std::uint32_t>(at - ids_.begin()), 1});
+    }
+  }
+  return tree_ != nullptr && SpannedLink(shares, *tree_).has_value();
 }
 
 bool Verifier::Fits(const NodeAllocation& part, const NodeUse& taken) const {

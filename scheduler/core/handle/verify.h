@@ -6,14 +6,17 @@
 // cycles fit together on the state that it was made for.
 
 #include <map>
+#include <memory>
 #include <set>
 #include <span>
 #include <vector>
 
+#include "scheduler/core/place/nodes/node_tree.h"
 #include "scheduler/core/policy/limits.h"
 #include "scheduler/core/state/cluster_state.h"
 #include "scheduler/core/state/tables/alternatives.h"
 #include "scheduler/core/state/tables/node_use.h"
+#include "scheduler/model/machine/network.h"
 #include "scheduler/model/plan/plan.h"
 
 namespace muster::core {
@@ -21,7 +24,9 @@ namespace muster::core {
 class Verifier {
  public:
   // REQUIRES: the state outlives it and does not change meanwhile.
-  explicit Verifier(const ClusterState& state, Time now = kNoTime);
+  // `network`: where the state has narrow links; null: there is none.
+  explicit Verifier(const ClusterState& state, Time now = kNoTime,
+                    const Network* network = nullptr);
 
   // True when the start still holds; it is then counted against what follows. REQUIRES: the job
   // starts alone.
@@ -39,7 +44,8 @@ class Verifier {
   bool AcceptOne(const PlannedStart& start);
   [[nodiscard]] bool JobWaits(const PlannedStart& start) const;
   [[nodiscard]] bool Fits(const NodeAllocation& part, const NodeUse& use) const;
-  // Whether it lies on several nodes of which one takes no such job.
+  // Whether it lies on several nodes of which one takes no such job, or on both sides of a narrow
+  // link.
   [[nodiscard]] bool SpansNarrow(const Allocation& allocation) const;
   [[nodiscard]] bool IsThere(const PlannedVictim& victim) const;
   [[nodiscard]] NodeUse UseOf(NodeId node) const;
@@ -56,6 +62,8 @@ class Verifier {
   bool PolicyAllows(const PlannedStart& start);
 
   const ClusterState& state_;
+  std::vector<NodeId> ids_;               // of all nodes, where a link is narrow
+  std::shared_ptr<const NodeTree> tree_;  // over these; null: no link is narrow
   const Time now_;
   CycleUsage usage_;
   std::map<NodeId, NodeUse> use_;

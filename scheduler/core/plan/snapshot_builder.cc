@@ -322,6 +322,7 @@ void AddTheRest(const ClusterState& state, const Plan* last, Snapshot& snapshot)
               [](const auto& a, const auto& b) { return a.job < b.job; });
     snapshot.growing = last->resizes;
   }
+  snapshot.narrow_links = state.narrow_links().all();
   snapshot.by_user = state.index().by_user();
   snapshot.licenses = state.licenses().Uses();
   snapshot.policy = state.policy().active()

@@ -53,7 +53,7 @@ std::shared_ptr<const JobSpec> SpecOf(const Job& job) {
 
 std::set<JobId> QuarantinedJobs(const ClusterState& state) {
   std::set<JobId> quarantined;
-  for (const NodeId id : state.quarantining()) {
+  for (const NodeId id : state.node_table().quarantining()) {
     for (const QuarantinedAttempt& attempt : state.FindNode(id)->quarantined) {
       quarantined.insert(attempt.job);
     }

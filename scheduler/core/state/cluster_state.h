@@ -8,12 +8,12 @@
 
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "scheduler/core/state/apply/alert_table.h"
 #include "scheduler/core/state/apply/job_index.h"
+#include "scheduler/core/state/apply/narrow_link_table.h"
 #include "scheduler/core/state/apply/state_parts.h"
 #include "scheduler/core/state/tables/dependency.h"
 #include "scheduler/core/state/tables/health_table.h"
@@ -42,9 +42,10 @@ class ClusterState {
   [[nodiscard]] Version version() const { return version_; }
   [[nodiscard]] Epoch epoch() const { return parts_.epoch; }
   [[nodiscard]] JobId next_job() const { return parts_.next_job; }
-  [[nodiscard]] NodeId next_node() const { return parts_.nodes.next(); }
   [[nodiscard]] const JobTable& jobs() const { return parts_.jobs; }
   [[nodiscard]] const std::map<NodeId, Node>& nodes() const { return parts_.nodes.all(); }
+  // Also which of these have quarantined attempts, and the next one's id.
+  [[nodiscard]] const NodeTable& node_table() const { return parts_.nodes; }
   // The jobs that wait, that are suspended, that are elastic, but for untouched elements of arrays.
   [[nodiscard]] const JobIndex& index() const { return parts_.index; }
 
@@ -60,6 +61,8 @@ class ClusterState {
   [[nodiscard]] const PowerTable& power() const { return parts_.power; }
   // The alerts that last.
   [[nodiscard]] const AlertTable& alerts() const { return parts_.alerts; }
+
+  [[nodiscard]] const NarrowLinkTable& narrow_links() const { return parts_.narrow_links; }
 
   // Null when there is none (any more). What is found is good until the next Apply.
   [[nodiscard]] const Job* FindJob(JobId id) const { return parts_.jobs.Find(id); }
@@ -78,8 +81,6 @@ class ClusterState {
   }
   // The jobs that hold resources on the node.
   [[nodiscard]] std::vector<JobId> JobsOn(NodeId node) const { return parts_.nodes.JobsOn(node); }
-  // Nodes with quarantined attempts.
-  [[nodiscard]] const std::set<NodeId>& quarantining() const { return parts_.nodes.quarantining(); }
   // The nodes that the newest events changed.
   [[nodiscard]] const TouchedNodes& touched() const { return touched_; }
 

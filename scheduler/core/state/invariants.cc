@@ -226,7 +226,7 @@ Problem CheckNode(const ClusterState& state, NodeId id, const Node& node, NodeUs
     }
     CoverUse(used, *node.machine, attempt.allocation);
   }
-  if (node.id != id || id >= state.next_node()) {
+  if (node.id != id || id >= state.node_table().next()) {
     return absl::StrCat("node ", node.name, ": has an id that was never given out");
   }
   if (!SameUse(used, node.taken)) {

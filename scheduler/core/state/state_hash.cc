@@ -6,7 +6,7 @@ namespace muster::core {
 
 std::uint64_t HashOf(const ClusterState& state) {
   Fingerprint hash;
-  hash.Add(state.version()).Add(state.epoch()).Add(state.next_job()).Add(state.next_node());
+  hash.Add(state.version()).Add(state.epoch()).Add(state.next_job()).Add(state.node_table().next());
   for (const auto& [id, job] : state.jobs()) {
     hash.Add(job).Add(job.spec);
   }
@@ -31,6 +31,9 @@ std::uint64_t HashOf(const ClusterState& state) {
   }
   for (const auto& [name, alert] : state.alerts().all()) {
     hash.Add(alert);
+  }
+  for (const NarrowLink& link : state.narrow_links().all()) {
+    hash.Add(link);
   }
   return hash.value();
 }

@@ -134,13 +134,17 @@ struct DrainNode {
   Time until = kNoTime;     // resume it then
   Time deadline = kNoTime;  // have its jobs leave by then
   bool narrow = false;      // keep only jobs away that may span nodes
+  // Not empty: `name` and this are switches, and jobs are kept off the link between them.
+  std::string link_to = {};
+  Actor by = {};
 
   static constexpr const char* kMethod = "Drain";
   using Reply = Nothing;
   static constexpr auto Fields(auto list) {
     return list(Field{"node", &DrainNode::name}, Field{"drained", &DrainNode::drained},
                 Field{"reason", &DrainNode::reason}, Field{"until", &DrainNode::until},
-                Field{"deadline", &DrainNode::deadline}, Field{"narrow", &DrainNode::narrow});
+                Field{"deadline", &DrainNode::deadline}, Field{"narrow", &DrainNode::narrow},
+                Field{"link_to", &DrainNode::link_to});
   }
 };
 

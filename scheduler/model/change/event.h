@@ -23,6 +23,7 @@
 #include "scheduler/model/machine/allocation.h"
 #include "scheduler/model/machine/gpu_occupant.h"
 #include "scheduler/model/machine/health.h"
+#include "scheduler/model/machine/narrow_link.h"
 #include "scheduler/model/machine/node.h"
 #include "scheduler/model/machine/power.h"
 #include "scheduler/model/policy/decayed_usage.h"
@@ -487,6 +488,18 @@ struct GpusOccupied {
   friend bool operator==(const GpusOccupied&, const GpusOccupied&) = default;
 };
 
+// The link between two switches is narrow from now on; or it is one like others again.
+struct LinkNarrowed {
+  NarrowLink link;
+  bool narrow = true;
+  Time time = kNoTime;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"link", &LinkNarrowed::link}, Field{"narrow", &LinkNarrowed::narrow},
+                Field{"time", &LinkNarrowed::time});
+  }
+  friend bool operator==(const LinkNarrowed&, const LinkNarrowed&) = default;
+};
+
 // The order of alternatives is the order of the wire's oneof: append only.
 using Event =
     std::variant<EpochBegan, JobSubmitted, JobHeld, AttemptStarted, RunReported, AttemptEnding,
@@ -494,7 +507,7 @@ using Event =
                  JobRequeued, JobUpdated, PolicyChanged, AttemptSuspending, AttemptSuspended,
                  AttemptResumed, HalfLifeSet, HealthCheckOrdered, HealthCheckWanted, HealthChecked,
                  StepQueued, StepDropped, AttemptAdvised, StartPromised, NodeForgotten, NodePowered,
-                 AlertBegan, AlertEnded, GpusOccupied>;
+                 AlertBegan, AlertEnded, GpusOccupied, LinkNarrowed>;
 
 struct JournalEntry {
   Version version;

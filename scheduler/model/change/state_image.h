@@ -13,6 +13,7 @@
 #include "scheduler/model/change/alert.h"
 #include "scheduler/model/job/job.h"
 #include "scheduler/model/machine/health.h"
+#include "scheduler/model/machine/narrow_link.h"
 #include "scheduler/model/machine/node.h"
 #include "scheduler/model/machine/power.h"
 #include "scheduler/model/policy/account.h"
@@ -54,6 +55,7 @@ struct StateImage {
   std::vector<FailureTally> tallies;
   std::vector<NodePower> power;
   std::vector<Alert> alerts;  // those that last
+  std::vector<NarrowLink> narrow_links;
 };
 
 }  // namespace muster

@@ -89,6 +89,24 @@ struct Network {
   friend bool operator==(const Network&, const Network&) = default;
 };
 
+// The position of the switch, or kNowhere.
+inline std::uint32_t PositionOfSwitch(const Network& network, const std::string& name) {
+  for (std::size_t i = 0; i < network.switches.size(); ++i) {
+    if (network.switches[i].name == name) {
+      return static_cast<std::uint32_t>(i);
+    }
+  }
+  return kNowhere;
+}
+
+// Whether the first switch (positions) is the second or stands above it.
+inline bool IsAtOrAbove(const Network& network, std::uint32_t above, std::uint32_t at) {
+  while (at != kNowhere && at != above) {
+    at = network.switches[at].parent;
+  }
+  return at == above;
+}
+
 // The lowest switch above both nodes (positions), or kNowhere: the way between them is not known.
 inline std::uint32_t SwitchAbove(const Network& network, std::uint32_t a, std::uint32_t b) {
   std::uint32_t left = network.nodes[a].leaf;

@@ -329,6 +329,8 @@ std::string ToSentence(const Shortage& shortage) {
       return "drained";
     case ShortageKind::kNarrow:
       return "drained for jobs that may span nodes";
+    case ShortageKind::kNarrowLink:
+      return absl::StrCat("switches ", shortage.name, " are joined by a narrow link");
     case ShortageKind::kFeatures:
       return absl::StrCat("without the features ", shortage.name);
     case ShortageKind::kExcluded:

@@ -107,6 +107,7 @@ enum class ShortageKind : std::uint8_t {
   kUsersOwn = 31,      // another user's job has the node for jobs of that user alone
   kPower = 32,         // the node is switched off, or boots
   kNarrow = 34,        // the node takes only jobs that cannot span nodes
+  kNarrowLink = 35,    // `name`: two switches between which the job would have to lie
   kOnAtOnce = 33,      // `name`: classes of [power] of which too few nodes may be on at once
 };
 

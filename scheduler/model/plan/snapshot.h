@@ -17,6 +17,7 @@
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/machine/gpu_occupant.h"
 #include "scheduler/model/machine/machine.h"
+#include "scheduler/model/machine/narrow_link.h"
 #include "scheduler/model/machine/network.h"
 #include "scheduler/model/machine/node.h"
 #include "scheduler/model/plan/plan.h"
@@ -193,6 +194,7 @@ struct Snapshot {
   UsageSnapshot usage;
   std::shared_ptr<const Network> network = {};  // null: not known
   std::vector<PlannedResize> growing = {};      // by the last plan, sorted by job
+  std::vector<NarrowLink> narrow_links = {};    // of the network, by name
   bool by_user = false;  // some job may ask that its nodes have jobs of its user alone
   // No part of the snapshot, and not sent: a plan is the same without it. Nothing: any may differ.
   std::optional<SnapshotDelta> delta = {};
@@ -203,7 +205,8 @@ struct Snapshot {
                 Field{"licenses", &Snapshot::licenses}, Field{"policy", &Snapshot::policy},
                 Field{"running", &Snapshot::running}, Field{"usage", &Snapshot::usage},
                 Field{"network", &Snapshot::network}, Field{"growing", &Snapshot::growing},
-                Field{"by_user", &Snapshot::by_user});
+                Field{"by_user", &Snapshot::by_user},
+                Field{"narrow_links", &Snapshot::narrow_links});
   }
 };
 

@@ -14,6 +14,7 @@
 #include "scheduler/model/change/reply.h"
 #include "scheduler/model/job/license.h"
 #include "scheduler/model/machine/health.h"
+#include "scheduler/model/machine/narrow_link.h"
 #include "scheduler/model/machine/tuning.h"
 #include "scheduler/model/policy/policy.h"
 #include "scheduler/model/policy/policy_view.h"
@@ -56,9 +57,11 @@ struct Ping {
 // The nodes that were asked for.
 struct NodeList {
   std::vector<NodeView> nodes;
-  std::vector<LargestGpuJob> largest;  // by model, when all are
+  std::vector<LargestGpuJob> largest;         // by model, when all are
+  std::vector<NarrowLink> narrow_links = {};  // by name
   static constexpr auto Fields(auto list) {
-    return list(Field{"nodes", &NodeList::nodes}, Field{"largest", &NodeList::largest});
+    return list(Field{"nodes", &NodeList::nodes}, Field{"largest", &NodeList::largest},
+                Field{"narrow_links", &NodeList::narrow_links});
   }
 };
 

@@ -322,7 +322,7 @@ Transition On(const ClusterState& state, const RegisterAgent& command, Time now,
         "stop musterd and run it once with --restored"));
     return transition;
   }
-  transition.node = before != nullptr ? before->id : state.next_node();
+  transition.node = before != nullptr ? before->id : state.node_table().next();
   Registration stored = registration;
   stored.attempts.clear();
   std::sort(stored.features.begin(), stored.features.end());

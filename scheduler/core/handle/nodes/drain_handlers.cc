@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/handle/attempts/attempt_end.h"
 #include "scheduler/core/handle/attempts/checkpoint_handlers.h"
+#include "scheduler/core/handle/nodes/link_handlers.h"
 #include "scheduler/core/handle/nodes/maintenance_handlers.h"
 #include "scheduler/core/handle/nodes/power_handlers.h"
 
@@ -76,7 +77,10 @@ void HaveJobsLeave(const ClusterState& state, const Node& node, Time now,
 }  // namespace
 
 Transition On(const ClusterState& state, const DrainNode& command, Time now,
-              const SchedulerConfig&) {
+              const SchedulerConfig& config) {
+  if (!command.link_to.empty()) {
+    return NarrowOrResume(state, command, now, config);
+  }
   const Node* node = state.FindNode(command.name);
   if (node == nullptr) {
     return Refused(absl::NotFoundError(

@@ -56,12 +56,12 @@ void AddPlaces(const ClusterState& state, const Plan& plan, Needs& needs) {
 }  // namespace
 
 void PowerWatch::Sort(const ClusterState& state, const SchedulerConfig& config, Time now) {
-  if (classes_ == config.power && next_node_ == state.next_node() &&
+  if (classes_ == config.power && next_node_ == state.node_table().next() &&
       node_count_ == state.nodes().size()) {
     return;
   }
   classes_ = config.power;
-  next_node_ = state.next_node();
+  next_node_ = state.node_table().next();
   node_count_ = state.nodes().size();
   const std::map<NodeId, Watched> before = std::exchange(nodes_, {});
   const PowerClasses index(classes_);

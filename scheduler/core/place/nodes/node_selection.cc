@@ -5,7 +5,7 @@
 
 #include "scheduler/base/status.h"
 #include "scheduler/core/place/nodes/feature_match.h"
-#include "scheduler/core/place/nodes/node_choice.h"
+#include "scheduler/core/place/nodes/narrow_choice.h"
 #include "scheduler/core/place/nodes/node_tree.h"
 #include "scheduler/core/place/nodes/task_capacity.h"
 #include "scheduler/core/place/placement.h"
@@ -41,7 +41,7 @@ std::uint32_t TogetherOn(const NodeSnapshot& node, const ResourceRequest& reques
 
 std::optional<Allocation> PlaceJob(const std::vector<NodeSnapshot>& nodes,
                                    const ResourceRequest& request, ClusterView view,
-                                   const Network* network) {
+                                   const Network* network, const std::vector<NarrowLink>& links) {
   const std::uint32_t limit = MostTasksOnNode(request);
   const bool in_groups = TasksTogether(request).front() > 1;
   std::vector<NodeSnapshot> emptied;
@@ -66,10 +66,10 @@ std::optional<Allocation> PlaceJob(const std::vector<NodeSnapshot>& nodes,
   }
   std::optional<NodeTree> tree;
   if (network != nullptr) {
-    tree.emplace(*network, nodes);
+    tree.emplace(*network, nodes, links);
   }
   const std::vector<NodeShare> shares =
-      ChooseNodes(std::move(candidates), request, tree.has_value() ? &*tree : nullptr);
+      ChooseBesideLinks(std::move(candidates), request, tree.has_value() ? &*tree : nullptr);
   if (shares.empty()) {
     return std::nullopt;
   }

@@ -11,6 +11,8 @@
 
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/machine/allocation.h"
+#include "scheduler/model/machine/narrow_link.h"
+#include "scheduler/model/machine/network.h"
 #include "scheduler/model/plan/snapshot.h"
 
 namespace muster::core {
@@ -23,9 +25,10 @@ enum class ClusterView : std::uint8_t {
 };
 
 // REQUIRES: `request` went through Normalise. Nothing when the job does not fit. `network`: null
-// when it is not known.
+// when it is not known; `links`: the narrow ones.
 std::optional<Allocation> PlaceJob(const std::vector<NodeSnapshot>& nodes,
                                    const ResourceRequest& request, ClusterView view,
-                                   const Network* network = nullptr);
+                                   const Network* network = nullptr,
+                                   const std::vector<NarrowLink>& links = {});
 
 }  // namespace muster::core

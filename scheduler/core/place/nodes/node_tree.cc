@@ -20,7 +20,8 @@ std::uint32_t NetworkNode::*LeafMember(const Network& network) {
 
 }  // namespace
 
-NodeTree::NodeTree(const Network& network, const std::vector<NodeSnapshot>& nodes) {
+NodeTree::NodeTree(const Network& network, const std::vector<NodeSnapshot>& nodes,
+                   const std::vector<NarrowLink>& links) {
   Add(kNowhere);
   std::vector<std::uint32_t> numbers;
   if (!network.switches.empty()) {
@@ -47,6 +48,37 @@ NodeTree::NodeTree(const Network& network, const std::vector<NodeSnapshot>& node
   levels_.resize(parents_.size(), 0);
   for (std::size_t i = parents_.size(); i-- > 1;) {
     levels_[parents_[i]] = std::max(levels_[parents_[i]], levels_[i] + 1);
+  }
+  if (!network.switches.empty()) {
+    AddLinks(network, numbers, links);
+  }
+}
+
+void NodeTree::AddLinks(const Network& network, const std::vector<std::uint32_t>& numbers,
+                        const std::vector<NarrowLink>& links) {
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> ends;  // sides, by switch
+  for (const NarrowLink& link : links) {
+    const std::uint32_t first = PositionOfSwitch(network, link.first);
+    const std::uint32_t second = PositionOfSwitch(network, link.second);
+    if (first == kNowhere || second == kNowhere || IsAtOrAbove(network, first, second) ||
+        IsAtOrAbove(network, second, first)) {
+      continue;
+    }
+    const auto side = static_cast<std::uint32_t>(2 * links_.size());
+    ends[numbers[first]].push_back(side);
+    ends[numbers[second]].push_back(side + 1);
+    links_.push_back(link);
+  }
+  if (links_.empty()) {
+    return;
+  }
+  sides_.resize(parents_.size());
+  for (std::uint32_t at = 1; at < parents_.size(); ++at) {  // parents stand before
+    sides_[at] = sides_[parents_[at]];
+    if (const auto own = ends.find(at); own != ends.end()) {
+      sides_[at].insert(sides_[at].end(), own->second.begin(), own->second.end());
+      std::sort(sides_[at].begin(), sides_[at].end());
+    }
   }
 }
 

@@ -124,8 +124,8 @@ void ClusterTimelines::Read(std::uint32_t node) {
 bool ClusterTimelines::MoveTo(const Snapshot& next) {
   const Snapshot& last = inventory_.snapshot();
   if (next.nodes.size() != timelines_.size() || next.now < last.now ||
-      next.network != last.network || next.by_user != last.by_user ||
-      changes_.mark() > kChangesKept) {
+      next.network != last.network || next.narrow_links != last.narrow_links ||
+      next.by_user != last.by_user || changes_.mark() > kChangesKept) {
     return false;
   }
   GiveBack();

@@ -8,7 +8,7 @@ namespace muster::core {
 
 NodeInventory::NodeInventory(const Snapshot& snapshot) : snapshot_(&snapshot) {
   if (snapshot.network != nullptr) {
-    tree_.emplace(*snapshot.network, snapshot.nodes);
+    tree_.emplace(*snapshot.network, snapshot.nodes, snapshot.narrow_links);
   }
   usable_.reserve(snapshot.nodes.size());
   class_of_.reserve(snapshot.nodes.size());

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "scheduler/core/place/nodes/feature_match.h"
-#include "scheduler/core/place/nodes/node_choice.h"
+#include "scheduler/core/place/nodes/narrow_choice.h"
 #include "scheduler/core/place/nodes/tree_choice.h"
 #include "scheduler/core/place/request.h"
 #include "scheduler/core/plan/availability/keepers.h"
@@ -137,7 +137,7 @@ std::optional<Opening> NodeQuery::FindNowAmong(const std::vector<NodeShare>& abl
 
 std::vector<NodeShare> NodeQuery::Choose(std::vector<CandidateNode> candidates) const {
   GiveTurns(nodes_.inventory(), need_.marks, candidates);
-  return ChooseNodes(std::move(candidates), *need_.request, nodes_.inventory().tree());
+  return ChooseBesideLinks(std::move(candidates), *need_.request, nodes_.inventory().tree());
 }
 
 std::vector<NodeShare> NodeQuery::SpreadAt(Time start) const {
@@ -240,7 +240,8 @@ bool NodeQuery::LieAsAsked(const std::vector<NodeShare>& shares) const {
   const ResourceRequest& request = *need_.request;
   const NodeTree* tree = nodes_.inventory().tree();
   const bool asks = request.switches > 0 || IsInSegments(request);
-  return !asks || tree == nullptr || muster::core::LieAsAsked(shares, request, *tree);
+  return tree == nullptr || ((!asks || muster::core::LieAsAsked(shares, request, *tree)) &&
+                             !SpannedLink(shares, *tree).has_value());
 }
 
 void NodeQuery::AppendTimes(std::vector<Time>& times) const {

@@ -82,7 +82,8 @@ class NodeQuery {
   [[nodiscard]] std::uint64_t RoomOnSwitches() const;
   // Whether these nodes take these tasks from then on for the job's whole time.
   [[nodiscard]] bool Fits(const Opening& opening) const;
-  // Whether the shares are on as few leaf switches as the job asks for, and in its segments.
+  // Whether the shares are on as few leaf switches as the job asks for, in its segments, and off
+  // narrow links.
   [[nodiscard]] bool LieAsAsked(const std::vector<NodeShare>& shares) const;
   // Appends the times at which something changes on the nodes that are open to the job.
   void AppendTimes(std::vector<Time>& times) const;

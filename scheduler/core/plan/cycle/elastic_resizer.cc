@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "scheduler/core/place/nodes/narrow_choice.h"
 #include "scheduler/core/place/request.h"
 #include "scheduler/core/state/tables/alternatives.h"
 
@@ -42,6 +43,15 @@ std::vector<bool> ElasticResizer::NodesOf(const RunningJob& job) const {
   return own;
 }
 
+std::vector<bool> ElasticResizer::BarredToGrow(const RunningJob& job) const {
+  std::vector<bool> barred = NodesOf(job);
+  const NodeTree* tree = cycle_.availability.inventory().tree();
+  for (const NodeId id : tree == nullptr ? std::vector<NodeId>() : job.nodes) {
+    MarkAcross(*PositionOf(cycle_.snapshot, id), *tree, barred);
+  }
+  return barred;
+}
+
 bool ElasticResizer::MayChange(const RunningJob& job) const {
   return job.spec->elastic && !job.ending && !job.component && IsRunning(job.state) &&
          !cycle_.preemption.GivesWay(job.id) && !cycle_.plan.Shrinks(job.id);
@@ -56,9 +66,9 @@ void ElasticResizer::KeepRoomToGrow() {
       continue;
     }
     cycle_.plan.Resize(*planned);
-    const std::vector<bool> own = NodesOf(job);
+    const std::vector<bool> barred = BarredToGrow(job);
     Need more = option->need;
-    more.barred = &own;
+    more.barred = &barred;
     const std::uint32_t count =
         cycle_.availability.CountNow(more, TasksOnEach(option->request),
                                      planned->nodes - static_cast<std::uint32_t>(job.nodes.size()));
@@ -66,7 +76,7 @@ void ElasticResizer::KeepRoomToGrow() {
       continue;
     }
     Need kept = cycle_.options.OnNodes(*option, count)->need;
-    kept.barred = &own;
+    kept.barred = &barred;
     if (const std::optional<Opening> opening = cycle_.availability.FindNow(kept)) {
       cycle_.availability.Take(kept, *opening);
     }
@@ -75,9 +85,9 @@ void ElasticResizer::KeepRoomToGrow() {
 
 std::uint32_t ElasticResizer::RoomToGrow(const RunningJob& job, const StartOption& option,
                                          std::uint32_t most) {
-  const std::vector<bool> own = NodesOf(job);
+  const std::vector<bool> barred = BarredToGrow(job);
   Need more = option.need;
-  more.barred = &own;
+  more.barred = &barred;
   const std::uint32_t count = cycle_.availability.CountNow(more, TasksOnEach(option.request), most);
   if (count == 0 || cycle_.snapshot.policy == nullptr) {
     return count;
@@ -85,7 +95,7 @@ std::uint32_t ElasticResizer::RoomToGrow(const RunningJob& job, const StartOptio
   // As another job of the same kind, which asks no less of the limits.
   const StartOption& sized = *cycle_.options.OnNodes(option, count);
   Need need = sized.need;
-  need.barred = &own;
+  need.barred = &barred;
   const std::optional<JobStarter::Found> found = starter_.FindPlace(job.id, need);
   WaitingJob as_waiting;
   as_waiting.id = job.id;

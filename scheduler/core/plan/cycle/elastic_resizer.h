@@ -49,6 +49,8 @@ class ElasticResizer {
   const StartOption* OptionOf(const RunningJob& job);
   // By position: the nodes on which it runs.
   [[nodiscard]] std::vector<bool> NodesOf(const RunningJob& job) const;
+  // The same, and the nodes across a narrow link from one of these.
+  [[nodiscard]] std::vector<bool> BarredToGrow(const RunningJob& job) const;
   // Whether the job may change its size, and nothing in the plan is against it.
   [[nodiscard]] bool MayChange(const RunningJob& job) const;
   // Whether the elastic job, by position, is to shrink for the option, which otherwise starts at

@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/text/size_text.h"
 #include "scheduler/core/place/nodes/feature_match.h"
+#include "scheduler/core/place/nodes/narrow_choice.h"
 #include "scheduler/core/place/nodes/node_choice.h"
 #include "scheduler/core/place/nodes/task_capacity.h"
 #include "scheduler/core/place/request.h"
@@ -75,10 +76,11 @@ struct Look {
   std::optional<ShortageKind> users = std::nullopt;
 };
 
-// The looks, and the switches above them where the job is to lie in segments.
+// The looks, and the switches above them where it matters how the job lies.
 struct Looks {
   std::vector<Look> all;
   const NodeTree* tree = nullptr;
+  const NodeTree* links = nullptr;  // the same with narrow links, where the job may span nodes
 };
 
 std::uint32_t RoomOn(const Look& look, const ResourceRequest& request, std::uint32_t limit) {
@@ -92,9 +94,10 @@ std::string KindText(const GpuRequest& kind) {
   return kind.memory.zero() ? "" : BytesText(kind.memory.value(), SizeRounding::kDown);
 }
 
-// True when the looks that `usable` chooses hold the whole job, `room_of` each of them.
+// The nodes of the looks that `usable` chooses, and what room `room_of` finds on each.
 template <class Usable, class RoomOf>
-bool Holds(const Looks& looks, const ResourceRequest& request, Usable usable, RoomOf room_of) {
+std::vector<CandidateNode> CandidatesOf(const Looks& looks, const ResourceRequest& request,
+                                        Usable usable, RoomOf room_of) {
   std::vector<CandidateNode> candidates;
   for (const Look& look : looks.all) {
     const std::uint32_t room = usable(look) && NodeMay(*look.node, request) ? room_of(look) : 0;
@@ -103,22 +106,56 @@ bool Holds(const Looks& looks, const ResourceRequest& request, Usable usable, Ro
           CandidateNode{look.node, look.position, room, look.free.cores, look.node->weight});
     }
   }
-  return !ChooseNodes(std::move(candidates), request, looks.tree).empty();
+  return candidates;
 }
+
+// True when these looks hold the whole job, whatever links are narrow.
+template <class Usable, class RoomOf>
+bool Holds(const Looks& looks, const ResourceRequest& request, Usable usable, RoomOf room_of) {
+  return !ChooseNodes(CandidatesOf(looks, request, usable, room_of), request, looks.tree).empty();
+}
+
+// The narrow link without which these looks would hold the whole job; nothing where they do so
+// beside it, or not at all.
+template <class Usable, class RoomOf>
+std::optional<NarrowLink> LinkToBlame(const Looks& looks, const ResourceRequest& request,
+                                      Usable usable, RoomOf room_of) {
+  if (looks.links == nullptr) {
+    return std::nullopt;
+  }
+  const std::vector<CandidateNode> candidates = CandidatesOf(looks, request, usable, room_of);
+  const std::vector<NodeShare> anyhow = ChooseNodes(candidates, request, looks.links);
+  const std::optional<std::size_t> link = SpannedLink(anyhow, *looks.links);
+  return link.has_value() && ChooseBesideLinks(candidates, request, looks.links).empty()
+             ? std::optional(looks.links->links()[*link])
+             : std::nullopt;
+}
+
+// What room a look has with nothing taken of it.
+class EmptyRoom {
+ public:
+  explicit EmptyRoom(const ResourceRequest& request)
+      : request_(request), limit_(MostTasksOnNode(request)) {}
+
+  std::uint32_t operator()(const Look& look) {
+    const auto [found, is_new] = known_.emplace(look.capacity, 0);
+    if (is_new) {
+      found->second =
+          RoomFor(look.capacity->all, *look.capacity, ScaleOf(*look.capacity, request_), limit_);
+    }
+    return found->second;
+  }
+
+ private:
+  const ResourceRequest& request_;
+  const std::uint32_t limit_;
+  std::map<const NodeCapacity*, std::uint32_t> known_;
+};
 
 // True when the looks that `usable` chooses hold the whole job with nothing taken of them.
 template <class Usable>
 bool FitsEmpty(const Looks& looks, const ResourceRequest& request, Usable usable) {
-  const std::uint32_t limit = MostTasksOnNode(request);
-  std::map<const NodeCapacity*, std::uint32_t> known;
-  return Holds(looks, request, usable, [&](const Look& look) {
-    const auto [found, is_new] = known.emplace(look.capacity, 0);
-    if (is_new) {
-      found->second =
-          RoomFor(look.capacity->all, *look.capacity, ScaleOf(*look.capacity, request), limit);
-    }
-    return found->second;
-  });
+  return Holds(looks, request, usable, EmptyRoom(request));
 }
 
 // Others leave GPUs again: what the nodes could hold is asked with all of them.
@@ -272,11 +309,25 @@ void CountSegments(const std::vector<const Look*>& able, const NodeTree& tree,
   }
 }
 
+Shortage Blamed(const NarrowLink& link) {
+  return Shortage{ShortageKind::kNarrowLink, 0, 0, 0, NamesOf(link)};
+}
+
+// It fits on the nodes that are up, but not beside the link.
+Reason Narrow(const NarrowLink& link, Reason reason) {
+  reason.kind = ReasonKind::kReqNodeNotAvail;
+  reason.shortages = {Blamed(link)};
+  return reason;
+}
+
 Reason WhyNot(Looks looks, const ResourceRequest& request, Time now) {
   Reason reason;
   reason.nodes = static_cast<std::uint32_t>(looks.all.size());
   const ResourceRequest anyhow = AsIfUnoccupied(request);
   const bool ever = FitsEmpty(looks, anyhow, [](const Look&) { return true; });
+  if (const auto link = LinkToBlame(looks, anyhow, IsUp, EmptyRoom(anyhow))) {
+    return Narrow(*link, reason);
+  }
   if (looks.all.empty() || (ever && !FitsEmpty(looks, anyhow, IsUp))) {
     reason.kind = ReasonKind::kReqNodeNotAvail;
   } else if (!ever) {
@@ -311,7 +362,12 @@ Reason WhyNot(Looks looks, const ResourceRequest& request, Time now) {
   if (named.empty() && looks.tree != nullptr) {
     CountSegments(able_looks, *looks.tree, request, reason);
   }
-  if (named.empty() && reason.shortages.size() == before) {
+  const std::optional<NarrowLink> link = LinkToBlame(
+      looks, request, [](const Look& look) { return IsUp(look) && look.reserved == nullptr; },
+      [&](const Look& look) { return RoomOn(look, request, limit); });
+  if (link.has_value()) {
+    reason.shortages.push_back(Blamed(*link));
+  } else if (named.empty() && reason.shortages.size() == before) {
     CountTogether(std::move(room), looks.all.empty(), request, reason);
   }
   std::move(named.begin(), named.end(), std::back_inserter(reason.shortages));
@@ -360,7 +416,10 @@ std::optional<ShortageKind> KeptBy(const NodeUsers& users, const Need& need) {
 Reason WhyNotNow(const std::vector<NodeSnapshot>& nodes, const Availability& availability,
                  const Need& need, Time now) {
   Looks looks;
-  looks.tree = IsInSegments(*need.request) ? availability.inventory().tree() : nullptr;
+  const NodeTree* tree = availability.inventory().tree();
+  looks.tree = IsInSegments(*need.request) ? tree : nullptr;
+  looks.links =
+      tree != nullptr && !tree->links().empty() && MaySpanNodes(*need.request) ? tree : nullptr;
   looks.all.reserve(nodes.size());
   for (std::uint32_t node = 0; node < nodes.size(); ++node) {
     if (need.inside != nullptr && !(*need.inside)[node]) {

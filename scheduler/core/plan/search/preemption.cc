@@ -6,6 +6,7 @@
 
 #include "absl/numeric/int128.h"
 #include "scheduler/core/place/nodes/feature_match.h"
+#include "scheduler/core/place/nodes/narrow_choice.h"
 #include "scheduler/core/place/placement.h"
 #include "scheduler/core/place/rank_layout.h"
 #include "scheduler/core/state/tables/node_use.h"
@@ -217,13 +218,35 @@ std::optional<std::uint32_t> Preemption::CheapestOf(const std::vector<Offer>& of
 std::optional<Eviction> Preemption::Gather(const StartOption& option,
                                            const std::vector<bool>& candidates,
                                            std::uint32_t nodes) const {
+  const NodeTree* tree = availability_.inventory().tree();
+  std::vector<bool> off(snapshot_.nodes.size(), false);
+  if (std::optional<Eviction> eviction = GatherOff(off, option, candidates, nodes)) {
+    return eviction;
+  }
+  // Perhaps the cheapest nodes are on the smaller side of a narrow link.
+  const std::size_t sides = tree == nullptr || nodes == 1 ? 0 : 2 * tree->links().size();
+  for (std::uint32_t side = 0; side < sides; ++side) {
+    off.assign(off.size(), false);
+    MarkSide(side, *tree, off);
+    if (std::optional<Eviction> eviction = GatherOff(off, option, candidates, nodes)) {
+      return eviction;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Eviction> Preemption::GatherOff(std::vector<bool> off, const StartOption& option,
+                                              const std::vector<bool>& candidates,
+                                              std::uint32_t nodes) const {
+  const NodeTree* tree = availability_.inventory().tree();
   const std::uint32_t tasks = option.request.tasks;
   const std::uint32_t share = (tasks + nodes - 1) / nodes;
   Eviction eviction;
   eviction.opening.start = snapshot_.now;
   std::vector<Offer> offers;
   for (std::uint32_t node = 0; node < snapshot_.nodes.size(); ++node) {
-    offers.push_back(OfferOf(node, option, share, candidates, eviction.victims));
+    offers.push_back(off[node] ? Offer()
+                               : OfferOf(node, option, share, candidates, eviction.victims));
   }
   std::uint32_t left = tasks;
   for (std::uint32_t i = 0; i < nodes; ++i) {
@@ -236,6 +259,14 @@ std::optional<Eviction> Preemption::Gather(const StartOption& option,
     left -= some;
     const std::vector<std::size_t> victims = std::exchange(offers[*best], Offer()).victims;
     eviction.victims.insert(victims.begin(), victims.end());
+    if (tree != nullptr) {
+      MarkAcross(*best, *tree, off);
+    }
+    for (std::uint32_t node = 0; node < off.size(); ++node) {
+      if (off[node]) {
+        offers[node] = Offer();
+      }
+    }
     // Their other nodes cost less now.
     for (const std::size_t victim : victims) {
       for (const NodeId id : snapshot_.running[victim].nodes) {

@@ -87,6 +87,10 @@ class Preemption {
   [[nodiscard]] std::optional<Eviction> Gather(const StartOption& option,
                                                const std::vector<bool>& candidates,
                                                std::uint32_t nodes) const;
+  // The same without the nodes that are `off`, and off narrow links.
+  [[nodiscard]] std::optional<Eviction> GatherOff(std::vector<bool> off, const StartOption& option,
+                                                  const std::vector<bool>& candidates,
+                                                  std::uint32_t nodes) const;
   void DropUnneeded(const Need& need, Eviction& eviction) const;
   [[nodiscard]] bool Place(const Need& need, Eviction& eviction) const;
 

@@ -92,4 +92,12 @@ void ApplyTo(StateParts& state, const GpusOccupied& event) {
   state.nodes.Must(event.node).gpu_occupants = event.occupants;
 }
 
+void ApplyTo(StateParts& state, const LinkNarrowed& event) {
+  if (event.narrow) {
+    state.narrow_links.Put(event.link);
+  } else {
+    state.narrow_links.Erase(event.link);
+  }
+}
+
 }  // namespace muster::core

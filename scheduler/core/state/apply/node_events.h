@@ -1,7 +1,7 @@
 #pragma once
 
 // What events do to nodes and to what holds for all jobs: agents that come and go, drains,
-// quarantine, health checks, policy, alerts, a new epoch of the controller.
+// quarantine, health checks, policy, alerts, narrow links, a new epoch of the controller.
 //
 // Thread promise: writes the parts that it is given. REQUIRES of each: the event came from a
 // handler on this very state. Invariants: those of state/invariants hold after each.
@@ -26,5 +26,6 @@ void ApplyTo(StateParts& state, const HalfLifeSet& event);
 void ApplyTo(StateParts& state, const AlertBegan& event);
 void ApplyTo(StateParts& state, const AlertEnded& event);
 void ApplyTo(StateParts& state, const GpusOccupied& event);
+void ApplyTo(StateParts& state, const LinkNarrowed& event);
 
 }  // namespace muster::core

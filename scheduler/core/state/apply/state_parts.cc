@@ -72,6 +72,7 @@ StateParts::StateParts(StateImage image) : epoch(image.epoch), next_job(image.ne
   health.Load(std::move(image.health), image.tallies);
   power.Load(image.power);
   alerts.Load(std::move(image.alerts));
+  narrow_links.Load(image.narrow_links);
   for (TokenOwner& owner : image.tokens) {
     tokens.Remember(std::move(owner));
   }

@@ -9,6 +9,7 @@
 #include "scheduler/core/power/power_table.h"
 #include "scheduler/core/state/apply/alert_table.h"
 #include "scheduler/core/state/apply/job_index.h"
+#include "scheduler/core/state/apply/narrow_link_table.h"
 #include "scheduler/core/state/apply/node_table.h"
 #include "scheduler/core/state/apply/request_tokens.h"
 #include "scheduler/core/state/tables/dependency.h"
@@ -54,6 +55,7 @@ struct StateParts {
   HealthTable health;
   PowerTable power;
   AlertTable alerts;
+  NarrowLinkTable narrow_links;
   RequestTokens tokens;
 };
 

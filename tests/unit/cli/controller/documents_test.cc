@@ -125,8 +125,9 @@ TEST(Documents, TheEffectiveTimeIsToldOfAJobThatEndedAndHeldSomething) {
 TEST(Documents, AnEmptyListIsStillADocument) {
   EXPECT_EQ(Json::parse(JobsDocument({})), Json({{"jobs", Json::array()}}));
   EXPECT_EQ(Json::parse(DetailsDocument({})), Json({{"jobs", Json::array()}}));
-  EXPECT_EQ(Json::parse(NodesDocument({}, true)),
-            Json({{"nodes", Json::array()}, {"largest", Json::array()}}));
+  EXPECT_EQ(Json::parse(NodesDocument({}, true)), Json({{"nodes", Json::array()},
+                                                        {"largest", Json::array()},
+                                                        {"narrow_links", Json::array()}}));
 }
 
 TEST(Documents, AJobInFullIsTheJobWithMoreKeys) {

@@ -94,6 +94,33 @@ TEST_F(LinkVerdictTest, OneEndOfALinkIsNarrowThatOfMoreOfThem) {
                   Pair("n6", "its link to n5 is slow: 30 % of the bandwidth of its class")));
 }
 
+TEST_F(LinkVerdictTest, APairOfSwitchesIsNarrowWithTheWorstOfItsLinks) {
+  Slow([](const MeasuredLink& link) { return link.a / 4 != link.b / 4; }, 1);
+  EXPECT_THAT(NarrowSwitches(nodes_, Judged()), IsEmpty());
+  for (int i = 0; i < 4; ++i) {
+    nodes_.push_back({"n" + std::to_string(nodes_.size() + 1), {"spine", "leaf3"}});
+  }
+  links_.clear();
+  for (const LinkRound& round : LinkRounds(nodes_.size(), 100)) {
+    for (const auto& [a, b] : round) {
+      const bool slow = a / 4 == 0 && b / 4 == 2;
+      const double worst = a == 1 && b == 8 ? 1e9 : 2e9;
+      links_.push_back(
+          {.a = a, .b = b, .bandwidth = slow ? worst : 10e9, .latency = 4e-6, .failure = ""});
+    }
+  }
+  const LinkReport report = Judged();
+  const std::vector<SwitchPair> pairs = NarrowSwitches(nodes_, report);
+  ASSERT_EQ(pairs.size(), 1U);
+  EXPECT_EQ(pairs[0].first, "leaf1");
+  EXPECT_EQ(pairs[0].second, "leaf3");
+  EXPECT_EQ(pairs[0].reason, "links between them are slow: 10 % of the bandwidth of its class");
+  EXPECT_THAT(NarrowNodes(nodes_, report), IsEmpty());
+  EXPECT_TRUE(LiesBetween(nodes_[0], nodes_[9], "leaf1", "leaf3"));
+  EXPECT_TRUE(LiesBetween(nodes_[9], nodes_[0], "leaf1", "leaf3"));
+  EXPECT_FALSE(LiesBetween(nodes_[0], nodes_[5], "leaf1", "leaf3"));
+}
+
 TEST_F(LinkVerdictTest, ANodeThatExplainsItsLinksIsNarrowAlone) {
   Slow([](const MeasuredLink& link) { return link.a == 2 || link.b == 2; }, 0.5);
   const LinkReport report = Judged();

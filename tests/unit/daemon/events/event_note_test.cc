@@ -99,6 +99,17 @@ TEST(EventNoteTest, AnAlertOfAJobIsItsUsersAndOneOfANodeEverybodys) {
   EXPECT_THAT(of_node.json, HasSubstr(R"("subject":"node/n1")"));
 }
 
+TEST(EventNoteTest, ANarrowLinkSaysBetweenWhatAndWhoSaidSo) {
+  const NarrowLink link{"leaf1", "leaf2", "one of two cables", "ada", Time(Duration(1000))};
+  const CloudEvent narrowed =
+      MakeCloudEvent(*NoteOf(LinkNarrowed{link, true, Time(Duration(1000))}), "here");
+  EXPECT_THAT(narrowed.json, HasSubstr(R"("type":"muster.link.narrowed")"));
+  EXPECT_THAT(narrowed.json, HasSubstr(R"("switches":"leaf1,leaf2")"));
+  EXPECT_THAT(narrowed.json, HasSubstr(R"("by":"ada")"));
+  const EventNote resumed = *NoteOf(LinkNarrowed{link, false, Time(Duration(2000))});
+  EXPECT_EQ(std::string(resumed.type), "muster.link.resumed");
+}
+
 TEST(EventNoteTest, GpusThatOthersUseAreCountedAndOneUserIsNamed) {
   const GpuOccupant alice{1, 4711, "alice", "python", Bytes()};
   const CloudEvent used = MakeCloudEvent(

@@ -80,6 +80,17 @@ TEST_F(HealthRowsTest, AnAlertIsReadBackWhileItLasts) {
   EXPECT_THAT(store_->Load().value().alerts, ::testing::ElementsAre(idle));
 }
 
+TEST_F(HealthRowsTest, ANarrowLinkIsReadBackUntilItIsResumed) {
+  const NarrowLink one{"leaf1", "leaf2", "cable", "ada", At(5)};
+  const NarrowLink other{"leaf1", "leaf3", "port", "bob", At(6)};
+  Commit(make_.Of({LinkNarrowed{other, true, At(6)}, LinkNarrowed{one, true, At(7)}}));
+  Open();
+  EXPECT_THAT(store_->Load().value().narrow_links, ::testing::ElementsAre(one, other));
+  Commit(make_.Of({LinkNarrowed{other, false, At(8)}}));
+  Open();
+  EXPECT_THAT(store_->Load().value().narrow_links, ::testing::ElementsAre(one));
+}
+
 TEST_F(HealthRowsTest, ChecksAreToldNewestFirstAndTheOldestGo) {
   for (std::uint64_t number = 1; number <= kHealthKept + 3; ++number) {
     Commit(make_.Of({HealthChecked{NodeId(1), RecordOf(number), At(1)},

@@ -363,8 +363,9 @@ TEST_F(JournalArchiveTest, ASubmissionGoesWithAJobOfItsOwnHoweverManyItHas) {
 // Who adds a table decides here whether a state has rows of it: then CopyState copies them.
 TEST_F(JournalArchiveTest, EveryTableIsPartOfABeginningOrKnownNotToBe) {
   const std::set<std::string> of_the_state = {
-      "journal", "submissions", "jobs",        "history",       "attempts",   "steps", "nodes",
-      "meta",    "policy",      "node_health", "node_failures", "node_power", "alerts"};
+      "journal",       "submissions", "jobs",   "history",     "attempts",
+      "steps",         "nodes",       "meta",   "policy",      "node_health",
+      "node_failures", "node_power",  "alerts", "narrow_links"};
   const std::set<std::string> of_entries = {"settings", "passes"};
   const std::set<std::string> beside = {"programs", "health", "tunings", "job_notes", "loaded"};
   std::size_t known = 0;

@@ -56,7 +56,7 @@ TEST_F(MigrationsTest, ANewerDatabaseIsRefused) {
   const absl::Status status = Migrate(*database_);
   EXPECT_TRUE(absl::IsFailedPrecondition(status));
   EXPECT_THAT(std::string(status.message()),
-              HasSubstr("written by a newer Muster (schema 99, this program knows 18)"));
+              HasSubstr("written by a newer Muster (schema 99, this program knows 19)"));
 }
 
 TEST_F(MigrationsTest, AnotherProgramsDatabaseIsRefused) {

@@ -499,6 +499,7 @@ void History::FindForeign(SimAgent& agent) {
 void History::Turn() {
   now_ += std::chrono::seconds(Number(0, 5));
   SettleSomeAlerts();
+  NarrowSomeLink();
   SimAgent& agent = AnyAgent();
   if (!config_.power.empty() && Chance(6)) {
     SwitchSomeNodes();
@@ -575,6 +576,7 @@ void History::Settle() {
     Take(DrainNode{agent.registration.name, false, ""});
     Take(TakeGpuOccupants{agent.id, {}});
   }
+  ResumeLinks();
   LiftPolicy();
   for (const JobId job : WaitingIds(state_)) {
     Take(HoldJob{job, std::nullopt, false, User{0, 0, "root"}});

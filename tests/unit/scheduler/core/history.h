@@ -124,6 +124,8 @@ class History {
   void FindForeign(SimAgent& agent);
   void SwitchSomeNodes();
   void SettleSomeAlerts();
+  void NarrowSomeLink();
+  void ResumeLinks();
   std::uint32_t turns_ = 0;
   void Restart();
   void SettleOnce();

@@ -24,7 +24,7 @@ void History::Register(SimAgent& agent) {
   const Node* before = state_.FindNode(registration.name);
   const bool refused =
       before != nullptr && before->connected && before->instance != registration.instance;
-  agent.id = before != nullptr ? before->id : state_.next_node();
+  agent.id = before != nullptr ? before->id : state_.node_table().next();
   const muster::core::Transition transition = Take(RegisterAgent{registration});
   if (transition.status.ok() == refused) {
     Fail(absl::StrCat("registration: ", transition.status.ToString()));
@@ -104,6 +104,28 @@ void History::SettleSomeAlerts() {
     }
   }
   Take(found);
+}
+
+// Now and then a link between two switches is narrow, or is so no more. Nothing is drawn for it.
+void History::NarrowSomeLink() {
+  constexpr std::uint32_t kEvery = 17;
+  if (config_.network == nullptr || turns_ % kEvery != 0) {
+    return;
+  }
+  const std::vector<NetworkSwitch>& switches = config_.network->switches;
+  const std::uint32_t turn = turns_ / kEvery;
+  DrainNode command{switches[turn % switches.size()].name, turn % 3 != 0, "half its cables"};
+  command.link_to = switches[turn / 2 % switches.size()].name;
+  Take(command);
+}
+
+void History::ResumeLinks() {
+  const std::vector<NarrowLink> links = state_.narrow_links().all();
+  for (const NarrowLink& link : links) {
+    DrainNode command{link.first, /*drained=*/false, ""};
+    command.link_to = link.second;
+    Take(command);
+  }
 }
 
 }  // namespace muster::core::testing

@@ -14,7 +14,7 @@ StateImage History::Image(bool apart) const {
   image.version = state_.version();
   image.epoch = state_.epoch();
   image.next_job = state_.next_job();
-  image.next_node = state_.next_node();
+  image.next_node = state_.node_table().next();
   for (const auto& [id, node] : state_.nodes()) {
     image.nodes.push_back(node);
     image.nodes.back().taken = NodeUse();
@@ -43,6 +43,7 @@ StateImage History::Image(bool apart) const {
   for (const auto& [name, alert] : state_.alerts().all()) {
     image.alerts.push_back(alert);
   }
+  image.narrow_links = state_.narrow_links().all();
   for (const auto& [id, tally] : state_.health().tallies()) {
     image.tallies.push_back(tally);
   }

@@ -63,6 +63,12 @@ class Playing {
     record.limit = std::chrono::seconds(seconds);
   }
 
+  // The nodes are below these switches from now on, some joined by narrow links.
+  void Join(std::shared_ptr<const Network> network, std::vector<NarrowLink> links) {
+    snapshot_.network = std::move(network);
+    snapshot_.narrow_links = std::move(links);
+  }
+
   // The components of a heterogeneous job, with ids in a row.
   void SubmitTogether(const std::vector<ResourceRequest>& requests, std::int64_t seconds) {
     const JobId leader(records_.size() + 1);
@@ -155,6 +161,7 @@ class Playing {
   [[nodiscard]] const Plan& plan() const { return plan_; }
   [[nodiscard]] Record& Of(std::uint64_t job) { return records_[JobId(job)]; }
   [[nodiscard]] const std::map<JobId, Record>& records() const { return records_; }
+  [[nodiscard]] const Snapshot& snapshot() const { return snapshot_; }
   [[nodiscard]] bool Idle() const { return snapshot_.waiting.empty(); }
 
  private:

@@ -66,6 +66,9 @@ class Twice {
     if (Chance(4)) {
       world_.Take(DrainNode{AnyNode(), Chance(50), "maintenance"});
     }
+    if (world_.config.network != nullptr && Chance(8)) {
+      NarrowSomeLink();
+    }
     if (Chance(2)) {
       AddNode(absl::StrCat("x", world_.events.size()), true);
     }
@@ -98,6 +101,14 @@ class Twice {
     names_.push_back(name);
   }
   std::string AnyNode() { return names_[Number(0, static_cast<std::uint32_t>(names_.size()) - 1)]; }
+
+  void NarrowSomeLink() {
+    const std::vector<NetworkSwitch>& switches = world_.config.network->switches;
+    const auto last = static_cast<std::uint32_t>(switches.size()) - 1;
+    DrainNode command{switches[Number(1, last)].name, Chance(60), "half its cables"};
+    command.link_to = switches[Number(1, last)].name;
+    world_.Take(command);
+  }
 
   JobSpec AnySpec() {
     ResourceRequest request;

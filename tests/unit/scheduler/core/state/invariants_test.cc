@@ -29,7 +29,7 @@ StateImage Sound() {
   image.version = world.state.version();
   image.epoch = world.state.epoch();
   image.next_job = world.state.next_job();
-  image.next_node = world.state.next_node();
+  image.next_node = world.state.node_table().next();
   for (const auto& [id, job] : world.state.jobs()) {
     image.jobs.push_back(job);
   }

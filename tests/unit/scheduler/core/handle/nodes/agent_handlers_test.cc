@@ -348,7 +348,7 @@ TEST(Registration, AMachineThatCameBackSmallerKeepsItsJobsAcrossARestart) {
   one.world.Take(RegisterAgent{Back({Known(one.job, "0-3")}, {.cores = 2, .gpus = 1})});
   StateImage image;
   image.next_job = one.world.state.next_job();
-  image.next_node = one.world.state.next_node();
+  image.next_node = one.world.state.node_table().next();
   image.nodes.push_back(*one.world.state.FindNode(one.node));
   image.jobs.push_back(*one.world.state.FindJob(one.job));
   const ClusterState again(std::move(image));

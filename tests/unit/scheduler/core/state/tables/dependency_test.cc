@@ -255,7 +255,7 @@ TEST_F(DependencyTest, ARestartFindsTheSameAnswers) {
   image.version = world.state.version();
   image.epoch = world.state.epoch();
   image.next_job = world.state.next_job();
-  image.next_node = world.state.next_node();
+  image.next_node = world.state.node_table().next();
   for (const auto& [id, known] : world.state.nodes()) {
     image.nodes.push_back(known);
   }
