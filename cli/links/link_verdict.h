@@ -22,10 +22,10 @@ struct LinkNode {
 struct MeasuredLink {
   std::size_t a = 0;  // positions of its nodes
   std::size_t b = 0;
-  double bandwidth = 0;  // bytes a second
-  double latency = 0;    // seconds
-  std::string failure;   // why it was not measured; empty: it was
-  bool lacking = false;  // for what is needed for it is not there
+  double bandwidth = 0;      // bytes a second
+  double latency = 0;        // seconds
+  std::string failure = {};  // why it was not measured; empty: it was
+  bool lacking = false;      // for what is needed for it is not there
 };
 
 struct LinkClass {

@@ -49,8 +49,10 @@ TEST(LinkRun, TheLinksOfARoundAreThoseThatAreWanted) {
 }
 
 TEST(LinkRun, AKernelThatIsNotThereIsNamed) {
-  Invocation invocation;
-  invocation.environment = Environment({"MUSTER_KERNELS=/nowhere"});
+  const Environment environment({"MUSTER_KERNELS=/nowhere"});
+  const std::vector<Verb> none;
+  const Invocation invocation{
+      .environment = environment, .verbs = none, .values = {}, .arguments = {}};
   EXPECT_THAT(std::string(LinkRun::Make(invocation, "nccl").status().message()),
               HasSubstr("/nowhere/nccl: not there"));
 }
