@@ -8,6 +8,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "agent/node/process_table.h"
 #include "agent/node/process_usage.h"
 #include "scheduler/runtime/cgroup/cgroup_tree.h"
 
@@ -56,6 +57,8 @@ void RaiseStorage(const Usage& used, Usage& sum) {
   sum.read_bytes = std::max(sum.read_bytes, used.read_bytes);
   sum.written_bytes = std::max(sum.written_bytes, used.written_bytes);
   sum.io_blocked = std::max(sum.io_blocked, used.io_blocked);
+  sum.called_bytes = std::max(sum.called_bytes, used.called_bytes);
+  sum.major_faults = std::max(sum.major_faults, used.major_faults);
 }
 
 void Raise(const Usage& used, Usage& sum) {
@@ -96,7 +99,7 @@ std::vector<std::string> UsageSampler::Sample(const Running& running, SteadyTime
   const std::vector<Change> changes = Changes(now, lost);
   gpu_jobs_.Write(running);
   Meet(running, now);
-  TakeProcesses(running);
+  TakeProcesses(running, now);
   ShareCpuEnergy();
   for (auto& [key, sum] : sums_) {
     const NodeAllocation* const part = running.at(key).part;
@@ -263,7 +266,7 @@ void UsageSampler::AddCounters(const topology::GpuCounters& counters, double mil
   }
 }
 
-void UsageSampler::TakeProcesses(const Running& running) {
+void UsageSampler::TakeProcesses(const Running& running, SteadyTime now) {
   std::map<AttemptKey, Usage> groups;
   std::set<AttemptKey> ungrouped;
   std::set<pid_t> trees;
@@ -274,7 +277,9 @@ void UsageSampler::TakeProcesses(const Running& running) {
     trees.insert(attempt.supervisor);
   }
   trees.erase(0);
-  const std::map<pid_t, Usage> below = UsageBelow(trees, sources_.proc);
+  const ProcessTable table = trees.empty() ? ProcessTable() : ReadProcessTable(sources_.proc);
+  const std::map<pid_t, Usage> below = UsageBelow(trees, table, sources_.proc);
+  AddNetwork(running, ProcessesBelow(trees, table), now);
   for (auto& [key, sum] : sums_) {
     const RunningAttempt& attempt = running.at(key);
     Raise(groups[key], sum.usage);
@@ -291,6 +296,30 @@ void UsageSampler::TakeProcesses(const Running& running) {
     }
     const Duration cpu = CpuTime(sum.usage);
     sum.cpu_more = cpu - std::exchange(sum.cpu, cpu);
+  }
+}
+
+void UsageSampler::AddNetwork(const Running& running, const ProcessTrees& trees, SteadyTime now) {
+  std::set<pid_t> resumed;
+  for (const auto& [key, sum] : sums_) {
+    if (sum.fresh && sum.usage.net_sent.has_value()) {
+      resumed.insert(running.at(key).supervisor);
+    }
+  }
+  const std::map<pid_t, NetworkUse> uses = network_.Look(trees, resumed, now);
+  for (auto& [key, sum] : sums_) {
+    const auto use = uses.find(running.at(key).supervisor);
+    if (use == uses.end()) {
+      continue;
+    }
+    AddTo(sum.usage.net_sent, use->second.sent);
+    AddTo(sum.usage.net_received, use->second.received);
+    if (use->second.resent.has_value()) {
+      AddTo(sum.usage.net_resent, *use->second.resent);
+    }
+    if (use->second.blocked.has_value()) {
+      AddTo(sum.usage.net_blocked, *use->second.blocked);
+    }
   }
 }
 
