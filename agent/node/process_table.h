@@ -24,6 +24,7 @@ namespace muster::agent {
 // Fields of /proc/PID/stat counted from the state, which is field 3 of proc(5).
 enum ProcStatField : std::size_t {
   kParent = 1,
+  kChildrenMinorFaults = 8,  // of those that it waited for
   kMajorFaults = 9,
   kChildrenMajorFaults = 10,
   kUserTime = 11,

@@ -55,8 +55,8 @@ class StorageSums {
  public:
   explicit StorageSums(const std::string& proc) : proc_(proc) {}
 
-  void Add(pid_t root, pid_t pid, Usage& sum) {
-    const Storage storage = ReadStorage(absl::StrCat(proc_, "/", pid, "/io"));
+  Storage Add(pid_t root, pid_t pid, Usage& sum) {
+    Storage storage = ReadStorage(absl::StrCat(proc_, "/", pid, "/io"));
     if (storage.refused) {
       refused_.insert(root);
     }
@@ -65,6 +65,7 @@ class StorageSums {
       sum.written_bytes = sum.written_bytes.value_or(Bytes()) + *storage.written;
       sum.called_bytes = sum.called_bytes.value_or(Bytes()) + storage.called.value_or(Bytes());
     }
+    return storage;
   }
 
   // A sum that lacks what we may not see would pass for the whole.
@@ -93,7 +94,7 @@ void AddFaults(std::int64_t faults, Usage& sum) {
 }  // namespace
 
 std::map<pid_t, Usage> UsageBelow(const std::set<pid_t>& roots, const ProcessTable& table,
-                                  const std::string& proc) {
+                                  const std::string& proc, TreesIo* io) {
   std::map<pid_t, Usage> sums;
   const bool delays = CountsDelays(proc);
   StorageSums storage(proc);
@@ -108,7 +109,10 @@ std::map<pid_t, Usage> UsageBelow(const std::set<pid_t>& roots, const ProcessTab
       sum.group_memory += resident;
       AddFaults(stat[kMajorFaults] + stat[kChildrenMajorFaults], sum);
       sum.peak_memory = std::max(sum.peak_memory, resident);
-      storage.Add(root, pid, sum);
+      const Storage own = storage.Add(root, pid, sum);
+      if (io != nullptr && own.read.has_value() && own.written.has_value()) {
+        (*io)[root].push_back({pid, stat[kChildrenMinorFaults], *own.read, *own.written});
+      }
       if (delays) {
         sum.io_blocked = std::max(sum.io_blocked, std::optional(FromTicks(stat[kBlockedTime])));
       }

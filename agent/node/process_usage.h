@@ -13,6 +13,7 @@
 #include <set>
 #include <string>
 
+#include "agent/node/files/file_system_meter.h"
 #include "agent/node/process_table.h"
 #include "scheduler/model/job/exit_status.h"
 
@@ -25,9 +26,10 @@ namespace muster::agent {
 // nothing where the kernel does not count, or hides a process's from us. As io_blocked the longest
 // wait of any first thread: nothing where the kernel counts no delays
 // (/proc/sys/kernel/task_delayacct, off unless asked for since Linux 5.14). What was read by calls
-// is that of the root, too: of a supervisor, the output that passes through it.
+// is that of the root, too: of a supervisor, the output that passes through it. `io`, if given,
+// gets what each process below a root read and wrote.
 std::map<pid_t, Usage> UsageBelow(const std::set<pid_t>& roots, const ProcessTable& table,
-                                  const std::string& proc = "/proc");
+                                  const std::string& proc = "/proc", TreesIo* io = nullptr);
 
 // CPU time that all of the machine has spent since it started on other than idling and waiting; 0
 // where it does not say.

@@ -278,7 +278,9 @@ void UsageSampler::TakeProcesses(const Running& running, SteadyTime now) {
   }
   trees.erase(0);
   const ProcessTable table = trees.empty() ? ProcessTable() : ReadProcessTable(sources_.proc);
-  const std::map<pid_t, Usage> below = UsageBelow(trees, table, sources_.proc);
+  TreesIo io;
+  const std::map<pid_t, Usage> below = UsageBelow(trees, table, sources_.proc, &io);
+  AddFiles(running, io);
   AddNetwork(running, ProcessesBelow(trees, table), now);
   for (auto& [key, sum] : sums_) {
     const RunningAttempt& attempt = running.at(key);
@@ -296,6 +298,15 @@ void UsageSampler::TakeProcesses(const Running& running, SteadyTime now) {
     }
     const Duration cpu = CpuTime(sum.usage);
     sum.cpu_more = cpu - std::exchange(sum.cpu, cpu);
+  }
+}
+
+void UsageSampler::AddFiles(const Running& running, const TreesIo& io) {
+  const std::map<pid_t, std::vector<FileSystemUse>> uses = files_.Look(io);
+  for (auto& [key, sum] : sums_) {
+    if (const auto use = uses.find(running.at(key).supervisor); use != uses.end()) {
+      AddFileSystems(use->second, sum.usage.file_systems);
+    }
   }
 }
 

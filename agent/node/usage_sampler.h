@@ -26,6 +26,7 @@
 #include "agent/attempts/place/attempt_key.h"
 #include "agent/attempts/place/state_directory.h"
 #include "agent/attempts/running_attempt.h"
+#include "agent/node/files/file_system_meter.h"
 #include "agent/node/gpu_job_files.h"
 #include "agent/node/network/network_meter.h"
 #include "agent/node/network/socket_holders.h"
@@ -56,6 +57,7 @@ class UsageSampler {
         state_(state),
         sources_(std::move(sources)),
         gpu_jobs_(sources_.gpu_jobs, machine),
+        files_(sources_.proc),
         network_(sources_.proc, sources_.tcp) {}
 
   // Takes a sample for the attempts that run here. The GPUs that have fallen off the bus since the
@@ -107,6 +109,7 @@ class UsageSampler {
   static void AddLooks(const Looks& looks, Sum& sum);
   static void AddCounters(const topology::GpuCounters& counters, double milliseconds, Usage& usage);
   void TakeProcesses(const Running& running, SteadyTime now);
+  void AddFiles(const Running& running, const TreesIo& io);
   void AddNetwork(const Running& running, const ProcessTrees& trees, SteadyTime now);
   void ShareCpuEnergy();
 
@@ -114,6 +117,7 @@ class UsageSampler {
   StateDirectory& state_;
   const Sources sources_;
   GpuJobFiles gpu_jobs_;
+  FileSystemMeter files_;
   NetworkMeter network_;
   SteadyTime last_ = SteadyTime::min();
   std::map<std::string, topology::GpuReading> before_;

@@ -106,7 +106,7 @@ constexpr RoomRow kRows[] = {
     {"agent", "kernels/heat", "kernels/harness kernels/mpi kernels/place"},
     {"agent", "kernels/mpi", "kernels/harness kernels/place"},
     {"agent", "link", "attempts/place supervisor/attempt"},
-    {"agent", "node", "attempts attempts/place node/network supervisor/attempt"},
+    {"agent", "node", "attempts attempts/place node/files node/network supervisor/attempt"},
     {"agent", "node/pace", "attempts attempts/place node supervisor/attempt"},
     {"agent", "pam", "supervisor/sessions"},
     {"agent", "questions",

@@ -158,10 +158,12 @@ TEST(JobSheet, WhatEachNodeSentAndForHowLongItsNetworkWasBusyStandsBesideIt) {
   told.usage.net_sent = kGibibyte;
   told.usage.net_received = kMebibyte;
   told.usage.net_blocked = std::chrono::seconds(62);
-  EXPECT_EQ(PrintNodeUsage({told, {"node2", kNow, {}}}, start, {}),
+  NodeUsage quiet{"node2", kNow, {}};
+  told.usage.user_cpu = quiet.usage.user_cpu = std::chrono::seconds(10);
+  EXPECT_EQ(PrintNodeUsage({told, quiet}, start, {}),
             "  NODE   CPUTIME  CPUS-BUSY  MEM   SENT  RECEIVED  NET-BUSY\n"
-            "  node1  0:00.00       0.00    -  1 GiB     1 MiB      62 %\n"
-            "  node2  0:00.00       0.00    -      -         -         -\n");
+            "  node1  0:10.00       0.10    -  1 GiB     1 MiB      62 %\n"
+            "  node2  0:10.00       0.10    -      -         -         -\n");
 }
 
 PlacementQuality Worth(std::uint64_t nanoseconds) {
