@@ -18,6 +18,7 @@
 #include "agent/node/container_feature.h"
 #include "agent/node/criu_feature.h"
 #include "agent/node/discovered_features.h"
+#include "agent/node/network/fabric_ports.h"
 #include "agent/supervisor/attempt/container_order.h"
 #include "agent/supervisor/criu/criu_run.h"
 #include "agent/supervisor/image/cache/image_facts.h"
@@ -404,6 +405,8 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   config.sources.gpus = meter.get();
   config.sources.cpus = cpu_meter.get();
   config.sources.gpu_jobs = options.gpu_jobs;
+  // Several agents may play nodes on one machine, whose ports are of all of them.
+  config.sources.fabric = machine.enforced ? kFabricPorts : "";
   config.sample_every = options.sample_interval;
   config.health = HealthConfig(options, machine);
   // gRPC waits at its end for threads that it could not make; so it does not end before we do.

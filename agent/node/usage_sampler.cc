@@ -98,9 +98,12 @@ std::vector<std::string> UsageSampler::Sample(const Running& running, SteadyTime
   std::vector<std::string> lost;
   const std::vector<Change> changes = Changes(now, lost);
   gpu_jobs_.Write(running);
+  const bool some_ended = std::any_of(
+      sums_.begin(), sums_.end(), [&](const auto& sum) { return running.count(sum.first) == 0; });
   Meet(running, now);
   TakeProcesses(running, now);
   ShareCpuEnergy();
+  AddFabric(sums_.size() == 1 && !some_ended, now);
   for (auto& [key, sum] : sums_) {
     const NodeAllocation* const part = running.at(key).part;
     sum.has_gpus = part != nullptr && !part->gpus.empty();
@@ -330,6 +333,33 @@ void UsageSampler::AddNetwork(const Running& running, const ProcessTrees& trees,
     }
     if (use->second.blocked.has_value()) {
       AddTo(sum.usage.net_blocked, *use->second.blocked);
+    }
+  }
+}
+
+void UsageSampler::AddFabric(bool alone, SteadyTime now) {
+  const std::optional<FabricUse> use = fabric_.Look();
+  if (!use.has_value() || last_ == SteadyTime::min()) {
+    return;
+  }
+  const Duration elapsed = std::chrono::duration_cast<Duration>(now - last_);
+  for (auto& [key, sum] : sums_) {
+    if (sum.fresh) {
+      continue;  // nobody knows what of it was before it came
+    }
+    if (!alone) {
+      sum.usage.fabric_shared += elapsed;
+      continue;
+    }
+    sum.usage.fabric_counted += elapsed;
+    AddTo(sum.usage.fabric_sent, use->sent);
+    AddTo(sum.usage.fabric_received, use->received);
+    AddTo(sum.usage.fabric_busy, use->busy);
+    if (use->errors.has_value()) {
+      AddTo(sum.usage.fabric_errors, *use->errors);
+    }
+    if (use->retries.has_value()) {
+      AddTo(sum.usage.fabric_retries, *use->retries);
     }
   }
 }

@@ -28,6 +28,7 @@
 #include "agent/attempts/running_attempt.h"
 #include "agent/node/files/file_system_meter.h"
 #include "agent/node/gpu_job_files.h"
+#include "agent/node/network/fabric_ports.h"
 #include "agent/node/network/network_meter.h"
 #include "agent/node/network/socket_holders.h"
 #include "agent/node/network/tcp_connections.h"
@@ -48,6 +49,7 @@ class UsageSampler {
     std::string proc = "/proc";
     std::string gpu_jobs = {};  // the directory of GpuJobFiles; empty: none
     NetworkMeter::Source tcp = ReadTcpConnections;
+    std::string fabric = {};  // as kFabricPorts; empty: none
   };
   using Running = std::map<AttemptKey, RunningAttempt>;
 
@@ -58,7 +60,8 @@ class UsageSampler {
         sources_(std::move(sources)),
         gpu_jobs_(sources_.gpu_jobs, machine),
         files_(sources_.proc),
-        network_(sources_.proc, sources_.tcp) {}
+        network_(sources_.proc, sources_.tcp),
+        fabric_(sources_.fabric) {}
 
   // Takes a sample for the attempts that run here. The GPUs that have fallen off the bus since the
   // last, by UUID.
@@ -111,6 +114,7 @@ class UsageSampler {
   void TakeProcesses(const Running& running, SteadyTime now);
   void AddFiles(const Running& running, const TreesIo& io);
   void AddNetwork(const Running& running, const ProcessTrees& trees, SteadyTime now);
+  void AddFabric(bool alone, SteadyTime now);
   void ShareCpuEnergy();
 
   const Machine& machine_;
@@ -119,6 +123,7 @@ class UsageSampler {
   GpuJobFiles gpu_jobs_;
   FileSystemMeter files_;
   NetworkMeter network_;
+  FabricMeter fabric_;
   SteadyTime last_ = SteadyTime::min();
   std::map<std::string, topology::GpuReading> before_;
   std::uint64_t cpu_energy_uj_ = 0;  // at the last sample

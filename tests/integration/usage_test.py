@@ -77,6 +77,9 @@ class UsageTest(ClusterTest):
         self.assertRegex(sheet, r"I/O +\S+ MiB read \(.*/s\), \S+ MiB written \(.*/s\), waits for storage ")
         self.assertRegex(sheet, r"bound by +(waiting|input|output)")
 
+    def read_from(self, job):
+        return {one["mount"]: int(one["read"]) for one in self.live(job).get("node1", {}).get("file_systems", [])}
+
     def test_the_file_system_that_a_job_reads_is_named(self):
         if not self.counts_storage():
             self.skipTest("this kernel does not count storage, or the test's files are in memory")
@@ -86,9 +89,8 @@ class UsageTest(ClusterTest):
         script = self.cluster.script("dd if=/dev/zero of=data bs=8M count=1 conv=fsync; dd if=data bs=8M iflag=direct "
                                      "| { while [ ! -e go ]; do sleep 0.1; done; cat > /dev/null; }")
         job = self.cluster.submit("-w", "node1", script)
-        read = lambda: {one["mount"]: int(one["read"]) for one in self.live(job).get("node1", {}).get("file_systems", [])}
-        wait_until(lambda: read().get(mount, 0) >= size, lambda: self.live(job))
-        self.assertEqual(list(read()), [mount])
+        wait_until(lambda: self.read_from(job).get(mount, 0) >= size, lambda: self.live(job))
+        self.assertEqual(list(self.read_from(job)), [mount])
         with open(os.path.join(self.cluster.work, "go"), "w", encoding="utf-8"):
             pass
         self.cluster.wait_ended(job)

@@ -394,6 +394,37 @@ TEST_F(ProcessSampleTest, WhatAnAttemptSentIsKnownToTheNextAgentAndOfAnotherName
   EXPECT_EQ(Sum(two_).net_blocked, std::nullopt);
 }
 
+TEST_F(ProcessSampleTest, WhatPortsMovedIsTheAttemptsThatWasAloneOnTheNode) {
+  const auto set_sent = [this](int units) {
+    Write("infiniband/mlx5_0/ports/1/counters/port_xmit_data", std::to_string(units));
+    Write("infiniband/mlx5_0/ports/1/counters/port_rcv_data", "0");
+  };
+  UsageSampler sampler = Sampler();
+  set_sent(1000);
+  const UsageSampler::Running one = {{one_, {}}};
+  const UsageSampler::Running both = {{one_, {}}, {two_, {}}};
+  sampler.Sample(one, start_);
+  set_sent(2000);
+  sampler.Sample(one, start_ + seconds(10));
+  EXPECT_EQ(Sum(one_).fabric_sent, Bytes(4000));
+  EXPECT_EQ(Sum(one_).fabric_counted, seconds(10));
+  EXPECT_EQ(Sum(one_).fabric_errors, std::nullopt);
+  for (const int tens : {2, 3}) {
+    set_sent(1000 * (tens + 1));
+    sampler.Sample(both, start_ + seconds(10 * tens));
+  }
+  EXPECT_EQ(Sum(one_).fabric_sent, Bytes(4000));
+  EXPECT_EQ(Sum(one_).fabric_shared, seconds(20));
+  EXPECT_EQ(Sum(two_).fabric_sent, std::nullopt);
+  EXPECT_EQ(Sum(two_).fabric_shared, seconds(10)) << "from its first sample on";
+  set_sent(5000);
+  sampler.Sample(one, start_ + seconds(40));
+  EXPECT_EQ(Sum(one_).fabric_shared, seconds(30)) << "the other ended meanwhile";
+  set_sent(6000);
+  sampler.Sample(one, start_ + seconds(50));
+  EXPECT_EQ(Sum(one_).fabric_sent, Bytes(8000));
+}
+
 TEST_F(ProcessSampleTest, OfTheProcessorsEnergyEachHasThePartThatItsCpuTimeIsOfTheMachines) {
   UsageSampler sampler = Sampler();
   const UsageSampler::Running both = {{one_, {nullptr, directory_ / "one", 0}},
