@@ -111,7 +111,8 @@ constexpr RoomRow kRows[] = {
     {"agent", "node/pace", "attempts attempts/place node supervisor/attempt"},
     {"agent", "pam", "supervisor/sessions"},
     {"agent", "questions",
-     "attempts/place supervisor/attempt supervisor/image/cache supervisor/user_space"},
+     "attempts/place node/network supervisor/attempt supervisor/image/cache "
+     "supervisor/user_space"},
     {"agent", "supervisor",
      "supervisor/attempt supervisor/checkpoint supervisor/container supervisor/criu "
      "supervisor/ending supervisor/launch supervisor/limits supervisor/mpi "
