@@ -10,6 +10,7 @@
 #include "absl/strings/str_split.h"
 #include "agent/node/process_table.h"
 #include "agent/node/process_usage.h"
+#include "scheduler/base/utf8.h"
 #include "scheduler/runtime/cgroup/cgroup_tree.h"
 
 namespace muster::agent {
@@ -101,9 +102,10 @@ std::vector<std::string> UsageSampler::Sample(const Running& running, SteadyTime
   const bool some_ended = std::any_of(
       sums_.begin(), sums_.end(), [&](const auto& sum) { return running.count(sum.first) == 0; });
   Meet(running, now);
-  TakeProcesses(running, now);
+  const bool alone = sums_.size() == 1 && !some_ended;
+  TakeProcesses(running, alone, now);
   ShareCpuEnergy();
-  AddFabric(sums_.size() == 1 && !some_ended, now);
+  AddFabric(alone, now);
   for (auto& [key, sum] : sums_) {
     const NodeAllocation* const part = running.at(key).part;
     sum.has_gpus = part != nullptr && !part->gpus.empty();
@@ -269,7 +271,7 @@ void UsageSampler::AddCounters(const topology::GpuCounters& counters, double mil
   }
 }
 
-void UsageSampler::TakeProcesses(const Running& running, SteadyTime now) {
+void UsageSampler::TakeProcesses(const Running& running, bool alone, SteadyTime now) {
   std::map<AttemptKey, Usage> groups;
   std::set<AttemptKey> ungrouped;
   std::set<pid_t> trees;
@@ -283,7 +285,7 @@ void UsageSampler::TakeProcesses(const Running& running, SteadyTime now) {
   const ProcessTable table = trees.empty() ? ProcessTable() : ReadProcessTable(sources_.proc);
   TreesIo io;
   const std::map<pid_t, Usage> below = UsageBelow(trees, table, sources_.proc, &io);
-  AddFiles(running, io);
+  AddFiles(running, alone, io);
   AddNetwork(running, ProcessesBelow(trees, table), now);
   for (auto& [key, sum] : sums_) {
     const RunningAttempt& attempt = running.at(key);
@@ -304,12 +306,24 @@ void UsageSampler::TakeProcesses(const Running& running, SteadyTime now) {
   }
 }
 
-void UsageSampler::AddFiles(const Running& running, const TreesIo& io) {
-  const std::map<pid_t, std::vector<FileSystemUse>> uses = files_.Look(io);
+void UsageSampler::AddFiles(const Running& running, bool alone, const TreesIo& io) {
+  std::map<pid_t, std::vector<FileSystemUse>> uses = files_.Look(io);
+  const std::vector<FileSystemUse> counted =
+      sources_.debug.empty() ? std::vector<FileSystemUse>() : mounts_.Look();
   for (auto& [key, sum] : sums_) {
-    if (const auto use = uses.find(running.at(key).supervisor); use != uses.end()) {
-      AddFileSystems(use->second, sum.usage.file_systems);
+    std::vector<FileSystemUse>& own = uses[running.at(key).supervisor];
+    if (alone && !sum.fresh) {
+      for (const FileSystemUse& mount : counted) {
+        std::erase_if(own, [&](const FileSystemUse& use) { return use.mount == mount.mount; });
+        if (!(mount.read + mount.written).zero()) {
+          own.push_back(mount);
+        }
+      }
     }
+    for (FileSystemUse& use : own) {
+      use.mount = Printable(use.mount);  // names of mounts may be any bytes
+    }
+    AddFileSystems(own, sum.usage.file_systems);
   }
 }
 

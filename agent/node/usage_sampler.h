@@ -27,6 +27,7 @@
 #include "agent/attempts/place/state_directory.h"
 #include "agent/attempts/running_attempt.h"
 #include "agent/node/files/file_system_meter.h"
+#include "agent/node/files/mount_counters.h"
 #include "agent/node/gpu_job_files.h"
 #include "agent/node/network/fabric_ports.h"
 #include "agent/node/network/network_meter.h"
@@ -50,6 +51,7 @@ class UsageSampler {
     std::string gpu_jobs = {};  // the directory of GpuJobFiles; empty: none
     NetworkMeter::Source tcp = ReadTcpConnections;
     std::string fabric = {};  // as kFabricPorts; empty: none
+    std::string debug = {};   // as kKernelDebug; empty: what mounts count is not read
   };
   using Running = std::map<AttemptKey, RunningAttempt>;
 
@@ -60,6 +62,7 @@ class UsageSampler {
         sources_(std::move(sources)),
         gpu_jobs_(sources_.gpu_jobs, machine),
         files_(sources_.proc),
+        mounts_(sources_.proc, sources_.debug),
         network_(sources_.proc, sources_.tcp),
         fabric_(sources_.fabric) {}
 
@@ -111,8 +114,8 @@ class UsageSampler {
   void AddGpus(const NodeAllocation& part, const std::vector<Change>& changes, Sum& sum) const;
   static void AddLooks(const Looks& looks, Sum& sum);
   static void AddCounters(const topology::GpuCounters& counters, double milliseconds, Usage& usage);
-  void TakeProcesses(const Running& running, SteadyTime now);
-  void AddFiles(const Running& running, const TreesIo& io);
+  void TakeProcesses(const Running& running, bool alone, SteadyTime now);
+  void AddFiles(const Running& running, bool alone, const TreesIo& io);
   void AddNetwork(const Running& running, const ProcessTrees& trees, SteadyTime now);
   void AddFabric(bool alone, SteadyTime now);
   void ShareCpuEnergy();
@@ -122,6 +125,7 @@ class UsageSampler {
   const Sources sources_;
   GpuJobFiles gpu_jobs_;
   FileSystemMeter files_;
+  MountMeter mounts_;
   NetworkMeter network_;
   FabricMeter fabric_;
   SteadyTime last_ = SteadyTime::min();

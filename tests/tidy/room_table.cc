@@ -93,8 +93,9 @@ constexpr RoomRow kRows[] = {
     {"daemon", "store/rows", "store/database"},
     {"daemon", "store/sqlite", "store/database"},
     {"agent", ".",
-     "attempts attempts/place link node node/network node/pace questions supervisor/attempt "
-     "supervisor/criu supervisor/image/cache supervisor/launch supervisor/limits "
+     "attempts attempts/place link node node/files node/network node/pace questions "
+     "supervisor/attempt supervisor/criu supervisor/image/cache supervisor/launch "
+     "supervisor/limits "
      "supervisor/user_space"},
     {"agent", "attempts",
      "attempts/place supervisor/attempt supervisor/launch supervisor/scripts "

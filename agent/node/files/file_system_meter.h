@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "agent/node/files/mount_table.h"
-#include "scheduler/model/job/file_system_use.h"
+#include "scheduler/model/value/file_system_use.h"
 #include "scheduler/model/value/units.h"
 
 namespace muster::agent {

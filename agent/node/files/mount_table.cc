@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_split.h"
@@ -30,6 +31,7 @@ MountTable::MountTable(std::string_view mountinfo) {
     if (words.size() >= kWordsLeast && dash != words.end() && dash + 1 != words.end() &&
         absl::CUnescape(words[kPoint], &mount.point)) {
       mount.type = std::string(*(dash + 1));
+      mount.source = dash + 2 != words.end() ? std::string(*(dash + 2)) : "";
       mounts_.push_back(std::move(mount));
     }
   }

@@ -12,8 +12,9 @@
 namespace muster::agent {
 
 struct Mount {
-  std::string point;  // "/data"
-  std::string type;   // "nfs4"
+  std::string point;        // "/data"
+  std::string type;         // "nfs4"
+  std::string source = {};  // "server:/data"
 };
 
 class MountTable {
@@ -22,6 +23,7 @@ class MountTable {
 
   // That on which a path is, by its name alone: no file system is asked. Null: none.
   [[nodiscard]] const Mount* Find(std::string_view path) const;
+  [[nodiscard]] const std::vector<Mount>& mounts() const { return mounts_; }
   [[nodiscard]] std::size_t size() const { return mounts_.size(); }
 
  private:

@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/model/job/file_system_use.h"
 #include "scheduler/model/value/fields.h"
+#include "scheduler/model/value/file_system_use.h"
 #include "scheduler/model/value/time.h"
 #include "scheduler/model/value/units.h"
 

@@ -256,7 +256,7 @@ class ProcessSampleTest : public UsageSamplerTest {
   }
   void SetProcess(int pid, int parent, int ticks, int pages) {
     Write("proc/" + std::to_string(pid) + "/stat",
-          std::to_string(pid) + " (x) R " + std::to_string(parent) + " 1 1 0 -1 0 1 2 3 4 " +
+          std::to_string(pid) + " (x) R " + std::to_string(parent) + " 1 1 0 -1 0 1 0 3 4 " +
               std::to_string(ticks) + " 0 0 0 20 0 1 0 7 1 " + std::to_string(pages) + " 1");
   }
   void SetGroup(const std::string& cgroup, int user_usec, int system_usec, int now, int peak) {
@@ -271,11 +271,13 @@ class ProcessSampleTest : public UsageSamplerTest {
               "\nwrite_bytes: " + std::to_string(written) + "\ncancelled_write_bytes: 3");
   }
   UsageSampler Sampler() {
-    return {machine_,
-            *state_,
-            {.gpus = nullptr, .cpus = power_.get(), .proc = directory_ / "proc", .tcp = [this] {
-               return std::optional(connections_);
-             }}};
+    UsageSampler::Sources sources;
+    sources.cpus = power_.get();
+    sources.proc = directory_ / "proc";
+    sources.tcp = [this] { return std::optional(connections_); };
+    sources.fabric = directory_ / "infiniband";
+    sources.debug = directory_ / "debug";
+    return {machine_, *state_, sources};
   }
   void Link(const std::string& name, const std::string& target) {
     const std::filesystem::path path = directory_ / name;
@@ -392,6 +394,37 @@ TEST_F(ProcessSampleTest, WhatAnAttemptSentIsKnownToTheNextAgentAndOfAnotherName
   EXPECT_EQ(Sum(one_).net_blocked, seconds(6));
   EXPECT_EQ(Sum(two_).net_sent, std::nullopt);
   EXPECT_EQ(Sum(two_).net_blocked, std::nullopt);
+}
+
+TEST_F(ProcessSampleTest, OfAnAttemptThatIsAloneAMountThatCountsKnowsBetterThanOpenFiles) {
+  const auto count = [this](int read) {
+    Write("proc/self/mountstats",
+          "device server:/ mounted on /data with fstype nfs4 statvers=1.1\n\tbytes:\t0 0 0 0 " +
+              std::to_string(read) + " 0 0 0");
+  };
+  const auto data = [](std::uint64_t bytes) {
+    return std::vector<FileSystemUse>{{"/data", Bytes(bytes), Bytes(0)}};
+  };
+  SetProcess(10, 1, 0, 0);
+  SetProcess(11, 10, 0, 0);
+  Write("proc/11/mountinfo", "40 27 0:40 / /data rw - nfs4 server:/ rw");
+  Link("proc/11/fd/3", "/data/set");
+  UsageSampler sampler = Sampler();
+  sampler.Sample({}, start_);
+  const UsageSampler::Running one = {{one_, {nullptr, "", 10}}};
+  const UsageSampler::Running both = {{one_, {nullptr, "", 10}}, {two_, {nullptr, "", 20}}};
+  count(1'000'000'000);
+  SetIo(11, 1'000'000, 0);
+  sampler.Sample(one, start_ + seconds(10));
+  EXPECT_EQ(Sum(one_).file_systems, data(1'000'000)) << "by its open file";
+  count(1'002'000'000);
+  SetIo(11, 2'500'000, 0);
+  sampler.Sample(one, start_ + seconds(20));
+  EXPECT_EQ(Sum(one_).file_systems, data(3'000'000)) << "2 MB as the mount counts";
+  count(1'009'000'000);
+  SetIo(11, 3'500'000, 0);
+  sampler.Sample(both, start_ + seconds(30));
+  EXPECT_EQ(Sum(one_).file_systems, data(4'000'000)) << "others use the mount, too";
 }
 
 TEST_F(ProcessSampleTest, WhatPortsMovedIsTheAttemptsThatWasAloneOnTheNode) {

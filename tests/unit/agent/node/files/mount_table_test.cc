@@ -22,6 +22,7 @@ TEST(MountTable, APathIsOnTheLongestMountAboveIt) {
   ASSERT_NE(table.Find("/data/set/1"), nullptr);
   EXPECT_EQ(table.Find("/data/set/1")->point, "/data");
   EXPECT_EQ(table.Find("/data/set/1")->type, "nfs4");
+  EXPECT_EQ(table.Find("/data/set/1")->source, "server:/data");
   EXPECT_EQ(table.Find("/data")->point, "/data");
   EXPECT_EQ(table.Find("/database")->point, "/");
   EXPECT_EQ(table.Find("/data/my files/x")->point, "/data/my files");

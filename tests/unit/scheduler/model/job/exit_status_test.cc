@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "scheduler/model/job/file_system_use.h"
+#include "scheduler/model/value/file_system_use.h"
 
 namespace muster {
 namespace {

@@ -1,4 +1,4 @@
-#include "scheduler/model/job/file_system_use.h"
+#include "scheduler/model/value/file_system_use.h"
 
 #include <algorithm>
 #include <tuple>
