@@ -387,7 +387,7 @@ class NamespacesTest(Mpi, ClusterTest):
         elapsed = 1000 * (time.monotonic() - begin)
         self.assertEqual(done.returncode, 0, done.stderr)
         sheet = self.cluster.must("show", "last")
-        self.assertRegex(sheet, r"bound by +communication: network busy \d+ % of the time, \S+ MiB/s sent, CPUs busy")
+        self.assertRegex(sheet, r"bound by +communication: network busy \d+ % of the time, \S+ [KM]iB/s sent, CPUs ")
         self.assertRegex(sheet, r"network +at least \S+ MiB sent \(.*/s\), \S+ MiB received \(.*/s\), .*busy \d+ %")
         (row,) = json.loads(self.cluster.must("history", "last", "--json"))["jobs"]
         self.assertGreater(int(row["usage"]["net_blocked"]), 5000)
