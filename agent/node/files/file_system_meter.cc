@@ -20,10 +20,6 @@ namespace {
 
 constexpr int kFilesMost = 1024;  // of one process
 
-Bytes More(Bytes now, Bytes before) {
-  return now > before ? now - before : Bytes();
-}
-
 std::string LinkAt(int directory, const char* path) {
   std::array<char, PATH_MAX> target{};
   const ssize_t length = readlinkat(directory, path, target.data(), target.size());
@@ -45,8 +41,8 @@ std::map<pid_t, std::vector<FileSystemUse>> FileSystemMeter::Look(const TreesIo&
       now.emplace(process.pid, process);
       const auto known = before_.find(process.pid);
       const ProcessIo before = known == before_.end() ? ProcessIo() : known->second;
-      const Bytes read = More(process.read, before.read);
-      const Bytes written = More(process.written, before.written);
+      const Bytes read = GrownBy(process.read, before.read);
+      const Bytes written = GrownBy(process.written, before.written);
       if (first_ || process.children_faults != before.children_faults ||
           (read < kLeast && written < kLeast)) {
         continue;

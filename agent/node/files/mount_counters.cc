@@ -107,10 +107,6 @@ void AddLustre(const std::string& clients, const std::string& proc, Counters& co
   }
 }
 
-Bytes More(Bytes now, Bytes before) {
-  return now > before ? now - before : Bytes();
-}
-
 }  // namespace
 
 std::map<std::string, MountCounters> ReadMountCounters(const std::string& proc,
@@ -127,8 +123,8 @@ std::vector<FileSystemUse> MountMeter::Look() {
   Counters now = ReadMountCounters(proc_, debug_);
   for (const auto& [point, counters] : now) {
     if (const auto before = before_.find(point); before != before_.end()) {
-      uses.push_back({point, More(counters.read, before->second.read),
-                      More(counters.written, before->second.written)});
+      uses.push_back({point, GrownBy(counters.read, before->second.read),
+                      GrownBy(counters.written, before->second.written)});
     }
   }
   before_ = std::move(now);

@@ -74,10 +74,6 @@ std::vector<std::string> EntriesOf(const std::string& directory) {
   return names;
 }
 
-Bytes More(Bytes now, Bytes before) {
-  return now > before ? now - before : Bytes();
-}
-
 void AddMore(std::optional<std::uint64_t> now, std::optional<std::uint64_t> before,
              std::optional<std::uint64_t>& sum) {
   if (now.has_value()) {
@@ -110,8 +106,8 @@ std::optional<FabricUse> FabricMeter::Look() {
       continue;
     }
     use = use.value_or(FabricUse());
-    const Bytes sent = More(port.sent, before->second.sent);
-    const Bytes received = More(port.received, before->second.received);
+    const Bytes sent = GrownBy(port.sent, before->second.sent);
+    const Bytes received = GrownBy(port.received, before->second.received);
     use->sent += sent;
     use->received += received;
     AddMore(port.errors, before->second.errors, use->errors);

@@ -6,14 +6,6 @@
 #include <utility>
 
 namespace muster::agent {
-namespace {
-
-Bytes More(Bytes now, Bytes before) {
-  return now > before ? now - before : Bytes();
-}
-
-}  // namespace
-
 std::map<pid_t, NetworkUse> NetworkMeter::Look(const ProcessTrees& trees,
                                                const std::set<pid_t>& resumed, SteadyTime now) {
   const std::optional<std::vector<TcpConnection>> connections =
@@ -86,13 +78,13 @@ void NetworkMeter::FindHolders(const std::vector<TcpConnection>& connections,
 
 void NetworkMeter::AddChange(const TcpCounters& before, const TcpCounters& now,
                              std::optional<Duration> elapsed, NetworkUse& use) {
-  const Bytes sent = More(now.sent, before.sent);
+  const Bytes sent = GrownBy(now.sent, before.sent);
   use.sent += sent;
-  use.received += More(now.received, before.received);
+  use.received += GrownBy(now.received, before.received);
   if (!now.resent.has_value()) {
     use.resent.reset();
   } else if (use.resent.has_value()) {
-    *use.resent += More(*now.resent, before.resent.value_or(Bytes()));
+    *use.resent += GrownBy(*now.resent, before.resent.value_or(Bytes()));
   }
   if (!now.busy.has_value()) {
     use.blocked.reset();
