@@ -18,6 +18,9 @@
 #include "agent/node/container_feature.h"
 #include "agent/node/criu_feature.h"
 #include "agent/node/discovered_features.h"
+#include "agent/node/files/mount_counters.h"
+#include "agent/node/network/fabric_ports.h"
+#include "agent/node/usage_sampler.h"
 #include "agent/supervisor/attempt/container_order.h"
 #include "agent/supervisor/criu/criu_run.h"
 #include "agent/supervisor/image/cache/image_facts.h"
@@ -328,6 +331,14 @@ StagingSettings WorkingStaging(const AgentOptions& options) {
   return settings;
 }
 
+// What counts for a whole machine, on which several agents may play nodes.
+void AddNodeCounters(const Machine& machine, UsageSampler::Sources* sources) {
+  if (machine.enforced) {
+    sources->fabric = kFabricPorts;
+    sources->debug = kKernelDebug;
+  }
+}
+
 // What the node finds in itself, by what jobs can have here.
 std::vector<std::string> FindFeatures(const Machine& machine, const Attempts::Config& attempts,
                                       bool criu) {
@@ -405,6 +416,7 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   config.sources.gpus = meter.get();
   config.sources.cpus = cpu_meter.get();
   config.sources.gpu_jobs = options.gpu_jobs;
+  AddNodeCounters(machine, &config.sources);
   config.sample_every = options.sample_interval;
   config.health = HealthConfig(options, machine);
   // gRPC waits at its end for threads that it could not make; so it does not end before we do.

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <memory>
 #include <system_error>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/runtime/unique_fd.h"
@@ -86,6 +85,21 @@ pid_t RootOf(pid_t pid, const std::set<pid_t>& roots, const ProcessTable& table,
     known.emplace(passed, root);
   }
   return root;
+}
+
+std::map<pid_t, std::vector<pid_t>> ProcessesBelow(const std::set<pid_t>& roots,
+                                                   const ProcessTable& table) {
+  std::map<pid_t, std::vector<pid_t>> below;
+  std::unordered_map<pid_t, pid_t> known;
+  for (const auto& [pid, stat] : table) {
+    if (roots.count(pid) != 0) {
+      below.try_emplace(pid);
+    }
+    if (const pid_t root = RootOf(pid, roots, table, known); root != 0) {
+      below[root].push_back(pid);
+    }
+  }
+  return below;
 }
 
 }  // namespace muster::agent

@@ -11,17 +11,22 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace muster::agent {
 
 // Fields of /proc/PID/stat counted from the state, which is field 3 of proc(5).
 enum ProcStatField : std::size_t {
   kParent = 1,
+  kChildrenMinorFaults = 8,  // of those that it waited for
+  kMajorFaults = 9,
+  kChildrenMajorFaults = 10,
   kUserTime = 11,
   kSystemTime = 12,
   kChildrenUserTime = 13,
@@ -73,5 +78,9 @@ std::optional<pid_t> PidOf(std::string_view name);
 // The nearest root above `pid`; 0: none. Remembers what it finds on its way.
 pid_t RootOf(pid_t pid, const std::set<pid_t>& roots, const ProcessTable& table,
              std::unordered_map<pid_t, pid_t>& known);
+
+// Of each root that is there, the processes below it, which may be none.
+std::map<pid_t, std::vector<pid_t>> ProcessesBelow(const std::set<pid_t>& roots,
+                                                   const ProcessTable& table);
 
 }  // namespace muster::agent

@@ -11,7 +11,6 @@
 #include <unordered_map>
 
 #include "absl/strings/str_cat.h"
-#include "agent/node/process_table.h"
 
 namespace muster::agent {
 namespace {
@@ -28,6 +27,7 @@ Bytes FromPages(std::int64_t pages) {
 
 // What /proc/PID/io counts of a process, its threads, and the children that it has waited for.
 struct Storage {
+  std::optional<Bytes> called;
   std::optional<Bytes> read;
   std::optional<Bytes> written;
   bool refused = false;  // it is there, and we may not look
@@ -46,7 +46,7 @@ Storage ReadStorage(const std::string& path) {
   errno = 0;
   const std::string_view text = ReadStart(path, buffer);
   // Each with the end of the line before: cancelled_write_bytes is another.
-  return {LineOf(text, "\nread_bytes:"), LineOf(text, "\nwrite_bytes:"),
+  return {LineOf(text, "rchar:"), LineOf(text, "\nread_bytes:"), LineOf(text, "\nwrite_bytes:"),
           errno == EACCES || errno == EPERM};
 }
 
@@ -55,15 +55,17 @@ class StorageSums {
  public:
   explicit StorageSums(const std::string& proc) : proc_(proc) {}
 
-  void Add(pid_t root, pid_t pid, Usage& sum) {
-    const Storage storage = ReadStorage(absl::StrCat(proc_, "/", pid, "/io"));
+  Storage Add(pid_t root, pid_t pid, Usage& sum) {
+    Storage storage = ReadStorage(absl::StrCat(proc_, "/", pid, "/io"));
     if (storage.refused) {
       refused_.insert(root);
     }
     if (storage.read.has_value() && storage.written.has_value()) {
       sum.read_bytes = sum.read_bytes.value_or(Bytes()) + *storage.read;
       sum.written_bytes = sum.written_bytes.value_or(Bytes()) + *storage.written;
+      sum.called_bytes = sum.called_bytes.value_or(Bytes()) + storage.called.value_or(Bytes());
     }
+    return storage;
   }
 
   // A sum that lacks what we may not see would pass for the whole.
@@ -71,6 +73,7 @@ class StorageSums {
     for (const pid_t root : refused_) {
       sums[root].read_bytes.reset();
       sums[root].written_bytes.reset();
+      sums[root].called_bytes.reset();
     }
   }
 
@@ -84,14 +87,15 @@ bool CountsDelays(const std::string& proc) {
   return ReadStart(proc + "/sys/kernel/task_delayacct", buffer).substr(0, 1) == "1";
 }
 
+void AddFaults(std::int64_t faults, Usage& sum) {
+  sum.major_faults = sum.major_faults.value_or(0) + static_cast<std::uint64_t>(faults);
+}
+
 }  // namespace
 
-std::map<pid_t, Usage> UsageBelow(const std::set<pid_t>& roots, const std::string& proc) {
+std::map<pid_t, Usage> UsageBelow(const std::set<pid_t>& roots, const ProcessTable& table,
+                                  const std::string& proc, TreesIo* io) {
   std::map<pid_t, Usage> sums;
-  if (roots.empty()) {
-    return sums;
-  }
-  const ProcessTable table = ReadProcessTable(proc);
   const bool delays = CountsDelays(proc);
   StorageSums storage(proc);
   std::unordered_map<pid_t, pid_t> known;
@@ -103,8 +107,12 @@ std::map<pid_t, Usage> UsageBelow(const std::set<pid_t>& roots, const std::strin
       sum.user_cpu += FromTicks(stat[kUserTime] + stat[kChildrenUserTime]);
       sum.system_cpu += FromTicks(stat[kSystemTime] + stat[kChildrenSystemTime]);
       sum.group_memory += resident;
+      AddFaults(stat[kMajorFaults] + stat[kChildrenMajorFaults], sum);
       sum.peak_memory = std::max(sum.peak_memory, resident);
-      storage.Add(root, pid, sum);
+      const Storage own = storage.Add(root, pid, sum);
+      if (io != nullptr && own.read.has_value() && own.written.has_value()) {
+        (*io)[root].push_back({pid, stat[kChildrenMinorFaults], *own.read, *own.written});
+      }
       if (delays) {
         sum.io_blocked = std::max(sum.io_blocked, std::optional(FromTicks(stat[kBlockedTime])));
       }
@@ -112,6 +120,7 @@ std::map<pid_t, Usage> UsageBelow(const std::set<pid_t>& roots, const std::strin
     if (roots.count(pid) != 0) {
       sums[pid].user_cpu += FromTicks(stat[kChildrenUserTime]);
       sums[pid].system_cpu += FromTicks(stat[kChildrenSystemTime]);
+      AddFaults(stat[kChildrenMajorFaults], sums[pid]);
       storage.Add(pid, pid, sums[pid]);
     }
   }

@@ -13,6 +13,8 @@
 #include <set>
 #include <string>
 
+#include "agent/node/files/file_system_meter.h"
+#include "agent/node/process_table.h"
 #include "scheduler/model/job/exit_status.h"
 
 namespace muster::agent {
@@ -23,8 +25,11 @@ namespace muster::agent {
 // root, too, because the kernel does not tell its own from that of the children it waited for;
 // nothing where the kernel does not count, or hides a process's from us. As io_blocked the longest
 // wait of any first thread: nothing where the kernel counts no delays
-// (/proc/sys/kernel/task_delayacct, off unless asked for since Linux 5.14).
-std::map<pid_t, Usage> UsageBelow(const std::set<pid_t>& roots, const std::string& proc = "/proc");
+// (/proc/sys/kernel/task_delayacct, off unless asked for since Linux 5.14). What was read by calls
+// is that of the root, too: of a supervisor, the output that passes through it. `io`, if given,
+// gets what each process below a root read and wrote.
+std::map<pid_t, Usage> UsageBelow(const std::set<pid_t>& roots, const ProcessTable& table,
+                                  const std::string& proc = "/proc", TreesIo* io = nullptr);
 
 // CPU time that all of the machine has spent since it started on other than idling and waiting; 0
 // where it does not say.

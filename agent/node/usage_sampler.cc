@@ -8,7 +8,9 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
+#include "agent/node/process_table.h"
 #include "agent/node/process_usage.h"
+#include "scheduler/base/utf8.h"
 #include "scheduler/runtime/cgroup/cgroup_tree.h"
 
 namespace muster::agent {
@@ -56,6 +58,8 @@ void RaiseStorage(const Usage& used, Usage& sum) {
   sum.read_bytes = std::max(sum.read_bytes, used.read_bytes);
   sum.written_bytes = std::max(sum.written_bytes, used.written_bytes);
   sum.io_blocked = std::max(sum.io_blocked, used.io_blocked);
+  sum.called_bytes = std::max(sum.called_bytes, used.called_bytes);
+  sum.major_faults = std::max(sum.major_faults, used.major_faults);
 }
 
 void Raise(const Usage& used, Usage& sum) {
@@ -95,9 +99,13 @@ std::vector<std::string> UsageSampler::Sample(const Running& running, SteadyTime
   std::vector<std::string> lost;
   const std::vector<Change> changes = Changes(now, lost);
   gpu_jobs_.Write(running);
+  const bool some_ended = std::any_of(
+      sums_.begin(), sums_.end(), [&](const auto& sum) { return running.count(sum.first) == 0; });
   Meet(running, now);
-  TakeProcesses(running);
+  const bool alone = sums_.size() == 1 && !some_ended;
+  TakeProcesses(running, alone, now);
   ShareCpuEnergy();
+  AddFabric(alone, now);
   for (auto& [key, sum] : sums_) {
     const NodeAllocation* const part = running.at(key).part;
     sum.has_gpus = part != nullptr && !part->gpus.empty();
@@ -292,7 +300,7 @@ void UsageSampler::TakeCounters(Sum& sum) {
   sum.counted = *counted;
 }
 
-void UsageSampler::TakeProcesses(const Running& running) {
+void UsageSampler::TakeProcesses(const Running& running, bool alone, SteadyTime now) {
   std::map<AttemptKey, Usage> groups;
   std::set<AttemptKey> ungrouped;
   std::set<pid_t> trees;
@@ -303,7 +311,11 @@ void UsageSampler::TakeProcesses(const Running& running) {
     trees.insert(attempt.supervisor);
   }
   trees.erase(0);
-  const std::map<pid_t, Usage> below = UsageBelow(trees, sources_.proc);
+  const ProcessTable table = trees.empty() ? ProcessTable() : ReadProcessTable(sources_.proc);
+  TreesIo io;
+  const std::map<pid_t, Usage> below = UsageBelow(trees, table, sources_.proc, &io);
+  AddFiles(running, alone, io);
+  AddNetwork(running, ProcessesBelow(trees, table), now);
   for (auto& [key, sum] : sums_) {
     const RunningAttempt& attempt = running.at(key);
     Raise(groups[key], sum.usage);
@@ -321,6 +333,78 @@ void UsageSampler::TakeProcesses(const Running& running) {
     TakeCounters(sum);
     const Duration cpu = CpuTime(sum.usage);
     sum.cpu_more = cpu - std::exchange(sum.cpu, cpu);
+  }
+}
+
+void UsageSampler::AddFiles(const Running& running, bool alone, const TreesIo& io) {
+  std::map<pid_t, std::vector<FileSystemUse>> uses = files_.Look(io);
+  const std::vector<FileSystemUse> counted =
+      sources_.debug.empty() ? std::vector<FileSystemUse>() : mounts_.Look();
+  for (auto& [key, sum] : sums_) {
+    std::vector<FileSystemUse>& own = uses[running.at(key).supervisor];
+    if (alone && !sum.fresh) {
+      for (const FileSystemUse& mount : counted) {
+        std::erase_if(own, [&](const FileSystemUse& use) { return use.mount == mount.mount; });
+        if (!(mount.read + mount.written).zero()) {
+          own.push_back(mount);
+        }
+      }
+    }
+    for (FileSystemUse& use : own) {
+      use.mount = Printable(use.mount);  // names of mounts may be any bytes
+    }
+    AddFileSystems(own, sum.usage.file_systems);
+  }
+}
+
+void UsageSampler::AddNetwork(const Running& running, const ProcessTrees& trees, SteadyTime now) {
+  std::set<pid_t> resumed;
+  for (const auto& [key, sum] : sums_) {
+    if (sum.fresh && sum.usage.net_sent.has_value()) {
+      resumed.insert(running.at(key).supervisor);
+    }
+  }
+  const std::map<pid_t, NetworkUse> uses = network_.Look(trees, resumed, now);
+  for (auto& [key, sum] : sums_) {
+    const auto use = uses.find(running.at(key).supervisor);
+    if (use == uses.end()) {
+      continue;
+    }
+    AddTo(sum.usage.net_sent, use->second.sent);
+    AddTo(sum.usage.net_received, use->second.received);
+    if (use->second.resent.has_value()) {
+      AddTo(sum.usage.net_resent, *use->second.resent);
+    }
+    if (use->second.blocked.has_value()) {
+      AddTo(sum.usage.net_blocked, *use->second.blocked);
+    }
+  }
+}
+
+void UsageSampler::AddFabric(bool alone, SteadyTime now) {
+  const std::optional<FabricUse> use = fabric_.Look();
+  if (!use.has_value() || last_ == SteadyTime::min()) {
+    return;
+  }
+  const Duration elapsed = std::chrono::duration_cast<Duration>(now - last_);
+  for (auto& [key, sum] : sums_) {
+    if (sum.fresh) {
+      continue;  // nobody knows what of it was before it came
+    }
+    if (!alone) {
+      sum.usage.fabric_shared += elapsed;
+      continue;
+    }
+    sum.usage.fabric_counted += elapsed;
+    AddTo(sum.usage.fabric_sent, use->sent);
+    AddTo(sum.usage.fabric_received, use->received);
+    AddTo(sum.usage.fabric_busy, use->busy);
+    if (use->errors.has_value()) {
+      AddTo(sum.usage.fabric_errors, *use->errors);
+    }
+    if (use->retries.has_value()) {
+      AddTo(sum.usage.fabric_retries, *use->retries);
+    }
   }
 }
 

@@ -5,17 +5,18 @@
 // CPU time and memory are read of an attempt's control group or, without one, of the processes
 // below its supervisor. What it read from and wrote to storage is that of these processes, or of
 // the group where they cannot be seen; how long it waited for it the group knows, or else the
-// kernel's delay accounting. Busy time and energy are what a GPU did between two samples, of which
-// a job with a part of it is counted that part. Busy time is reported from the second look on,
-// which covers at least half of the attempt; GPUs that were idle at each have a millisecond then,
-// since nothing means unknown. Of what the processors took between two samples each attempt is
-// counted E x t / max(T, sum of t), with t its CPU time and T the machine's busy time in between:
-// what an idle machine takes is counted to the attempts that work, and to none while none works
-// (the rule of Scaphandre, "How scaphandre computes per process power consumption"; the sum bounds
-// it where the two clocks differ). Instructions and cache misses are counted of a control group
-// from its first sample on, where the machine shows its processors' counters. Sums are kept in the
-// attempt's directory, so that the next agent goes on from them, and the supervisor puts them into
-// the attempt's end. Thread promise: the loop's thread. Invariant: a sum never goes down.
+// kernel's delay accounting. What it sent and received is that of the sockets of the processes
+// below its supervisor. Busy time and energy are what a GPU did between two samples, of which a job
+// with a part of it is counted that part. Busy time is reported from the second look on, which
+// covers at least half of the attempt; GPUs that were idle at each have a millisecond then, since
+// nothing means unknown. Of what the processors took between two samples each attempt is counted E
+// x t / max(T, sum of t), with t its CPU time and T the machine's busy time in between: what an
+// idle machine takes is counted to the attempts that work, and to none while none works (the rule
+// of Scaphandre, "How scaphandre computes per process power consumption"; the sum bounds it where
+// the two clocks differ). Instructions and cache misses are counted of a control group from its
+// first sample on, where the machine shows its processors' counters. Sums are kept in the attempt's
+// directory, so that the next agent goes on from them, and the supervisor puts them into the
+// attempt's end. Thread promise: the loop's thread. Invariant: a sum never goes down.
 
 #include <array>
 #include <cstdint>
@@ -28,7 +29,13 @@
 #include "agent/attempts/place/state_directory.h"
 #include "agent/attempts/running_attempt.h"
 #include "agent/node/counters/group_counters.h"
+#include "agent/node/files/file_system_meter.h"
+#include "agent/node/files/mount_counters.h"
 #include "agent/node/gpu_job_files.h"
+#include "agent/node/network/fabric_ports.h"
+#include "agent/node/network/network_meter.h"
+#include "agent/node/network/socket_holders.h"
+#include "agent/node/network/tcp_connections.h"
 #include "agent/supervisor/attempt/sampled_usage.h"
 #include "scheduler/model/machine/machine.h"
 #include "scheduler/runtime/clock.h"
@@ -45,6 +52,9 @@ class UsageSampler {
     topology::CpuEnergyMeter* cpus = nullptr;
     std::string proc = "/proc";
     std::string gpu_jobs = {};  // the directory of GpuJobFiles; empty: none
+    NetworkMeter::Source tcp = ReadTcpConnections;
+    std::string fabric = {};  // as kFabricPorts; empty: none
+    std::string debug = {};   // as kKernelDebug; empty: what mounts count is not read
   };
   using Running = std::map<AttemptKey, RunningAttempt>;
 
@@ -53,7 +63,11 @@ class UsageSampler {
       : machine_(machine),
         state_(state),
         sources_(std::move(sources)),
-        gpu_jobs_(sources_.gpu_jobs, machine) {}
+        gpu_jobs_(sources_.gpu_jobs, machine),
+        files_(sources_.proc),
+        mounts_(sources_.proc, sources_.debug),
+        network_(sources_.proc, sources_.tcp),
+        fabric_(sources_.fabric) {}
 
   // Takes a sample for the attempts that run here. The GPUs that have fallen off the bus since the
   // last, by UUID.
@@ -107,13 +121,20 @@ class UsageSampler {
   static void AddCounters(const topology::GpuCounters& counters, double milliseconds, Usage& usage);
   static void OpenCounters(const RunningAttempt& attempt, Sum& sum);
   static void TakeCounters(Sum& sum);
-  void TakeProcesses(const Running& running);
+  void TakeProcesses(const Running& running, bool alone, SteadyTime now);
+  void AddFiles(const Running& running, bool alone, const TreesIo& io);
+  void AddNetwork(const Running& running, const ProcessTrees& trees, SteadyTime now);
+  void AddFabric(bool alone, SteadyTime now);
   void ShareCpuEnergy();
 
   const Machine& machine_;
   StateDirectory& state_;
   const Sources sources_;
   GpuJobFiles gpu_jobs_;
+  FileSystemMeter files_;
+  MountMeter mounts_;
+  NetworkMeter network_;
+  FabricMeter fabric_;
   SteadyTime last_ = SteadyTime::min();
   std::map<std::string, topology::GpuReading> before_;
   std::uint64_t cpu_energy_uj_ = 0;  // at the last sample

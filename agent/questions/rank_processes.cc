@@ -7,14 +7,19 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <system_error>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "agent/node/network/socket_holders.h"
+#include "agent/node/network/tcp_connections.h"
 #include "scheduler/base/utf8.h"
 #include "scheduler/runtime/file.h"
 
@@ -156,6 +161,17 @@ void AddPidsOfGroup(const std::string& directory, std::vector<std::uint32_t>* pi
   }
 }
 
+std::optional<std::uint64_t> NumberAfter(const std::string& text, std::string_view name) {
+  const std::size_t at = text.find(name);
+  std::uint64_t number = 0;
+  return at != std::string::npos &&
+                 absl::SimpleAtoi(text.substr(at + name.size(),
+                                              text.find('\n', at + name.size()) - at - name.size()),
+                                  &number)
+             ? std::optional(number)
+             : std::nullopt;
+}
+
 void Add(const SeenProcess& seen, bool first, const std::string& directory,
          wire::RankProcesses* rank) {
   static const std::uint64_t a_second = static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK));
@@ -170,6 +186,46 @@ void Add(const SeenProcess& seen, bool first, const std::string& directory,
   rank->set_threads(rank->threads() + seen.threads);
   rank->set_cpu_time(rank->cpu_time() + static_cast<std::int64_t>(seen.ticks * 1000 / a_second));
   rank->set_memory(rank->memory() + seen.pages * page);
+  const std::string io = ReadFile(directory + "/io").value_or("");
+  const std::optional<std::uint64_t> read = NumberAfter(io, "\nread_bytes: ");
+  const std::optional<std::uint64_t> written = NumberAfter(io, "\nwrite_bytes: ");
+  if (read.has_value() && written.has_value()) {
+    rank->set_read_bytes(rank->read_bytes() + *read);
+    rank->set_written_bytes(rank->written_bytes() + *written);
+  }
+}
+
+// What the connections have sent and received that each rank's processes have open; the trees are
+// the answer's ranks, by their place in it.
+void AddConnections(const ProcessTrees& trees, const std::string& proc,
+                    wire::ProcessAnswer* answer) {
+  const std::optional<std::vector<TcpConnection>> connections = ReadTcpConnections();
+  if (!connections.has_value()) {
+    return;
+  }
+  const std::set<pid_t> elsewhere = TreesElsewhere(trees, proc);
+  for (const auto& [place, pids] : trees) {
+    if (elsewhere.count(place) == 0) {
+      answer->mutable_ranks(place)->set_sent(0);
+      answer->mutable_ranks(place)->set_received(0);
+    }
+  }
+  std::unordered_set<std::uint64_t> sockets;
+  for (const TcpConnection& connection : *connections) {
+    if (!connection.local && connection.inode != 0) {
+      sockets.insert(connection.inode);
+    }
+  }
+  const std::unordered_map<std::uint64_t, pid_t> holders = HoldersOf(sockets, trees, proc);
+  for (const TcpConnection& connection : *connections) {
+    const auto holder = holders.find(connection.inode);
+    if (connection.local || holder == holders.end() || elsewhere.count(holder->second) != 0) {
+      continue;
+    }
+    wire::RankProcesses& rank = *answer->mutable_ranks(holder->second);
+    rank.set_sent(rank.sent() + connection.counters.sent.value());
+    rank.set_received(rank.received() + connection.counters.received.value());
+  }
 }
 
 }  // namespace
@@ -194,6 +250,7 @@ wire::ProcessAnswer ReadRankProcesses(const AttemptKey& key, const std::string& 
     }
   }
   wire::ProcessAnswer answer;
+  ProcessTrees trees;
   for (auto& [name, processes] : ranks) {
     std::sort(processes.begin(), processes.end(), [](const SeenProcess& a, const SeenProcess& b) {
       return std::pair(a.began, a.pid) < std::pair(b.began, b.pid);
@@ -203,8 +260,10 @@ wire::ProcessAnswer ReadRankProcesses(const AttemptKey& key, const std::string& 
     rank.set_rank(name.second);
     for (const SeenProcess& seen : processes) {
       Add(seen, &seen == &processes.front(), absl::StrCat(proc, "/", seen.pid), &rank);
+      trees[answer.ranks_size() - 1].push_back(static_cast<pid_t>(seen.pid));
     }
   }
+  AddConnections(trees, proc, &answer);
   return answer;
 }
 

@@ -34,6 +34,7 @@ Usage UsageOfChildren() {
   usage.user_cpu = duration(used.ru_utime);
   usage.system_cpu = duration(used.ru_stime);
   usage.peak_memory = Bytes(static_cast<std::uint64_t>(used.ru_maxrss) * 1024);
+  usage.major_faults = static_cast<std::uint64_t>(used.ru_majflt);
   // A kernel that does not account for storage says nothing here, as one does that had none.
   if (access("/proc/self/io", R_OK) == 0) {
     constexpr std::uint64_t kBlock = 512;  // getrusage(2)

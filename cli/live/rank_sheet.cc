@@ -1,11 +1,16 @@
 #include "cli/live/rank_sheet.h"
 
+#include <algorithm>
+#include <chrono>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "cli/page/quantity.h"
 #include "cli/page/table.h"
 #include "cli/page/text.h"
 #include "scheduler/base/text/size_text.h"
@@ -30,6 +35,34 @@ std::string RankText(const RankUse& use) {
   return use.step.valid() ? absl::StrCat(use.step.value(), ".", use.rank) : std::string("script");
 }
 
+std::optional<double> RateOf(std::optional<Bytes> before, std::optional<Bytes> now, Duration time) {
+  return before.has_value() && now.has_value() && *now >= *before && time.count() > 0
+             ? std::optional(static_cast<double>((*now - *before).value()) /
+                             std::chrono::duration<double>(time).count())
+             : std::nullopt;
+}
+
+// Of a column that is there only if some rank has it.
+struct MovedColumn {
+  const char* title;
+  std::optional<double> RankRow::*rate;
+};
+constexpr MovedColumn kMovedColumns[] = {{"Read", &RankRow::read},
+                                         {"Written", &RankRow::written},
+                                         {"Sent", &RankRow::sent},
+                                         {"Received", &RankRow::received}};
+
+std::vector<MovedColumn> MovedIn(const std::vector<RankRow>& rows) {
+  std::vector<MovedColumn> moved;
+  for (const MovedColumn& column : kMovedColumns) {
+    if (std::any_of(rows.begin(), rows.end(),
+                    [&](const RankRow& row) { return (row.*column.rate).value_or(0) > 0; })) {
+      moved.push_back(column);
+    }
+  }
+  return moved;
+}
+
 }  // namespace
 
 std::vector<RankRow> CompareRanks(const RankTable& before, const RankTable& now) {
@@ -41,6 +74,14 @@ std::vector<RankRow> CompareRanks(const RankTable& before, const RankTable& now)
   for (const RankUse& use : now.ranks) {
     RankRow row{use, std::nullopt};
     const auto found = old.find(NameOf(use));
+    if (found != old.end()) {
+      const RankUse& was = *found->second;
+      const Duration time = use.time - was.time;
+      row.read = RateOf(was.read_bytes, use.read_bytes, time);
+      row.written = RateOf(was.written_bytes, use.written_bytes, time);
+      row.sent = RateOf(was.sent, use.sent, time);
+      row.received = RateOf(was.received, use.received, time);
+    }
     if (found != old.end() && use.time > found->second->time &&
         use.cpu_time >= found->second->cpu_time) {
       row.cpu_percent = 100.0 *
@@ -54,38 +95,41 @@ std::vector<RankRow> CompareRanks(const RankTable& before, const RankTable& now)
 
 std::string PrintRanks(const std::vector<RankRow>& rows, const std::vector<std::string>& silent,
                        const Style& style) {
-  Table table({{"Node", false, 8},
-               {"Rank"},
-               {"Pid", true},
-               {"Command", false, 6},
-               {"State"},
-               {"Procs", true},
-               {"Threads", true},
-               {"CPU %", true},
-               {"CPUs", false, 6},
-               {"Memory", true},
-               {"GPU %", true},
-               {"GPU memory", true},
-               {"GPU MHz", true},
-               {"Slower"}});
+  std::vector<Column> columns = {{"Node", false, 8},    {"Rank"},        {"Pid", true},
+                                 {"Command", false, 6}, {"State"},       {"Procs", true},
+                                 {"Threads", true},     {"CPU %", true}, {"CPUs", false, 6},
+                                 {"Memory", true},      {"GPU %", true}, {"GPU memory", true},
+                                 {"GPU MHz", true}};
+  const std::vector<MovedColumn> moved = MovedIn(rows);
+  for (const MovedColumn& column : moved) {
+    columns.push_back({column.title, true});
+  }
+  columns.push_back({"Slower"});
+  Table table(std::move(columns));
   for (const RankRow& row : rows) {
     const RankUse& use = row.use;
     const bool metered = use.gpu_busy >= 0 || !use.gpu_memory.zero();
-    table.Add(
-        {{use.node},
-         {RankText(use)},
-         {absl::StrCat(use.pid)},
-         {OrDash(use.command)},
-         {StateText(use.state)},
-         {absl::StrCat(use.processes)},
-         {absl::StrCat(use.threads)},
-         {row.cpu_percent.has_value() ? absl::StrFormat("%.0f", *row.cpu_percent) : "-"},
-         {OrDash(use.cpus)},
-         {BytesText(use.memory.value())},
-         {use.gpu_busy >= 0 ? absl::StrCat(use.gpu_busy) : "-"},
-         {metered ? BytesText(use.gpu_memory.value()) : "-"},
-         {use.gpu_clock.has_value() ? absl::StrCat(*use.gpu_clock) : "-"},
-         {use.slower.empty() ? "" : "yes", use.slower.empty() ? Paint::kPlain : Paint::kRed}});
+    std::vector<Cell> cells = {
+        {use.node},
+        {RankText(use)},
+        {absl::StrCat(use.pid)},
+        {OrDash(use.command)},
+        {StateText(use.state)},
+        {absl::StrCat(use.processes)},
+        {absl::StrCat(use.threads)},
+        {row.cpu_percent.has_value() ? absl::StrFormat("%.0f", *row.cpu_percent) : "-"},
+        {OrDash(use.cpus)},
+        {BytesText(use.memory.value())},
+        {use.gpu_busy >= 0 ? absl::StrCat(use.gpu_busy) : "-"},
+        {metered ? BytesText(use.gpu_memory.value()) : "-"},
+        {use.gpu_clock.has_value() ? absl::StrCat(*use.gpu_clock) : "-"}};
+    for (const MovedColumn& column : moved) {
+      const std::optional<double> rate = row.*column.rate;
+      cells.push_back({rate.has_value() ? ByteRateText(*rate) : "-"});
+    }
+    cells.push_back(
+        {use.slower.empty() ? "" : "yes", use.slower.empty() ? Paint::kPlain : Paint::kRed});
+    table.Add(cells);
   }
   std::string page = rows.empty() ? "no process of it runs\n" : table.Print(style);
   for (const RankRow& row : rows) {

@@ -231,6 +231,10 @@ void AddTerms(std::string& page, const JobDetail& detail, const Style& style) {
 void AddWork(std::string& page, const Usage& usage, const Had& had, bool whole) {
   AddLine(page, "GPU work", GpuWorkText(usage));
   AddLine(page, "I/O", StorageText(usage, had));
+  AddLine(page, "files", FileSystemsText(usage));
+  AddLine(page, "page cache", PageCacheText(usage));
+  AddLine(page, "network", NetworkText(usage, had));
+  AddLine(page, "fabric", FabricText(usage));
   AddLine(page, "bound by", whole ? BoundText(usage, had) : "");
 }
 

@@ -27,6 +27,11 @@ std::string BytesOrDash(std::optional<Bytes> bytes) {
   return bytes.has_value() ? BytesText(bytes->value()) : "-";
 }
 
+std::string ShareOrDash(std::optional<Duration> part, Duration time) {
+  const std::optional<double> share = ShareOf(part, time);
+  return share.has_value() ? PercentText(*share) : "-";
+}
+
 // How many were at work on average: "1.97".
 std::string BusyText(Duration busy, Duration elapsed) {
   return elapsed.count() <= 0 ? "-"
@@ -38,6 +43,7 @@ std::string BusyText(Duration busy, Duration elapsed) {
 struct UsageParts {
   bool gpus = false;
   bool storage = false;
+  bool network = false;
   bool energy = false;
 };
 
@@ -45,6 +51,7 @@ UsageParts PartsOf(const Usage& all) {
   UsageParts parts;
   parts.gpus = all.gpu_busy.count() > 0 || all.gpu_memory.value() > 0;
   parts.energy = EnergyOf(all) > 0;
+  parts.network = all.net_sent.has_value();
   parts.storage =
       all.read_bytes.has_value() || all.written_bytes.has_value() || all.io_blocked.has_value();
   return parts;
@@ -63,6 +70,11 @@ Table UsageTable(const UsageParts& parts) {
     columns.push_back({.title = "READ", .right = true, .least = 0});
     columns.push_back({.title = "WRITTEN", .right = true, .least = 0});
     columns.push_back({.title = "IO-WAIT", .right = true, .least = 0});
+  }
+  if (parts.network) {
+    columns.push_back({.title = "SENT", .right = true, .least = 0});
+    columns.push_back({.title = "RECEIVED", .right = true, .least = 0});
+    columns.push_back({.title = "NET-BUSY", .right = true, .least = 0});
   }
   if (parts.energy) {
     columns.push_back({.title = "ENERGY", .right = true, .least = 0});
@@ -125,10 +137,14 @@ std::string PrintNodeUsage(const std::vector<NodeUsage>& nodes, Time start, cons
       cells.push_back({.text = BytesOrDash(usage.gpu_memory)});
     }
     if (parts.storage) {
-      const std::optional<double> waits = ShareOf(usage.io_blocked, node.time - start);
       cells.push_back({.text = BytesOrDash(usage.read_bytes)});
       cells.push_back({.text = BytesOrDash(usage.written_bytes)});
-      cells.push_back({.text = waits.has_value() ? PercentText(*waits) : "-"});
+      cells.push_back({.text = ShareOrDash(usage.io_blocked, node.time - start)});
+    }
+    if (parts.network) {
+      cells.push_back({.text = BytesOrDash(usage.net_sent)});
+      cells.push_back({.text = BytesOrDash(usage.net_received)});
+      cells.push_back({.text = ShareOrDash(usage.net_blocked, node.time - start)});
     }
     if (parts.energy) {
       const std::uint64_t taken = EnergyOf(usage);

@@ -75,6 +75,9 @@ UsageCurves::Sums UsageCurves::SumsOf(const Usage& usage) {
   sums.tensor_seconds = SecondsOf(usage.tensor_active);
   sums.dram_seconds = SecondsOf(usage.dram_active);
   sums.link_mib = MibOf(Together(usage.nvlink_bytes, usage.pcie_bytes));
+  sums.sent_mib = MibOf(Together(usage.net_sent, usage.fabric_sent));
+  sums.received_mib = MibOf(Together(usage.net_received, usage.fabric_received));
+  sums.net_blocked_seconds = SecondsOf(usage.net_blocked);
   return sums;
 }
 
@@ -204,6 +207,9 @@ CurvePoint UsageCurves::Shown(const Point& point, Duration span) {
   shown.tensor_active = Rate(sums.tensor_seconds, sums.counted_seconds);
   shown.dram_active = Rate(sums.dram_seconds, sums.counted_seconds);
   shown.link = Rate(sums.link_mib * static_cast<float>(kMib), sums.counted_seconds);
+  shown.sent = Rate(sums.sent_mib * static_cast<float>(kMib), seconds);
+  shown.received = Rate(sums.received_mib * static_cast<float>(kMib), seconds);
+  shown.net_blocked = Rate(sums.net_blocked_seconds, seconds);
   return shown;
 }
 

@@ -69,6 +69,9 @@ class UsageCurves {
     float tensor_seconds = kUntold;
     float dram_seconds = kUntold;
     float link_mib = kUntold;
+    float sent_mib = kUntold;
+    float received_mib = kUntold;
+    float net_blocked_seconds = kUntold;
     // Calls visit(sum, other's) for each.
     template <class Visitor>
     void ForEach(const Sums& other, Visitor visit) {
@@ -83,6 +86,9 @@ class UsageCurves {
       visit(tensor_seconds, other.tensor_seconds);
       visit(dram_seconds, other.dram_seconds);
       visit(link_mib, other.link_mib);
+      visit(sent_mib, other.sent_mib);
+      visit(received_mib, other.received_mib);
+      visit(net_blocked_seconds, other.net_blocked_seconds);
     }
   };
   // Sums over a span, and amounts at its end.

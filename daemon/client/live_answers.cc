@@ -306,6 +306,7 @@ class RankAnswers {
       use.cpu_time = Duration(each.cpu_time());
       use.memory = Bytes(each.memory());
       use.time = Time(Duration(answer.time()));
+      TakeMoved(each, use);
       for (const RankView& rank : plan_.ranks) {
         if (rank.node == node && rank.step == use.step && rank.rank == use.rank) {
           use.gpus = rank.gpus;
@@ -323,6 +324,16 @@ class RankAnswers {
       use.slower = SlowerText(use);
       table_.ranks.push_back(std::move(use));
     }
+  }
+
+  static void TakeMoved(const wire::RankProcesses& each, RankUse& use) {
+    const auto told = [](bool has, std::uint64_t bytes) {
+      return has ? std::optional(Bytes(bytes)) : std::nullopt;
+    };
+    use.read_bytes = told(each.has_read_bytes(), each.read_bytes());
+    use.written_bytes = told(each.has_written_bytes(), each.written_bytes());
+    use.sent = told(each.has_sent(), each.sent());
+    use.received = told(each.has_received(), each.received());
   }
 
   [[nodiscard]] std::string SlowerText(const RankUse& use) const {

@@ -17,6 +17,7 @@ RING = os.path.join(BIN, "..", "tests", "mpi_ring")
 # Open MPI keeps memory until the process ends; a leak of its own is not what these tests look for.
 HEAT = ["env", "LSAN_OPTIONS=detect_leaks=0", os.path.join(KERNELS, "heat2d"), "--n", "64", "--steps",
         "20", "--json"]
+HALO = ["env", "LSAN_OPTIONS=detect_leaks=0", os.path.join(KERNELS, "halo"), "--n", "1024", "--json"]
 FOUR_CORES = "pack:1 core:4 pu:1"  # of each node, whatever the machine has
 ROUNDS = int(os.environ.get("MUSTER_MPI_ROUNDS", "20"))
 
@@ -349,14 +350,13 @@ class NamespacesTest(Mpi, ClusterTest):
         self.assertEqual(found["bad_nodes"], [])
         self.assertEqual(len(found["links"]), 10)
         self.assertEqual([link for link in found["links"] if link["failure"]], [])
-        slow = ["qdisc", "add", "dev", "eth0", "root", "tbf", "rate", "200mbit", "burst", "64kb", "latency", "50ms"]
-        subprocess.run(["ip", "netns", "exec", self.network.names[3], "tc", *slow], check=True, timeout=30)
+        self.slowed(self.network.names[3], "add", "dev", "eth0", "root", "tbf", "rate", "200mbit", "burst", "64kb",
+                    "latency", "50ms")
         try:
             done = self.cluster.muster("health", "--links", "--least", 20, "--narrow", *nodes,
                                        patience=4 * PATIENCE)
         finally:
-            subprocess.run(["ip", "netns", "exec", self.network.names[3], "tc", "qdisc", "del", "dev", "eth0", "root"],
-                           check=True, timeout=30)
+            self.slowed(self.network.names[3], "del", "dev", "eth0", "root")
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("Most links of node3 are slow", done.stdout)
         self.assertNotIn("not measured", done.stdout)
@@ -368,6 +368,37 @@ class NamespacesTest(Mpi, ClusterTest):
         self.cluster.wait_reason(wide, "drained for jobs that may span nodes")
         self.cluster.must("resume", *nodes)  # a busy machine may have made others slow
         self.assertEqual(self.cluster.wait_ended(wide)[0]["state"], "COMPLETED")
+        self.nothing_left()
+
+    def slowed(self, name, *words):
+        subprocess.run(["ip", "netns", "exec", name, "tc", "qdisc", *words], check=True, timeout=30)
+
+    def test_halo_over_a_slow_network_is_bound_by_communication_and_on_one_node_it_is_not(self):
+        slow = self.network.names[1:3]
+        begin = time.monotonic()
+        for name in slow:
+            self.slowed(name, "add", "dev", "eth0", "root", "tbf", "rate", "20mbit", "burst", "64kb", "latency", "50ms")
+        try:
+            done = self.cluster.muster("run", "-w", "node[1-2]", "-N", 2, "-n", 2, *HALO, "--repeat", 1500,
+                                       patience=4 * PATIENCE)
+        finally:
+            for name in slow:
+                self.slowed(name, "del", "dev", "eth0", "root")
+        elapsed = 1000 * (time.monotonic() - begin)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        sheet = self.cluster.must("show", "last")
+        self.assertRegex(sheet, r"bound by +communication: network busy \d+ % of the time, \S+ [KM]iB/s sent, CPUs ")
+        self.assertRegex(sheet, r"network +at least \S+ MiB sent \(.*/s\), \S+ MiB received \(.*/s\), .*busy \d+ %")
+        (row,) = json.loads(self.cluster.must("history", "last", "--json"))["jobs"]
+        self.assertGreater(int(row["usage"]["net_blocked"]), 5000)
+        self.assertLessEqual(int(row["usage"]["net_blocked"]), 2 * elapsed, "it is within the time of two nodes")
+        self.assertGreater(int(row["usage"]["net_sent"]), 8 << 20)
+        done = self.cluster.muster("run", "-w", "node3", "-N", 1, "-n", 2, *HALO, "--repeat", 4000,
+                                   patience=4 * PATIENCE)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        sheet = self.cluster.must("show", "last")
+        self.assertRegex(sheet, r"bound by +\S")
+        self.assertNotRegex(sheet, r"bound by +communication")
         self.nothing_left()
 
     def test_aborts_and_deaths_end_the_ranks_on_every_node(self):

@@ -77,6 +77,28 @@ class UsageTest(ClusterTest):
         self.assertRegex(sheet, r"I/O +\S+ MiB read \(.*/s\), \S+ MiB written \(.*/s\), waits for storage ")
         self.assertRegex(sheet, r"bound by +(waiting|input|output)")
 
+    def read_from(self, job):
+        return {one["mount"]: int(one["read"]) for one in self.live(job).get("node1", {}).get("file_systems", [])}
+
+    def test_the_file_system_that_a_job_reads_is_named(self):
+        if not self.counts_storage():
+            self.skipTest("this kernel does not count storage, or the test's files are in memory")
+        size = 8 << 20
+        mount = subprocess.run(["stat", "-c", "%m", self.cluster.work], capture_output=True, text=True,
+                               check=True).stdout.strip()
+        script = self.cluster.script("dd if=/dev/zero of=data bs=8M count=1 conv=fsync; dd if=data bs=8M iflag=direct "
+                                     "| { while [ ! -e go ]; do sleep 0.1; done; cat > /dev/null; }")
+        job = self.cluster.submit("-w", "node1", script)
+        wait_until(lambda: self.read_from(job).get(mount, 0) >= size, lambda: self.live(job))
+        self.assertEqual(list(self.read_from(job)), [mount])
+        with open(os.path.join(self.cluster.work, "go"), "w", encoding="utf-8"):
+            pass
+        self.cluster.wait_ended(job)
+        self.assertRegex(self.cluster.must("show", str(job)), rf"files +{re.escape(mount)} \S+ MiB read")
+        (row,) = json.loads(self.cluster.must("history", str(job), "--json"))["jobs"]
+        self.assertEqual([one["mount"] for one in row["usage"]["file_systems"]], [mount])
+        self.assertGreaterEqual(int(row["usage"]["called_bytes"]), size)
+
     def counts_storage(self):
         kind = subprocess.run(["stat", "-f", "-c", "%T", self.cluster.work], capture_output=True, text=True, check=True)
         return os.access("/proc/self/io", os.R_OK) and kind.stdout.strip() != "tmpfs"

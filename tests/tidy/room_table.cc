@@ -94,8 +94,10 @@ constexpr RoomRow kRows[] = {
     {"daemon", "store/rows", "store/database"},
     {"daemon", "store/sqlite", "store/database"},
     {"agent", ".",
-     "attempts attempts/place link node node/pace questions supervisor/attempt supervisor/criu "
-     "supervisor/image/cache supervisor/launch supervisor/limits supervisor/user_space"},
+     "attempts attempts/place link node node/files node/network node/pace questions "
+     "supervisor/attempt supervisor/criu supervisor/image/cache supervisor/launch "
+     "supervisor/limits "
+     "supervisor/user_space"},
     {"agent", "attempts",
      "attempts/place supervisor/attempt supervisor/launch supervisor/scripts "
      "supervisor/user_space"},
@@ -107,11 +109,12 @@ constexpr RoomRow kRows[] = {
     {"agent", "kernels/heat", "kernels/harness kernels/mpi kernels/place"},
     {"agent", "kernels/mpi", "kernels/harness kernels/place"},
     {"agent", "link", "attempts/place supervisor/attempt"},
-    {"agent", "node", "attempts attempts/place node/counters supervisor/attempt"},
+    {"agent", "node", "attempts attempts/place node/counters node/files node/network supervisor/attempt"},
     {"agent", "node/pace", "attempts attempts/place node supervisor/attempt"},
     {"agent", "pam", "supervisor/sessions"},
     {"agent", "questions",
-     "attempts/place supervisor/attempt supervisor/image/cache supervisor/user_space"},
+     "attempts/place node/network supervisor/attempt supervisor/image/cache "
+     "supervisor/user_space"},
     {"agent", "supervisor",
      "supervisor/attempt supervisor/checkpoint supervisor/container supervisor/criu "
      "supervisor/ending supervisor/launch supervisor/limits supervisor/mpi "

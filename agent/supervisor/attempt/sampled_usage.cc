@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
@@ -17,10 +18,12 @@
 namespace muster::agent {
 namespace {
 
-constexpr std::size_t kNumbers = kFieldCount<Usage>;
+constexpr std::size_t kNumbers = decltype(Usage::Amounts(CountFields{}))::value;
 // What earlier versions wrote: theirs may still lie there, or still run.
 constexpr std::array<std::size_t, 4> kNumbersOfVersions = {3, 8, 19, kNumbers};
 constexpr const char* kUnknown = "-";
+// A line of a file system after that of the numbers: "12 34 /data", with C's escapes.
+constexpr std::size_t kWordsOfFileSystem = 3;
 
 // Of each place, its number; nothing: what nobody could tell.
 using Numbers = std::array<std::optional<std::uint64_t>, kNumbers>;
@@ -59,6 +62,22 @@ std::optional<std::uint64_t> NumberOf(const std::optional<Amount>& amount) {
   return amount.has_value() ? std::optional(NumberOf(*amount)) : std::nullopt;
 }
 
+// False: it is no line of a file system.
+bool ReadFileSystem(const std::string& line, Usage& usage) {
+  const std::vector<std::string> words =
+      absl::StrSplit(line, absl::MaxSplits(' ', kWordsOfFileSystem - 1));
+  FileSystemUse& use = usage.file_systems.emplace_back();
+  std::uint64_t read = 0;
+  std::uint64_t written = 0;
+  if (words.size() != kWordsOfFileSystem || !absl::SimpleAtoi(words[0], &read) ||
+      !absl::SimpleAtoi(words[1], &written) || !absl::CUnescape(words[2], &use.mount)) {
+    return false;
+  }
+  use.read = Bytes(read);
+  use.written = Bytes(written);
+  return true;
+}
+
 }  // namespace
 
 Usage ReadSampledUsage(const std::string& path) {
@@ -66,8 +85,9 @@ Usage ReadSampledUsage(const std::string& path) {
   if (!text.ok()) {
     return {};
   }
+  const std::vector<std::string> lines = absl::StrSplit(*text, '\n', absl::SkipEmpty());
   const std::vector<std::string> words =
-      absl::StrSplit(*text, absl::ByAnyChar(" \n"), absl::SkipEmpty());
+      absl::StrSplit(lines.empty() ? "" : lines.front(), ' ', absl::SkipEmpty());
   if (std::find(kNumbersOfVersions.begin(), kNumbersOfVersions.end(), words.size()) ==
       kNumbersOfVersions.end()) {
     return {};
@@ -81,6 +101,11 @@ Usage ReadSampledUsage(const std::string& path) {
   Usage usage;
   Usage::Amounts(
       [&](auto... amount) { (SetAmount(numbers.at(amount.place), usage.*(amount.member)), ...); });
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    if (!ReadFileSystem(lines[i], usage)) {
+      return {};
+    }
+  }
   return usage;
 }
 
@@ -92,8 +117,12 @@ void WriteSampledUsage(const std::string& path, const Usage& usage) {
   const auto add_word = [](std::string* out, std::optional<std::uint64_t> number) {
     absl::StrAppend(out, number.has_value() ? absl::StrCat(*number) : kUnknown);
   };
-  ReplaceFile(path, absl::StrJoin(numbers, " ", add_word) + "\n")
-      .IgnoreError();  // the next one has it too
+  std::string text = absl::StrJoin(numbers, " ", add_word) + "\n";
+  for (const FileSystemUse& use : usage.file_systems) {
+    absl::StrAppend(&text, use.read.value(), " ", use.written.value(), " ",
+                    absl::CEscape(use.mount), "\n");
+  }
+  ReplaceFile(path, text).IgnoreError();  // the next one has it too
 }
 
 void AddSampled(const Usage& sampled, Usage& usage) {
@@ -106,6 +135,7 @@ void AddSampled(const Usage& sampled, Usage& usage) {
     }
   };
   Usage::Amounts([&](auto... amount) { (add(amount), ...); });
+  usage.file_systems = sampled.file_systems;
 }
 
 }  // namespace muster::agent

@@ -1,7 +1,8 @@
 #pragma once
 
 // What the agent sampled of an attempt's use of this node, in a file of the attempt's directory:
-// whole numbers on a line, in the units of Usage, and "-" for what nobody could tell.
+// whole numbers on a line, in the units of Usage, and "-" for what nobody could tell; then a line
+// for each file system.
 //
 // Invariant: a reader sees one sample whole; a file that is not there, or not one of these, is
 // nothing sampled.

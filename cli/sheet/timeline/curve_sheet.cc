@@ -90,6 +90,9 @@ constexpr ToldCourse kToldCourses[] = {
     {"tensor", &CurvePoint::tensor_active, PercentText},
     {"GPU band", &CurvePoint::dram_active, PercentText},
     {"links", &CurvePoint::link, ByteRateText},
+    {"sent", &CurvePoint::sent, ByteRateText},
+    {"received", &CurvePoint::received, ByteRateText},
+    {"net busy", &CurvePoint::net_blocked, RateText},
 };
 
 // Its course between its least and its most, which need not be near to nothing.

@@ -32,7 +32,10 @@ void AddTold(const JobCurve& curve, const CurvePoint& point, TraceEvents& events
       {"SMs active", point.sm_active},
       {"tensor cores active", point.tensor_active},
       {"device memory bandwidth", point.dram_active},
-      {"link bytes a second of a GPU", point.link}};
+      {"link bytes a second of a GPU", point.link},
+      {"bytes sent a second", point.sent},
+      {"bytes received a second", point.received},
+      {"nodes whose network is busy", point.net_blocked}};
   for (const auto& [name, value] : told) {
     if (value.has_value()) {
       AddCounter(curve, name, point.start, *value, events);

@@ -9,8 +9,10 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "scheduler/model/value/fields.h"
+#include "scheduler/model/value/file_system_use.h"
 #include "scheduler/model/value/time.h"
 #include "scheduler/model/value/units.h"
 
@@ -101,6 +103,26 @@ struct Usage {
   std::optional<Duration> dram_active;    // of gpu_counted: the device memory's bandwidth
   std::optional<Bytes> nvlink_bytes;      // to and from other GPUs, during gpu_counted
   std::optional<Bytes> pcie_bytes;        // to and from the host, during gpu_counted
+  // By TCP to and from other machines, as far as the connections were seen: at least so much.
+  std::optional<Bytes> net_sent;  // and acknowledged by the other end
+  std::optional<Bytes> net_received;
+  std::optional<Bytes> net_resent;      // sent again, because it was lost or late
+  std::optional<Duration> net_blocked;  // node time in which one connection at least had sent what
+                                        // the other end had not acknowledged, or had it to send
+  // By ports of InfiniBand and RoCE, which count for the node: so it is the job's while no other
+  // runs there. Node time in which that was so, and in which it was not; none where no ports are.
+  Duration fabric_counted{0};
+  Duration fabric_shared{0};
+  std::optional<Bytes> fabric_sent;  // of fabric_counted, as what follows
+  std::optional<Bytes> fabric_received;
+  std::optional<Duration> fabric_busy;  // that its busiest port would take for it at its rate
+  std::optional<std::uint64_t> fabric_errors;   // of ports: damaged, dropped, links that went down
+  std::optional<std::uint64_t> fabric_retries;  // what was late, out of order or sent again
+  // What processes read by calls (files, pipes, sockets), of which read_bytes came from storage.
+  std::optional<Bytes> called_bytes;
+  std::optional<std::uint64_t> major_faults;  // pages that a process waited for, from storage
+  // Of read_bytes and written_bytes, as far as it is known of which file systems they are.
+  std::vector<FileSystemUse> file_systems;
   // What the processors' own counters say, where a machine shows them.
   std::optional<std::uint64_t> instructions;
   std::optional<std::uint64_t> cache_misses;  // accesses that went to memory
@@ -129,15 +151,32 @@ struct Usage {
                 UsageAmount{"dram_active", &Usage::dram_active, kSum, kAgent, 16},
                 UsageAmount{"nvlink_bytes", &Usage::nvlink_bytes, kSum, kAgent, 17},
                 UsageAmount{"pcie_bytes", &Usage::pcie_bytes, kSum, kAgent, 18},
-                UsageAmount{"instructions", &Usage::instructions, kSum, kAgent, 19},
-                UsageAmount{"cache_misses", &Usage::cache_misses, kSum, kAgent, 20});
+                UsageAmount{"net_sent", &Usage::net_sent, kSum, kAgent, 19},
+                UsageAmount{"net_received", &Usage::net_received, kSum, kAgent, 20},
+                UsageAmount{"net_resent", &Usage::net_resent, kSum, kAgent, 21},
+                UsageAmount{"net_blocked", &Usage::net_blocked, kSum, kAgent, 22},
+                UsageAmount{"fabric_counted", &Usage::fabric_counted, kSum, kAgent, 23},
+                UsageAmount{"fabric_shared", &Usage::fabric_shared, kSum, kAgent, 24},
+                UsageAmount{"fabric_sent", &Usage::fabric_sent, kSum, kAgent, 25},
+                UsageAmount{"fabric_received", &Usage::fabric_received, kSum, kAgent, 26},
+                UsageAmount{"fabric_busy", &Usage::fabric_busy, kSum, kAgent, 27},
+                UsageAmount{"fabric_errors", &Usage::fabric_errors, kSum, kAgent, 28},
+                UsageAmount{"fabric_retries", &Usage::fabric_retries, kSum, kAgent, 29},
+                UsageAmount{"called_bytes", &Usage::called_bytes, kSum, kAgent, 30},
+                UsageAmount{"major_faults", &Usage::major_faults, kSum, kBoth, 31},
+                UsageAmount{"instructions", &Usage::instructions, kSum, kAgent, 32},
+                UsageAmount{"cache_misses", &Usage::cache_misses, kSum, kAgent, 33});
   }
   static constexpr auto Fields(auto list) {
-    return Amounts([&](auto... amount) { return list(Field{amount.name, amount.member}...); });
+    return Amounts([&](auto... amount) {
+      return list(Field{amount.name, amount.member}...,
+                  Field{"file_systems", &Usage::file_systems});
+    });
   }
   // Adds what a part used.
   void Add(const Usage& part) {
     Amounts([&](auto... amount) { (AddAmount(amount, part), ...); });
+    AddFileSystems(part.file_systems, file_systems);
   }
   friend bool operator==(const Usage&, const Usage&) = default;
 

@@ -260,6 +260,10 @@ struct RankUse {
   Bytes gpu_memory;                             // in use on all of them, by whomever
   std::optional<std::uint32_t> gpu_clock = {};  // MHz, of the slowest of them; nothing: not metered
   std::string slower = {};  // why it is slower than its peers; empty: not, or it cannot be told
+  std::optional<Bytes> read_bytes = {};  // from storage so far; as what follows nothing: not known
+  std::optional<Bytes> written_bytes = {};
+  std::optional<Bytes> sent = {};  // to other machines by TCP, by the connections that it has open
+  std::optional<Bytes> received = {};
   static constexpr auto Fields(auto list) {
     return list(Field{"node", &RankUse::node}, Field{"step", &RankUse::step},
                 Field{"rank", &RankUse::rank}, Field{"pid", &RankUse::pid},
@@ -269,7 +273,9 @@ struct RankUse {
                 Field{"memory", &RankUse::memory}, Field{"time", &RankUse::time},
                 Field{"gpus", &RankUse::gpus}, Field{"gpu_busy", &RankUse::gpu_busy},
                 Field{"gpu_memory", &RankUse::gpu_memory}, Field{"gpu_clock", &RankUse::gpu_clock},
-                Field{"slower", &RankUse::slower});
+                Field{"slower", &RankUse::slower}, Field{"read_bytes", &RankUse::read_bytes},
+                Field{"written_bytes", &RankUse::written_bytes}, Field{"sent", &RankUse::sent},
+                Field{"received", &RankUse::received});
   }
   friend bool operator==(const RankUse&, const RankUse&) = default;
 };

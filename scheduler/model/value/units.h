@@ -51,6 +51,10 @@ using GpuShare = Amount<struct GpuShareTag, std::uint32_t>;
 inline constexpr GpuShare kWholeGpu{1000};
 inline constexpr Bytes kMebibyte{std::uint64_t{1} << 20};
 inline constexpr Bytes kGibibyte{std::uint64_t{1} << 30};
+// What a counter has more than it had; nothing where it began again.
+constexpr Bytes GrownBy(Bytes now, Bytes before) {
+  return now > before ? now - before : Bytes();
+}
 
 // Millionths of the site's currency.
 using Cost = Amount<struct CostTag, std::uint64_t>;

@@ -31,6 +31,10 @@ struct CurvePoint {
   std::optional<double> tensor_active = {};
   std::optional<double> dram_active = {};
   std::optional<double> link = {};  // by NVLink and PCIe, bytes a second of one GPU
+  std::optional<double> sent =
+      {};  // to other machines, by TCP and ports of InfiniBand, bytes a second
+  std::optional<double> received = {};
+  std::optional<double> net_blocked = {};  // nodes on which a connection had something queued
   static constexpr auto Fields(auto list) {
     return list(Field{"start", &CurvePoint::start}, Field{"span", &CurvePoint::span},
                 Field{"cpus", &CurvePoint::cpus}, Field{"gpus", &CurvePoint::gpus},
@@ -40,7 +44,9 @@ struct CurvePoint {
                 Field{"io_blocked", &CurvePoint::io_blocked},
                 Field{"sm_active", &CurvePoint::sm_active},
                 Field{"tensor_active", &CurvePoint::tensor_active},
-                Field{"dram_active", &CurvePoint::dram_active}, Field{"link", &CurvePoint::link});
+                Field{"dram_active", &CurvePoint::dram_active}, Field{"link", &CurvePoint::link},
+                Field{"sent", &CurvePoint::sent}, Field{"received", &CurvePoint::received},
+                Field{"net_blocked", &CurvePoint::net_blocked});
   }
 };
 

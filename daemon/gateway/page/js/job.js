@@ -189,7 +189,10 @@ function curves(points, job) {
     optional("sm_active", "SMs of its GPUs with work", 1, share, "c"),
     optional("tensor_active", "Tensor cores at work", 1, share, "c"),
     optional("dram_active", "GPU memory bandwidth", 1, share, "d"),
-    optional("link", "NVLink and PCIe, of one GPU", 0, flow, "e")));
+    optional("link", "NVLink and PCIe, of one GPU", 0, flow, "e"),
+    optional("sent", "Sent to other machines", 0, flow, "a"),
+    optional("received", "Received from other machines", 0, flow, "b"),
+    optional("net_blocked", "Nodes whose network is busy", 0, rate, "d")));
 }
 
 // What its programs say themselves: muster report.

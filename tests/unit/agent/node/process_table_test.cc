@@ -1,5 +1,6 @@
 #include "agent/node/process_table.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -12,6 +13,19 @@ TEST(ProcessTable, ThisProcessDescendsFromItsParent) {
   EXPECT_EQ(RootOf(getpid(), {getppid()}, table, known), getppid());
   std::unordered_map<pid_t, pid_t> others;
   EXPECT_EQ(RootOf(getpid(), {getpid()}, table, others), 0) << "nothing descends from itself";
+}
+
+TEST(ProcessTable, OfARootAllThatDescendsFromItIsListedAndOfOneThatIsGoneNothing) {
+  ProcessTable table;
+  const auto add = [&](pid_t pid, pid_t parent) { table[pid][kParent] = parent; };
+  add(10, 1);
+  add(11, 10);
+  add(12, 11);
+  add(20, 1);
+  const auto below = ProcessesBelow({10, 20, 30}, table);
+  ASSERT_EQ(below.size(), 2U);
+  EXPECT_THAT(below.at(10), ::testing::UnorderedElementsAre(11, 12));
+  EXPECT_TRUE(below.at(20).empty());
 }
 
 TEST(ProcessTable, ANameIsANumberAsAWholeOrNone) {

@@ -13,7 +13,9 @@
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -65,6 +67,10 @@ Duration Ticks(int ticks) {
   return Duration(ticks * 1000 / sysconf(_SC_CLK_TCK));
 }
 
+std::map<pid_t, Usage> Below(const std::set<pid_t>& roots, const std::string& proc = "/proc") {
+  return UsageBelow(roots, ReadProcessTable(proc), proc);
+}
+
 Bytes Pages(int pages) {
   return Bytes(static_cast<std::uint64_t>(pages) *
                static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)));
@@ -77,12 +83,13 @@ TEST(ProcessUsage, AllThatDescendsFromARootIsItsOwnAlsoWhatHasEnded) {
   proc.Add(11, 10, {1000, 200, 0, 0, 5}, "a) S (b c");
   proc.Add(12, 11, {30, 40, 3, 4, 8});
   proc.Add(20, 1, {0, 0, 50, 0, 1});
-  const auto used = UsageBelow({10, 20, 30}, proc.root());
+  const auto used = Below({10, 20, 30}, proc.root());
   ASSERT_THAT(used, ElementsAre(Key(10), Key(20)));
   EXPECT_EQ(used.at(10).user_cpu, Ticks(1133));
   EXPECT_EQ(used.at(10).system_cpu, Ticks(254));
   EXPECT_EQ(used.at(10).group_memory, Pages(13));
   EXPECT_EQ(used.at(10).peak_memory, Pages(8));
+  EXPECT_EQ(used.at(10).major_faults, 18U) << "4 of the root's children, 3 and 4 of each below it";
   EXPECT_EQ(used.at(20).user_cpu, Ticks(50));
   EXPECT_EQ(used.at(20).group_memory, Bytes(0));
 }
@@ -92,7 +99,7 @@ TEST(ProcessUsage, AProcessCountsForTheNearestRoot) {
   proc.Add(10, 1, {});
   proc.Add(11, 10, {});
   proc.Add(12, 11, {100, 0, 0, 0, 1});
-  const auto used = UsageBelow({10, 11}, proc.root());
+  const auto used = Below({10, 11}, proc.root());
   EXPECT_EQ(used.at(11).user_cpu, Ticks(100));
   EXPECT_EQ(used.at(10).user_cpu, Duration(0));
 }
@@ -106,9 +113,11 @@ TEST(ProcessUsage, WhatIsNoProcessAndWhatCannotBeReadIsLeftOut) {
   std::filesystem::create_directories(proc.root() + "/14");
   proc.Write("14/stat", "14 (x) S 10 1 1");
   std::filesystem::create_directories(proc.root() + "/self");
-  EXPECT_THAT(UsageBelow({10}, proc.root()), ElementsAre(Key(10)));
-  EXPECT_EQ(UsageBelow({10}, proc.root()).at(10), Usage());
-  EXPECT_THAT(UsageBelow({10}, proc.root() + "/nowhere"), IsEmpty());
+  EXPECT_THAT(Below({10}, proc.root()), ElementsAre(Key(10)));
+  Usage nothing;
+  nothing.major_faults = 4;  // of children that have ended
+  EXPECT_EQ(Below({10}, proc.root()).at(10), nothing);
+  EXPECT_THAT(Below({10}, proc.root() + "/nowhere"), IsEmpty());
 }
 
 TEST(ProcessUsage, StorageIsTheRootsTooBecauseItHasThatOfTheChildrenThatEnded) {
@@ -119,8 +128,9 @@ TEST(ProcessUsage, StorageIsTheRootsTooBecauseItHasThatOfTheChildrenThatEnded) {
   proc.AddIo(10, 100, 1);
   proc.AddIo(11, 20, 2);
   proc.AddIo(12, 3, 4);
-  const auto used = UsageBelow({10, 20}, proc.root());
+  const auto used = Below({10, 20}, proc.root());
   EXPECT_EQ(used.at(10).read_bytes, Bytes(123));
+  EXPECT_EQ(used.at(10).called_bytes, Bytes(3)) << "by each of the three";
   EXPECT_EQ(used.at(10).written_bytes, Bytes(7));
   EXPECT_EQ(used.at(20).read_bytes, std::nullopt) << "a kernel that does not count";
 }
@@ -136,12 +146,12 @@ TEST(ProcessUsage, HowLongProcessesWaitedIsKnownWhereTheKernelCountsDelays) {
     }
     proc.Write(absl::StrCat(pid, "/stat"), absl::StrCat(text, " ", ticks, " 0 0"));
   }
-  EXPECT_EQ(UsageBelow({10}, proc.root()).at(10).io_blocked, std::nullopt);
+  EXPECT_EQ(Below({10}, proc.root()).at(10).io_blocked, std::nullopt);
   std::filesystem::create_directories(proc.root() + "/sys/kernel");
   proc.Write("sys/kernel/task_delayacct", "0\n");
-  EXPECT_EQ(UsageBelow({10}, proc.root()).at(10).io_blocked, std::nullopt);
+  EXPECT_EQ(Below({10}, proc.root()).at(10).io_blocked, std::nullopt);
   proc.Write("sys/kernel/task_delayacct", "1\n");
-  EXPECT_EQ(UsageBelow({10}, proc.root()).at(10).io_blocked, Ticks(70))
+  EXPECT_EQ(Below({10}, proc.root()).at(10).io_blocked, Ticks(70))
       << "the longest: both may have waited at once";
 }
 
@@ -199,7 +209,7 @@ TEST(ProcessUsage, WhatARealProcessWroteAndReadBackFromTheDiskIsCountedWhenItHas
   });
   struct statfs where = {};
   ASSERT_EQ(statfs(path.c_str(), &where), 0);
-  const Usage used = UsageBelow({work.parent()}).at(work.parent());
+  const Usage used = Below({work.parent()}).at(work.parent());
   ASSERT_TRUE(used.read_bytes.has_value());
   if (where.f_type == TMPFS_MAGIC) {
     GTEST_SKIP() << "its files are in memory";
@@ -211,7 +221,7 @@ TEST(ProcessUsage, WhatARealProcessWroteAndReadBackFromTheDiskIsCountedWhenItHas
 
 TEST(ProcessUsage, AProcessOfThisMachineIsSeenToWork) {
   const auto parent = getppid();
-  const auto used = UsageBelow({parent});
+  const auto used = Below({parent});
   ASSERT_EQ(used.count(parent), 1U);
   EXPECT_GT(used.at(parent).group_memory.value(), 0U);
   EXPECT_GT(BusyTime(), Duration(0));

@@ -256,7 +256,7 @@ class ProcessSampleTest : public UsageSamplerTest {
   }
   void SetProcess(int pid, int parent, int ticks, int pages) {
     Write("proc/" + std::to_string(pid) + "/stat",
-          std::to_string(pid) + " (x) R " + std::to_string(parent) + " 1 1 0 -1 0 1 2 3 4 " +
+          std::to_string(pid) + " (x) R " + std::to_string(parent) + " 1 1 0 -1 0 1 0 3 4 " +
               std::to_string(ticks) + " 0 0 0 20 0 1 0 7 1 " + std::to_string(pages) + " 1");
   }
   void SetGroup(const std::string& cgroup, int user_usec, int system_usec, int now, int peak) {
@@ -271,14 +271,25 @@ class ProcessSampleTest : public UsageSamplerTest {
               "\nwrite_bytes: " + std::to_string(written) + "\ncancelled_write_bytes: 3");
   }
   UsageSampler Sampler() {
-    return {
-        machine_, *state_, {.gpus = nullptr, .cpus = power_.get(), .proc = directory_ / "proc"}};
+    UsageSampler::Sources sources;
+    sources.cpus = power_.get();
+    sources.proc = directory_ / "proc";
+    sources.tcp = [this] { return std::optional(connections_); };
+    sources.fabric = directory_ / "infiniband";
+    sources.debug = directory_ / "debug";
+    return {machine_, *state_, sources};
+  }
+  void Link(const std::string& name, const std::string& target) {
+    const std::filesystem::path path = directory_ / name;
+    std::filesystem::create_directories(path.parent_path());
+    std::filesystem::create_symlink(target, path);
   }
   [[nodiscard]] static Duration Ticks(int ticks) {
     return Duration(ticks * 1000 / sysconf(_SC_CLK_TCK));
   }
 
   std::unique_ptr<topology::CpuEnergyMeter> power_;
+  std::vector<TcpConnection> connections_;
 };
 
 TEST_F(ProcessSampleTest, AnAttemptWithoutAGroupIsItsProcesses) {
@@ -355,6 +366,96 @@ TEST_F(ProcessSampleTest, WhereNoProcessTellsOfStorageItsGroupsDevicesDoAndElseN
   EXPECT_EQ(sampler.used().at(two_).read_bytes, std::nullopt) << "unknown is not nothing";
   EXPECT_EQ(Sum(one_).read_bytes, Bytes(8));
   EXPECT_EQ(Sum(one_).io_blocked, std::nullopt) << "and stays so in the attempt's directory";
+}
+
+TEST_F(ProcessSampleTest, WhatAnAttemptSentIsKnownToTheNextAgentAndOfAnotherNamespaceNobodyKnows) {
+  SetProcess(10, 1, 0, 0);
+  SetProcess(11, 10, 0, 0);
+  SetProcess(20, 1, 0, 0);
+  SetProcess(21, 20, 0, 0);
+  Link("proc/self/ns/net", "net:[1]");
+  Link("proc/11/ns/net", "net:[1]");
+  Link("proc/11/fd/3", "socket:[7]");
+  Link("proc/21/ns/net", "net:[2]");
+  const UsageSampler::Running both = {{one_, {nullptr, "", 10}}, {two_, {nullptr, "", 20}}};
+  connections_.resize(1);
+  connections_[0].cookie = connections_[0].inode = 7;
+  for (const int agent : {1, 2}) {
+    UsageSampler sampler = Sampler();
+    sampler.Sample(both, start_ + seconds(agent * 100));
+    connections_[0].counters.sent += kMebibyte;
+    connections_[0].counters.resent = Bytes(0);
+    connections_[0].counters.busy =
+        std::chrono::microseconds(seconds(3)) + connections_[0].counters.busy.value_or(seconds(0));
+    sampler.Sample(both, start_ + seconds(agent * 100 + 10));
+  }
+  EXPECT_EQ(Sum(one_).net_sent, kMebibyte * 2);
+  EXPECT_EQ(Sum(one_).net_received, Bytes(0));
+  EXPECT_EQ(Sum(one_).net_blocked, seconds(6));
+  EXPECT_EQ(Sum(two_).net_sent, std::nullopt);
+  EXPECT_EQ(Sum(two_).net_blocked, std::nullopt);
+}
+
+TEST_F(ProcessSampleTest, OfAnAttemptThatIsAloneAMountThatCountsKnowsBetterThanOpenFiles) {
+  const auto count = [this](int read) {
+    Write("proc/self/mountstats",
+          "device server:/ mounted on /data with fstype nfs4 statvers=1.1\n\tbytes:\t0 0 0 0 " +
+              std::to_string(read) + " 0 0 0");
+  };
+  const auto data = [](std::uint64_t bytes) {
+    return std::vector<FileSystemUse>{{"/data", Bytes(bytes), Bytes(0)}};
+  };
+  SetProcess(10, 1, 0, 0);
+  SetProcess(11, 10, 0, 0);
+  Write("proc/11/mountinfo", "40 27 0:40 / /data rw - nfs4 server:/ rw");
+  Link("proc/11/fd/3", "/data/set");
+  UsageSampler sampler = Sampler();
+  sampler.Sample({}, start_);
+  const UsageSampler::Running one = {{one_, {nullptr, "", 10}}};
+  const UsageSampler::Running both = {{one_, {nullptr, "", 10}}, {two_, {nullptr, "", 20}}};
+  count(1'000'000'000);
+  SetIo(11, 1'000'000, 0);
+  sampler.Sample(one, start_ + seconds(10));
+  EXPECT_EQ(Sum(one_).file_systems, data(1'000'000)) << "by its open file";
+  count(1'002'000'000);
+  SetIo(11, 2'500'000, 0);
+  sampler.Sample(one, start_ + seconds(20));
+  EXPECT_EQ(Sum(one_).file_systems, data(3'000'000)) << "2 MB as the mount counts";
+  count(1'009'000'000);
+  SetIo(11, 3'500'000, 0);
+  sampler.Sample(both, start_ + seconds(30));
+  EXPECT_EQ(Sum(one_).file_systems, data(4'000'000)) << "others use the mount, too";
+}
+
+TEST_F(ProcessSampleTest, WhatPortsMovedIsTheAttemptsThatWasAloneOnTheNode) {
+  const auto set_sent = [this](int units) {
+    Write("infiniband/mlx5_0/ports/1/counters/port_xmit_data", std::to_string(units));
+    Write("infiniband/mlx5_0/ports/1/counters/port_rcv_data", "0");
+  };
+  UsageSampler sampler = Sampler();
+  set_sent(1000);
+  const UsageSampler::Running one = {{one_, {}}};
+  const UsageSampler::Running both = {{one_, {}}, {two_, {}}};
+  sampler.Sample(one, start_);
+  set_sent(2000);
+  sampler.Sample(one, start_ + seconds(10));
+  EXPECT_EQ(Sum(one_).fabric_sent, Bytes(4000));
+  EXPECT_EQ(Sum(one_).fabric_counted, seconds(10));
+  EXPECT_EQ(Sum(one_).fabric_errors, std::nullopt);
+  for (const int tens : {2, 3}) {
+    set_sent(1000 * (tens + 1));
+    sampler.Sample(both, start_ + seconds(10 * tens));
+  }
+  EXPECT_EQ(Sum(one_).fabric_sent, Bytes(4000));
+  EXPECT_EQ(Sum(one_).fabric_shared, seconds(20));
+  EXPECT_EQ(Sum(two_).fabric_sent, std::nullopt);
+  EXPECT_EQ(Sum(two_).fabric_shared, seconds(10)) << "from its first sample on";
+  set_sent(5000);
+  sampler.Sample(one, start_ + seconds(40));
+  EXPECT_EQ(Sum(one_).fabric_shared, seconds(30)) << "the other ended meanwhile";
+  set_sent(6000);
+  sampler.Sample(one, start_ + seconds(50));
+  EXPECT_EQ(Sum(one_).fabric_sent, Bytes(8000));
 }
 
 TEST_F(ProcessSampleTest, OfTheProcessorsEnergyEachHasThePartThatItsCpuTimeIsOfTheMachines) {
@@ -438,6 +539,8 @@ TEST(SampledUsage, AFileThatIsNoSampleIsNothingSampled) {
   all.io_blocked = Duration(9);
   all.gpu_counted = Duration(10);
   all.dram_active = Duration(11);
+  all.net_sent = Bytes(12);
+  all.file_systems = {{"/a b\n", Bytes(1), Bytes(2)}, {"/", Bytes(0), Bytes(3)}};
   WriteSampledUsage(path, all);
   EXPECT_EQ(ReadSampledUsage(path), all);
   std::ofstream(path) << "1 2 3\n";
@@ -450,6 +553,11 @@ TEST(SampledUsage, AFileThatIsNoSampleIsNothingSampled) {
   earlier.group_memory = Bytes(7);
   earlier.peak_memory = Bytes(8);
   EXPECT_EQ(ReadSampledUsage(path), earlier) << "the version's before storage was counted";
+  std::ofstream(path) << "1 2 3 4 5 6 7 8 9 - - 0 - 10 - - 11 - -\n";
+  earlier.read_bytes = Bytes(9);
+  earlier.gpu_counted = Duration(10);
+  earlier.dram_active = Duration(11);
+  EXPECT_EQ(ReadSampledUsage(path), earlier) << "the version's before the network was counted";
   for (const char* text : {"", "1 2", "1 2 x", "1 2 3 4", "-1 2 3", "1 2 3 4 5 6 7 8 9"}) {
     std::ofstream(path) << text;
     EXPECT_EQ(ReadSampledUsage(path), Usage()) << text;
@@ -464,6 +572,8 @@ TEST(SampledUsage, TheEndOfAnAttemptHasWhatOnlyTheAgentSaw) {
   sampled.read_bytes = Bytes(30);
   sampled.io_blocked = seconds(1);
   sampled.sm_active = seconds(2);
+  sampled.net_sent = Bytes(5);
+  sampled.file_systems = {{"/data", Bytes(30), Bytes(0)}};
   Usage end;
   end.read_bytes = Bytes(40);
   end.written_bytes = Bytes(50);
@@ -478,6 +588,8 @@ TEST(SampledUsage, TheEndOfAnAttemptHasWhatOnlyTheAgentSaw) {
   EXPECT_EQ(end.written_bytes, Bytes(50));
   EXPECT_EQ(end.io_blocked, seconds(1)) << "without a group nobody else knows";
   EXPECT_EQ(end.sm_active, seconds(2));
+  EXPECT_EQ(end.net_sent, Bytes(5));
+  EXPECT_EQ(end.file_systems, sampled.file_systems);
 }
 
 }  // namespace

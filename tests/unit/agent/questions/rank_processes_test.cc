@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
@@ -56,6 +57,30 @@ TEST_F(RankProcessesTest, ProcessesCountForTheRankThatTheyWereStartedAs) {
   EXPECT_EQ(rank.cpus(), "2-3");
   EXPECT_EQ(rank.cpu_time(), 300 * 1000 / sysconf(_SC_CLK_TCK));
   EXPECT_EQ(rank.memory(), 14U * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)));
+}
+
+TEST_F(RankProcessesTest, WhatARankReadAndSentIsThatOfAllItsProcessesAndUnknownIsNotNothing) {
+  const std::string job = "MUSTER_JOB_ID=7 MUSTER_RESTART_COUNT=1 MUSTER_STEP_ID=1 MUSTER_PROCID=";
+  for (const int pid : {10, 11, 20}) {
+    Add(pid, job + (pid == 20 ? "1" : "0"), pid, 1);
+  }
+  for (const char* const pid : {"10", "11"}) {
+    std::ofstream(proc_ / pid + "/io") << "rchar: 1\nread_bytes: 4096\nwrite_bytes: 512\n";
+  }
+  std::filesystem::create_directories(proc_ / "self/ns");
+  std::filesystem::create_symlink("net:[1]", proc_ / "self/ns/net");
+  for (const auto& [pid, name] : {std::pair("10", "net:[1]"), std::pair("20", "net:[2]")}) {
+    std::filesystem::create_directories(proc_ / pid + "/ns");
+    std::filesystem::create_symlink(name, proc_ / pid + "/ns/net");
+  }
+  const wire::ProcessAnswer answer = ReadRankProcesses(key_, "n1", "", proc_.path());
+  ASSERT_EQ(answer.ranks_size(), 2);
+  EXPECT_EQ(answer.ranks(0).read_bytes(), 8192U);
+  EXPECT_EQ(answer.ranks(0).written_bytes(), 1024U);
+  EXPECT_TRUE(answer.ranks(0).has_sent()) << "no connection is open";
+  EXPECT_EQ(answer.ranks(0).sent(), 0U);
+  EXPECT_FALSE(answer.ranks(1).has_read_bytes());
+  EXPECT_FALSE(answer.ranks(1).has_sent()) << "a network namespace of its own";
 }
 
 TEST_F(RankProcessesTest, AGroupsProcessesAloneAreLookedAtWithThoseOfTheGroupsInIt) {

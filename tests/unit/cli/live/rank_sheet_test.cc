@@ -37,6 +37,24 @@ TEST(RankSheet, HowBusyARankIsFollowsFromTwoLooks) {
   EXPECT_EQ(rows[1].cpu_percent, std::nullopt) << "another process than before";
 }
 
+TEST(RankSheet, WhatRanksMoveASecondHasColumnsWhereSomeMoveIt) {
+  RankTable before{{Use(0, 10, 1000, 5000), Use(1, 11, 1000, 5000)}, {}};
+  RankTable now{{Use(0, 10, 1000, 7000), Use(1, 11, 1000, 7000)}, {}};
+  before.ranks[0].sent = kMebibyte * 2;
+  now.ranks[0].sent = kMebibyte * 50;
+  before.ranks[0].read_bytes = now.ranks[0].read_bytes = kMebibyte;
+  before.ranks[1].sent = kMebibyte * 2;
+  now.ranks[1].sent = kMebibyte;
+  const std::vector<RankRow> rows = CompareRanks(before, now);
+  EXPECT_EQ(rows[0].sent, 24.0 * (1 << 20));
+  EXPECT_EQ(rows[0].read, 0.0);
+  EXPECT_EQ(rows[0].received, std::nullopt) << "nobody could tell";
+  EXPECT_EQ(rows[1].sent, std::nullopt) << "a connection of it is closed";
+  const std::string page = PrintRanks(rows, {}, Style());
+  EXPECT_THAT(page, ContainsRegex("GPU MHz +Sent +Slower"));
+  EXPECT_THAT(page, ContainsRegex("n1 +2.0 .* 24 MiB/s"));
+}
+
 TEST(RankSheet, ARankThatIsSlowerThanItsPeersIsMarkedAndALineBelowSaysWhy) {
   RankUse slow = Use(1, 11, 10, 6000);
   slow.gpu_clock = 1395;

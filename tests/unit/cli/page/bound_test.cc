@@ -122,11 +122,76 @@ TEST(Bound, ABusyJobOfCpusGoesToMemoryOrNotByWhatItsProcessorsCount) {
   EXPECT_EQ(BoundText(usage, kOnCpus), "compute or memory: CPUs busy 93 %");
 }
 
+TEST(Bound, WhoseConnectionsAreBusyCommunicatesAlsoWhileItsCpusPoll) {
+  Usage usage = CpuUse(seconds(390));
+  usage.net_sent = kMebibyte * 2400;
+  usage.net_received = kMebibyte * 1200;
+  usage.net_resent = Bytes(0);
+  usage.net_blocked = seconds(124);
+  EXPECT_EQ(BoundText(usage, kOnCpus),
+            "communication: network busy 62 % of the time, 24 MiB/s sent, CPUs busy 98 %")
+      << "of two nodes' time";
+  EXPECT_EQ(NetworkText(usage, kOnCpus),
+            "at least 2.3 GiB sent (24 MiB/s), 1.2 GiB received (12 MiB/s), busy 62 % of the time");
+  usage.net_blocked = seconds(38);
+  EXPECT_EQ(BoundText(usage, kOnCpus), "compute or memory: CPUs busy 98 %");
+  usage.net_blocked = seconds(60);
+  usage.io_blocked = seconds(100);
+  EXPECT_THAT(BoundText(usage, kOnCpus), StartsWith("compute or memory: "))
+      << "it waits for storage";
+  Usage idle = Counted(12, 3, 9);
+  idle.net_sent = kMebibyte * 2400;
+  idle.net_blocked = seconds(30);
+  EXPECT_THAT(BoundText(idle, kOnGpus),
+              StartsWith("communication: network busy 30 % of the time, 24 MiB/s sent; SMs 12 %"));
+  idle.sm_active = seconds(190);
+  EXPECT_THAT(BoundText(idle, kOnGpus), StartsWith("compute: ")) << "it computes meanwhile";
+}
+
+TEST(Bound, WhatPortsOfANodeMovedIsAJobsWhereItWasAloneThere) {
+  Usage usage = CpuUse(seconds(390));
+  EXPECT_EQ(FabricText(usage), "") << "no node has such ports";
+  usage.fabric_shared = seconds(100);
+  EXPECT_EQ(FabricText(usage),
+            "not known: other jobs were on its nodes, whose ports count for all of them");
+  usage.fabric_counted = seconds(100);
+  usage.fabric_sent = kMebibyte * 120'000;
+  usage.fabric_received = kMebibyte * 100;
+  usage.fabric_busy = seconds(42);
+  usage.fabric_errors = 0;
+  EXPECT_EQ(FabricText(usage),
+            "117.2 GiB sent (1.2 GiB/s), 100 MiB received (1 MiB/s), 42 % of the rate, 0 errors, "
+            "retries not known; in 50 % of the time, when no other job was on its nodes");
+  EXPECT_EQ(BoundText(usage, kOnCpus),
+            "communication: InfiniBand or RoCE ports at 42 % of their rate, 1.2 GiB/s sent, CPUs "
+            "busy 98 %");
+}
+
+TEST(Bound, InputNamesTheFileSystemThatMostOfItCameFrom) {
+  Usage usage = CpuUse(seconds(20));
+  usage.io_blocked = seconds(62);
+  usage.read_bytes = kMebibyte * 18'100;
+  usage.written_bytes = Bytes(5);
+  usage.file_systems = {{"/scratch", kMebibyte * 100, kMebibyte * 90'000},
+                        {"/data", kMebibyte * 18'000, Bytes(0)}};
+  EXPECT_EQ(BoundText(usage, kOnCpus), "input: ranks wait 31 % on input, 180 MiB/s from /data");
+  EXPECT_EQ(FileSystemsText(usage), "/scratch 100 MiB read, 87.9 GiB written; /data 17.6 GiB read");
+  usage.called_bytes = kMebibyte * 150'000;
+  usage.major_faults = 3;
+  EXPECT_EQ(PageCacheText(usage),
+            "12 % of the 146.5 GiB that it read by calls came from storage, 3 major page faults");
+  usage.called_bytes.reset();
+  usage.major_faults.reset();
+  EXPECT_EQ(PageCacheText(usage), "");
+}
+
 TEST(Bound, WhatNobodyCouldTellIsNotNothing) {
   const Usage none;
   EXPECT_EQ(BoundText(none, kOnCpus), "unknown: not sampled");
   EXPECT_EQ(StorageText(none, kOnCpus), "not sampled");
   EXPECT_EQ(GpuWorkText(none), "");
+  EXPECT_EQ(NetworkText(none, kOnCpus), "not sampled, or in a network namespace of its own");
+  EXPECT_EQ(FileSystemsText(none), "");
   EXPECT_EQ(BoundText(CpuUse(seconds(1)), {milliseconds(999), 1, 1, 0}),
             "unknown: it ran for less than a second");
   Usage quiet = CpuUse(seconds(1));

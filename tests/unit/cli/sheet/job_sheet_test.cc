@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "cli/page/quantity.h"
 #include "cli/sheet/usage_text.h"
 #include "tests/unit/cli/render/samples.h"
 
@@ -149,6 +150,20 @@ TEST(JobSheet, OneNodeOfSeveralWhoseGpusOrEnergyNobodyKnowsHasNoNumber) {
             "  NODE   CPUTIME  CPUS-BUSY  MEM  GPUS-BUSY  GPU-MEM   ENERGY\n"
             "  node1  0:10.00       0.10    -       0.50    1 GiB  10.0 Wh\n"
             "  node2  0:10.00       0.10    -          -        -        -\n");
+}
+
+TEST(JobSheet, WhatEachNodeSentAndForHowLongItsNetworkWasBusyStandsBesideIt) {
+  const Time start = kNow - std::chrono::seconds(100);
+  NodeUsage told{"node1", kNow, {}};
+  told.usage.net_sent = kGibibyte;
+  told.usage.net_received = kMebibyte;
+  told.usage.net_blocked = std::chrono::seconds(62);
+  NodeUsage quiet{"node2", kNow, {}};
+  told.usage.user_cpu = quiet.usage.user_cpu = std::chrono::seconds(10);
+  EXPECT_EQ(PrintNodeUsage({told, quiet}, start, {}),
+            "  NODE   CPUTIME  CPUS-BUSY  MEM   SENT  RECEIVED  NET-BUSY\n"
+            "  node1  0:10.00       0.10    -  1 GiB     1 MiB      62 %\n"
+            "  node2  0:10.00       0.10    -      -         -         -\n");
 }
 
 PlacementQuality Worth(std::uint64_t nanoseconds) {

@@ -67,6 +67,9 @@ TEST(UsageCurvesTest, WhatNobodyCouldTellIsNoPartOfACurve) {
   usage.gpu_counted = seconds(20);  // of two GPUs
   usage.sm_active = seconds(15);
   usage.nvlink_bytes = Bytes(std::uint64_t{40} << 20);
+  usage.net_sent = Bytes(std::uint64_t{20} << 20);
+  usage.fabric_sent = Bytes(std::uint64_t{40} << 20);
+  usage.net_blocked = seconds(4);
   curves.Add(job, NodeId(1), kStart + seconds(20), usage);
   usage.read_bytes = Bytes(std::uint64_t{30} << 20);
   curves.Add(job, NodeId(1), kStart + seconds(30), usage);
@@ -78,6 +81,10 @@ TEST(UsageCurvesTest, WhatNobodyCouldTellIsNoPartOfACurve) {
   EXPECT_NEAR(curve.points[1].io_blocked.value(), 0.5, 0.001);
   EXPECT_NEAR(curve.points[1].sm_active.value(), 0.75, 0.001);
   EXPECT_NEAR(curve.points[1].link.value(), 2.0 * (1 << 20), 1);
+  EXPECT_EQ(curve.points[0].sent, std::nullopt);
+  EXPECT_NEAR(curve.points[1].sent.value(), 6.0 * (1 << 20), 1);
+  EXPECT_EQ(curve.points[1].received, std::nullopt);
+  EXPECT_NEAR(curve.points[1].net_blocked.value(), 0.4, 0.001);
   EXPECT_EQ(curve.points[1].tensor_active, std::nullopt);
   EXPECT_EQ(curve.points[2].read, 0.0) << "it read nothing, and that is known";
   EXPECT_EQ(curve.points[2].sm_active, std::nullopt) << "in a time that no counter covers";

@@ -2,8 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <set>
+#include <string>
+#include <vector>
+
+#include "scheduler/model/value/file_system_use.h"
 
 namespace muster {
 namespace {
@@ -47,8 +53,28 @@ TEST(UsageTest, WhatOnePartCouldNotTellIsLeftToTheOthersAndWhatNoneCouldIsNotNot
 TEST(UsageTest, EveryAmountHasAPlaceOfItsOwnAndNoneIsLeftOut) {
   std::set<std::size_t> places;
   Usage::Amounts([&](auto... amount) { (places.insert(amount.place), ...); });
-  EXPECT_EQ(places.size(), kFieldCount<Usage>);
-  EXPECT_EQ(*places.rbegin(), kFieldCount<Usage> - 1);
+  constexpr std::size_t kAmounts = decltype(Usage::Amounts(CountFields{}))::value;
+  EXPECT_EQ(places.size(), kAmounts);
+  EXPECT_EQ(*places.rbegin(), kAmounts - 1);
+  EXPECT_EQ(kFieldCount<Usage>, kAmounts + 1) << "and the file systems";
+}
+
+TEST(UsageTest, FileSystemsOfPartsAddUpByMountAndTheLargestStay) {
+  Usage whole;
+  Usage part;
+  part.file_systems = {{"/data", Bytes(100), Bytes(0)}, {"/scratch", Bytes(0), Bytes(50)}};
+  whole.Add(part);
+  part.file_systems = {{"/scratch", Bytes(60), Bytes(0)}};
+  whole.Add(part);
+  EXPECT_EQ(whole.file_systems, (std::vector<FileSystemUse>{{"/scratch", Bytes(60), Bytes(50)},
+                                                            {"/data", Bytes(100), Bytes(0)}}));
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    part.file_systems = {{"/mnt/" + std::to_string(i), Bytes(i), Bytes(0)}};
+    whole.Add(part);
+  }
+  EXPECT_EQ(whole.file_systems.size(), FileSystemUse::kMost);
+  EXPECT_EQ(whole.file_systems[0].mount, "/scratch");
+  EXPECT_EQ(whole.file_systems[2].mount, "/mnt/19");
 }
 
 }  // namespace
