@@ -33,7 +33,7 @@
 #include "scheduler/runtime/identity/private_file.h"
 #include "scheduler/runtime/process.h"
 #include "scheduler/runtime/signals.h"
-#include "topology/gpu/cpu_energy_meter.h"
+#include "topology/cpu_energy_meter.h"
 #include "topology/gpu/gpu_meter.h"
 #include "topology/gpu/libraries.h"
 
