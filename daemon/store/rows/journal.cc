@@ -70,6 +70,9 @@ struct DescribeEvent {
   JournalColumns operator()(const GpusOccupied& e) const {
     return AboutNode("gpus_occupied", e.time);
   }
+  JournalColumns operator()(const GpuLayoutSet& e) const {
+    return AboutNode("gpu_layout_set", e.time);
+  }
   JournalColumns operator()(const NodeForgotten& e) const {
     return AboutNode("node_forgotten", e.time);
   }

@@ -107,6 +107,7 @@ enum class ShortageKind : std::uint8_t {
   kUsersOwn = 31,      // another user's job has the node for jobs of that user alone
   kPower = 32,         // the node is switched off, or boots
   kNarrow = 34,        // the node takes only jobs that cannot span nodes
+  kDivided = 35,       // its GPUs are not divided as the job asks; `name`: what becomes of that
   kOnAtOnce = 33,      // `name`: classes of [power] of which too few nodes may be on at once
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "scheduler/base/status.h"
 
@@ -90,6 +91,18 @@ void ApplyTo(StateParts& state, const AlertEnded& event) {
 
 void ApplyTo(StateParts& state, const GpusOccupied& event) {
   state.nodes.Must(event.node).gpu_occupants = event.occupants;
+}
+
+void ApplyTo(StateParts& state, const GpuLayoutSet& event) {
+  std::vector<GpuLayout>& layouts = state.nodes.Must(event.node).gpu_layouts;
+  std::erase_if(layouts,
+                [&event](const GpuLayout& layout) { return layout.gpu == event.layout.gpu; });
+  if (!event.over) {
+    const auto place = std::find_if(layouts.begin(), layouts.end(), [&](const GpuLayout& layout) {
+      return layout.gpu > event.layout.gpu;
+    });
+    layouts.insert(place, event.layout);
+  }
 }
 
 }  // namespace muster::core
