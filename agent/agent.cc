@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "agent/gpu_division.h"
 #include "agent/node/discovered_features.h"
 #include "agent/supervisor/attempt/container_order.h"
 #include "proto/convert/job.h"
@@ -185,7 +186,8 @@ absl::StatusOr<wire::AgentMessage> Agent::Introduce() {
                                   .machine = config_.machine,
                                   .attempts = attempts_.Known(),
                                   .features = AllFeatures(config_.features, config_.discovered),
-                                  .weight = config_.weight};
+                                  .weight = config_.weight,
+                                  .layout = config_.layout};
   ToWire(registration, message.mutable_registration());
   return message;
 }
@@ -270,6 +272,20 @@ absl::Status Agent::Execute(const wire::ControllerMessage& message) {
   }
   if (message.has_health()) {
     return CheckHealth(message.health());
+  }
+  if (message.has_layout()) {
+    LayoutOrder order;
+    RETURN_IF_ERROR(FromWire(message.layout(), &order));
+    RETURN_IF_ERROR(Admit(
+        {.cluster = &order.cluster, .node = order.node, .epoch = order.epoch, .expiry = kNoTime}));
+    if (order.number == config_.layout.number) {
+      link_.Reconnect();                          // it is done, and the controller does not know
+    } else if (!outcome_.division.has_value()) {  // else it orders this one again, once we are back
+      std::string refused = WhyNotDivided(config_.machine, attempts_.Known(), order.gpu);
+      outcome_.division = Division{std::move(order), std::move(refused)};
+      loop_.Stop();
+    }
+    return absl::OkStatus();
   }
   if (message.has_question()) {
     const wire::NodeQuestion& question = message.question();
@@ -471,7 +487,7 @@ void Agent::Writable() {
 }
 
 void Agent::Failed(const absl::Status& why) {
-  outcome_ = why;
+  outcome_.status = why;
   loop_.Post([this] { loop_.Stop(); });  // the loop may not run yet
 }
 

@@ -31,6 +31,7 @@
 #include "agent/supervisor/attempt/container_order.h"
 #include "scheduler/model/job/order.h"
 #include "scheduler/model/machine/machine.h"
+#include "scheduler/model/machine/mig.h"
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/log.h"
@@ -47,6 +48,7 @@ class Agent final : public ControllerLink::Owner {
     std::vector<std::string> features;
     std::vector<std::string> discovered;  // further features, which no reload changes
     std::uint32_t weight = 0;
+    LayoutReport layout;  // what became of the last order to divide a GPU
     std::function<void(const std::string& status)> ready;  // called at each Welcome
     ControllerLink::Config link;
     Attempts::Config attempts;
@@ -73,8 +75,18 @@ class Agent final : public ControllerLink::Owner {
   // that come.
   void Reconfigure(std::vector<std::string> features, std::uint32_t weight, SiteScripts scripts);
 
-  // Why the agent stopped the loop itself; OK when it did not.
-  const absl::Status& outcome() const { return outcome_; }
+  // A GPU is to be divided, which others that use the GPU's library forbid: whoever runs the agent
+  // does that once the agent is gone, and begins again.
+  struct Division {
+    LayoutOrder order;
+    std::string refused;  // why it cannot be; empty: it is to be tried
+  };
+  // Why the agent stopped the loop itself; OK and nothing when it did not.
+  struct Outcome {
+    absl::Status status;
+    std::optional<Division> division;
+  };
+  const Outcome& outcome() const { return outcome_; }
 
   absl::StatusOr<wire::AgentMessage> Introduce() override;
   absl::Status Welcomed(const wire::Welcome& welcome, const std::string& certificate) override;
@@ -116,7 +128,7 @@ class Agent final : public ControllerLink::Owner {
   const Logger& log_;
   StateDirectory& state_;
   Config config_;
-  absl::Status outcome_;
+  Outcome outcome_;
   NodeId node_;  // from the last Welcome, like the cluster
   std::string cluster_;
   OrderCheck check_;

@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/agent.h"
 #include "agent/attempts/place/memory_place.h"
+#include "agent/gpu_division.h"
 #include "agent/node/container_feature.h"
 #include "agent/node/criu_feature.h"
 #include "agent/node/discovered_features.h"
@@ -28,6 +29,8 @@
 #include "agent/supervisor/limits/device_filter.h"
 #include "agent/supervisor/user_space/peer_address.h"
 #include "scheduler/base/status.h"
+#include "scheduler/model/machine/gpu_positions.h"
+#include "scheduler/model/machine/mig.h"
 #include "scheduler/runtime/cgroup/cgroup_tree.h"
 #include "scheduler/runtime/event_loop.h"
 #include "scheduler/runtime/file.h"
@@ -36,7 +39,7 @@
 #include "scheduler/runtime/identity/private_file.h"
 #include "scheduler/runtime/process.h"
 #include "scheduler/runtime/signals.h"
-#include "topology/gpu/cpu_energy_meter.h"
+#include "topology/cpu_energy_meter.h"
 #include "topology/gpu/gpu_meter.h"
 #include "topology/gpu/libraries.h"
 
@@ -75,8 +78,9 @@ void WarnOfScripts(const SiteScripts& scripts, const Logger& log) {
 // What happens to the agent from outside, on its loop.
 class Outside {
  public:
-  Outside(const AgentOptions& options, const ServiceManager& manager, EventLoop& loop,
-          const Clock& clock, const Logger& log)
+  // What a reload changes, and that readiness was announced, stands in `options` then.
+  Outside(AgentOptions& options, const ServiceManager& manager, EventLoop& loop, const Clock& clock,
+          const Logger& log)
       : options_(options),
         manager_(manager),
         loop_(loop),
@@ -86,7 +90,7 @@ class Outside {
 
   // At each welcome of the controller's.
   void Ready(const std::string& status) {
-    AnnounceReady(std::exchange(ready_fd_, -1));
+    AnnounceReady(std::exchange(options_.ready_fd, -1));
     manager_.Ready(status);
   }
 
@@ -104,6 +108,7 @@ class Outside {
       log_.Info(kStartComponent, absl::StrCat("stopping at signal ", (*signal)->number,
                                               "; jobs go on under their supervisors"));
       manager_.Stopping();
+      stopping_ = true;
       loop_.Stop();
     }
   }
@@ -125,6 +130,7 @@ class Outside {
   }
 
   void Serve(Agent& agent) { agent_ = &agent; }
+  [[nodiscard]] bool stopping() const { return stopping_; }  // by a signal
 
  private:
   void Reload() {
@@ -142,17 +148,20 @@ class Outside {
                            " are in force; other changes need a restart"));
     WarnOfScripts(read.scripts, log_);
     manager_.Reloading();  // until the controller has heard, which is Ready's word
-    agent_->Reconfigure(std::move(read.features), read.weight, std::move(read.scripts));
+    agent_->Reconfigure(read.features, read.weight, read.scripts);
+    options_.features = std::move(read.features);
+    options_.weight = read.weight;
+    options_.scripts = std::move(read.scripts);
   }
 
-  const AgentOptions& options_;
+  AgentOptions& options_;
   const ServiceManager& manager_;
   EventLoop& loop_;
   const Clock& clock_;
   const Logger& log_;
   ExpiryWatch expiry_;
-  int ready_fd_ = options_.ready_fd;
   Agent* agent_ = nullptr;
+  bool stopping_ = false;
 };
 
 // Whether the keys are there, ours alone, and this node's; tells when they are to be replaced.
@@ -368,27 +377,15 @@ HealthCheck::Config HealthConfig(const AgentOptions& options, const Machine& mac
   return config;
 }
 
-absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_machine,
-                      const ServiceManager& manager, const Clock& clock, const Logger& log) {
-  IgnoreBrokenPipes();
-  ASSIGN_OR_RETURN(const UniqueFd signals, BlockSignals({SIGTERM, SIGINT, SIGHUP}));
-  RETURN_IF_ERROR(CheckKeys(options, clock, log));
-  ASSIGN_OR_RETURN(StateDirectory state, OpenState(options, log));
-  ASSIGN_OR_RETURN(Machine machine, find_machine());
-  ASSIGN_OR_RETURN(const std::unique_ptr<EventLoop> loop, EventLoop::Create());
-  Outside outside(options, manager, *loop, clock, log);
-  LimitSet set;
-  const AttemptCgroups cgroups = MakeCgroups(options, state, &set);
-  const NodeLimits limits =
-      MakeLimits(options, machine, !cgroups.PathFor("").empty(), std::move(set));
-  machine.limits = ToText(limits);
-  log.Info(kStartComponent, absl::StrCat("limits: ", machine.limits));
+namespace {
+
+// What one machine after another has in common.
+Agent::Config MakeConfig(const AgentOptions& options, const Machine& machine,
+                         const AttemptCgroups& cgroups, const Logger& log) {
   Agent::Config config;
   config.name = options.name;
   config.hostname = options.hostname;
   config.module_dir = options.module_dir;
-  config.machine = machine;
-  config.features = options.features;
   const std::string criu = machine.enforced ? WorkingCriu(options, log) : "";
   config.attempts.containers = WorkingContainers(options, log);
   config.attempts.network = options.network;
@@ -396,8 +393,6 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   config.ahead = options.ahead;
   config.attempts.mps_base = MpsPlace(options, machine);
   config.discovered = FindFeatures(machine, config.attempts, !criu.empty());
-  config.weight = options.weight;
-  config.ready = [&outside](const std::string& status) { outside.Ready(status); };
   config.link = {.address = options.controller, .tls = options.tls, .node = options.name};
   config.users = {geteuid(), options.min_uid, !options.tls.empty()};
   config.attempts.supervisor = options.supervisor;
@@ -406,37 +401,115 @@ absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_mac
   AddVariable(kCriuPath, criu, &config.attempts.environment);
   AddVariable(kPamService, options.pam_service, &config.attempts.environment);
   config.attempts.cgroups = cgroups;
-  config.attempts.limits = limits;
-  config.attempts.scripts = options.scripts;
   config.attempts.private_tmp = options.private_tmp;
-  WarnOfScripts(options.scripts, log);
-  const std::unique_ptr<topology::GpuMeter> meter =
-      machine.enforced && !machine.gpus.empty() ? topology::OpenGpuMeter() : nullptr;
-  const std::unique_ptr<topology::CpuEnergyMeter> cpu_meter = topology::CpuEnergyMeter::Open();
-  config.sources.gpus = meter.get();
-  config.sources.cpus = cpu_meter.get();
   config.sources.gpu_jobs = options.gpu_jobs;
   AddNodeCounters(machine, &config.sources);
   config.sample_every = options.sample_interval;
   config.health = HealthConfig(options, machine);
+  return config;
+}
+
+// What outlives one agent on a machine whose GPUs are divided.
+struct Surroundings {
+  AgentOptions& options;
+  const ServiceManager& manager;
+  const Clock& clock;
+  const Logger& log;
+  const UniqueFd& signals;
+  StateDirectory& state;
+};
+
+// One agent, on a loop of its own, until that is stopped. Nothing: not for a division.
+absl::StatusOr<std::optional<Agent::Division>> ServeMachine(const Surroundings& around,
+                                                            Agent::Config config,
+                                                            NodeLimits limits) {
+  ASSIGN_OR_RETURN(const std::unique_ptr<EventLoop> loop, EventLoop::Create());
+  Outside outside(around.options, around.manager, *loop, around.clock, around.log);
+  config.machine.limits = ToText(limits);
+  around.log.Info(kStartComponent, absl::StrCat("limits: ", config.machine.limits));
+  config.attempts.limits = std::move(limits);
+  config.features = around.options.features;
+  config.weight = around.options.weight;
+  config.attempts.scripts = around.options.scripts;
+  config.ready = [&outside](const std::string& status) { outside.Ready(status); };
+  const bool metered = config.machine.enforced && !config.machine.gpus.empty();
+  const std::unique_ptr<topology::GpuMeter> meter = metered ? topology::OpenGpuMeter() : nullptr;
+  const std::unique_ptr<topology::CpuEnergyMeter> cpu_meter = topology::CpuEnergyMeter::Open();
+  config.sources.gpus = meter.get();
+  config.sources.cpus = cpu_meter.get();
+  Agent agent(*loop, around.clock, around.log, around.state, std::move(config));
+  outside.Serve(agent);
+  RETURN_IF_ERROR(loop->Watch(around.signals.get(), EPOLLIN,
+                              [&](std::uint32_t) { outside.TakeSignals(around.signals); }));
+  RETURN_IF_ERROR(agent.Start());
+  around.manager.Status(absl::StrCat("waiting for the controller at ", around.options.controller));
+  outside.ProveLife();
+  outside.WatchExpiry();
+  RETURN_IF_ERROR(loop->Run());
+  RETURN_IF_ERROR(agent.outcome().status);
+  return outside.stopping() ? std::nullopt : agent.outcome().division;
+}
+
+void LogDivision(const LayoutOrder& order, const LayoutReport& report, const Logger& log) {
+  const std::string what =
+      absl::StrCat("GPU ", order.gpu, " divided into ", InstancesText(order.instances));
+  if (report.text.empty()) {
+    log.Info(kStartComponent, what);
+  } else {
+    log.Error(kStartComponent, absl::StrCat(what, ": not done: ", report.text));
+  }
+}
+
+// The machine, with its GPUs where they were when one of them was divided.
+absl::StatusOr<Machine> FindAgain(const MachineFinder& find_machine, const StateDirectory& state,
+                                  DivisionRecord& record) {
+  ASSIGN_OR_RETURN(Machine machine, find_machine());
+  if (!machine.enforced) {
+    machine.mig.clear();
+  }
+  if (record.last.number != 0) {
+    KeepGpuPositions(record.gpus, machine);
+    record.gpus = GpuOrder(machine);
+    RETURN_IF_ERROR(WriteDivision(state.path(), record));
+  }
+  return machine;
+}
+
+}  // namespace
+
+absl::Status RunAgent(const AgentOptions& options, const MachineFinder& find_machine,
+                      const ServiceManager& manager, const Clock& clock, const Logger& log) {
+  IgnoreBrokenPipes();
+  ASSIGN_OR_RETURN(const UniqueFd signals, BlockSignals({SIGTERM, SIGINT, SIGHUP}));
+  RETURN_IF_ERROR(CheckKeys(options, clock, log));
+  ASSIGN_OR_RETURN(StateDirectory state, OpenState(options, log));
+  DivisionRecord record = ReadDivision(state.path());
+  ASSIGN_OR_RETURN(Machine machine, FindAgain(find_machine, state, record));
+  LimitSet set;
+  const AttemptCgroups cgroups = MakeCgroups(options, state, &set);
+  Agent::Config config = MakeConfig(options, machine, cgroups, log);
+  WarnOfScripts(options.scripts, log);
+  AgentOptions own = options;
+  const Surroundings around{own, manager, clock, log, signals, state};
   // gRPC waits at its end for threads that it could not make; so it does not end before we do.
   grpc_init();
-  absl::Status outcome;
-  {
-    Agent agent(*loop, clock, log, state, std::move(config));
-    outside.Serve(agent);
-    RETURN_IF_ERROR(
-        loop->Watch(signals.get(), EPOLLIN, [&](std::uint32_t) { outside.TakeSignals(signals); }));
-    RETURN_IF_ERROR(agent.Start());
-    manager.Status(absl::StrCat("waiting for the controller at ", options.controller));
-    outside.ProveLife();
-    outside.WatchExpiry();
-    RETURN_IF_ERROR(loop->Run());
-    outcome = agent.outcome();
+  absl::StatusOr<std::optional<Agent::Division>> division;
+  while (true) {
+    config.machine = machine;
+    config.layout = record.last;
+    division = ServeMachine(around, config,
+                            MakeLimits(options, machine, !cgroups.PathFor("").empty(), set));
+    if (!division.ok() || !division->has_value()) {
+      break;
+    }
+    record.gpus = GpuOrder(machine);
+    record.last = Divide(machine, (*division)->order, (*division)->refused);
+    LogDivision((*division)->order, record.last, log);
+    ASSIGN_OR_RETURN(machine, FindAgain(find_machine, state, record));
   }
   cgroups.RemoveIfEmpty();
   state.Fold();
-  return outcome;
+  return division.status();
 }
 
 }  // namespace muster::agent

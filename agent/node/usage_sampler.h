@@ -39,7 +39,7 @@
 #include "agent/supervisor/attempt/sampled_usage.h"
 #include "scheduler/model/machine/machine.h"
 #include "scheduler/runtime/clock.h"
-#include "topology/gpu/cpu_energy_meter.h"
+#include "topology/cpu_energy_meter.h"
 #include "topology/gpu/gpu_meter.h"
 
 namespace muster::agent {

@@ -21,13 +21,14 @@ std::string WithoutWhy(const std::string& text) {
   return text.empty() ? "-" : text.substr(0, std::min(text.find(" ("), text.find("; not ")));
 }
 
-// Why it is out of service, and who keeps GPUs of it from jobs.
+// Why it is out of service, who keeps GPUs of it from jobs, and which are divided.
 std::string ReasonText(const NodeView& node) {
-  const std::string occupied = Printable(OccupiedText(node.name, node.gpu_occupants));
-  if (node.reason.empty()) {
-    return occupied.empty() ? "-" : occupied;
+  std::string text = node.reason;
+  for (const std::string& more :
+       {OccupiedText(node.name, node.gpu_occupants), LayoutsText(node.name, node.gpu_layouts)}) {
+    absl::StrAppend(&text, text.empty() || more.empty() ? "" : "; ", Printable(more));
   }
-  return absl::StrCat(node.reason, occupied.empty() ? "" : "; ", occupied);
+  return text.empty() ? "-" : text;
 }
 
 }  // namespace

@@ -42,6 +42,8 @@ wire::ControllerMessage ToMessage(const Order& order) {
           ToWire(held, message.mutable_suspend());
         } else if constexpr (std::is_same_v<Held, HealthOrder>) {
           ToWire(held, message.mutable_health());
+        } else if constexpr (std::is_same_v<Held, LayoutOrder>) {
+          ToWire(held, message.mutable_layout());
         } else if constexpr (std::is_same_v<Held, SignalOrder>) {
           ToWire(held, message.mutable_signal());
         } else if constexpr (std::is_same_v<Held, AttachOrder>) {

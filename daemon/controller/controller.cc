@@ -326,7 +326,7 @@ void Controller::LookAtNodes() {
   if (!Degraded().ok()) {
     return;
   }
-  std::vector<Command> commands = {TickHealth{}, TickElastic{}};
+  std::vector<Command> commands = {TickHealth{}, TickElastic{}, LayOutGpus{}};
   if (std::optional<SwitchNodes> orders =
           power_.Look(state_, plan_.get(), *policy_, clock_.Now())) {
     commands.emplace_back(*std::move(orders));

@@ -50,6 +50,9 @@ void Controller::OnCycle(const Cycle& cycle) {
                      plan_->drops.size(), " drops, ", plan_->preemptions.size(), " preemptions"));
     DoTake(TakePlan{*plan_}, [](const core::Transition&, const absl::Status&) {});
   }
+  if (!cycle.divided.empty()) {
+    DoTake(LayOutGpus{cycle.divided}, [](const core::Transition&, const absl::Status&) {});
+  }
   watchers_.TellOfReasons(before, waiting_, state_, group_.after);
   ReportOverlooked(cycle);
 }

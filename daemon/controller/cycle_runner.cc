@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "scheduler/core/plan/mig_demand.h"
 #include "scheduler/core/plan/power_demand.h"
 #include "scheduler/model/machine/machine.h"
 
@@ -49,6 +50,7 @@ void CycleRunner::Begin(const core::ClusterState& state, Time now, const Plan* l
     cycle->reasons = WaitingReasons(cycle->plan);
     cycle->overlooked = core::FindOverlooked(*cycle->snapshot, *cycle->plan, *cycle->config);
     cycle->wanted = core::NodesWanted(*cycle->snapshot, *cycle->plan, *cycle->config);
+    cycle->divided = core::GpusWanted(*cycle->snapshot, *cycle->plan, *cycle->config);
     cycle->full = LeavesNothing(*cycle->snapshot, *cycle->plan);
     cycle->work += std::chrono::steady_clock::now() - planned;
     done(cycle);

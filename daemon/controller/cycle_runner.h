@@ -42,6 +42,7 @@ struct Cycle {
   WaitingReasons reasons;
   std::vector<OverlookedJob> overlooked;
   std::vector<NodeId> wanted;        // that are off, by jobs without a place
+  std::vector<GpuWish> divided;      // GPUs that should be divided otherwise, for such jobs
   bool full = false;                 // it leaves no processor free
   std::chrono::nanoseconds work{0};  // that it was, on either thread
 };

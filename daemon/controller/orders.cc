@@ -86,6 +86,7 @@ std::optional<PreparedOrder> Orders::Prepare(const core::ClusterState& state, co
                 HealthOrder{cluster_, check.node, state.epoch(), health.number, health.kind},
                 nullptr};
           },
+          [&](const DivideGpu& divide) -> Result { return PrepareLayout(state, divide); },
           [&](const PassSignal& signal) -> Result {
             SignalOrder order = signal.order;
             order.epoch = state.epoch();
@@ -110,6 +111,20 @@ std::optional<PreparedOrder> Orders::Prepare(const core::ClusterState& state, co
           [&](const LaunchStep& launch) -> Result { return PrepareStep(state, launch, now); },
       },
       effect);
+}
+
+std::optional<PreparedOrder> Orders::PrepareLayout(const core::ClusterState& state,
+                                                   const DivideGpu& divide) const {
+  const Node* node = state.FindNode(divide.node);
+  for (const GpuLayout& layout : node == nullptr ? std::vector<GpuLayout>() : node->gpu_layouts) {
+    if (layout.gpu == divide.gpu && layout.phase == LayoutPhase::kOrdered) {
+      return PreparedOrder{divide.node,
+                           LayoutOrder{cluster_, divide.node, state.epoch(), layout.number,
+                                       layout.gpu, layout.instances},
+                           nullptr};
+    }
+  }
+  return std::nullopt;
 }
 
 std::optional<PreparedOrder> Orders::PrepareStep(const core::ClusterState& state,

@@ -24,6 +24,7 @@
 #include "scheduler/model/change/effect.h"
 #include "scheduler/model/job/order.h"
 #include "scheduler/model/machine/health.h"
+#include "scheduler/model/machine/mig.h"
 #include "scheduler/model/settings/scheduler_config.h"
 
 namespace muster::daemon {
@@ -32,7 +33,7 @@ namespace muster::daemon {
 inline constexpr Duration kOrderLife = std::chrono::seconds(120);
 
 using Order = std::variant<LaunchOrder, StepOrder, TerminateOrder, Acknowledge, SuspendOrder,
-                           HealthOrder, SignalOrder, AttachOrder, AdviceOrder>;
+                           HealthOrder, SignalOrder, AttachOrder, AdviceOrder, LayoutOrder>;
 
 struct PreparedOrder {
   NodeId node;
@@ -57,6 +58,8 @@ class Orders {
  private:
   using Key = std::string;
   static Key KeyOf(JobId job, StepId step);
+  [[nodiscard]] std::optional<PreparedOrder> PrepareLayout(const core::ClusterState& state,
+                                                           const DivideGpu& divide) const;
   [[nodiscard]] std::optional<PreparedOrder> PrepareLaunch(const core::ClusterState& state,
                                                            const Launch& launch, Time now,
                                                            const SchedulerConfig& config) const;

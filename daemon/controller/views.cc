@@ -467,6 +467,7 @@ NodeView ViewOf(const core::ClusterState& state, const Node& node, bool with_mac
   view.gres = node.machine->gres;
   view.gres_taken = node.taken.gres;
   view.gpu_occupants = node.gpu_occupants;
+  view.gpu_layouts = node.gpu_layouts;
   if (with_machine) {
     view.machine = *node.machine;
   }

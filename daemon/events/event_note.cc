@@ -228,6 +228,16 @@ struct Teller {
                       {"text", event.occupants.empty() ? std::string()
                                                        : OccupantText(event.occupants.front())}});
   }
+  std::optional<EventNote> operator()(const GpuLayoutSet& event) const {
+    if (event.over) {
+      return std::nullopt;
+    }
+    return AboutNode("muster.node.gpu_layout", event.node, event.time,
+                     {{"state", std::string(Name(event.layout.phase))},
+                      {"gpu", event.layout.gpu},
+                      {"instances", InstancesText(event.layout.instances)},
+                      {"text", event.layout.text}});
+  }
   std::optional<EventNote> operator()(const NodeForgotten& event) const {
     EventNote note = AboutNode("muster.node.forgotten", event.node, event.time, {});
     note.node_name = event.name;

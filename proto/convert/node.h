@@ -12,6 +12,7 @@
 #include "scheduler/model/machine/gpu_occupant.h"
 #include "scheduler/model/machine/gpu_pace.h"
 #include "scheduler/model/machine/health.h"
+#include "scheduler/model/machine/mig.h"
 #include "scheduler/model/machine/node.h"
 
 namespace muster {
@@ -20,6 +21,7 @@ MUSTER_CONVERTED(GpuOccupant)
 MUSTER_CONVERTED(GpuPace)
 MUSTER_CONVERTED(HealthOrder)
 MUSTER_CONVERTED(HealthReport)
+MUSTER_CONVERTED(LayoutOrder)
 MUSTER_CONVERTED(Registration)
 
 }  // namespace muster

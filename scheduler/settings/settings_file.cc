@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/duration_text.h"
+#include "scheduler/settings/mig_file.h"
 #include "scheduler/settings/power_file.h"
 #include "scheduler/settings/priority_file.h"
 
@@ -167,6 +168,7 @@ absl::Status ReadSettings(ConfigFile& file, SchedulerConfig& policy) {
     policy.priority.order = QueueRule::kPriority;
   }
   RETURN_IF_ERROR(ReadPriority(file, policy.priority));
+  RETURN_IF_ERROR(ReadMig(file, policy));
   return ReadPower(file, policy);
 }
 

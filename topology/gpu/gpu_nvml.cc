@@ -15,6 +15,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "topology/gpu/nvml.h"
+#include "topology/gpu/nvml_division.h"
 #include "topology/gpu/nvml_meter.h"
 
 namespace muster::topology {
@@ -260,6 +261,9 @@ GpuListing ListNvidias(const std::string& library) {
       continue;
     }
     AddOddities(nvml, device, gpu, reading);
+    if (std::vector<MigProfile> profiles = ReadMigProfiles(nvml, device); !profiles.empty()) {
+      reading.mig.push_back({gpu, std::move(profiles)});
+    }
     if (nvml.IsDivided(device)) {
       if (nvml.mig_count != nullptr && nvml.mig_handle != nullptr) {
         AddInstances(nvml, device, gpu, reading, devices);
@@ -355,6 +359,10 @@ class NvidiaLibrary final : public GpuLibrary {
   [[nodiscard]] std::vector<DeviceNodes> FindDevices(const Machine& machine,
                                                      const std::string& root) const override {
     return FindNvidiaDevices(machine, root);
+  }
+  [[nodiscard]] absl::Status Divide(const std::string& file, const std::string& uuid,
+                                    const std::vector<MigInstance>& instances) const override {
+    return DivideNvidia(file, uuid, instances);
   }
   [[nodiscard]] bool TakesUuid(const Gpu& gpu) const override { return !gpu.uuid.empty(); }
   [[nodiscard]] std::vector<GpuVariable> Show(const Machine& /*machine*/,

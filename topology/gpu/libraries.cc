@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "topology/gpu/gpu_nvml.h"
 #include "topology/gpu/gpu_rocm.h"
 
@@ -76,6 +77,18 @@ std::vector<GpuListing> ListGpus() {
     listings.push_back(library->List(LibraryFile(*library)));
   }
   return listings;
+}
+
+absl::Status GpuLibrary::Divide(const std::string& /*file*/, const std::string& /*uuid*/,
+                                const std::vector<MigInstance>& /*instances*/) const {
+  return absl::UnimplementedError(
+      absl::StrCat("GPUs cannot be divided by ", std::string(facts().library)));
+}
+
+absl::Status DivideGpu(GpuVendor vendor, const std::string& uuid,
+                       const std::vector<MigInstance>& instances) {
+  const GpuLibrary& library = GpuLibraryOf(vendor);
+  return library.Divide(LibraryFile(library), uuid, instances);
 }
 
 std::unique_ptr<GpuMeter> OpenGpuMeter() {

@@ -12,7 +12,9 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "scheduler/model/machine/machine.h"
+#include "scheduler/model/machine/mig.h"
 #include "topology/gpu/library.h"
 
 namespace muster::topology {
@@ -29,6 +31,10 @@ std::string LibraryFile(const GpuLibrary& library);
 
 // What each library says of this machine.
 std::vector<GpuListing> ListGpus();
+
+// Divides a GPU of this machine by its vendor's library.
+absl::Status DivideGpu(GpuVendor vendor, const std::string& uuid,
+                       const std::vector<MigInstance>& instances);
 
 // All GPUs of this machine that a library measures; null: there are none.
 std::unique_ptr<GpuMeter> OpenGpuMeter();

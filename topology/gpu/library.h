@@ -18,8 +18,10 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "scheduler/model/machine/device_link.h"
 #include "scheduler/model/machine/machine.h"
+#include "scheduler/model/machine/mig.h"
 #include "scheduler/model/value/units.h"
 #include "topology/gpu/device_nodes.h"
 #include "topology/gpu/gpu_meter.h"
@@ -34,6 +36,7 @@ struct GpuListing {
   // Of each GPU, the kernel's number of its NUMA node; empty: this library says none.
   std::vector<std::optional<std::uint32_t>> numa_told;
   std::vector<std::string> remarks;
+  std::vector<MigGpu> mig;  // the GPUs that MIG can divide; numa is kNowhere
 };
 
 struct GpuVariable {
@@ -82,6 +85,11 @@ class GpuLibrary {
   // What holds a process to `share` of the GPU at the position `gpu` of machine.gpus.
   [[nodiscard]] virtual std::vector<GpuVariable> HoldTo(GpuShare share, const Machine& machine,
                                                         std::uint32_t gpu) const = 0;
+
+  // Makes these instances of the GPU with that UUID, in the place of all it has; with none it is
+  // whole. As List in all else.
+  [[nodiscard]] virtual absl::Status Divide(const std::string& file, const std::string& uuid,
+                                            const std::vector<MigInstance>& instances) const;
 
  protected:
   constexpr GpuLibrary() = default;

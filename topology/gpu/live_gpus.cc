@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "topology/hwloc/inventory.h"
@@ -60,6 +61,15 @@ void AddLiveGpus(const HwlocTopology& topology, const std::vector<GpuListing>& l
       if (told[gpu].has_value()) {
         CompareNuma(listings[i].library, machine.gpus[first[i] + gpu], *told[gpu], machine);
       }
+    }
+  }
+  for (const GpuListing& listing : listings) {
+    for (MigGpu mig : listing.mig) {
+      const auto part = std::find_if(machine.gpus.begin(), machine.gpus.end(), [&](const Gpu& gpu) {
+        return gpu.uuid == mig.whole.uuid || gpu.parent == mig.whole.uuid;
+      });
+      mig.whole.numa = part == machine.gpus.end() ? kNowhere : part->numa;
+      machine.mig.push_back(std::move(mig));
     }
   }
   AddDeviceLinks(topology, machine);

@@ -207,6 +207,109 @@ inline constexpr unsigned long long kReasonSyncBoost = 0x10;
 inline constexpr unsigned long long kReasonHeat = 0x20 | 0x40;  // by software, by hardware
 inline constexpr unsigned long long kReasonPowerBrake = 0x80;
 
+using GpuInstance = struct OpaqueNvmlGpuInstance*;
+using ComputeInstance = struct OpaqueNvmlComputeInstance*;
+
+// NVML_GPU_INSTANCE_PROFILE_COUNT and the same of compute instances have grown: a number beyond
+// what the library knows is answered with "Invalid Argument".
+inline constexpr unsigned int kGpuInstanceProfiles = 32;
+inline constexpr unsigned int kComputeInstanceProfiles = 16;
+inline constexpr unsigned int kEngineProfileShared = 0;
+// No GPU has more instances, or places for one.
+inline constexpr unsigned int kInstancesMax = 64;
+
+struct GpuInstanceProfile {  // nvmlGpuInstanceProfileInfo_t
+  unsigned int id;
+  unsigned int p2p;
+  unsigned int slices;
+  unsigned int instances;
+  unsigned int multiprocessors;
+  unsigned int copy_engines;
+  unsigned int decoders;
+  unsigned int encoders;
+  unsigned int jpeg_decoders;
+  unsigned int optical_flow_units;
+  unsigned long long memory_mib;
+};
+
+struct GpuInstanceProfileV2 {  // nvmlGpuInstanceProfileInfo_v2_t
+  unsigned int version;
+  unsigned int id;
+  unsigned int p2p;
+  unsigned int slices;
+  unsigned int instances;
+  unsigned int multiprocessors;
+  unsigned int copy_engines;
+  unsigned int decoders;
+  unsigned int encoders;
+  unsigned int jpeg_decoders;
+  unsigned int optical_flow_units;
+  unsigned long long memory_mib;
+  std::array<char, 96> name;  // "MIG 1g.10gb"
+};
+inline constexpr unsigned int kProfileVersion2 = sizeof(GpuInstanceProfileV2) | (2U << 24);
+
+struct Placement {  // nvmlGpuInstancePlacement_t
+  unsigned int start;
+  unsigned int size;
+};
+
+struct GpuInstanceInfo {  // nvmlGpuInstanceInfo_t
+  Device device;
+  unsigned int id;
+  unsigned int profile;
+  Placement placement;
+};
+
+struct ComputeInstanceProfile {  // nvmlComputeInstanceProfileInfo_t
+  unsigned int id;
+  unsigned int slices;
+  unsigned int instances;
+  unsigned int multiprocessors;
+  unsigned int copy_engines;
+  unsigned int decoders;
+  unsigned int encoders;
+  unsigned int jpeg_decoders;
+  unsigned int optical_flow_units;
+};
+
+// What says how a GPU can be divided, and divides it; drivers from 470 on have all of it.
+struct MigCalls {
+  void FindIn(const LoadedLibrary& library) {
+    library.Find("nvmlDeviceGetGpuInstanceProfileInfo", profile);
+    library.Find("nvmlDeviceGetGpuInstanceProfileInfoV", profile_v2);  // from 510 on
+    library.Find("nvmlDeviceGetGpuInstancePossiblePlacements_v2", placements);
+    library.Find("nvmlDeviceSetMigMode", set_mode);
+    library.Find("nvmlDeviceGetGpuInstances", instances);
+    library.Find("nvmlGpuInstanceGetInfo", info);
+    library.Find("nvmlDeviceCreateGpuInstanceWithPlacement", create);
+    library.Find("nvmlGpuInstanceDestroy", destroy);
+    library.Find("nvmlGpuInstanceGetComputeInstanceProfileInfo", compute_profile);
+    library.Find("nvmlGpuInstanceGetComputeInstances", compute_instances);
+    library.Find("nvmlGpuInstanceCreateComputeInstance", create_compute);
+    library.Find("nvmlComputeInstanceDestroy", destroy_compute);
+  }
+  [[nodiscard]] bool tells() const { return profile != nullptr && placements != nullptr; }
+  [[nodiscard]] bool divides() const {
+    return tells() && set_mode != nullptr && instances != nullptr && info != nullptr &&
+           create != nullptr && destroy != nullptr && compute_profile != nullptr &&
+           compute_instances != nullptr && create_compute != nullptr && destroy_compute != nullptr;
+  }
+  Result (*profile)(Device, unsigned int, GpuInstanceProfile*) = nullptr;
+  Result (*profile_v2)(Device, unsigned int, GpuInstanceProfileV2*) = nullptr;
+  Result (*placements)(Device, unsigned int, Placement*, unsigned int*) = nullptr;
+  Result (*set_mode)(Device, unsigned int, Result*) = nullptr;
+  Result (*instances)(Device, unsigned int, GpuInstance*, unsigned int*) = nullptr;
+  Result (*info)(GpuInstance, GpuInstanceInfo*) = nullptr;
+  Result (*create)(Device, unsigned int, const Placement*, GpuInstance*) = nullptr;
+  Result (*destroy)(GpuInstance) = nullptr;
+  Result (*compute_profile)(GpuInstance, unsigned int, unsigned int,
+                            ComputeInstanceProfile*) = nullptr;
+  Result (*compute_instances)(GpuInstance, unsigned int, ComputeInstance*, unsigned int*) = nullptr;
+  Result (*create_compute)(GpuInstance, unsigned int, ComputeInstance*) = nullptr;
+  Result (*destroy_compute)(ComputeInstance) = nullptr;
+};
+
 // One loaded NVML: its entry points, and its initialised state for as long as the object lives.
 class Nvml {
  public:
@@ -238,6 +341,7 @@ class Nvml {
     processes.FindIn(library_);
     errors.FindIn(library_);
     gpm.FindIn(library_);
+    division.FindIn(library_);
   }
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
@@ -293,6 +397,7 @@ class Nvml {
   ProcessCalls processes;
   ErrorCalls errors;
   GpmCalls gpm;
+  MigCalls division;
 
  private:
   LoadedLibrary library_;

@@ -73,6 +73,9 @@ struct DescribeEvent {
   JournalColumns operator()(const LinkNarrowed& e) const {
     return AboutNode("link_narrowed", e.time);
   }
+  JournalColumns operator()(const GpuLayoutSet& e) const {
+    return AboutNode("gpu_layout_set", e.time);
+  }
   JournalColumns operator()(const NodeForgotten& e) const {
     return AboutNode("node_forgotten", e.time);
   }

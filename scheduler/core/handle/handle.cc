@@ -17,6 +17,7 @@
 #include "scheduler/core/handle/nodes/drain_handlers.h"
 #include "scheduler/core/handle/nodes/forget_handlers.h"
 #include "scheduler/core/handle/nodes/health_handlers.h"
+#include "scheduler/core/handle/nodes/mig_handlers.h"
 #include "scheduler/core/handle/nodes/power_handlers.h"
 #include "scheduler/core/handle/nodes/reboot_handlers.h"
 #include "scheduler/core/handle/policy_handlers.h"

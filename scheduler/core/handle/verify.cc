@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "scheduler/core/mig/divided_node.h"
 #include "scheduler/core/place/nodes/narrow_choice.h"
 #include "scheduler/core/policy/job_partition.h"
 #include "scheduler/core/policy/policy_filter.h"
@@ -229,6 +230,7 @@ bool Verifier::Fits(const NodeAllocation& part, const NodeUse& taken) const {
   use.gpus.resize(std::max(use.gpus.size(), gpus));
   for (const GpuGrant& grant : part.gpus) {
     if (grant.gpu >= gpus || grant.share > kWholeGpu ||
+        IsUnderWay(node->gpu_layouts, *node->machine, grant.gpu) ||
         use.gpus[grant.gpu] + grant.share > kWholeGpu) {
       return false;
     }

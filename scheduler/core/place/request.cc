@@ -104,18 +104,22 @@ std::uint32_t GpusOnNode(const ResourceRequest& request, std::uint32_t tasks) {
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(gpus, UINT32_MAX));
 }
 
-bool IsOfKind(const std::string& model, Bytes memory, const GpuRequest& kind) {
+bool IsOfKind(const std::string& model, Bytes memory, const GpuRequest& kind, bool by_name) {
   constexpr std::uint64_t kMissing = 15;  // a fifteenth
   const std::string& type = kind.type;
-  const bool is_of_type = type.empty() || std::search(model.begin(), model.end(), type.begin(),
-                                                      type.end(), [](char a, char b) {
-                                                        return Lower(a) == Lower(b);
-                                                      }) != model.end();
+  // Of an instance that is to be named, its profile stands behind the last blank.
+  const auto begin =
+      by_name ? model.begin() + static_cast<std::ptrdiff_t>(model.rfind(' ') + 1) : model.begin();
+  const bool is_of_type =
+      (type.empty() && !by_name) || (!type.empty() && std::search(begin, model.end(), type.begin(),
+                                                                  type.end(), [](char a, char b) {
+                                                                    return Lower(a) == Lower(b);
+                                                                  }) != model.end());
   return is_of_type && memory.value() >= kind.memory.value() - kind.memory.value() / kMissing;
 }
 
 bool IsOfKind(const Gpu& gpu, const GpuRequest& kind) {
-  return IsOfKind(gpu.model, gpu.memory, kind);
+  return IsOfKind(gpu.model, gpu.memory, kind, gpu.by_name);
 }
 
 std::uint32_t CoresPerTask(const Machine& machine, const ResourceRequest& request) {

@@ -51,8 +51,9 @@ inline const GpuRequest& GpuKind(const ResourceRequest& request) {
 std::uint32_t GpusOnNode(const ResourceRequest& request, std::uint32_t tasks);
 // Whether a GPU of that model and memory will do: the type is part of the model's name, whatever
 // the case, and its memory is no smaller. A GPU shows up to a sixteenth less than it is sold
-// with, which its driver and its error correction take, so a fifteenth may be missing.
-bool IsOfKind(const std::string& model, Bytes memory, const GpuRequest& kind);
+// with, which its driver and its error correction take, so a fifteenth may be missing. `by_name`:
+// an instance for those alone who name its profile.
+bool IsOfKind(const std::string& model, Bytes memory, const GpuRequest& kind, bool by_name = false);
 bool IsOfKind(const Gpu& gpu, const GpuRequest& kind);
 
 // The socket of a core; where the machine knows none, its NUMA node.

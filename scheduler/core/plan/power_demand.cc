@@ -10,6 +10,7 @@
 #include "scheduler/core/plan/planner.h"
 #include "scheduler/core/plan/search/nodes_at_once.h"
 #include "scheduler/core/plan/search/planned_nodes.h"
+#include "scheduler/core/plan/second_plan.h"
 #include "scheduler/core/power/power_limits.h"
 
 namespace muster::core {
@@ -19,19 +20,6 @@ namespace {
 constexpr std::size_t kJobsMost = 1000;
 // So often it is planned again without jobs for which too many nodes would be on.
 constexpr int kRoundsMost = 4;
-
-bool WaitsForNodes(const LeftWaiting& left) {
-  switch (left.reason.kind) {
-    case ReasonKind::kResources:
-    case ReasonKind::kPriority:
-    case ReasonKind::kReservation:
-    case ReasonKind::kSwitches:
-    case ReasonKind::kHetJob:
-      return left.reason.verdict == ReasonClass::kNotNow;
-    default:
-      return false;
-  }
-}
 
 // It begins as soon as its nodes are ready, some of which are not yet.
 bool WaitsForBoot(const Snapshot& snapshot, const PlannedReservation& place) {
@@ -58,42 +46,8 @@ std::set<JobId> Settled(const Snapshot& snapshot, const Plan& plan, const Schedu
   return settled;
 }
 
-bool HasOneOf(const WaitingJob& run, const std::set<JobId>& jobs) {
-  const auto found = jobs.lower_bound(run.id);
-  return found != jobs.end() && found->value() - run.id.value() < run.count;
-}
-
-// What the plan starts, and the first that it leaves waiting, but for those `refused`.
-std::vector<WaitingJob> First(const Snapshot& snapshot, const Plan& plan,
-                              const std::set<JobId>& refused) {
-  std::set<JobId> first;
-  for (const PlannedStart& start : plan.starts) {
-    first.insert(start.job);
-  }
-  for (std::size_t i = 0; i < std::min(kJobsMost, plan.waiting.size()); ++i) {
-    first.insert(plan.waiting[i].job);
-  }
-  std::vector<WaitingJob> waiting;
-  for (const WaitingJob& job : snapshot.waiting) {
-    if (HasOneOf(job, first) && !HasOneOf(job, refused)) {
-      waiting.push_back(job);
-    }
-  }
-  return waiting;
-}
-
-template <class T>
-void CopyField(const T& from, T& to) {
-  to = from;
-}
-// They may be very many, and others take their place.
-void CopyField(const std::vector<WaitingJob>& /*from*/, std::vector<WaitingJob>& /*to*/) {}
-
 Snapshot AsIfOn(const Snapshot& snapshot, std::vector<WaitingJob> waiting) {
-  Snapshot on;
-  Snapshot::Fields([&snapshot, &on](const auto&... field) {
-    (CopyField(snapshot.*(field.member), on.*(field.member)), ...);
-  });
+  Snapshot on = WithOthersWaiting(snapshot, std::move(waiting));
   for (NodeSnapshot& node : on.nodes) {
     if (node.ready != kNoTime) {
       node.ready = kNoTime;
@@ -101,7 +55,6 @@ Snapshot AsIfOn(const Snapshot& snapshot, std::vector<WaitingJob> waiting) {
       node.taken.gpus.resize(node.machine->gpus.size());
     }
   }
-  on.waiting = std::move(waiting);
   return on;
 }
 
@@ -172,7 +125,7 @@ std::vector<NodeId> NodesWanted(const Snapshot& snapshot, const Plan& plan,
   for (int round = 0; round < kRoundsMost; ++round) {
     const std::size_t before = refused.size();
     for (const PlannedStart& start :
-         MakePlan(AsIfOn(snapshot, First(snapshot, plan, refused)), config).starts) {
+         MakePlan(AsIfOn(snapshot, FirstJobs(snapshot, plan, kJobsMost, refused)), config).starts) {
       const std::vector<NodeAllocation>& parts = start.allocation.nodes;
       const auto is_away = [&away](const NodeAllocation& part) { return away.contains(part.node); };
       if (std::none_of(parts.begin(), parts.end(), is_away)) {

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "scheduler/core/mig/divided_node.h"
 #include "scheduler/core/place/nodes/node_timeline.h"
 #include "scheduler/core/place/nodes/task_capacity.h"
 #include "scheduler/core/plan/waiting_list.h"
@@ -168,6 +169,20 @@ void MakeAway(Time ready, NodeSnapshot& node_snapshot) {
   node_snapshot.gpu_occupants.clear();  // they are gone, too
 }
 
+// GPUs that are divided, or are to be, are for no job until that is done.
+void TakeDivided(NodeSnapshot& node_snapshot) {
+  if (node_snapshot.gpu_layouts.empty()) {
+    return;
+  }
+  const Machine& machine = *node_snapshot.machine;
+  node_snapshot.taken.gpus.resize(machine.gpus.size());
+  for (std::uint32_t gpu = 0; gpu < machine.gpus.size(); ++gpu) {
+    if (IsUnderWay(node_snapshot.gpu_layouts, machine, gpu)) {
+      node_snapshot.taken.gpus[gpu] = kWholeGpu;
+    }
+  }
+}
+
 // One node, and the jobs that run from it on: it is the first of theirs. False when it goes with
 // time, because a job on it does not hold its cores.
 bool AddNodeSnapshot(const ClusterState& state, const Node& node, Time now,
@@ -177,6 +192,8 @@ bool AddNodeSnapshot(const ClusterState& state, const Node& node, Time now,
   node_snapshot.narrow = node.narrow;
   node_snapshot.kept = node.kept;
   node_snapshot.gpu_occupants = node.gpu_occupants;
+  node_snapshot.gpu_layouts = node.gpu_layouts;
+  TakeDivided(node_snapshot);
   if (state.power().away().contains(node.id)) {
     MakeAway(AvailableFrom(state.power().Of(node.id), now), node_snapshot);
   }

@@ -339,6 +339,12 @@ struct SwitchNodes {
   std::vector<NodeId> resume;
 };
 
+// GPUs are to be divided otherwise, as core/plan/mig_demand found; and it is time to see what has
+// become of those that were to be.
+struct LayOutGpus {
+  std::vector<GpuWish> wishes;
+};
+
 // The alerts that last, as the rules found them: what is open and not among them is over.
 struct SettleAlerts {
   std::vector<Alert> open;
@@ -349,7 +355,7 @@ using Command =
                  TakeReport, DrainNode, TakePlan, RequeueJob, UpdateJob, ChangePolicy,
                  ConfigurePolicy, SuspendJob, CheckNodeHealth, TakeHealthReport, TickHealth,
                  SignalJob, AttachStep, TakeNodeFault, TickElastic, FailLaunch, RebootNode,
-                 ForgetNode, SwitchNodes, SettleAlerts, TakeGpuOccupants>;
+                 ForgetNode, SwitchNodes, SettleAlerts, TakeGpuOccupants, LayOutGpus>;
 
 // The commands of clients. The first are taken as they are given: one command, or one for each of
 // the jobs that it names. The others have a handler of their own in daemon/client.

@@ -7,6 +7,7 @@
 // repeat: at start-up ActionsFor (core/state/actions) names again what should be under way.
 
 #include <cstdint>
+#include <string>
 #include <variant>
 
 #include "scheduler/model/job/exit_status.h"
@@ -106,7 +107,14 @@ struct SwitchPower {
   friend bool operator==(const SwitchPower&, const SwitchPower&) = default;
 };
 
+// Order the node to divide the GPU as its layout says.
+struct DivideGpu {
+  NodeId node;
+  std::string gpu;  // its UUID
+  friend bool operator==(const DivideGpu&, const DivideGpu&) = default;
+};
+
 using Effect = std::variant<Launch, LaunchStep, Terminate, Acknowledge, Replan, Suspend, Resume,
-                            CheckHealth, PassSignal, ShowStep, Advise, SwitchPower>;
+                            CheckHealth, PassSignal, ShowStep, Advise, SwitchPower, DivideGpu>;
 
 }  // namespace muster

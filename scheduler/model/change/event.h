@@ -23,6 +23,7 @@
 #include "scheduler/model/machine/allocation.h"
 #include "scheduler/model/machine/gpu_occupant.h"
 #include "scheduler/model/machine/health.h"
+#include "scheduler/model/machine/mig.h"
 #include "scheduler/model/machine/narrow_link.h"
 #include "scheduler/model/machine/node.h"
 #include "scheduler/model/machine/power.h"
@@ -500,6 +501,19 @@ struct LinkNarrowed {
   friend bool operator==(const LinkNarrowed&, const LinkNarrowed&) = default;
 };
 
+// A GPU of the node is to be divided otherwise, is so, or is not, or that matters no more.
+struct GpuLayoutSet {
+  NodeId node;
+  GpuLayout layout;
+  bool over = false;
+  Time time = kNoTime;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"node", &GpuLayoutSet::node}, Field{"layout", &GpuLayoutSet::layout},
+                Field{"over", &GpuLayoutSet::over}, Field{"time", &GpuLayoutSet::time});
+  }
+  friend bool operator==(const GpuLayoutSet&, const GpuLayoutSet&) = default;
+};
+
 // The order of alternatives is the order of the wire's oneof: append only.
 using Event =
     std::variant<EpochBegan, JobSubmitted, JobHeld, AttemptStarted, RunReported, AttemptEnding,
@@ -507,7 +521,7 @@ using Event =
                  JobRequeued, JobUpdated, PolicyChanged, AttemptSuspending, AttemptSuspended,
                  AttemptResumed, HalfLifeSet, HealthCheckOrdered, HealthCheckWanted, HealthChecked,
                  StepQueued, StepDropped, AttemptAdvised, StartPromised, NodeForgotten, NodePowered,
-                 AlertBegan, AlertEnded, GpusOccupied, LinkNarrowed>;
+                 AlertBegan, AlertEnded, GpusOccupied, LinkNarrowed, GpuLayoutSet>;
 
 struct JournalEntry {
   Version version;

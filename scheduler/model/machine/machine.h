@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "scheduler/model/machine/device_link.h"
+#include "scheduler/model/machine/mig.h"
 #include "scheduler/model/value/fields.h"
 #include "scheduler/model/value/gres.h"
 #include "scheduler/model/value/index_set.h"
@@ -96,14 +97,27 @@ struct Gpu {
   GpuVendor vendor = GpuVendor::kNvidia;
   std::string instance;  // "1g.10gb", the profile of a MIG instance; empty: a whole GPU
   std::string parent;    // of an instance: the UUID of the GPU that is divided
+  // An instance where Muster divides GPUs: for jobs that name its profile alone. Its controller
+  // says so.
+  bool by_name = false;
   static constexpr auto Fields(auto list) {
     return list(Field{"os_index", &Gpu::os_index}, Field{"uuid", &Gpu::uuid},
                 Field{"model", &Gpu::model}, Field{"pci_address", &Gpu::pci_address},
                 Field{"memory", &Gpu::memory}, Field{"numa", &Gpu::numa},
                 Field{"vendor", &Gpu::vendor}, Field{"instance", &Gpu::instance},
-                Field{"parent", &Gpu::parent});
+                Field{"parent", &Gpu::parent}, Field{"by_name", &Gpu::by_name});
   }
   friend bool operator==(const Gpu&, const Gpu&) = default;
+};
+
+// A GPU that MIG can divide, whether it is divided now or not.
+struct MigGpu {
+  Gpu whole;  // as it is undivided
+  std::vector<MigProfile> profiles;
+  static constexpr auto Fields(auto list) {
+    return list(Field{"whole", &MigGpu::whole}, Field{"profiles", &MigGpu::profiles});
+  }
+  friend bool operator==(const MigGpu&, const MigGpu&) = default;
 };
 
 struct Nic {
@@ -133,10 +147,11 @@ struct Machine {
   std::vector<DeviceLink> gpu_links;  // between GPUs; a pair that is not there: not known
   std::vector<DeviceLink> nic_links;  // between a GPU and a NIC
   std::vector<Die> dies;              // of packages that have several
-  std::string mps;     // the pipe directory of CUDA's MPS daemon, where one runs; empty: none
-  std::string limits;  // what its agent holds jobs to: "cpuset, memory", "not enforced (why)"
-  Bytes tmp;           // the file system of /tmp, in all; zero: not known
-  GresList gres;       // countable things, as its agent declares them
+  std::string mps;          // the pipe directory of CUDA's MPS daemon, where one runs; empty: none
+  std::string limits;       // what its agent holds jobs to: "cpuset, memory", "not enforced (why)"
+  Bytes tmp;                // the file system of /tmp, in all; zero: not known
+  GresList gres;            // countable things, as its agent declares them
+  std::vector<MigGpu> mig;  // as its agent declares them; a controller keeps those it may divide
   static constexpr auto Fields(auto list) {
     return list(Field{"packages", &Machine::packages}, Field{"numa_nodes", &Machine::numa_nodes},
                 Field{"l3_caches", &Machine::l3_caches}, Field{"cores", &Machine::cores},
@@ -147,7 +162,8 @@ struct Machine {
                 Field{"remarks", &Machine::remarks}, Field{"gpu_links", &Machine::gpu_links},
                 Field{"nic_links", &Machine::nic_links}, Field{"dies", &Machine::dies},
                 Field{"mps", &Machine::mps}, Field{"limits", &Machine::limits},
-                Field{"tmp", &Machine::tmp}, Field{"gres", &Machine::gres});
+                Field{"tmp", &Machine::tmp}, Field{"gres", &Machine::gres},
+                Field{"mig", &Machine::mig});
   }
   friend bool operator==(const Machine&, const Machine&) = default;
 };

@@ -25,8 +25,8 @@ bool Points(std::uint32_t position, const std::vector<T>& into) {
 // So that neither sums nor sets of numbers overflow.
 absl::Status CheckAmounts(const Machine& machine) {
   if (std::max({machine.packages.size(), machine.numa_nodes.size(), machine.l3_caches.size(),
-                machine.gpus.size(), machine.nics.size(), machine.dies.size()}) >
-      kMachineDevicesMax) {
+                machine.gpus.size(), machine.nics.size(), machine.dies.size(),
+                machine.mig.size()}) > kMachineDevicesMax) {
     return Wrong(absl::StrCat("more than ", kMachineDevicesMax, " of a kind"));
   }
   if (machine.memory > kMachineMemoryMax) {
@@ -172,6 +172,24 @@ absl::Status CheckGpuNames(const Machine& machine) {
   return absl::OkStatus();
 }
 
+// What says how a GPU can be divided.
+absl::Status CheckMig(const Machine& machine) {
+  std::set<std::string> uuids;
+  for (const MigGpu& gpu : machine.mig) {
+    if (gpu.whole.uuid.empty() || !uuids.insert(gpu.whole.uuid).second ||
+        !gpu.whole.instance.empty() || !gpu.whole.parent.empty() ||
+        !Points(gpu.whole.numa, machine.numa_nodes)) {
+      return Wrong(absl::StrCat("GPU ", gpu.whole.os_index, " (", gpu.whole.uuid,
+                                ") is no whole GPU that MIG can divide"));
+    }
+    if (gpu.profiles.size() > kMigProfilesMax ||
+        !std::all_of(gpu.profiles.begin(), gpu.profiles.end(), IsMigProfile)) {
+      return Wrong(absl::StrCat("GPU ", gpu.whole.os_index, " has MIG profiles that cannot be"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckDevices(const Machine& machine) {
   RETURN_IF_ERROR(CheckGpuNames(machine));
   for (const Gpu& gpu : machine.gpus) {
@@ -212,9 +230,23 @@ absl::Status CheckLinks(const Machine& machine) {
 
 }  // namespace
 
+bool IsMigProfile(const MigProfile& profile) {
+  constexpr std::size_t kNameMax = 64;
+  const auto is_printable = [](char letter) { return letter > ' ' && letter < 0x7f; };
+  return !profile.name.empty() && profile.name.size() <= kNameMax &&
+         std::all_of(profile.name.begin(), profile.name.end(), is_printable) &&
+         profile.slices >= 1 && profile.slices <= kMigSlicesMax && profile.instances >= 1 &&
+         profile.instances <= kMigSlicesMax && profile.placements.size() <= kMigSlicesMax &&
+         std::all_of(profile.placements.begin(), profile.placements.end(),
+                     [](const MigPlacement& placement) {
+                       return placement.size >= 1 && placement.size <= kMigSlicesMax &&
+                              placement.start <= kMigSlicesMax - placement.size;
+                     });
+}
+
 absl::Status CheckMachine(const Machine& machine) {
   for (const auto check : {CheckAmounts, CheckCores, CheckNumaNodes, CheckCaches, CheckDies,
-                           CheckDevices, CheckLinks}) {
+                           CheckDevices, CheckMig, CheckLinks}) {
     const absl::Status status = check(machine);
     if (!status.ok()) {
       return absl::InternalError(absl::StrCat(

@@ -10,7 +10,12 @@ namespace muster {
 
 // More of them on one machine is a mistake.
 inline constexpr std::size_t kMachineDevicesMax = 4096;
+inline constexpr std::size_t kMigProfilesMax = 32;
+inline constexpr std::uint32_t kMigSlicesMax = 16;
 inline constexpr Bytes kMachineMemoryMax = Bytes(std::uint64_t{1} << 50U);
+
+// Whether the profile has a name, and lies and counts within the bounds above.
+bool IsMigProfile(const MigProfile& profile);
 
 // OK, or Internal naming the source and the first thing that is wrong: no cores; cores out of
 // order, empty or overlapping; a position that points nowhere; a NUMA node's or cache's threads

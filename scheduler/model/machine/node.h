@@ -16,6 +16,7 @@
 #include "scheduler/model/machine/allocation.h"
 #include "scheduler/model/machine/gpu_occupant.h"
 #include "scheduler/model/machine/machine.h"
+#include "scheduler/model/machine/mig.h"
 #include "scheduler/model/value/fields.h"
 #include "scheduler/model/value/ids.h"
 #include "scheduler/model/value/index_set.h"
@@ -76,7 +77,8 @@ struct Node {
   // Marks (model/plan/node_data) of images and copies that jobs here had; the oldest first, no
   // repeats.
   std::vector<std::uint64_t> kept = {};
-  GpuOccupants gpu_occupants = {};  // as its agent last said
+  GpuOccupants gpu_occupants = {};          // as its agent last said
+  std::vector<GpuLayout> gpu_layouts = {};  // by GPU
   static constexpr auto Fields(auto list) {
     return list(
         Field{"id", &Node::id}, Field{"name", &Node::name}, Field{"hostname", &Node::hostname},
@@ -87,7 +89,8 @@ struct Node {
         Field{"drain_reason", &Node::drain_reason}, Field{"drain_until", &Node::drain_until},
         Field{"drain_deadline", &Node::drain_deadline}, Field{"quarantined", &Node::quarantined},
         Field{"features", &Node::features}, Field{"weight", &Node::weight},
-        Field{"kept", &Node::kept}, Field{"gpu_occupants", &Node::gpu_occupants});
+        Field{"kept", &Node::kept}, Field{"gpu_occupants", &Node::gpu_occupants},
+        Field{"gpu_layouts", &Node::gpu_layouts});
   }
 };
 
@@ -127,13 +130,14 @@ struct Registration {
   std::vector<KnownAttempt> attempts;
   std::vector<std::string> features;  // as its --features says
   std::uint32_t weight = 0;           // as its --weight says
+  LayoutReport layout = {};
   static constexpr auto Fields(auto list) {
     return list(
         Field{"name", &Registration::name}, Field{"hostname", &Registration::hostname},
         Field{"instance", &Registration::instance}, Field{"boot_id", &Registration::boot_id},
         Field{"epoch_seen", &Registration::epoch_seen}, Field{"machine", &Registration::machine},
         Field{"attempts", &Registration::attempts}, Field{"features", &Registration::features},
-        Field{"weight", &Registration::weight});
+        Field{"weight", &Registration::weight}, Field{"layout", &Registration::layout});
   }
   friend bool operator==(const Registration&, const Registration&) = default;
 };

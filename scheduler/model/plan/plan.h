@@ -15,6 +15,7 @@
 
 #include "scheduler/model/job/job_state.h"
 #include "scheduler/model/machine/allocation.h"
+#include "scheduler/model/machine/mig.h"
 #include "scheduler/model/plan/reason.h"
 #include "scheduler/model/value/fields.h"
 #include "scheduler/model/value/ids.h"
@@ -171,6 +172,13 @@ struct PlannedResize {
                 Field{"cost", &PlannedResize::cost}, Field{"for_job", &PlannedResize::for_job});
   }
   friend bool operator==(const PlannedResize&, const PlannedResize&) = default;
+};
+
+// A GPU that is to be divided so that a job which waits could start.
+struct GpuWish {
+  NodeId node;
+  GpuLayout layout;  // kOrdered: at once; kWanted: once its jobs have ended
+  friend bool operator==(const GpuWish&, const GpuWish&) = default;
 };
 
 struct Plan {

@@ -315,6 +315,10 @@ std::string ToSentence(const Shortage& shortage) {
     case ShortageKind::kGpus:
       return ShortOf(Counted(shortage.needed, "GPU"), absl::StrCat(shortage.available)) +
              UsedText(shortage);
+    case ShortageKind::kDivided:
+      return absl::StrCat(
+          ShortOf(Counted(shortage.needed, "GPU"), absl::StrCat(shortage.available)), "; ",
+          shortage.name.empty() ? "others are divided otherwise" : shortage.name);
     case ShortageKind::kTasks:
       return absl::StrCat("with room for ", shortage.available, " of ",
                           Counted(shortage.needed, "task"));

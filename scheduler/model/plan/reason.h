@@ -108,6 +108,7 @@ enum class ShortageKind : std::uint8_t {
   kPower = 32,         // the node is switched off, or boots
   kNarrow = 34,        // the node takes only jobs that cannot span nodes
   kNarrowLink = 35,    // `name`: two switches between which the job would have to lie
+  kDivided = 36,       // its GPUs are not divided as the job asks; `name`: what becomes of that
   kOnAtOnce = 33,      // `name`: classes of [power] of which too few nodes may be on at once
 };
 

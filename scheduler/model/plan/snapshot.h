@@ -64,7 +64,8 @@ struct NodeSnapshot {
   Time ready = kNoTime;
   std::vector<std::uint64_t> kept = {};  // as Node has them
   GpuOccupants gpu_occupants = {};
-  bool narrow = false;  // as Node has it
+  bool narrow = false;                      // as Node has it
+  std::vector<GpuLayout> gpu_layouts = {};  // the same
   static constexpr auto Fields(auto list) {
     return list(Field{"id", &NodeSnapshot::id}, Field{"name", &NodeSnapshot::name},
                 Field{"up", &NodeSnapshot::up}, Field{"drained", &NodeSnapshot::drained},
@@ -72,7 +73,8 @@ struct NodeSnapshot {
                 Field{"features", &NodeSnapshot::features}, Field{"weight", &NodeSnapshot::weight},
                 Field{"ready", &NodeSnapshot::ready}, Field{"kept", &NodeSnapshot::kept},
                 Field{"gpu_occupants", &NodeSnapshot::gpu_occupants},
-                Field{"narrow", &NodeSnapshot::narrow});
+                Field{"narrow", &NodeSnapshot::narrow},
+                Field{"gpu_layouts", &NodeSnapshot::gpu_layouts});
   }
 };
 

@@ -20,6 +20,7 @@
 #include "scheduler/model/settings/backfill.h"
 #include "scheduler/model/settings/elastic_policy.h"
 #include "scheduler/model/settings/health_policy.h"
+#include "scheduler/model/settings/mig_class.h"
 #include "scheduler/model/settings/power_class.h"
 #include "scheduler/model/settings/prompt_policy.h"
 #include "scheduler/model/value/fields.h"
@@ -132,6 +133,7 @@ struct SchedulerConfig {
   std::uint32_t submit_jobs_max = 1'000'000;
   PromptPolicy prompt;            // of QueueRule::kPrompt
   std::vector<PowerClass> power;  // of nodes that are switched off while nobody needs them
+  std::vector<MigClass> mig;      // of nodes whose GPUs are divided as jobs ask
   static constexpr auto Fields(auto list) {
     return list(Field{"backfill", &SchedulerConfig::backfill},
                 Field{"reservations", &SchedulerConfig::reservations},
@@ -151,7 +153,8 @@ struct SchedulerConfig {
                 Field{"elastic", &SchedulerConfig::elastic},
                 Field{"kill_grace_max", &SchedulerConfig::kill_grace_max},
                 Field{"submit_jobs_max", &SchedulerConfig::submit_jobs_max},
-                Field{"prompt", &SchedulerConfig::prompt}, Field{"power", &SchedulerConfig::power});
+                Field{"prompt", &SchedulerConfig::prompt}, Field{"power", &SchedulerConfig::power},
+                Field{"mig", &SchedulerConfig::mig});
   }
 };
 

@@ -430,7 +430,8 @@ struct NodeView {
   std::vector<Warning> warnings = {};
   // The switches above it, from the top; of a network without switches its block. Empty: not known.
   std::vector<std::string> topology = {};
-  GpuOccupants gpu_occupants = {};  // who uses its GPUs outside of jobs
+  GpuOccupants gpu_occupants = {};          // who uses its GPUs outside of jobs
+  std::vector<GpuLayout> gpu_layouts = {};  // GPUs that are divided for jobs
   static constexpr auto Fields(auto list) {
     return list(Field{"id", &NodeView::id}, Field{"name", &NodeView::name},
                 Field{"hostname", &NodeView::hostname}, Field{"state", &NodeView::state},
@@ -444,7 +445,8 @@ struct NodeView {
                 Field{"health", &NodeView::health}, Field{"gres", &NodeView::gres},
                 Field{"gres_taken", &NodeView::gres_taken}, Field{"warnings", &NodeView::warnings},
                 Field{"topology", &NodeView::topology},
-                Field{"gpu_occupants", &NodeView::gpu_occupants});
+                Field{"gpu_occupants", &NodeView::gpu_occupants},
+                Field{"gpu_layouts", &NodeView::gpu_layouts});
   }
   friend bool operator==(const NodeView&, const NodeView&) = default;
 };

@@ -6,11 +6,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/base/utf8.h"
 #include "scheduler/core/handle/attempts/attempt_end.h"
 #include "scheduler/core/handle/attempts/checkpoint_handlers.h"
 #include "scheduler/core/handle/attempts/group_end.h"
+#include "scheduler/core/handle/nodes/mig_handlers.h"
 #include "scheduler/core/handle/nodes/power_handlers.h"
 #include "scheduler/core/handle/nodes/reboot_handlers.h"
+#include "scheduler/core/mig/mig_classes.h"
 #include "scheduler/core/place/nodes/feature_match.h"
 #include "scheduler/core/state/actions.h"
 #include "scheduler/core/state/tables/attempt.h"
@@ -328,6 +331,9 @@ Transition On(const ClusterState& state, const RegisterAgent& command, Time now,
   std::sort(stored.features.begin(), stored.features.end());
   stored.features.erase(std::unique(stored.features.begin(), stored.features.end()),
                         stored.features.end());
+  KeepAllowedMig(MigClasses(config.mig).Of(registration.name), stored.machine);
+  stored.layout.text = Printable(stored.layout.text);
+  const Registration known = stored;
   transition.events.emplace_back(NodeRegistered{transition.node, std::move(stored), now});
   Reconcile(state, transition.node, before, registration, now, transition);
   HoldWhatRunsTooOften(state, config, transition);
@@ -335,6 +341,7 @@ Transition On(const ClusterState& state, const RegisterAgent& command, Time now,
   if (before != nullptr) {
     NoticeReboot(state, *before, registration.boot_id, now, transition);
     NoticePower(state, *before, registration.boot_id, now, transition);
+    NoticeLayouts(*before, known, now, transition);
   }
   const NodeHealth& health = state.health().Of(transition.node);
   const bool again = health.running &&

@@ -50,7 +50,7 @@ std::uint32_t GpuMask(const NodeCapacity& capacity, const ResourceRequest& reque
   std::uint32_t mask = 0;
   for (std::size_t i = 0; i < (all ? kGpuModels : kOccupied); ++i) {
     if (!capacity.gpu_models[i].empty() &&
-        IsOfKind(capacity.gpu_models[i], capacity.gpu_memory[i], kind)) {
+        IsOfKind(capacity.gpu_models[i], capacity.gpu_memory[i], kind, capacity.gpu_by_name[i])) {
       mask |= 1U << i;
     }
   }
@@ -58,7 +58,8 @@ std::uint32_t GpuMask(const NodeCapacity& capacity, const ResourceRequest& reque
 }
 
 bool IsModelAt(const NodeCapacity& capacity, std::size_t at, const Gpu& gpu) {
-  return capacity.gpu_models[at] == gpu.model && capacity.gpu_memory[at] == gpu.memory;
+  return capacity.gpu_models[at] == gpu.model && capacity.gpu_memory[at] == gpu.memory &&
+         capacity.gpu_by_name[at] == gpu.by_name;
 }
 
 // A count in the node's own order; more than 32 bits hold is as good as all.
@@ -101,6 +102,7 @@ NodeCapacity CapacityOf(const Machine& machine, const GpuOccupants& occupants) {
     if (capacity.gpu_models[at].empty()) {
       capacity.gpu_models[at] = gpu.model.empty() ? "gpu" : gpu.model;
       capacity.gpu_memory[at] = gpu.memory;
+      capacity.gpu_by_name[at] = gpu.by_name;
     }
     ++capacity.all.gpus[at];
     capacity.all.shares[at] += kWholeGpu.value();

@@ -27,6 +27,7 @@ struct NodeCapacity {
   bool uniform = true;                             // all cores have as many threads
   std::array<std::string, kGpuModels> gpu_models;  // empty: none at this position
   std::array<Bytes, kGpuModels> gpu_memory = {};   // of each, which are of another model by that
+  std::array<bool, kGpuModels> gpu_by_name = {};   // as Gpu has it
   std::array<std::string, kGresKinds> gres = {};   // the names, sorted; empty: none
   // GPUs that others use outside of jobs, ascending: the last position is theirs, whatever their
   // model; what is there is for jobs that take such a GPU.

@@ -15,7 +15,8 @@ constexpr std::size_t kChangesKept = 1U << 20;
 bool IsSameNode(const NodeSnapshot& a, const NodeSnapshot& b) {
   return a.id == b.id && a.machine == b.machine && a.up == b.up && a.drained == b.drained &&
          a.narrow == b.narrow && a.weight == b.weight && a.name == b.name &&
-         a.features == b.features && a.gpu_occupants == b.gpu_occupants;
+         a.features == b.features && a.gpu_occupants == b.gpu_occupants &&
+         a.gpu_layouts == b.gpu_layouts;
 }
 
 bool IsSameHolding(const Holding& a, const Holding& b) {

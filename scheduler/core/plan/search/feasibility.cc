@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/text/size_text.h"
+#include "scheduler/core/mig/divided_node.h"
 #include "scheduler/core/place/nodes/feature_match.h"
 #include "scheduler/core/place/nodes/narrow_choice.h"
 #include "scheduler/core/place/nodes/node_choice.h"
@@ -229,6 +230,47 @@ std::optional<Shortage> OddGpuShortage(const Look& look, const ResourceRequest& 
   return std::nullopt;
 }
 
+// GPUs are missing which the node could have, were others of it divided otherwise.
+std::optional<Shortage> DivisionShortage(const Look& look, const ResourceRequest& request,
+                                         std::uint32_t gpus, std::uint32_t free,
+                                         std::uint32_t all) {
+  const Machine& machine = *look.node->machine;
+  const GpuRequest& kind = GpuKind(request);
+  std::string text = LayoutsText(look.node->name, look.node->gpu_layouts);
+  const bool offers =
+      std::any_of(machine.mig.begin(), machine.mig.end(), [&kind](const MigGpu& gpu) {
+        return ProfileFor(gpu, kind) != nullptr || IsWholeOfKind(gpu, kind);
+      });
+  if (gpus <= free || !offers || (all >= gpus && text.empty())) {
+    return std::nullopt;
+  }
+  return Shortage{ShortageKind::kDivided, 1, gpus, free, std::move(text)};
+}
+
+// Whether the nodes could hold the job, were their GPUs divided as it asks.
+bool FitsDivided(const Looks& looks, const ResourceRequest& request) {
+  std::vector<NodeSnapshot> nodes;
+  bool any = false;
+  for (const Look& look : looks.all) {
+    any = any || !look.node->machine->mig.empty();
+    nodes.push_back(*look.node);
+  }
+  if (!any) {
+    return false;
+  }
+  std::vector<NodeCapacity> capacities;
+  capacities.reserve(nodes.size());
+  Looks divided;
+  divided.tree = looks.tree;
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    nodes[i] = AsAskedFor(nodes[i], request);
+    capacities.push_back(CapacityOf(*nodes[i].machine));
+    divided.all.push_back(Look{&nodes[i], true, false, &capacities.back(), capacities.back().all,
+                               nullptr, looks.all[i].position});
+  }
+  return FitsEmpty(divided, request, [](const Look&) { return true; });
+}
+
 std::vector<Shortage> ShortagesOf(const Look& look, const ResourceRequest& request) {
   if (!look.up) {
     return {Shortage{ShortageKind::kDown, 1, 0, 0}};
@@ -267,11 +309,15 @@ std::vector<Shortage> ShortagesOf(const Look& look, const ResourceRequest& reque
   }
   const std::uint32_t gpus = GpusOnNode(request, tasks);
   const bool has_gpus = CountGpus(capacity.all, ~0U) > 0;
+  const std::uint32_t free_gpus = CountGpus(look.free, scale.fixed.gpu_models);
+  if (std::optional<Shortage> shortage = DivisionShortage(
+          look, request, gpus, free_gpus, CountGpus(capacity.all, scale.fixed.gpu_models))) {
+    return {*std::move(shortage)};
+  }
   if (gpus > 0 && has_gpus && scale.fixed.gpu_models == 0 &&
       ScaleOf(capacity, AsIfUnoccupied(request)).fixed.gpu_models == 0) {
     return {Shortage{ShortageKind::kGpuType, 1, gpus, 0, KindText(GpuKind(request))}};
   }
-  const std::uint32_t free_gpus = CountGpus(look.free, scale.fixed.gpu_models);
   if (gpus > 0 && request.gpu_share.zero() && free_gpus < gpus) {
     return {Shortage{ShortageKind::kGpus, 1, gpus, free_gpus, OccupiedText(look, request)}};
   }
@@ -324,11 +370,13 @@ Reason WhyNot(Looks looks, const ResourceRequest& request, Time now) {
   Reason reason;
   reason.nodes = static_cast<std::uint32_t>(looks.all.size());
   const ResourceRequest anyhow = AsIfUnoccupied(request);
-  const bool ever = FitsEmpty(looks, anyhow, [](const Look&) { return true; });
+  const bool fits = FitsEmpty(looks, anyhow, [](const Look&) { return true; });
+  const bool divided = !fits && FitsDivided(looks, anyhow);
+  const bool ever = fits || divided;
   if (const auto link = LinkToBlame(looks, anyhow, IsUp, EmptyRoom(anyhow))) {
     return Narrow(*link, reason);
   }
-  if (looks.all.empty() || (ever && !FitsEmpty(looks, anyhow, IsUp))) {
+  if (looks.all.empty() || (fits && !FitsEmpty(looks, anyhow, IsUp))) {
     reason.kind = ReasonKind::kReqNodeNotAvail;
   } else if (!ever) {
     reason.kind = ReasonKind::kBadConstraints;
@@ -392,7 +440,7 @@ std::optional<Reason> WhyNever(const std::vector<NodeSnapshot>& nodes,
     looks.all.push_back(
         Look{&nodes[node], true, false, &capacities.back(), capacities.back().all, nullptr, node});
   }
-  if (FitsEmpty(looks, request, [](const Look&) { return true; })) {
+  if (FitsEmpty(looks, request, [](const Look&) { return true; }) || FitsDivided(looks, request)) {
     return std::nullopt;
   }
   Reason reason = WhyNot(std::move(looks), request, kNoTime);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "scheduler/base/status.h"
 
@@ -97,6 +98,18 @@ void ApplyTo(StateParts& state, const LinkNarrowed& event) {
     state.narrow_links.Put(event.link);
   } else {
     state.narrow_links.Erase(event.link);
+  }
+}
+
+void ApplyTo(StateParts& state, const GpuLayoutSet& event) {
+  std::vector<GpuLayout>& layouts = state.nodes.Must(event.node).gpu_layouts;
+  std::erase_if(layouts,
+                [&event](const GpuLayout& layout) { return layout.gpu == event.layout.gpu; });
+  if (!event.over) {
+    const auto place = std::find_if(layouts.begin(), layouts.end(), [&](const GpuLayout& layout) {
+      return layout.gpu > event.layout.gpu;
+    });
+    layouts.insert(place, event.layout);
   }
 }
 

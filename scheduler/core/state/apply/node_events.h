@@ -27,5 +27,6 @@ void ApplyTo(StateParts& state, const AlertBegan& event);
 void ApplyTo(StateParts& state, const AlertEnded& event);
 void ApplyTo(StateParts& state, const GpusOccupied& event);
 void ApplyTo(StateParts& state, const LinkNarrowed& event);
+void ApplyTo(StateParts& state, const GpuLayoutSet& event);
 
 }  // namespace muster::core

@@ -53,7 +53,13 @@ std::string ClassName(const Machine& machine) {
     packages.insert(package.model);
   }
   std::set<std::string> gpus;
+  for (const MigGpu& gpu : machine.mig) {
+    gpus.insert(gpu.whole.model);  // however it is divided now
+  }
   for (const Gpu& gpu : machine.gpus) {
+    if (gpu.by_name) {
+      continue;
+    }
     gpus.insert(gpu.instance.empty() ? gpu.model : absl::StrCat(gpu.model, " ", gpu.instance));
   }
   return absl::StrCat(machine.cores.size(), "/", AllCpus(machine).Count(), " x ",

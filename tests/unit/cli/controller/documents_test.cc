@@ -203,12 +203,13 @@ TEST(Documents, ANodeCarriesItsMachineOnlyWhenAsked) {
   NodeView node = samples::SampleNode(2);
   node.machine.gpus[1].numa = kNowhere;
   const Json plain = Json::parse(NodesDocument({node}, false))["nodes"][0];
-  EXPECT_EQ(Keys(plain),
-            (std::vector<std::string>{
-                "id",      "name",       "hostname", "state",        "reason",       "cores",
-                "cpus",    "cpus_taken", "memory",   "memory_taken", "gpus",         "gpus_taken",
-                "binding", "holders",    "features", "weight",       "limits",       "health",
-                "gres",    "gres_taken", "warnings", "topology",     "gpu_occupants"}));
+  EXPECT_EQ(
+      Keys(plain),
+      (std::vector<std::string>{
+          "id",      "name",       "hostname", "state",        "reason",        "cores",
+          "cpus",    "cpus_taken", "memory",   "memory_taken", "gpus",          "gpus_taken",
+          "binding", "holders",    "features", "weight",       "limits",        "health",
+          "gres",    "gres_taken", "warnings", "topology",     "gpu_occupants", "gpu_layouts"}));
   const Json full = Json::parse(NodesDocument({node}, true))["nodes"][0];
   EXPECT_EQ(full["machine"]["cores"].size(), 4U);
   EXPECT_EQ(full["machine"]["cores"][0]["cpus"], "0,4");

@@ -38,6 +38,21 @@ TEST(NodeTable, HealthHasAColumnOnceANodeWasChecked) {
   EXPECT_NE(PrintNodes(nodes, true, {}).find("slow: clock  -\n"), std::string::npos);
 }
 
+TEST(NodeTable, WhatBecomesOfGpusThatAreDividedIsTold) {
+  std::vector<NodeView> nodes = SampleNodes();
+  nodes[0].reason = "disk";
+  GpuLayout layout;
+  layout.instances = {{"3g.71gb", 9, {0, 4}}};
+  layout.phase = LayoutPhase::kOrdered;
+  layout.job = JobId(5);
+  nodes[0].gpu_layouts = {layout};
+  const std::string page = PrintNodes(nodes, true, {});
+  EXPECT_NE(page.find("disk; GPU 0 of node " + nodes[0].name +
+                      " is being divided into 1 x 3g.71gb for job 5\n"),
+            std::string::npos)
+      << page;
+}
+
 TEST(NodeTable, WhoUsesGpusOutsideOfJobsIsNamed) {
   std::vector<NodeView> nodes = SampleNodes();
   nodes[0].reason.clear();

@@ -119,6 +119,20 @@ TEST(EventNoteTest, GpusThatOthersUseAreCountedAndOneUserIsNamed) {
   EXPECT_THAT(used.json, HasSubstr("pid 4711 (alice, python)"));
 }
 
+TEST(EventNoteTest, AGpuThatIsDividedIsToldUntilThatMattersNoMore) {
+  GpuLayoutSet set;
+  set.node = NodeId(1);
+  set.layout.gpu = "GPU-a";
+  set.layout.instances = {{"3g.71gb", 9, {0, 4}}};
+  set.layout.phase = LayoutPhase::kOrdered;
+  const CloudEvent told = MakeCloudEvent(*NoteOf(Event(set)), "here");
+  EXPECT_THAT(told.json, HasSubstr(R"("type":"muster.node.gpu_layout")"));
+  EXPECT_THAT(told.json, HasSubstr(R"("state":"ordered")"));
+  EXPECT_THAT(told.json, HasSubstr("1 x 3g.71gb"));
+  set.over = true;
+  EXPECT_FALSE(NoteOf(Event(set)).has_value());
+}
+
 TEST(EventNoteTest, WhatOnlyTheControllerNeedsIsNotTold) {
   EXPECT_FALSE(NoteOf(HalfLifeSet()).has_value());
   EXPECT_FALSE(NoteOf(AttemptAdvised()).has_value());

@@ -123,6 +123,8 @@ TEST_F(JobStoreTest, EveryEventIsReadBackAsItWasWritten) {
   Registration registration;
   registration.name = "node1";
   registration.machine.cores.resize(1);
+  const GpuLayout layout{
+      "GPU-a", 1, {{"3g.71gb", 9, {0, 4}}}, LayoutPhase::kFailed, 7, JobId(1), At(15), "in use"};
   JobSubmitted submitted = Submitted(1, "token");
   submitted.estimate = {Duration(70), Duration(60), EstimateSource::kUser, -5};
   const Batch batch = make_.Of(
@@ -136,12 +138,13 @@ TEST_F(JobStoreTest, EveryEventIsReadBackAsItWasWritten) {
        NodeDrained{NodeId(1), true, "disk", At(11)},
        AttemptQuarantined{NodeId(1), {JobId(9), AttemptNumber(1), {}}, true, At(12)},
        StartPromised{JobId(1), At(99), At(13)},
-       GpusOccupied{NodeId(1), {{0, 4711, "alice", "python", Bytes(12)}}, At(14)}});
+       GpusOccupied{NodeId(1), {{0, 4711, "alice", "python", Bytes(12)}}, At(14)},
+       GpuLayoutSet{NodeId(1), layout, true, At(15)}});
   Commit(batch);
   Open();
   EXPECT_EQ(Entries(), batch.entries);
   EXPECT_EQ(Load().epoch, Epoch(3));
-  EXPECT_EQ(Load().version, Version(17));
+  EXPECT_EQ(Load().version, Version(18));
 }
 
 TEST_F(JobStoreTest, ReadingTheJournalBeginsAndEndsWhereItIsTold) {

@@ -50,6 +50,7 @@ History::History(std::uint64_t seed) : random_(seed), now_(At(1'000'000)) {
   config_.health.interval = std::chrono::hours(1);
   config_.health.recheck = std::chrono::minutes(1);
   config_.health.samples = 2;
+  config_.mig = {{"all", "ALL", {}}};
   Take(BeginEpoch{});
   const std::uint32_t nodes = Number(1, 4);
   if (seed % 3 == 1) {
@@ -73,6 +74,10 @@ History::History(std::uint64_t seed) : random_(seed), now_(At(1'000'000)) {
     SimAgent agent;
     agent.registration = World::RegistrationOf(absl::StrCat("n", i), shape);
     agent.registration.features = {"containers"};
+    for (const Gpu& gpu : agent.registration.machine.gpus) {
+      agent.registration.machine.mig.push_back(
+          {gpu, {{"1g.5gb", 19, 1, 7, kGibibyte, {{0, 1}, {1, 1}}}}});
+    }
     agents_.push_back(std::move(agent));
     Register(agents_.back());
   }
@@ -550,6 +555,7 @@ void History::SettleOnce() {
     Take(SuspendJob{job, std::nullopt, false, User{0, 0, "root"}});
   }
   Take(SwitchNodes());  // orders of before come to their end
+  Take(LayOutGpus());
   Take(TakePlan{MakePlanTwice()});
   for (SimAgent& agent : agents_) {
     Take(DrainNode{agent.registration.name, false, ""});  // what its scripts said was seen to
@@ -568,6 +574,7 @@ void History::SettleOnce() {
 
 void History::Settle() {
   settling_ = true;
+  config_.mig.clear();  // wishes that are open go with the table
   for (SimAgent& agent : agents_) {
     if (!agent.linked) {
       Lose(agent);

@@ -76,6 +76,7 @@ class History {
   bool Chance(std::uint32_t percent) { return Number(1, 100) <= percent; }
   muster::core::Transition Take(const Command& command);
   void Perform(const std::vector<Effect>& effects);
+  void WishForLayout(const SimAgent& agent);
   void SeeToHealth(const SimAgent& agent);
   void Perform(const Launch& order);
   void Perform(const LaunchStep& order);
@@ -91,6 +92,7 @@ class History {
   void Perform(const CheckHealth&) {}
   void Perform(const Replan&) {}
   void Perform(const SwitchPower& order);
+  void Perform(const DivideGpu& order);
   void Fail(const std::string& problem);
   void CheckTruth();
 

@@ -62,6 +62,37 @@ void History::DrainOrForget(SimAgent& agent) {
   }
 }
 
+// Some job that waits would have the node's first GPU divided. Nothing is drawn for it.
+void History::WishForLayout(const SimAgent& agent) {
+  const auto& waiting = state_.index().pending();
+  const std::vector<MigGpu>& gpus = agent.registration.machine.mig;
+  if (waiting.empty() || gpus.empty()) {
+    return;
+  }
+  GpuLayout layout;
+  layout.gpu = gpus.front().whole.uuid;
+  layout.instances = {{"1g.5gb", 19, {0, 1}}};
+  layout.job = *waiting.begin();
+  layout.since = now_;
+  Take(LayOutGpus{{{agent.id, layout}}});
+}
+
+// The agent cannot, and comes back with that word.
+void History::Perform(const DivideGpu& order) {
+  SimAgent* const agent = AgentOf(order.node);
+  const Node* const node = state_.FindNode(order.node);
+  if (agent == nullptr || node == nullptr) {
+    return;
+  }
+  for (const GpuLayout& layout : node->gpu_layouts) {
+    if (layout.gpu == order.gpu) {
+      agent->registration.layout = {layout.number, "it is in use"};
+    }
+  }
+  Lose(*agent);
+  Register(*agent);
+}
+
 void History::SeeToHealth(const SimAgent& agent) {
   if (agent.linked && Chance(30)) {
     GpuOccupants occupants;
@@ -69,6 +100,7 @@ void History::SeeToHealth(const SimAgent& agent) {
       occupants.push_back({gpu, Number(1, 2), "alice", "python", Bytes(1)});
     }
     Take(TakeGpuOccupants{agent.id, std::move(occupants)});
+    WishForLayout(agent);
     return;
   }
   const NodeHealth& health = state_.health().Of(agent.id);

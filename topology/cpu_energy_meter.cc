@@ -1,4 +1,4 @@
-#include "topology/gpu/cpu_energy_meter.h"
+#include "topology/cpu_energy_meter.h"
 
 #include <filesystem>
 #include <optional>
