@@ -384,14 +384,14 @@ class NamespacesTest(Mpi, ClusterTest):
         finally:
             for name in slow:
                 self.slowed(name, "del", "dev", "eth0", "root")
-        elapsed = 1000 * (time.monotonic() - begin)
+        elapsed = time.monotonic() - begin
         self.assertEqual(done.returncode, 0, done.stderr)
         sheet = self.cluster.must("show", "last")
         self.assertRegex(sheet, r"bound by +communication: network busy \d+ % of the time, \S+ [KM]iB/s sent, CPUs ")
         self.assertRegex(sheet, r"network +at least \S+ MiB sent \(.*/s\), \S+ MiB received \(.*/s\), .*busy \d+ %")
         (row,) = json.loads(self.cluster.must("history", "last", "--json"))["jobs"]
-        self.assertGreater(int(row["usage"]["net_blocked"]), 5000)
-        self.assertLessEqual(int(row["usage"]["net_blocked"]), 2 * elapsed, "it is within the time of two nodes")
+        self.assertGreater(float(row["usage"]["net_blocked"]), 5, "seconds")
+        self.assertLessEqual(float(row["usage"]["net_blocked"]), 2 * elapsed, "it is within the time of two nodes")
         self.assertGreater(int(row["usage"]["net_sent"]), 8 << 20)
         done = self.cluster.muster("run", "-w", "node3", "-N", 1, "-n", 2, *HALO, "--repeat", 4000,
                                    patience=4 * PATIENCE)

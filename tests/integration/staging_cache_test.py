@@ -78,12 +78,12 @@ class StagingCacheTest(ClusterTest):
     def test_explain_says_that_the_node_kept_the_data(self):
         self.write("data", "x")
         self.job("-w", "node2", "--stage-in-node", "data")
-        job = self.cluster.submit("--stage-in-node", "data", "--wrap", self.cluster.gate(), cwd=self.place)
+        job = self.cluster.submit("--stage-in-node", "data", "--wrap", "sleep 1000", cwd=self.place)
         wait_until(lambda: self.cluster.queue()[job]["state"] == "RUNNING", self.cluster.queue)
         said = self.cluster.must("explain", job)
         self.assertIn("of equal ones those that keep most of its image and data", said)
-        self.cluster.open_gate()
         self.assertIn("kept its data", said)
+        self.cluster.must("cancel", job)
         self.cluster.wait_ended(job)
 
     def test_all_nodes_of_a_job_have_them_and_its_ranks_know_where(self):
