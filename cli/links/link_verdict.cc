@@ -100,7 +100,8 @@ class Judge {
       const LinkClass& its = report_.classes[kind];
       const double of_bandwidth = its.bandwidth > 0 ? link->bandwidth / its.bandwidth : 1;
       const double of_latency = its.latency > 0 ? link->latency / its.latency : 1;
-      const bool late = of_latency > 2 && link->latency > its.latency + kLatencyApart;
+      const bool late =
+          of_latency > std::max(2.0, 1 / least_) && link->latency > its.latency + kLatencyApart;
       if (its.judged && (of_bandwidth < least_ || late)) {
         report_.slow.push_back({*link, kind, of_bandwidth, of_latency, ""});
       }

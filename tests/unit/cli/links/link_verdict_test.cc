@@ -153,6 +153,9 @@ TEST_F(LinkVerdictTest, ALateLinkIsSlowAndNoiseIsNot) {
   const LinkReport report = Judged();
   ASSERT_EQ(report.slow.size(), 1U);
   EXPECT_EQ(report.slow[0].link.a, links_[1].a);
+  links_[1].latency = links_[0].latency * 4 + 3e-6;
+  EXPECT_THAT(JudgeLinks(nodes_, links_, 0.05).slow, IsEmpty())
+      << "who forgives a twentieth of the bandwidth forgives twenty times the latency";
 }
 
 TEST_F(LinkVerdictTest, TooFewLinksAreNotJudgedAndWhatFailedIsTold) {
