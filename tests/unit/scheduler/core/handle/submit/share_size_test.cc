@@ -111,7 +111,8 @@ TEST_F(ShareSizeOfAJob, IsRefusedBeforeItWaitsWhereNoGpuHasIt) {
   command.spec = world_.Spec(testing::Tasks(1));
   command.spec.request.gpu_share_memory = Bytes(30ULL << 30U);
   EXPECT_TRUE(absl::IsFailedPrecondition(world_.Take(command).status));
-  Component component{command.spec, {}};
+  command.program = testing::Script();
+  Component component{command.spec, command.program};
   command.spec.request.gpu_share_memory = Bytes(6ULL << 30U);
   command.components = {component};
   EXPECT_EQ(world_.Take(command).status.message(),
