@@ -47,7 +47,7 @@ TEST(ImageTableTest, CopiesOfDataAreCalledByTheirSources) {
   ImageTable copies;
   copies.images = {Image("n1", "/data/a@b", "data-1"), Image("n2", "/data/a@b", "data-1")};
   EXPECT_EQ(PrintCopies(copies, kNow, Style()),
-            "SOURCE     SIZE   USED         NODES\n"
+            "SOURCE      SIZE  USED         NODES\n"
             "/data/a@b  8 MiB  2:00:00 ago  n[1-2]\n");
   EXPECT_EQ(PrintPruned(copies, /*data=*/true), "/data/a@b: removed from n[1-2] (16 MiB)\n");
 }
