@@ -27,7 +27,6 @@ namespace {
 using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using ::testing::StartsWith;
 
 constexpr Duration kAnHour = std::chrono::hours(1);
 
@@ -127,31 +126,6 @@ TEST_F(CriuAttempt, ADumpThatFailsLeavesTheOneBeforeAndTheScriptRunning) {
     return Slurp(directory_.Log()).find("its processes were not saved: criu dump: no luck") !=
            std::string::npos;
   }));
-  Done();
-  ASSERT_EQ(Wait(), 0);
-  EXPECT_TRUE(Facts<RunEnded>().back().status.success());
-}
-
-TEST_F(CriuAttempt, WhatTheQuotaRefusesIsNotKeptAndTheScriptGoesOn) {
-  BatchThatStays();
-  Every("1");
-  const std::string site = tools_ / "site";
-  std::ofstream(site) << "#!/bin/sh\necho \"$* $MUSTER_CHECKPOINT_QUOTA $MUSTER_JOB_ID\" >>"
-                      << (tools_ / "asked") << "\n[ -e " << (tools_ / "full")
-                      << " ] && echo 'no over quota: 6 B more' || echo yes\n";
-  std::filesystem::permissions(site, std::filesystem::perms::owner_all);
-  order_.command = site;
-  order_.launch.checkpoint_quota.bytes = Bytes(1000);
-  Start();
-  ASSERT_TRUE(Eventually([&] { return Has("1"); }));
-  EXPECT_THAT(Slurp(tools_ / "asked"),
-              StartsWith("checkpoint admit --bytes=6 --kept=0,0 -- " + Images() + " 1000 7\n"));
-  Say("full");
-  ASSERT_TRUE(Eventually([&] {
-    return Slurp(directory_.Log()).find("were not saved: over quota: 6 B more") !=
-           std::string::npos;
-  }));
-  EXPECT_FALSE(Has(".3"));
   Done();
   ASSERT_EQ(Wait(), 0);
   EXPECT_TRUE(Facts<RunEnded>().back().status.success());
