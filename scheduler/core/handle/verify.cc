@@ -34,8 +34,8 @@ std::shared_ptr<const NodeTree> TreeOf(const ClusterState& state, const Network*
 
 Verifier::Verifier(const ClusterState& state, Time now, const Network* network)
     : state_(state), tree_(TreeOf(state, network)), now_(now), usage_(state.policy().snapshot()) {
-  for (const auto& [id, node] : state.nodes()) {
-    if (tree_ != nullptr) {
+  if (tree_ != nullptr) {
+    for (const auto& [id, node] : state.nodes()) {
       ids_.push_back(id);
     }
   }
