@@ -170,6 +170,8 @@ class Cluster:
         self.environment = {
             key: value for key, value in os.environ.items()
             if not key.startswith(("MUSTER_", "SLURM_", "XDG_", "PMIX_", "OMPI_"))}
+        # Nodes that this machine plays share its cores, of which Open MPI knows nothing: a rank that waits lets others on.
+        self.environment["OMPI_MCA_mpi_yield_when_idle"] = "1"
         self.identity = {}  # as whom the command line is run, where not as ourselves
         self.address = f"unix:{self.state}/controller.sock"
         os.makedirs(os.path.join(self.state, "log"), mode=0o700)

@@ -11,7 +11,7 @@ import time
 from cluster import BIN, KERNELS, Cluster, ClusterTest, wait_until
 
 # Steps that take long beside a look at the directory, and a run that does not end by itself.
-HEAT = ("env LSAN_OPTIONS=detect_leaks=0 OMP_NUM_THREADS=1 OMPI_MCA_mpi_yield_when_idle=1 "
+HEAT = ("env LSAN_OPTIONS=detect_leaks=0 OMP_NUM_THREADS=1 "
         f"{KERNELS}/heat2d --nx 700 --ny 500 --checkpoint-every 1500")
 ENDLESS = 40_000_000
 

@@ -345,10 +345,10 @@ class NamespacesTest(Mpi, ClusterTest):
 
     def test_a_node_whose_cable_is_slow_is_found_beside_the_others(self):
         nodes = [f"node{i}" for i in range(1, 6)]
-        found = json.loads(self.cluster.muster("health", "--links", "--least", 20, "--json", *nodes,
+        found = json.loads(self.cluster.muster("health", "--links", "--least", 20, "--json", *nodes[2:],
                                                patience=4 * PATIENCE).stdout)
         self.assertEqual(found["bad_nodes"], [])
-        self.assertEqual(len(found["links"]), 10)
+        self.assertEqual(len(found["links"]), 3)
         self.assertEqual([link for link in found["links"] if link["failure"]], [])
         self.slowed(self.network.names[3], "add", "dev", "eth0", "root", "tbf", "rate", "200mbit", "burst", "64kb",
                     "latency", "50ms")
