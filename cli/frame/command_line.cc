@@ -124,8 +124,8 @@ struct SplitWords {
   std::vector<std::string> arguments;
 };
 
-SplitWords Split(const Verb& verb, const std::vector<std::string>& words) {
-  const std::vector<Option> options = AllOptions(verb);
+SplitWords Split(const Verb& verb, const std::vector<Option>& options,
+                 const std::vector<std::string>& words) {
   SplitWords split;
   std::vector<std::string> rest = words;
   for (;;) {
@@ -147,8 +147,8 @@ SplitWords Split(const Verb& verb, const std::vector<std::string>& words) {
 }
 
 // What CLI11 would misread or explain badly: a flag with a value, and an empty value.
-absl::Status CheckOptionWords(const Verb& verb, const std::vector<std::string>& words) {
-  const std::vector<Option> options = AllOptions(verb);
+absl::Status CheckOptionWords(const std::vector<Option>& options,
+                              const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size(); i += TakesNextWord(options, words[i]) ? 2 : 1) {
     const std::size_t equals = words[i].find('=');
     if (words[i].rfind("--", 0) != 0 || equals == std::string::npos) {
@@ -174,7 +174,8 @@ absl::Status UnknownOption(const Verb& verb, const std::string& word) {
 // What the words of options say, by the option's name.
 class OptionReader {
  public:
-  explicit OptionReader(const Verb& verb) : verb_(verb), options_(AllOptions(verb)) {}
+  OptionReader(const Verb& verb, const std::vector<Option>& options)
+      : verb_(verb), options_(options) {}
 
   // Cancelled carries the help that was asked for.
   absl::StatusOr<std::map<std::string, std::string>> Read(const std::vector<std::string>& words) {
@@ -239,7 +240,7 @@ class OptionReader {
   }
 
   const Verb& verb_;
-  const std::vector<Option> options_;
+  const std::vector<Option>& options_;
   std::map<std::string, std::string> values_;
 };
 
@@ -258,6 +259,7 @@ absl::Status CheckArgumentCount(const Verb& verb, std::size_t count) {
 // The words of each component: cut at every lone ":" where each has a command, else at those that
 // stand where an option could.
 std::vector<std::vector<std::string>> SplitComponents(const Verb& verb,
+                                                      const std::vector<Option>& options,
                                                       const std::vector<std::string>& words) {
   std::vector<std::vector<std::string>> parts;
   std::vector<std::string> rest = words;
@@ -265,7 +267,7 @@ std::vector<std::vector<std::string>> SplitComponents(const Verb& verb,
     const std::size_t at =
         verb.components == Components::kCommands
             ? static_cast<std::size_t>(std::find(rest.begin(), rest.end(), ":") - rest.begin())
-            : OptionWords(AllOptions(verb), rest);
+            : OptionWords(options, rest);
     if (at == rest.size() || rest[at] != ":") {
       break;
     }
@@ -278,11 +280,11 @@ std::vector<std::vector<std::string>> SplitComponents(const Verb& verb,
 }
 
 // One component's options and arguments. InvalidArgument and Cancelled as ParseVerb's.
-absl::StatusOr<ComponentWords> ParseWords(const Verb& verb,
+absl::StatusOr<ComponentWords> ParseWords(const Verb& verb, const std::vector<Option>& options,
                                           const std::vector<std::string>& arguments) {
-  SplitWords split = Split(verb, arguments);
-  RETURN_IF_ERROR(CheckOptionWords(verb, split.options));
-  ASSIGN_OR_RETURN(auto values, OptionReader(verb).Read(split.options));
+  SplitWords split = Split(verb, options, arguments);
+  RETURN_IF_ERROR(CheckOptionWords(options, split.options));
+  ASSIGN_OR_RETURN(auto values, OptionReader(verb, options).Read(split.options));
   return ComponentWords{std::move(values), std::move(split.arguments)};
 }
 
@@ -323,9 +325,10 @@ absl::StatusOr<Invocation> ParseVerb(const Verb& verb, const std::vector<Verb>& 
                                      const Environment& environment,
                                      const std::vector<std::string>& arguments) {
   Invocation invocation{.environment = environment, .verbs = verbs, .values = {}, .arguments = {}};
-  const std::vector<std::vector<std::string>> parts = SplitComponents(verb, arguments);
+  const std::vector<Option> options = AllOptions(verb);
+  const std::vector<std::vector<std::string>> parts = SplitComponents(verb, options, arguments);
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    ASSIGN_OR_RETURN(ComponentWords words, ParseWords(verb, parts[i]));
+    ASSIGN_OR_RETURN(ComponentWords words, ParseWords(verb, options, parts[i]));
     const bool has_arguments = verb.components == Components::kCommands || i + 1 == parts.size();
     if (has_arguments) {
       RETURN_IF_ERROR(CheckArgumentCount(verb, words.arguments.size()));

@@ -15,6 +15,13 @@ std::string_view NameOf(std::string_view entry) {
   return entry.substr(0, entry.find('='));
 }
 
+// Whether the entry is of the variable. Where it is not, one byte mostly says so.
+bool IsOf(std::string_view entry, std::string_view name) {
+  return (entry.size() == name.size() ||
+          (entry.size() > name.size() && entry[name.size()] == '=')) &&
+         entry.substr(0, name.size()) == name;
+}
+
 bool IsCarriable(std::string_view entry) {
   const std::size_t equals = entry.find('=');
   return equals != std::string_view::npos && equals > 0 && IsUtf8(entry);
@@ -61,7 +68,7 @@ Environment Environment::Copy(const char* const* entries) {
 
 std::string Environment::Get(std::string_view name) const {
   for (const std::string& entry : entries_) {
-    if (NameOf(entry) == name && entry.size() > name.size()) {
+    if (entry.size() > name.size() && IsOf(entry, name)) {
       return entry.substr(name.size() + 1);
     }
   }
@@ -70,7 +77,7 @@ std::string Environment::Get(std::string_view name) const {
 
 bool Environment::Has(std::string_view name) const {
   return std::any_of(entries_.begin(), entries_.end(),
-                     [name](const std::string& entry) { return NameOf(entry) == name; });
+                     [name](const std::string& entry) { return IsOf(entry, name); });
 }
 
 absl::StatusOr<std::vector<std::string>> SelectEnvironment(const Environment& environment,

@@ -449,11 +449,14 @@ absl::StatusOr<std::vector<GivenOption>> OptionsFrom(const Environment& environm
     return given;
   }
   const unsigned command = verb == JobVerb::kSubmit ? kSbatch : kSalloc;
+  const std::string command_name = verb == JobVerb::kSubmit ? "SBATCH_" : "SALLOC_";
   for (const SlurmOption& option : AllSlurmOptions()) {
-    const std::string command_name = verb == JobVerb::kSubmit ? "SBATCH_" : "SALLOC_";
+    if ((option.commands & command) == 0 || *option.variable == '\0') {
+      continue;
+    }
     const std::string variable = absl::StrCat(command_name, option.variable);
     std::string value = environment.Get(variable);
-    if ((option.commands & command) == 0 || *option.variable == '\0' || value.empty()) {
+    if (value.empty()) {
       continue;
     }
     const std::string wait = environment.Get(command_name + "WAIT4SWITCH");

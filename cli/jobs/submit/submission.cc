@@ -39,10 +39,9 @@ absl::StatusOr<std::vector<std::vector<GivenOption>>> DirectivesOf(const Script&
 // The components after the first, of options alone: the script is the first one's.
 absl::StatusOr<std::vector<Component>> ReadComponents(
     const Invocation& invocation, const std::vector<std::vector<GivenOption>>& directives,
-    const JobRequest& first, const ParseContext& context) {
+    const std::vector<GivenOption>& environment, const JobRequest& first,
+    const ParseContext& context) {
   static const std::map<std::string, std::string> nothing;
-  ASSIGN_OR_RETURN(const std::vector<GivenOption> environment,
-                   OptionsFrom(invocation.environment, JobVerb::kSubmit));
   std::vector<Component> components;
   for (std::size_t i = 1; i < directives.size(); ++i) {
     const bool said = i <= invocation.components.size();
@@ -86,7 +85,8 @@ absl::StatusOr<JobRequest> MakeSubmission(const Invocation& invocation, const Ad
                                    .new_job = true,
                                    .fallback = script.name},
                                   &request));
-  ASSIGN_OR_RETURN(request.components, ReadComponents(invocation, directives, request, context));
+  ASSIGN_OR_RETURN(request.components,
+                   ReadComponents(invocation, directives, environment, request, context));
   return request;
 }
 

@@ -69,19 +69,17 @@ const std::optional<GitState>& KnownState(const std::string& directory,
   return found->second;
 }
 
-}  // namespace
+using Record = std::map<std::string, std::string>;
 
-std::vector<std::string> RunRecord(const Program& program, const std::vector<std::string>& own) {
-  if (std::find(own.begin(), own.end(), absl::StrCat(kNoRecord, "=0")) != own.end()) {
-    return {};
-  }
+// What the environment's variables add.
+Record RecordOf(const std::vector<std::string>& environment) {
   std::map<std::string, std::string> variables;
-  for (const std::string& variable : program.environment) {
+  for (const std::string& variable : environment) {
     const std::pair<std::string, std::string> parts =
         absl::StrSplit(variable, absl::MaxSplits('=', 1));
     variables.insert(parts);
   }
-  std::map<std::string, std::string> record;
+  Record record;
   std::size_t seeds = 0;
   std::vector<std::string> kept;
   for (const auto& [name, value] : variables) {
@@ -99,6 +97,27 @@ std::vector<std::string> RunRecord(const Program& program, const std::vector<std
     }
   }
   record["environment"] = HashText(Fingerprint().Add(kept).value());
+  return record;
+}
+
+// The same, found out once for the lines of a --batch.
+const Record& KnownRecord(const std::vector<std::string>& environment) {
+  static std::vector<std::string> last;
+  static Record record = RecordOf(last);
+  if (environment != last) {
+    last = environment;
+    record = RecordOf(last);
+  }
+  return record;
+}
+
+}  // namespace
+
+std::vector<std::string> RunRecord(const Program& program, const std::vector<std::string>& own) {
+  if (std::find(own.begin(), own.end(), absl::StrCat(kNoRecord, "=0")) != own.end()) {
+    return {};
+  }
+  Record record = KnownRecord(program.environment);
   record[std::string(kProgramRecord)] =
       HashText(Fingerprint().Add(program.script).Add(program.argv).value());
   if (const std::optional<GitState>& git = KnownState(program.work_dir, own)) {
