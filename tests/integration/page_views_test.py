@@ -140,6 +140,37 @@ class PageViewsTest(unittest.TestCase):
         (only,) = json.loads(self.cluster.must("nodes", "node3", "--json"))["nodes"]
         self.assertEqual(only["topology"], ["root", "right"])
 
+    def test_a_narrow_link_is_named_where_its_switches_and_nodes_are(self):
+        rows = """return [...document.querySelectorAll('[aria-label="Narrow links between switches"] tbody tr')]
+            .map((row) => [...row.cells].map((cell) => cell.innerText))"""
+        state = "return document.querySelector(`[data-switch=${arguments[0]}]`)?.ariaLabel"
+        self.page.go("overview")
+        wait_until(lambda: self.page.js(state, "left"), lambda: self.page.text()[:1500])
+        self.assertEqual(self.page.js(rows), [])
+        self.cluster.must("drain", "--link", "left,right", "--reason", "one of two cables")
+        self.addCleanup(self.cluster.muster, "resume", "--link", "left,right")
+        (link,) = json.loads(self.cluster.must("nodes", "--json"))["narrow_links"]
+        wait_until(lambda: self.page.js(rows), lambda: self.page.text()[:1500])
+        for view in ("overview", "nodes"):
+            self.page.go(view)
+            wait_until(lambda: self.page.js(rows), lambda: self.page.text()[:1500])
+            ((name, since, by, reason),) = self.page.js(rows)
+            self.assertEqual((name, by, reason), ("left – right", link["by"], "one of two cables"))
+            self.assertRegex(since, r"\d:\d\d")
+        self.page.go("overview")
+        wait_until(lambda: "narrow link to right" in (self.page.js(state, "left") or ""), lambda: self.page.js(state, "left"))
+        self.assertIn("narrow link to left", self.page.js(state, "right"))
+        self.assertNotIn("narrow", self.page.js(state, "root"))
+        self.page.go("node/node3")
+        self.page.await_text("left – right: one of two cables")
+        self.page.go("node/node4")
+        self.page.await_text("node4")
+        self.assertNotIn("Narrow links", self.page.text())
+        self.page.go("nodes")
+        wait_until(lambda: self.page.js(rows), lambda: self.page.text()[:1500])
+        self.cluster.must("resume", "--link", "left,right")
+        wait_until(lambda: not self.page.js(rows), lambda: self.page.text()[:1500])
+
 
 @unittest.skipUnless(webdriver and BROWSER and DRIVER, "chromium, chromium-driver or python3-selenium is not installed")
 class WidePageTest(unittest.TestCase):

@@ -6,11 +6,25 @@ import { isDark, tint } from "./charts.js";
 import { bytes, card, el, empty, facts, isolate, meter, natural, number, pill, plural, sentence, svg, swap, table, when } from "./dom.js";
 import { Grid } from "./grid.js";
 
-export const kNodeFields = "id,name,state,reason,cores,cpus,cpus_taken,memory,memory_taken,gpus,gpus_taken,health,features,topology";
+export const kNodeFields = "id,name,state,reason,cores,cpus,cpus_taken,memory,memory_taken,gpus,gpus_taken,health,features,topology," +
+  "first,second,by,since"; // of the narrow links
 
-export async function readNodes(fields, more) {
-  const nodes = (await get("/v1/nodes", { fields, ...more })).nodes;
-  return nodes.sort((a, b) => natural(a.name, b.name));
+// The nodes by name, and the narrow links.
+export async function readNodes(fields) {
+  const answer = await get("/v1/nodes", { fields });
+  answer.nodes.sort((a, b) => natural(a.name, b.name));
+  return answer;
+}
+
+// Links between switches that jobs are kept off.
+const linkName = (link) => link.first + " – " + link.second;
+export function narrowTable(links) {
+  return links.length === 0 ? null : table(["Narrow link", "Since", "By", "Reason"],
+    links.map((link) => [linkName(link), when(link.since), link.by, sentence(link.reason)]), "Narrow links between switches");
+}
+// The switches to which these are joined by such a link.
+function narrowTo(names, links) {
+  return links.flatMap((link) => (names.includes(link.first) ? [link.second] : names.includes(link.second) ? [link.first] : []));
 }
 
 const kWhole = 1000; // shares are in thousandths
@@ -52,7 +66,7 @@ function switchTree(nodes) {
 }
 
 // A switch with what is below it; one that has a single switch below it and no node stands before that one's name.
-function drawSwitch(found, small, depth) {
+function drawSwitch(found, links, small, depth) {
   let one = found;
   const names = [one.name];
   while (one.below.size === 1 && one.nodes.length === 0) {
@@ -60,21 +74,23 @@ function drawSwitch(found, small, depth) {
     names.push(one.name);
   }
   const below = [...one.below.values()].sort((a, b) => natural(a.name, b.name));
-  const use = Math.round((100 * one.use) / one.count) + " % in use";
+  const far = narrowTo(names, links).join(", ");
+  const state = plural(one.count, "node") + ", " + Math.round((100 * one.use) / one.count) + " % in use" +
+    (far ? ", narrow link to " + far : "");
   return el("div", { class: "heat-group" + (below.length ? " heat-switch" : ""), role: "group", "data-switch": one.name,
-    "aria-label": names.join(" › ") + ", " + plural(one.count, "node") + ", " + use },
-  el("h" + Math.min(6, 3 + depth), null, isolate(names.join(" › ")), el("small", null, " " + plural(one.count, "node") + ", " + use)),
+    "aria-label": names.join(" › ") + ", " + state },
+  el("h" + Math.min(6, 3 + depth), null, isolate(names.join(" › ")), el("small", null, " ", isolate(state))),
   one.nodes.length ? cellsOf(one.nodes, small) : null,
-  below.length ? el("div", { class: "heat-below" }, below.map((each) => drawSwitch(each, small, depth + 1))) : null);
+  below.length ? el("div", { class: "heat-below" }, below.map((each) => drawSwitch(each, links, small, depth + 1))) : null);
 }
 
 // Every node as a cell: the fuller, the hotter; down and drained ones hatched. Below the switches of the cluster's
 // network; where none is known, in groups by the names that they share.
-export function heatMap(nodes) {
+export function heatMap(nodes, links) {
   const small = nodes.length > 200;
   const mapped = nodes.some((node) => node.topology.length > 0);
   return el("div", { class: "heat" + (small ? " small" : "") + (mapped ? " tree" : "") },
-    mapped ? [...switchTree(nodes).below.values()].map((one) => drawSwitch(one, small, 0)) : byName(nodes, small),
+    mapped ? [...switchTree(nodes).below.values()].map((one) => drawSwitch(one, links, small, 0)) : byName(nodes, small),
     el("p", { class: "legend", "aria-hidden": "true" }, "idle", el("i", { class: "scale" }), "full",
       el("i", { class: "cell", "data-state": "drained" }), "drained", el("i", { class: "cell", "data-state": "down" }), "down"));
 }
@@ -128,6 +144,7 @@ export function openNodes({ query }) {
   const search = el("input", { type: "search", placeholder: "Search  ( / )", "aria-label": "Search nodes", value: query.get("q"),
     oninput: () => filter() });
   const summary = el("p", { class: "summary", role: "status" });
+  const narrow = el("div", { class: "narrow-links" });
   let rows = [];
   const filter = () => {
     const begin = performance.now();
@@ -139,12 +156,14 @@ export function openNodes({ query }) {
     element.dataset.filtered = (performance.now() - begin).toFixed(1);
   };
   const element = el("div", { class: "list-view" },
-    el("form", { class: "filters", role: "search", onsubmit: (event) => event.preventDefault() }, search, summary), grid.element);
+    el("form", { class: "filters", role: "search", onsubmit: (event) => event.preventDefault() }, search, summary), narrow, grid.element);
   return {
     element,
-    onEvent: (event) => /^muster\.(node|job)\./.test(event.type),
+    onEvent: (event) => /^muster\.(node|link|job)\./.test(event.type),
     async refresh() {
-      rows = (await readNodes(kNodeFields)).map((node) => ({ key: node.name, title: node.name, node,
+      const answer = await readNodes(kNodeFields);
+      swap(narrow, narrowTable(answer.narrow_links));
+      rows = answer.nodes.map((node) => ({ key: node.name, title: node.name, node,
         text: [node.name, node.state, node.health, node.reason, node.features.join(" "), node.topology.join(" ")].join("\n").toLowerCase() }));
       filter();
     },
@@ -206,7 +225,8 @@ export function machinePicture(machine, owner) {
 
 export function openNode({ id, again }) {
   const element = el("div", { class: "node-view" });
-  const draw = (node, health) => {
+  const draw = (node, links, health) => {
+    const above = links.filter((link) => narrowTo(node.topology, [link]).length > 0);
     const owners = new Map();
     for (const holder of node.holders) {
       indices(holder.cpus).forEach((cpu) => owners.set("c" + cpu, holder));
@@ -230,7 +250,8 @@ export function openNode({ id, again }) {
         el("span", { class: "grow" }), el("button", { type: "button", "data-key": "drain", class: drained ? "" : "danger",
           onclick: () => drain(node.name, !drained, again) }, drained ? "Resume" : "Drain")),
       el("div", { class: "columns two" },
-        card("What it is", facts([["Reason", node.reason], ["Health", node.health], ["Host", node.hostname], ["Switches", node.topology.join(" › ")], ["Binding", node.binding],
+        card("What it is", facts([["Reason", node.reason], ["Health", node.health], ["Host", node.hostname], ["Switches", node.topology.join(" › ")],
+          ["Narrow links", above.map((link) => linkName(link) + (link.reason ? ": " + link.reason : "")).join("; ")], ["Binding", node.binding],
           ["Limits", node.limits], ["CPUs", ratio(node.cpus_taken, node.cpus, "CPUs taken")],
           ["Memory", ratio(node.memory_taken, node.memory, "memory taken", bytes(node.memory_taken) + " / " + bytes(node.memory))],
           ["GPUs", node.gpus ? ratio(node.gpus_taken, node.gpus, "GPUs taken") : ""], ["Features", node.features.join(", ")], ["Weight", node.weight ? String(node.weight) : ""]])),
@@ -248,11 +269,12 @@ export function openNode({ id, again }) {
   };
   return {
     element,
-    onEvent: (event) => event.data.node === id || event.data.nodes?.includes(id) || event.type === "muster.job.ended",
+    onEvent: (event) => event.data.node === id || event.data.nodes?.includes(id) || event.type === "muster.job.ended" ||
+      event.type.startsWith("muster.link."),
     async refresh() {
       const [list, health] = await Promise.all([get("/v1/nodes/" + encodeURIComponent(id), { with_machine: "true" }),
         get("/v1/health", { name: id, history: 5 }).catch(() => ({ nodes: [] }))]);
-      draw(list.nodes[0], health.nodes[0]);
+      draw(list.nodes[0], list.narrow_links, health.nodes[0]);
     },
   };
 }
