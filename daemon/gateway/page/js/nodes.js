@@ -7,7 +7,7 @@ import { bytes, card, el, empty, facts, isolate, meter, natural, number, pill, p
 import { Grid } from "./grid.js";
 
 export const kNodeFields = "id,name,state,reason,cores,cpus,cpus_taken,memory,memory_taken,gpus,gpus_taken,health,features,topology," +
-  "first,second,by,since"; // of the narrow links
+  "gpu_layouts,first,second,by,since"; // of the narrow links
 
 // The nodes by name, and the narrow links.
 export async function readNodes(fields) {
@@ -27,6 +27,43 @@ function narrowTo(names, links) {
   return links.flatMap((link) => (names.includes(link.first) ? [link.second] : names.includes(link.second) ? [link.first] : []));
 }
 
+// GPUs that MIG divides: "4 x 1g.18gb and 1 x 3g.71gb" of the profiles of instances.
+function instancesText(profiles) {
+  const counts = new Map();
+  for (const name of profiles) {
+    counts.set(name, (counts.get(name) || 0) + 1);
+  }
+  return [...counts].map(([name, count]) => count + " x " + name).join(" and ");
+}
+
+const kPhases = { LAYOUT_PHASE_WANTED: "is to be", LAYOUT_PHASE_ORDERED: "is being", LAYOUT_PHASE_MADE: "was", LAYOUT_PHASE_FAILED: "could not be" };
+// "is being divided into 7 x 1g.18gb for job 5", as `muster nodes` says it.
+function layoutText(layout) {
+  const what = layout.instances.length ? "divided into " + instancesText(layout.instances.map((one) => one.profile)) : "made whole";
+  return kPhases[layout.phase] + " " + what + " for job " + layout.job + (layout.phase === "LAYOUT_PHASE_WANTED"
+    ? " once the jobs there have ended" : layout.text ? ": " + layout.text : "");
+}
+
+// Why it is out of service, and which of its GPUs are divided.
+const reasonOf = (node) => [node.reason, ...node.gpu_layouts.filter((one) => one.phase !== "LAYOUT_PHASE_MADE")
+  .map((one) => "GPU " + one.os_index + " " + layoutText(one))].filter(Boolean).join("; ");
+
+// A row for each GPU that is divided, or is to be: its number, its instances, and what becomes of it.
+function divisions(node) {
+  const found = new Map();
+  const of = (uuid, number) => found.get(uuid) || found.set(uuid, { number, profiles: [], text: "" }).get(uuid);
+  for (const gpu of node.machine?.gpus || []) {
+    if (gpu.parent) {
+      of(gpu.parent, gpu.os_index).profiles.push(gpu.instance);
+    }
+  }
+  for (const layout of node.gpu_layouts) {
+    of(layout.gpu, layout.os_index).text = layoutText(layout);
+  }
+  return [...found.values()].sort((a, b) => a.number - b.number)
+    .map((one) => [String(one.number), instancesText(one.profiles) || "whole", one.text]);
+}
+
 const kWhole = 1000; // shares are in thousandths
 const useOf = (node) => Math.max(node.cpus ? node.cpus_taken / node.cpus : 0, node.gpus ? node.gpus_taken / node.gpus : 0);
 const isDown = (node) => node.state.startsWith("DOWN");
@@ -34,7 +71,7 @@ const isDrained = (node) => node.state.includes("+DRAIN");
 
 function nodeTitle(node) {
   return [node.name, node.state.toLowerCase(), node.cpus_taken + "/" + node.cpus + " CPUs",
-    node.gpus ? node.gpus_taken + "/" + node.gpus + " GPUs" : "", node.health, node.reason].filter(Boolean).join(" · ");
+    node.gpus ? node.gpus_taken + "/" + node.gpus + " GPUs" : "", node.health, reasonOf(node)].filter(Boolean).join(" · ");
 }
 
 // "rack1-n07" belongs to "rack1-n".
@@ -136,7 +173,7 @@ const kColumns = [
   { key: "gpus", title: "GPUs", width: "8rem", sort: by((node) => node.gpus_taken / (node.gpus || 1)),
     cell: ({ node }) => (node.gpus ? ratio(node.gpus_taken, node.gpus, "GPUs taken") : "") },
   { key: "health", title: "Health", width: "minmax(5rem,1fr)", sort: by((node) => node.health), cell: ({ node }) => isolate(node.health || "not checked") },
-  { key: "reason", title: "Reason", width: "minmax(6rem,2fr)", sort: by((node) => node.reason), cell: ({ node }) => el("span", { title: node.reason }, sentence(node.reason)) },
+  { key: "reason", title: "Reason", width: "minmax(6rem,2fr)", sort: by(reasonOf), cell: ({ node }) => el("span", { title: reasonOf(node) }, sentence(reasonOf(node))) },
 ];
 
 export function openNodes({ query }) {
@@ -164,7 +201,7 @@ export function openNodes({ query }) {
       const answer = await readNodes(kNodeFields);
       swap(narrow, narrowTable(answer.narrow_links));
       rows = answer.nodes.map((node) => ({ key: node.name, title: node.name, node,
-        text: [node.name, node.state, node.health, node.reason, node.features.join(" "), node.topology.join(" ")].join("\n").toLowerCase() }));
+        text: [node.name, node.state, node.health, reasonOf(node), node.features.join(" "), node.topology.join(" ")].join("\n").toLowerCase() }));
       filter();
     },
   };
@@ -205,7 +242,7 @@ export function machinePicture(machine, owner) {
       rect.append(svg("title", null, "core " + core.os_index + " (CPUs " + core.cpus + ")" + (text ? ": " + text : "")));
       return rect;
     };
-    const chips = [...machine.gpus.map((gpu, i) => ["gpu", gpu, "GPU " + i]), ...machine.nics.map((nic) => ["nic", nic, nic.name])]
+    const chips = [...machine.gpus.map((gpu, i) => ["gpu", gpu, "GPU " + i + (gpu.instance ? " " + gpu.instance : "")]), ...machine.nics.map((nic) => ["nic", nic, nic.name])]
       .filter(([, thing]) => here(thing) || (numas.length > 1 && !numas.some((one) => one.os_index === thing.numa) && numa === numas[0]));
     return el("div", { class: "numa" }, el("h4", null, numas.length > 1 ? "NUMA " + numa.os_index : "node",
       Number(numa.memory) ? el("small", null, " " + bytes(numa.memory)) : null),
@@ -244,6 +281,7 @@ export function openNode({ id, again }) {
       return holder && { name: holder.label, text: "job " + holder.label + " of " + holder.user, wrong: holder.quarantined };
     };
     const drained = isDrained(node);
+    const divided = divisions(node);
     const checks = health?.history || [];
     swap(element,
       el("div", { class: "title" }, el("h2", null, isolate(node.name)), pill(node.state),
@@ -259,7 +297,8 @@ export function openNode({ id, again }) {
           node.holders.map((holder) => [el("a", { href: "#job/" + holder.job }, holder.label), holder.user, holder.cpus, bytes(holder.memory), gpusText(holder)]), "Jobs on this node"),
         node.gpu_occupants.length ? table(["GPU", "Process", "User", "Program", "Memory"], node.gpu_occupants.map((one) =>
           [one.gpu, one.pid, one.user, one.program, Number(one.memory) ? bytes(one.memory) : ""]), "GPUs used outside Muster") : null)),
-      card("Inside", node.machine ? machinePicture(node.machine, owner) : empty("Not known")),
+      card("Inside", node.machine ? machinePicture(node.machine, owner) : empty("Not known"),
+        divided.length ? table(["Device", "MIG instances", "Change"], divided, "GPUs that MIG divides") : null),
       checks.length ? card("Health beside its class", table(["Component", "Value", "Class median", "Of", "Verdict"],
         checks[0].verdicts.map((verdict) => [verdict.figure.component, figureText(verdict.figure.value, verdict.figure.unit),
           verdict.samples ? figureText(verdict.median, verdict.figure.unit) : "", plural(verdict.samples, "value"),
