@@ -96,16 +96,12 @@ class Outside {
 
   // Stops the loop at SIGTERM and SIGINT; reads the file again at SIGHUP.
   void TakeSignals(const UniqueFd& signals) {
-    while (true) {
-      const absl::StatusOr<std::optional<SignalEvent>> signal = NextSignal(signals);
-      if (!signal.ok() || !signal->has_value()) {
-        return;
-      }
-      if ((*signal)->number == SIGHUP) {
+    while (const std::optional<SignalEvent> signal = TakeSignal(signals)) {
+      if (signal->number == SIGHUP) {
         Reload();
         continue;
       }
-      log_.Info(kStartComponent, absl::StrCat("stopping at signal ", (*signal)->number,
+      log_.Info(kStartComponent, absl::StrCat("stopping at signal ", signal->number,
                                               "; jobs go on under their supervisors"));
       manager_.Stopping();
       stopping_ = true;

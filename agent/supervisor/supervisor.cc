@@ -258,16 +258,12 @@ SignalRouter Supervisor::Router() {
 }
 
 void Supervisor::OnSignals() {
-  while (true) {
-    const absl::StatusOr<std::optional<SignalEvent>> event = NextSignal(signals_);
-    if (!event.ok() || !event->has_value()) {
-      return;
-    }
-    if ((*event)->number == SIGCHLD) {
+  while (const std::optional<SignalEvent> event = TakeSignal(signals_)) {
+    if (event->number == SIGCHLD) {
       Reap();
     } else {
       log_.Warning("supervisor",
-                   absl::StrCat("signal ", (*event)->number, " from pid ", (*event)->sender_pid,
+                   absl::StrCat("signal ", event->number, " from pid ", event->sender_pid,
                                 " ignored: the job goes on; cancel it to end it"));
     }
   }

@@ -31,8 +31,8 @@ std::uint64_t BytesOf(const Manifest& manifest) {
 }
 
 // Those that stay beside the new one, which is not there yet.
-std::vector<Aged> KeptBeside(const Store& store, const Manifest& manifest,
-                             const Retention& retention) {
+std::vector<Aged> StayingBeside(const Store& store, const Manifest& manifest,
+                                const Retention& retention) {
   std::vector<Aged> complete = {{manifest.generation, manifest.written_ms, BytesOf(manifest)}};
   const Result<std::vector<GenerationName>> names = store.List();
   for (const GenerationName& name : names.value) {
@@ -126,28 +126,32 @@ std::string AdmissionProgram() {
   return program != nullptr ? program : "";
 }
 
+std::string AskAdmission(const std::string& program, std::uint64_t bytes, const KeptBeside& kept,
+                         const std::string& directory) {
+  const std::string answer = OutputOf(
+      {program, "checkpoint", "admit", "--bytes=" + std::to_string(bytes),
+       "--kept=" + std::to_string(kept.bytes) + "," + std::to_string(kept.count), "--", directory});
+  return answer.substr(0, answer.find('\n'));
+}
+
 Result<Retention> Admit(const Store& store, const Manifest& manifest, const Retention& retention,
                         const std::string& program) {
   if (program.empty()) {
     return {retention, {}};
   }
-  const std::vector<Aged> kept = KeptBeside(store, manifest, retention);
-  std::uint64_t bytes = 0;
-  for (const Aged& each : kept) {
-    bytes += each.bytes;
+  KeptBeside kept;
+  for (const Aged& each : StayingBeside(store, manifest, retention)) {
+    kept.bytes += each.bytes;
+    ++kept.count;
   }
-  const std::string answer =
-      OutputOf({program, "checkpoint", "admit", "--bytes=" + std::to_string(BytesOf(manifest)),
-                "--kept=" + std::to_string(bytes) + "," + std::to_string(kept.size()), "--",
-                store.directory().path()});
-  const std::string line = answer.substr(0, answer.find('\n'));
-  constexpr std::string_view kNo = "no ";
-  if (line.compare(0, kNo.size(), kNo) == 0) {
+  const std::string line = AskAdmission(program, BytesOf(manifest), kept, store.directory().path());
+  const std::string_view no = kRefusal;
+  if (line.compare(0, no.size(), no) == 0) {
     return {retention,
             MakeError(Fault::kOverQuota, ToText({manifest.generation, GenerationState::kComplete}) +
-                                             ": " + line.substr(kNo.size()))};
+                                             ": " + line.substr(no.size()))};
   }
-  return {line == "alone" ? Retention{.keep = 1} : retention, {}};
+  return {line == kAlone ? Retention{.keep = 1} : retention, {}};
 }
 
 }  // namespace muster::checkpoint

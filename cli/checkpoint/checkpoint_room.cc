@@ -91,7 +91,8 @@ class Room {
   void RetireOlder(const std::map<std::uint64_t, JobFate>& fates) {
     std::vector<KeptGenerations> all;
     for (const LedgerEntry& each : page_.entries) {
-      if (!IsHere(each) || FateOf(fates, each.job) == JobFate::kMayGoOn) {
+      if (!IsHere(each) || IsOfCriu(each.directory) ||
+          FateOf(fates, each.job) == JobFate::kMayGoOn) {
         continue;
       }
       absl::StatusOr<KeptGenerations> kept = HoldGenerations(each.directory);
@@ -167,6 +168,12 @@ void CountAgain(const std::string& but, LedgerPage& page) {
   std::erase_if(page.entries, [&](LedgerEntry& each) {
     if (each.directory == but) {
       return false;
+    }
+    if (IsOfCriu(each.directory)) {
+      const KeptSum images = CountImages(each.directory);
+      each.bytes = images.bytes;
+      each.count = images.count;
+      return images.count == 0 && each.refused.empty();
     }
     const auto store = Store::Open(checkpoint::Disk::Real(), each.directory);
     const absl::StatusOr<std::vector<Aged>> complete =

@@ -6,8 +6,8 @@
 // the newest; then the newest ones of jobs that COMPLETED in directories of their own
 // (muster-JOB.checkpoint). What a restart may need stays: everything of a job that has not ended,
 // of another cluster, or where no word of the jobs can be had; the newest of a job that failed, and
-// of a directory that several jobs may share. Thread promise: one thread; the ledger is held.
-// Invariant: nothing goes where there is room without it.
+// of a directory that several jobs may share; images of CRIU. Thread promise: one thread; the
+// ledger is held. Invariant: nothing goes where there is room without it.
 
 #include <cstdint>
 #include <functional>

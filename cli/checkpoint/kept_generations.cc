@@ -1,7 +1,12 @@
 #include "cli/checkpoint/kept_generations.h"
 
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
 
@@ -56,6 +61,27 @@ absl::StatusOr<KeptGenerations> HoldGenerations(const std::string& directory) {
   }
   ASSIGN_OR_RETURN(kept.complete, CompleteIn(kept.store));
   return kept;
+}
+
+bool IsOfCriu(const std::string& directory) {
+  return absl::StartsWith(std::filesystem::path(directory).filename().string(), "criu-");
+}
+
+KeptSum CountImages(const std::string& directory) {
+  KeptSum sum;
+  std::error_code unknown;
+  for (const auto& each : std::filesystem::directory_iterator(directory, unknown)) {
+    const std::string name = each.path().filename().string();
+    if (!std::all_of(name.begin(), name.end(), absl::ascii_isdigit)) {
+      continue;  // set aside, or not whole yet
+    }
+    ++sum.count;
+    for (const auto& file : std::filesystem::directory_iterator(each.path(), unknown)) {
+      const std::uintmax_t bytes = file.file_size(unknown);
+      sum.bytes += unknown ? 0 : bytes;
+    }
+  }
+  return sum;
 }
 
 KeptSum SumOf(const std::vector<Aged>& complete) {

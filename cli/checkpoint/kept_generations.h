@@ -38,6 +38,12 @@ absl::StatusOr<KeptGenerations> HoldGenerations(const std::string& directory);
 absl::StatusOr<std::vector<checkpoint::Aged>> CompleteIn(const checkpoint::Store& store);
 
 KeptSum SumOf(const std::vector<checkpoint::Aged>& complete);
+
+// Whether the directory is one of images of CRIU (`criu-JOB`), which are counted here and nothing
+// else: the job's supervisor keeps and removes them.
+bool IsOfCriu(const std::string& directory);
+// Of the whole ones in it.
+KeptSum CountImages(const std::string& directory);
 KeptSum SumOf(const std::vector<KeptGenerations>& all);
 
 absl::Status RetireBy(const checkpoint::Retention& retention, KeptGenerations& kept);

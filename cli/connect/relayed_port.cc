@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <memory>
 #include <utility>
@@ -25,7 +26,7 @@ namespace muster::cli {
 namespace {
 
 constexpr int kCannotBeRun = 127;  // as shells say
-constexpr int kEndPatienceMs = 5'000;
+constexpr std::chrono::seconds kEndPatience{5};
 
 struct Carrier {
   pid_t pid = 0;
@@ -66,11 +67,9 @@ absl::StatusOr<Carrier> StartCarrier(const Invocation& invocation, const std::st
 
 // Its exit code, once it has ended; it is ended when it does not.
 int AwaitCarrier(pid_t pid) {
-  const absl::StatusOr<UniqueFd> ends = OpenChildPidfd(pid);
-  pollfd watched = {ends.ok() ? ends->get() : -1, POLLIN, 0};
-  if (poll(&watched, 1, kEndPatienceMs) == 0) {
+  if (!EndsWithin(pid, kEndPatience)) {
     kill(pid, SIGTERM);
-    if (poll(&watched, 1, kEndPatienceMs) == 0) {
+    if (!EndsWithin(pid, kEndPatience)) {
       kill(pid, SIGKILL);
     }
   }

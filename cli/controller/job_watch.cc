@@ -7,6 +7,7 @@
 
 #include "scheduler/base/status.h"
 #include "scheduler/model/job/job_state.h"
+#include "scheduler/runtime/program/child_end.h"
 
 namespace muster::cli {
 namespace {
@@ -174,7 +175,7 @@ absl::StatusOr<JobView> WaitForEnd(Connection& connection, JobId job) {
 
 int ExitCodeOf(const JobView& job) {
   if (job.exit_signal != 0) {
-    return 128 + job.exit_signal;
+    return kShellSignalBase + job.exit_signal;
   }
   if (job.exit_code != 0) {
     return std::clamp(job.exit_code, 0, 255);

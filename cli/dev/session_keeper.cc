@@ -40,7 +40,6 @@ constexpr int kTickMs = 1'000;
 constexpr milliseconds kDoorPause{100};
 constexpr seconds kPlacePatience{30};
 constexpr seconds kEndPatience{10};
-constexpr int kShellSignalBase = 128;
 constexpr Duration kWarnBefore = std::chrono::minutes(1);
 // Which of them an image has is not known.
 constexpr const char* kShellInside = "command -v bash >/dev/null 2>&1 && exec bash; exec sh";
@@ -162,24 +161,20 @@ class Keeper {
 
   // The exit code when it is over. Signals that end the job are the server's, too.
   std::optional<int> TakeSignals() {
-    for (;;) {
-      const absl::StatusOr<std::optional<SignalEvent>> event = NextSignal(signals_);
-      if (!event.ok() || !event->has_value()) {
-        return std::nullopt;
-      }
-      const int signal = (*event)->number;
-      if (signal == SIGCHLD) {
+    while (const std::optional<SignalEvent> event = TakeSignal(signals_)) {
+      if (event->number == SIGCHLD) {
         int status = 0;
         if (server_ != 0 && waitpid(server_, &status, WNOHANG) == server_) {
           server_ = 0;
-          return WIFSIGNALED(status) ? kShellSignalBase + WTERMSIG(status) : WEXITSTATUS(status);
+          return ShellCode(status);
         }
       } else if (server_ != 0) {
-        kill(server_, signal);
+        kill(server_, event->number);
       } else {
-        return kShellSignalBase + signal;
+        return kShellSignalBase + event->number;
       }
     }
+    return std::nullopt;
   }
 
   // In the job's output, and at the shells' terminals.
@@ -217,7 +212,7 @@ class Keeper {
     }
     if (server_ != 0) {
       kill(server_, SIGTERM);
-      (void)AwaitServer(kEndPatience);
+      (void)EndsWithin(server_, kEndPatience);  // the supervisor ends what is left
     }
     return 0;
   }
@@ -243,15 +238,6 @@ class Keeper {
         return *code;
       }
     }
-  }
-
-  bool AwaitServer(seconds patience) const {
-    const absl::StatusOr<UniqueFd> ends = OpenChildPidfd(server_);
-    pollfd watched = {ends.ok() ? ends->get() : -1, POLLIN, 0};
-    if (poll(&watched, 1, static_cast<int>(milliseconds(patience).count())) != 1) {
-      return false;  // the supervisor ends what is left
-    }
-    return waitpid(server_, nullptr, WNOHANG) == server_;
   }
 
   const Invocation& invocation_;
@@ -329,11 +315,10 @@ absl::StatusOr<int> EnterSession(const Invocation& invocation,
     std::cerr << "muster dev: keys do not count as use: " << entered.message() << "\n";
   }
   const int status = AwaitEnd(child);
-  if (WIFSIGNALED(status)) {
-    return kShellSignalBase + WTERMSIG(status);  // its connection went, perhaps
+  if (WIFEXITED(status)) {  // else its connection went, perhaps
+    (void)place.Leave();
   }
-  (void)place.Leave();
-  return WEXITSTATUS(status);
+  return ShellCode(status);
 }
 
 }  // namespace muster::cli

@@ -19,12 +19,13 @@
 #include "cli/parse/selector.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
+#include "scheduler/runtime/program/child_end.h"
 #include "scheduler/runtime/signals.h"
 
 namespace muster::cli {
 namespace {
 
-constexpr int kExitOfInterrupt = 128 + SIGINT;
+constexpr int kExitOfInterrupt = kShellSignalBase + SIGINT;
 
 absl::Status OfJob(const std::string& label, const std::string& why) {
   return absl::FailedPreconditionError(absl::StrCat("job ", label, ": ", why));

@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
-#include <thread>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
@@ -16,6 +16,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/base/utf8.h"
 #include "scheduler/runtime/process.h"
+#include "scheduler/runtime/program/child_end.h"
 #include "scheduler/runtime/unique_fd.h"
 
 namespace muster::cli {
@@ -75,17 +76,12 @@ absl::Status WriteAll(int fd, const std::string& text) {
 }
 
 absl::StatusOr<int> Await(pid_t pid, std::chrono::seconds patience) {
-  const auto until = std::chrono::steady_clock::now() + patience;
-  int status = 0;
-  while (waitpid(pid, &status, WNOHANG) == 0) {
-    if (std::chrono::steady_clock::now() > until) {
-      kill(pid, SIGKILL);
-      waitpid(pid, &status, 0);
-      return absl::DeadlineExceededError("sendmail does not end; it was killed");
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  if (EndsWithin(pid, patience)) {
+    return AwaitEnd(pid);
   }
-  return status;
+  kill(pid, SIGKILL);
+  (void)AwaitEnd(pid);
+  return absl::DeadlineExceededError("sendmail does not end; it was killed");
 }
 
 // Of sysexits.h.
@@ -129,7 +125,7 @@ absl::Status SendMail(const std::string& program, const Mail& mail, Time now,
     return written;
   }
   // Whoever refuses a message may do so before reading it: its code says more than the broken pipe.
-  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  const int code = ShellCode(status);
   const std::string text = absl::StrCat(program, " ended with ", code);
   return IsForGood(code) ? absl::InvalidArgumentError(text) : absl::UnavailableError(text);
 }

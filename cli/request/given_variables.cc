@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pwd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,11 +21,12 @@
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/process.h"
+#include "scheduler/runtime/program/child_end.h"
 
 namespace muster::cli {
 namespace {
 
-constexpr int kEndPatienceMs = 1000;
+constexpr std::chrono::seconds kEndPatience{1};
 constexpr int kAnswer = 3;  // the shell's descriptor for what it is asked; profiles print elsewhere
 constexpr std::size_t kLoginBytesMax = std::size_t{4} << 20;
 
@@ -71,12 +71,10 @@ std::string ReadUntil(int fd, SteadyTime end, const Clock& clock) {
 // Asks the shell, and what its profile left in the background, to end; the shell must.
 void EndSession(pid_t shell) {
   kill(-shell, SIGTERM);
-  const absl::StatusOr<UniqueFd> ended = OpenChildPidfd(shell);
-  pollfd waits = {.fd = ended.ok() ? ended->get() : -1, .events = POLLIN, .revents = 0};
-  if (poll(&waits, 1, kEndPatienceMs) <= 0) {
+  if (!EndsWithin(shell, kEndPatience)) {
     kill(-shell, SIGKILL);
   }
-  waitpid(shell, nullptr, 0);
+  (void)AwaitEnd(shell);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "scheduler/base/utf8.h"
 #include "scheduler/model/job/job_state.h"
 #include "scheduler/runtime/process.h"
+#include "scheduler/runtime/program/child_end.h"
 #include "scheduler/runtime/signals.h"
 
 namespace muster::cli {
@@ -26,8 +27,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kAllocWaitingPause{400};    // no word of a job that starts at once
 constexpr milliseconds kNodesPatience{1'000};      // for the controller's word before it
 constexpr milliseconds kAllocEndPatience{10'000};  // for the controller's word after the command
-constexpr int kShellSignalBase = 128;
-constexpr int kCannotRun = 126;  // as shells say
+constexpr int kCannotRun = 126;                    // as shells say
 
 std::string NodesOf(const JobNews& news) {
   std::vector<std::string> names;
@@ -173,12 +173,8 @@ void AllocSession::Begin() {
 }
 
 void AllocSession::OnSignals() {
-  for (;;) {
-    const absl::StatusOr<std::optional<SignalEvent>> event = NextSignal(signals_);
-    if (!event.ok() || !event->has_value()) {
-      return;
-    }
-    OnSignal((*event)->number);
+  while (const std::optional<SignalEvent> event = TakeSignal(signals_)) {
+    OnSignal(event->number);
   }
 }
 
@@ -198,7 +194,7 @@ void AllocSession::Reap() {
     return;
   }
   child_.reset();
-  Release(WIFSIGNALED(status) ? kShellSignalBase + WTERMSIG(status) : WEXITSTATUS(status));
+  Release(ShellCode(status));
 }
 
 // The command is done: the script ends with its code, and with it the job.

@@ -364,19 +364,15 @@ void RunSession::TellWaiting() {
 }
 
 void RunSession::OnSignals() {
-  for (;;) {
-    const absl::StatusOr<std::optional<SignalEvent>> event = NextSignal(signals_);
-    if (!event.ok() || !event->has_value()) {
-      return;
-    }
-    if (plan_.looks_on && (*event)->number != SIGWINCH) {
+  while (const std::optional<SignalEvent> event = TakeSignal(signals_)) {
+    if (plan_.looks_on && event->number != SIGWINCH) {
       Finish(0);
-    } else if ((*event)->number == SIGINT) {
+    } else if (event->number == SIGINT) {
       OnInterrupt();
-    } else if ((*event)->number == SIGWINCH) {
+    } else if (event->number == SIGWINCH) {
       Resize();
     } else {
-      Forward((*event)->number);
+      Forward(event->number);
     }
   }
 }

@@ -1,7 +1,6 @@
 #include "cli/service/endpoint_file.h"
 
 #include <poll.h>
-#include <sys/wait.h>
 
 #include <chrono>
 #include <csignal>
@@ -23,7 +22,6 @@ namespace muster::cli {
 namespace {
 
 constexpr std::chrono::milliseconds kLookEvery{1'000};
-constexpr int kShellSignalBase = 128;
 
 // Runs the command to its end; its exit code.
 absl::StatusOr<int> Reload(const EndpointFile& file) {
@@ -35,8 +33,7 @@ absl::StatusOr<int> Reload(const EndpointFile& file) {
   request.arguments = {"sh", "-c", file.reload};
   request.environment = file.environment;
   ASSIGN_OR_RETURN(const pid_t command, Spawn(request));
-  const int status = AwaitEnd(command);
-  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : kShellSignalBase + WTERMSIG(status);
+  const int code = ShellCode(AwaitEnd(command));
   if (code != 0) {
     std::cerr << "muster service: --reload: " << Printable(file.reload)
               << ": ended with the exit code " << code << std::endl;

@@ -13,6 +13,7 @@
 #include "cli/simulate/simulation_identity.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/clock.h"
+#include "scheduler/runtime/program/child_end.h"
 #include "scheduler/runtime/signals.h"
 #include "scheduler/simulator/decision_log.h"
 #include "scheduler/simulator/flat/policy_names.h"
@@ -22,7 +23,7 @@
 namespace muster::cli {
 namespace {
 
-constexpr int kInterrupted = 128 + SIGINT;
+constexpr int kInterrupted = kShellSignalBase + SIGINT;
 
 absl::Status WriteSummary(const SimulateOptions& options, const SimulateOutcome& outcome) {
   if (options.summary_json.empty()) {

@@ -109,8 +109,6 @@ absl::Status AwaitRclone(pid_t rclone, const std::string& what) {
                                 "; its lines above say why"));
 }
 
-constexpr int kSignalled = 128;
-
 // Of a file in memory, from its begin; the part that is there.
 std::string BytesIn(const UniqueFd& file) {
   std::string bytes;
@@ -179,9 +177,8 @@ absl::StatusOr<RcloneAnswer> RunRclone(std::vector<std::string> words,
       const pid_t rclone,
       StartRclone("rclone, which copies to object stores,", std::move(words), environment,
                   {{out.get(), STDOUT_FILENO}, {said.get(), STDERR_FILENO}}));
-  const int status = AwaitEnd(rclone);
   RcloneAnswer answer;
-  answer.code = WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status);
+  answer.code = ShellCode(AwaitEnd(rclone));
   answer.out = BytesIn(out);
   const std::string all = BytesIn(said);
   const std::size_t end = all.find_last_not_of('\n');

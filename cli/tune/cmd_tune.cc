@@ -27,13 +27,14 @@
 #include "scheduler/base/text/words.h"
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/config_file.h"
+#include "scheduler/runtime/program/child_end.h"
 #include "scheduler/runtime/signals.h"
 #include "scheduler/settings/settings_file.h"
 
 namespace muster::cli {
 namespace {
 
-constexpr int kInterrupted = 128 + SIGINT;
+constexpr int kInterrupted = kShellSignalBase + SIGINT;
 constexpr std::int64_t kDaysMax = 36'500;
 constexpr std::uint32_t kThreadsMax = 256;
 constexpr std::uint32_t kPercentLeast = 100;

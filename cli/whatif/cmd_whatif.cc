@@ -23,12 +23,13 @@
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/words.h"
 #include "scheduler/runtime/clock.h"
+#include "scheduler/runtime/program/child_end.h"
 #include "scheduler/runtime/signals.h"
 
 namespace muster::cli {
 namespace {
 
-constexpr int kInterrupted = 128 + SIGINT;
+constexpr int kInterrupted = kShellSignalBase + SIGINT;
 constexpr std::uint64_t kSeedMax = 1'000'000'000'000;
 constexpr std::uint64_t kResamplesMax = 100'000;
 constexpr std::uint64_t kVariantsMax = 20;

@@ -46,6 +46,10 @@ absl::StatusOr<std::optional<SignalEvent>> NextSignal(const UniqueFd& signals) {
                      .sender_uid = static_cast<uid_t>(info.ssi_uid)};
 }
 
+std::optional<SignalEvent> TakeSignal(const UniqueFd& signals) {
+  return NextSignal(signals).value_or(std::nullopt);
+}
+
 void IgnoreBrokenPipes() {
   MUSTER_CHECK(std::signal(SIGPIPE, SIG_IGN) != SIG_ERR);
 }

@@ -33,6 +33,8 @@ absl::StatusOr<UniqueFd> BlockSignals(std::initializer_list<int> signals);
 
 // The next signal waiting on a descriptor of BlockSignals, or nothing when none is.
 absl::StatusOr<std::optional<SignalEvent>> NextSignal(const UniqueFd& signals);
+// The same; of a descriptor that cannot be read there is none.
+std::optional<SignalEvent> TakeSignal(const UniqueFd& signals);
 
 // Makes a write to a closed pipe or socket an error (EPIPE) and not the end of the process.
 void IgnoreBrokenPipes();

@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 import cluster
+import mig_test
 from cluster import BIN, Cluster, program, wait_until
 from page_test import BROWSER, DRIVER, Page, free_port, webdriver
 
@@ -17,6 +18,20 @@ TREE = """SwitchName=root Switches=left,right
 SwitchName=left Nodes=node[1-2]
 SwitchName=right Nodes=node3
 """
+
+
+def page_of(test, here):
+    """Starts a cluster with a gateway before it, and a browser that shows its page; they end with the test."""
+    door = f"unix:{here.state}/gateway.sock"
+    here.controller.arguments += ["--gateway-socket", door]
+    here.start()
+    port = free_port()
+    gateway = here._daemon("muster-gateway", ["--controller", door, "--listen", f"127.0.0.1:{port}"], "muster-gateway")
+    gateway.start()
+    test.addCleanup(gateway.stop)
+    page = Page(port, here.must("token"))
+    test.addCleanup(page.close)
+    return page
 
 
 @unittest.skipUnless(webdriver and BROWSER and DRIVER, "chromium, chromium-driver or python3-selenium is not installed")
@@ -140,6 +155,37 @@ class PageViewsTest(unittest.TestCase):
         (only,) = json.loads(self.cluster.must("nodes", "node3", "--json"))["nodes"]
         self.assertEqual(only["topology"], ["root", "right"])
 
+    def test_a_narrow_link_is_named_where_its_switches_and_nodes_are(self):
+        rows = """return [...document.querySelectorAll('[aria-label="Narrow links between switches"] tbody tr')]
+            .map((row) => [...row.cells].map((cell) => cell.innerText))"""
+        state = "return document.querySelector(`[data-switch=${arguments[0]}]`)?.ariaLabel"
+        self.page.go("overview")
+        wait_until(lambda: self.page.js(state, "left"), lambda: self.page.text()[:1500])
+        self.assertEqual(self.page.js(rows), [])
+        self.cluster.must("drain", "--link", "left,right", "--reason", "one of two cables")
+        self.addCleanup(self.cluster.muster, "resume", "--link", "left,right")
+        (link,) = json.loads(self.cluster.must("nodes", "--json"))["narrow_links"]
+        wait_until(lambda: self.page.js(rows), lambda: self.page.text()[:1500])
+        for view in ("overview", "nodes"):
+            self.page.go(view)
+            wait_until(lambda: self.page.js(rows), lambda: self.page.text()[:1500])
+            ((name, since, by, reason),) = self.page.js(rows)
+            self.assertEqual((name, by, reason), ("left – right", link["by"], "one of two cables"))
+            self.assertRegex(since, r"\d:\d\d")
+        self.page.go("overview")
+        wait_until(lambda: "narrow link to right" in (self.page.js(state, "left") or ""), lambda: self.page.js(state, "left"))
+        self.assertIn("narrow link to left", self.page.js(state, "right"))
+        self.assertNotIn("narrow", self.page.js(state, "root"))
+        self.page.go("node/node3")
+        self.page.await_text("left – right: one of two cables")
+        self.page.go("node/node4")
+        self.page.await_text("node4")
+        self.assertNotIn("Narrow links", self.page.text())
+        self.page.go("nodes")
+        wait_until(lambda: self.page.js(rows), lambda: self.page.text()[:1500])
+        self.cluster.must("resume", "--link", "left,right")
+        wait_until(lambda: not self.page.js(rows), lambda: self.page.text()[:1500])
+
 
 @unittest.skipUnless(webdriver and BROWSER and DRIVER, "chromium, chromium-driver or python3-selenium is not installed")
 class WidePageTest(unittest.TestCase):
@@ -242,23 +288,54 @@ class OccupiedGpuPageTest(unittest.TestCase):
         here.agents[0].arguments += ["--config", config]
         here.agents[0].environment = {**here.environment, "MUSTER_FAKE_NVML_JSON": gpus,
                                       "MUSTER_NVML": os.path.join(BIN, "..", "tests", "libfake_nvml.so")}
-        door = f"unix:{here.state}/gateway.sock"
-        here.controller.arguments += ["--gateway-socket", door]
-        here.start()
-        port = free_port()
-        gateway = here._daemon("muster-gateway", ["--controller", door, "--listen", f"127.0.0.1:{port}"], "muster-gateway")
-        gateway.start()
-        self.addCleanup(gateway.stop)
+        page = page_of(self, here)
         wait_until(lambda: json.loads(here.must("nodes", "--json"))["nodes"][0]["gpu_occupants"],
                    lambda: here.must("nodes"))
-        page = Page(port, here.must("token"))
-        self.addCleanup(page.close)
         page.go("gpus")
         page.await_text("2 GPUs on 1 node, 1 free")
         (title,) = page.js("return [...document.querySelectorAll('.gpu.outside')].map((cell) => cell.title)")
         self.assertRegex(title, rf"^GPU 1: pid {other.pid} \(\w+, sleep, 12 GiB\) outside Muster$")
         page.go("node/node1")
         page.await_text(str(other.pid))
+        self.assertEqual(page.errors(), [])
+
+
+@unittest.skipUnless(webdriver and BROWSER and DRIVER, "chromium, chromium-driver or python3-selenium is not installed")
+class MigPageTest(unittest.TestCase):
+    """Two H200 that MIG divides for jobs, on a page. The library is a stand-in, as in mig_test."""
+
+    def test_a_divided_gpu_is_shown_with_its_instances_and_what_becomes_of_it(self):
+        here = Cluster(nodes=1)
+        self.addCleanup(here.close)
+        gpus = os.path.join(here.root, "gpus.json")
+        mig_test.MigTest.say(gpus)
+        here.configure('[mig.all]\nnodes = "ALL"\n')
+        here.agents[0].environment = {**here.environment, "MUSTER_FAKE_NVML_JSON": gpus,
+                                      "MUSTER_NVML": os.path.join(BIN, "..", "tests", "libfake_nvml.so")}
+        page = page_of(self, here)
+        rows = """return [...document.querySelectorAll('[aria-label="GPUs that MIG divides"] tbody tr')]
+            .map((row) => [...row.cells].map((cell) => cell.innerText))"""
+        page.go("node/node1")
+        page.await_text("GPU 1")
+        self.assertEqual(page.js(rows), [])
+        beside, small = (here.submit(f"--gpus={what}", "-t", 5, "-c", 1, "--wrap", "sleep 1000")
+                         for what in ("1", "1g.18gb:2"))
+        here.wait_state(small, "RUNNING")
+        here.wait_state(beside, "RUNNING")
+        instances = "4 x 1g.18gb and 1 x 3g.71gb"
+        page.await_text(instances)
+        ((device, now, change),) = page.js(rows)
+        self.assertIn(device, ("0", "1"))
+        self.assertEqual((now, change), (instances, f"was divided into {instances} for job {small}"))
+        chips = page.js("return [...document.querySelectorAll('.part-gpu')].map((chip) => chip.textContent)")
+        self.assertEqual(sorted(chip.split(" ", 2)[2] for chip in chips if chip.count(" ") > 1), 4 * ["1g.18gb"] + ["3g.71gb"])
+        self.assertEqual(len(chips), 6)
+        whole = here.submit("--gpus=1", "-t", 5, "--wrap", "true")
+        words = f"is to be made whole for job {whole} once the jobs there have ended"
+        page.await_text(words)
+        page.go("nodes")
+        page.await_text(f"GPU {device} {words}")
+        self.assertIn(f"GPU {device} of node node1 {words}", here.must("nodes"))
         self.assertEqual(page.errors(), [])
 
 

@@ -33,5 +33,6 @@ if [ "$verb" = dump ] && [ -e "$here/dump.stays" ]; then
 fi
 if [ "$verb" = dump ]; then
   echo pages >"$images/core-$tree.img"
+  [ ! -e "$here/pages" ] || cp "$here/pages" "$images/pages-1.img"
   [ -z "$stop" ] || kill -STOP "$tree"
 fi

@@ -31,6 +31,31 @@ bool SaysTaken(const std::string& reason) {
   return absl::StartsWith(reason, "Can't fork for ") && absl::EndsWith(reason, ": File exists");
 }
 
+// What asks for room needs no other variables, and the user's own never meet CRIU's right.
+std::vector<std::string> AdmissionEnvironment(const SupervisorOrder& order) {
+  constexpr std::array kNeeded = {"HOME=",
+                                  "XDG_DATA_HOME=",
+                                  "MUSTER_CHECKPOINT_ADMIT=",
+                                  "MUSTER_CHECKPOINT_LEDGER=",
+                                  "MUSTER_CHECKPOINT_QUOTA=",
+                                  "MUSTER_CHECKPOINT_QUOTA_COUNT=",
+                                  "MUSTER_CLUSTER_NAME=",
+                                  "MUSTER_CONTROLLER=",
+                                  "MUSTER_JOB_ID=",
+                                  "MUSTER_KEYS=",
+                                  "MUSTER_MUNGE_SOCKET="};
+  if (!order.launch.checkpoint_quota.given()) {
+    return {};
+  }
+  std::vector<std::string> environment = BatchEnvironment(order, 0);
+  std::erase_if(environment, [&](const std::string& assignment) {
+    return std::none_of(kNeeded.begin(), kNeeded.end(), [&assignment](const char* name) {
+      return absl::StartsWith(assignment, name);
+    });
+  });
+  return environment;
+}
+
 std::string CheckpointDirectory(const SupervisorOrder& order) {
   for (const std::string& assignment : BatchEnvironment(order, 0)) {
     if (absl::StartsWith(assignment, kDirectory)) {
@@ -197,7 +222,8 @@ absl::Status CriuCheckpoints::StartDump(pid_t leader, AfterDump after) {
                        path_,
                        absl::StrCat(leader),
                        after == AfterDump::kStop ? "stop" : "run"};
-  request.environment = {"PATH=/usr/sbin:/usr/bin:/sbin:/bin"};
+  request.environment = AdmissionEnvironment(place_.order);
+  request.environment.emplace_back("PATH=/usr/sbin:/usr/bin:/sbin:/bin");
   request.work_dir = "/";
   request.standard_input = null.get();
   request.standard_output = theirs.get();

@@ -27,7 +27,6 @@ constexpr const char* kLeader = "leader";
 constexpr const char* kLatest = "latest";
 constexpr const char* kFailed = ".failed";
 constexpr const char* kFailedLog = "failed.log";
-constexpr std::size_t kKept = 2;
 constexpr int kRemovals = 100;
 constexpr mode_t kOthersMayWrite = 022;
 constexpr std::size_t kLogBytes = std::size_t{1} << 18;
@@ -145,6 +144,17 @@ std::vector<std::string> NamesIn(int directory) {
   return names;
 }
 
+std::uint64_t SizeOf(int directory) {
+  std::uint64_t bytes = 0;
+  for (const std::string& name : NamesIn(directory)) {
+    struct stat found = {};
+    if (fstatat(directory, name.c_str(), &found, AT_SYMLINK_NOFOLLOW) == 0) {
+      bytes += static_cast<std::uint64_t>(found.st_size);
+    }
+  }
+  return bytes;
+}
+
 std::string ReasonIn(int directory, const std::string& name) {
   constexpr const char* kError = "Error (";
   for (const std::string& line :
@@ -260,7 +270,7 @@ absl::StatusOr<UniqueFd> CriuImages::BeginNext() {
   return OpenOwnDirectory(directory_.get(), name, owner_, path_ + "/" + name);
 }
 
-absl::StatusOr<SavedGeneration> CriuImages::CommitNext(int next, pid_t leader) {
+absl::StatusOr<SavedGeneration> CriuImages::CommitNext(int next, pid_t leader, std::size_t keep) {
   SavedGeneration saved;
   saved.number = next_;
   RETURN_IF_ERROR(WriteText(next, kLeader, absl::StrCat(leader), 0600));
@@ -279,11 +289,22 @@ absl::StatusOr<SavedGeneration> CriuImages::CommitNext(int next, pid_t leader) {
   std::size_t whole = 0;
   for (const RestorableGeneration& generation : Restorable()) {
     whole += generation.failed ? 0 : 1;
-    if (generation.failed || whole > kKept) {
+    if (generation.failed || whole > keep) {
       RemoveTree(path_ + "/" + generation.Name());
     }
   }
   return saved;
+}
+
+std::vector<std::uint64_t> CriuImages::SizesBesideNext() const {
+  std::vector<std::uint64_t> sizes;
+  for (const RestorableGeneration& generation : Restorable()) {
+    const absl::StatusOr<UniqueFd> directory = OpenGeneration(generation);
+    if (!generation.failed && directory.ok() && sizes.size() + 1 < kKept) {
+      sizes.push_back(SizeOf(directory->get()));
+    }
+  }
+  return sizes;
 }
 
 void CriuImages::DropNext(int next, const std::string& log) {

@@ -12,6 +12,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -40,6 +41,8 @@ struct RestorableGeneration {
 
 class CriuImages {
  public:
+  static constexpr std::size_t kKept = 2;
+
   // Makes the directory and those above it when they are missing.
   static absl::StatusOr<CriuImages> Make(const std::string& path, uid_t owner);
   // NotFound when there is none.
@@ -59,8 +62,10 @@ class CriuImages {
 
   // The directory for the next dump, empty. What a killed one left goes.
   absl::StatusOr<UniqueFd> BeginNext();
-  // Makes it a generation; older ones than the newest two go.
-  absl::StatusOr<SavedGeneration> CommitNext(int next, pid_t leader);
+  // Makes it a generation; older ones than the newest `keep` go.
+  absl::StatusOr<SavedGeneration> CommitNext(int next, pid_t leader, std::size_t keep = kKept);
+  // What stays beside it: of each its bytes.
+  [[nodiscard]] std::vector<std::uint64_t> SizesBesideNext() const;
   // It failed: its log stays.
   void DropNext(int next, const std::string& log);
 
@@ -82,6 +87,9 @@ class CriuImages {
 
 // What lies in a directory but "." and "..", sorted; nothing when it cannot be read.
 std::vector<std::string> NamesIn(int directory);
+
+// The bytes of the files in it.
+std::uint64_t SizeOf(int directory);
 
 // What CRIU says went wrong: the first error in the log `name`, without where in its source; empty
 // when there is none.

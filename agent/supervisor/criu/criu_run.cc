@@ -11,15 +11,18 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "agent/supervisor/criu/criu_images.h"
+#include "checkpoint/store/admission.h"
 #include "scheduler/base/status.h"
 
 namespace muster::agent {
@@ -92,6 +95,27 @@ absl::Status WithReason(const absl::Status& status, const std::string& reason) {
       "criu dump: ", reason.empty() ? absl::StrCat(std::string(status.message()), hint) : reason));
 }
 
+// How many generations stay with the one that was just written, where the site limits what a user's
+// checkpoints take. ResourceExhausted: it may not.
+absl::StatusOr<std::size_t> Admit(const CriuImages& images, int next) {
+  const std::string program = checkpoint::AdmissionProgram();
+  if (program.empty()) {
+    return CriuImages::kKept;
+  }
+  // The site's program works for the user, who has no such right.
+  prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+  checkpoint::KeptBeside kept;
+  for (const std::uint64_t bytes : images.SizesBesideNext()) {
+    kept.bytes += bytes;
+    ++kept.count;
+  }
+  const std::string line = checkpoint::AskAdmission(program, SizeOf(next), kept, images.path());
+  if (absl::StartsWith(line, checkpoint::kRefusal)) {
+    return absl::ResourceExhaustedError(line.substr(std::strlen(checkpoint::kRefusal)));
+  }
+  return line == checkpoint::kAlone ? 1 : CriuImages::kKept;
+}
+
 }  // namespace
 
 absl::StatusOr<DumpReport> DumpTree(const std::string& criu, const std::string& directory,
@@ -115,7 +139,9 @@ absl::StatusOr<DumpReport> DumpTree(const std::string& criu, const std::string& 
     images.DropNext(next.get(), kDumpLog);
     return WithReason(dumped, reason);
   }
-  const absl::StatusOr<SavedGeneration> saved = images.CommitNext(next.get(), leader);
+  const absl::StatusOr<std::size_t> keep = Admit(images, next.get());
+  const absl::StatusOr<SavedGeneration> saved =
+      keep.ok() ? images.CommitNext(next.get(), leader, *keep) : keep.status();
   if (!saved.ok()) {
     images.DropNext(next.get(), kDumpLog);
     return saved.status();

@@ -49,11 +49,7 @@ class Run {
 
  private:
   void OnSignals() {
-    while (true) {
-      const absl::StatusOr<std::optional<SignalEvent>> event = NextSignal(signals_);
-      if (!event.ok() || !event->has_value()) {
-        return;
-      }
+    while (TakeSignal(signals_).has_value()) {
       Reap();
     }
   }

@@ -25,13 +25,13 @@
 #include "scheduler/base/text/words.h"
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/process.h"
+#include "scheduler/runtime/program/child_end.h"
 #include "scheduler/runtime/program/script_in_memory.h"
 #include "scheduler/runtime/signals.h"
 
 namespace muster::cli {
 namespace {
 
-constexpr int kShellSignalBase = 128;
 constexpr Duration kAnswerPatience = std::chrono::seconds(5);
 constexpr Duration kEndPatience = std::chrono::seconds(10);
 constexpr Duration kNotePause = std::chrono::seconds(2);
@@ -134,20 +134,15 @@ class ReplicaKeeper {
 
   // The signal by which the replica is to end, if one came.
   std::optional<int> TakeSignals() {
-    for (;;) {
-      const absl::StatusOr<std::optional<SignalEvent>> event = NextSignal(signals_);
-      if (!event.ok() || !event->has_value()) {
-        return std::nullopt;
-      }
-      const int signal = (*event)->number;
+    while (const std::optional<SignalEvent> event = TakeSignal(signals_)) {
+      const int signal = event->number;
       if (signal == SIGCHLD) {
-        int status = 0;
         siginfo_t ended = {};
         if (program_ != 0 &&
             waitid(P_PID, static_cast<id_t>(program_), &ended, WEXITED | WNOHANG | WNOWAIT) == 0 &&
             ended.si_pid == program_) {
           kill(-program_, SIGKILL);  // what it has left, while the number is still its own
-          (void)waitpid(program_, &status, 0);
+          const int status = AwaitEnd(program_);
           TakeEnd(WIFSIGNALED(status)
                       ? absl::StrCat("was ended by signal ", WTERMSIG(status))
                       : absl::StrCat("ended with the exit code ", WEXITSTATUS(status)));
@@ -160,6 +155,7 @@ class ReplicaKeeper {
         return signal;
       }
     }
+    return std::nullopt;
   }
 
   void EndProgram() {
@@ -167,11 +163,9 @@ class ReplicaKeeper {
       return;
     }
     kill(-program_, SIGTERM);
-    const absl::StatusOr<UniqueFd> ends = OpenChildPidfd(program_);
-    pollfd watched = {ends.ok() ? ends->get() : -1, POLLIN, 0};
-    (void)poll(&watched, 1, static_cast<int>(kEndPatience.count()));
+    (void)EndsWithin(program_, kEndPatience);
     kill(-program_, SIGKILL);
-    (void)waitpid(program_, nullptr, 0);
+    (void)AwaitEnd(program_);
     program_ = 0;
   }
 

@@ -34,12 +34,6 @@ bool IsReadable(int fd, std::chrono::steady_clock::time_point end) {
   }
 }
 
-// Whether it has ended by then.
-bool EndsUntil(pid_t child, std::chrono::steady_clock::time_point end) {
-  const absl::StatusOr<UniqueFd> ends = OpenChildPidfd(child);
-  return ends.ok() && IsReadable(ends->get(), end);
-}
-
 // All that comes; nothing: it was not at its end in time.
 std::optional<std::string> Listen(int fd, std::chrono::steady_clock::time_point end) {
   std::string text;
@@ -81,7 +75,9 @@ absl::StatusOr<ProgramAnswer> AnswerOf(SpawnRequest request, AnswerStreams strea
   const std::optional<std::string> said = Listen(ours.get(), end);
   const bool whole = said.has_value() && said->size() < kBytesMax;
   // It may close its output and go on.
-  const bool late = !said.has_value() || (whole && !EndsUntil(child, end));
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+  const bool late = !said.has_value() || (whole && !EndsWithin(child, left));
   if (late || !whole) {
     kill(-child, SIGKILL);
   }

@@ -6,11 +6,62 @@ import { isDark, tint } from "./charts.js";
 import { bytes, card, el, empty, facts, isolate, meter, natural, number, pill, plural, sentence, svg, swap, table, when } from "./dom.js";
 import { Grid } from "./grid.js";
 
-export const kNodeFields = "id,name,state,reason,cores,cpus,cpus_taken,memory,memory_taken,gpus,gpus_taken,health,features,topology";
+export const kNodeFields = "id,name,state,reason,cores,cpus,cpus_taken,memory,memory_taken,gpus,gpus_taken,health,features,topology," +
+  "gpu_layouts,first,second,by,since"; // of the narrow links
 
-export async function readNodes(fields, more) {
-  const nodes = (await get("/v1/nodes", { fields, ...more })).nodes;
-  return nodes.sort((a, b) => natural(a.name, b.name));
+// The nodes by name, and the narrow links.
+export async function readNodes(fields) {
+  const answer = await get("/v1/nodes", { fields });
+  answer.nodes.sort((a, b) => natural(a.name, b.name));
+  return answer;
+}
+
+// Links between switches that jobs are kept off.
+const linkName = (link) => link.first + " – " + link.second;
+export function narrowTable(links) {
+  return links.length === 0 ? null : table(["Narrow link", "Since", "By", "Reason"],
+    links.map((link) => [linkName(link), when(link.since), link.by, sentence(link.reason)]), "Narrow links between switches");
+}
+// The switches to which these are joined by such a link.
+function narrowTo(names, links) {
+  return links.flatMap((link) => (names.includes(link.first) ? [link.second] : names.includes(link.second) ? [link.first] : []));
+}
+
+// GPUs that MIG divides: "4 x 1g.18gb and 1 x 3g.71gb" of the profiles of instances.
+function instancesText(profiles) {
+  const counts = new Map();
+  for (const name of profiles) {
+    counts.set(name, (counts.get(name) || 0) + 1);
+  }
+  return [...counts].map(([name, count]) => count + " x " + name).join(" and ");
+}
+
+const kPhases = { LAYOUT_PHASE_WANTED: "is to be", LAYOUT_PHASE_ORDERED: "is being", LAYOUT_PHASE_MADE: "was", LAYOUT_PHASE_FAILED: "could not be" };
+// "is being divided into 7 x 1g.18gb for job 5", as `muster nodes` says it.
+function layoutText(layout) {
+  const what = layout.instances.length ? "divided into " + instancesText(layout.instances.map((one) => one.profile)) : "made whole";
+  return kPhases[layout.phase] + " " + what + " for job " + layout.job + (layout.phase === "LAYOUT_PHASE_WANTED"
+    ? " once the jobs there have ended" : layout.text ? ": " + layout.text : "");
+}
+
+// Why it is out of service, and which of its GPUs are divided.
+const reasonOf = (node) => [node.reason, ...node.gpu_layouts.filter((one) => one.phase !== "LAYOUT_PHASE_MADE")
+  .map((one) => "GPU " + one.os_index + " " + layoutText(one))].filter(Boolean).join("; ");
+
+// A row for each GPU that is divided, or is to be: its number, its instances, and what becomes of it.
+function divisions(node) {
+  const found = new Map();
+  const of = (uuid, number) => found.get(uuid) || found.set(uuid, { number, profiles: [], text: "" }).get(uuid);
+  for (const gpu of node.machine?.gpus || []) {
+    if (gpu.parent) {
+      of(gpu.parent, gpu.os_index).profiles.push(gpu.instance);
+    }
+  }
+  for (const layout of node.gpu_layouts) {
+    of(layout.gpu, layout.os_index).text = layoutText(layout);
+  }
+  return [...found.values()].sort((a, b) => a.number - b.number)
+    .map((one) => [String(one.number), instancesText(one.profiles) || "whole", one.text]);
 }
 
 const kWhole = 1000; // shares are in thousandths
@@ -20,7 +71,7 @@ const isDrained = (node) => node.state.includes("+DRAIN");
 
 function nodeTitle(node) {
   return [node.name, node.state.toLowerCase(), node.cpus_taken + "/" + node.cpus + " CPUs",
-    node.gpus ? node.gpus_taken + "/" + node.gpus + " GPUs" : "", node.health, node.reason].filter(Boolean).join(" · ");
+    node.gpus ? node.gpus_taken + "/" + node.gpus + " GPUs" : "", node.health, reasonOf(node)].filter(Boolean).join(" · ");
 }
 
 // "rack1-n07" belongs to "rack1-n".
@@ -52,7 +103,7 @@ function switchTree(nodes) {
 }
 
 // A switch with what is below it; one that has a single switch below it and no node stands before that one's name.
-function drawSwitch(found, small, depth) {
+function drawSwitch(found, links, small, depth) {
   let one = found;
   const names = [one.name];
   while (one.below.size === 1 && one.nodes.length === 0) {
@@ -60,21 +111,23 @@ function drawSwitch(found, small, depth) {
     names.push(one.name);
   }
   const below = [...one.below.values()].sort((a, b) => natural(a.name, b.name));
-  const use = Math.round((100 * one.use) / one.count) + " % in use";
+  const far = narrowTo(names, links).join(", ");
+  const state = plural(one.count, "node") + ", " + Math.round((100 * one.use) / one.count) + " % in use" +
+    (far ? ", narrow link to " + far : "");
   return el("div", { class: "heat-group" + (below.length ? " heat-switch" : ""), role: "group", "data-switch": one.name,
-    "aria-label": names.join(" › ") + ", " + plural(one.count, "node") + ", " + use },
-  el("h" + Math.min(6, 3 + depth), null, isolate(names.join(" › ")), el("small", null, " " + plural(one.count, "node") + ", " + use)),
+    "aria-label": names.join(" › ") + ", " + state },
+  el("h" + Math.min(6, 3 + depth), null, isolate(names.join(" › ")), el("small", null, " ", isolate(state))),
   one.nodes.length ? cellsOf(one.nodes, small) : null,
-  below.length ? el("div", { class: "heat-below" }, below.map((each) => drawSwitch(each, small, depth + 1))) : null);
+  below.length ? el("div", { class: "heat-below" }, below.map((each) => drawSwitch(each, links, small, depth + 1))) : null);
 }
 
 // Every node as a cell: the fuller, the hotter; down and drained ones hatched. Below the switches of the cluster's
 // network; where none is known, in groups by the names that they share.
-export function heatMap(nodes) {
+export function heatMap(nodes, links) {
   const small = nodes.length > 200;
   const mapped = nodes.some((node) => node.topology.length > 0);
   return el("div", { class: "heat" + (small ? " small" : "") + (mapped ? " tree" : "") },
-    mapped ? [...switchTree(nodes).below.values()].map((one) => drawSwitch(one, small, 0)) : byName(nodes, small),
+    mapped ? [...switchTree(nodes).below.values()].map((one) => drawSwitch(one, links, small, 0)) : byName(nodes, small),
     el("p", { class: "legend", "aria-hidden": "true" }, "idle", el("i", { class: "scale" }), "full",
       el("i", { class: "cell", "data-state": "drained" }), "drained", el("i", { class: "cell", "data-state": "down" }), "down"));
 }
@@ -120,7 +173,7 @@ const kColumns = [
   { key: "gpus", title: "GPUs", width: "8rem", sort: by((node) => node.gpus_taken / (node.gpus || 1)),
     cell: ({ node }) => (node.gpus ? ratio(node.gpus_taken, node.gpus, "GPUs taken") : "") },
   { key: "health", title: "Health", width: "minmax(5rem,1fr)", sort: by((node) => node.health), cell: ({ node }) => isolate(node.health || "not checked") },
-  { key: "reason", title: "Reason", width: "minmax(6rem,2fr)", sort: by((node) => node.reason), cell: ({ node }) => el("span", { title: node.reason }, sentence(node.reason)) },
+  { key: "reason", title: "Reason", width: "minmax(6rem,2fr)", sort: by(reasonOf), cell: ({ node }) => el("span", { title: reasonOf(node) }, sentence(reasonOf(node))) },
 ];
 
 export function openNodes({ query }) {
@@ -128,6 +181,7 @@ export function openNodes({ query }) {
   const search = el("input", { type: "search", placeholder: "Search  ( / )", "aria-label": "Search nodes", value: query.get("q"),
     oninput: () => filter() });
   const summary = el("p", { class: "summary", role: "status" });
+  const narrow = el("div", { class: "narrow-links" });
   let rows = [];
   const filter = () => {
     const begin = performance.now();
@@ -139,13 +193,15 @@ export function openNodes({ query }) {
     element.dataset.filtered = (performance.now() - begin).toFixed(1);
   };
   const element = el("div", { class: "list-view" },
-    el("form", { class: "filters", role: "search", onsubmit: (event) => event.preventDefault() }, search, summary), grid.element);
+    el("form", { class: "filters", role: "search", onsubmit: (event) => event.preventDefault() }, search, summary), narrow, grid.element);
   return {
     element,
-    onEvent: (event) => /^muster\.(node|job)\./.test(event.type),
+    onEvent: (event) => /^muster\.(node|link|job)\./.test(event.type),
     async refresh() {
-      rows = (await readNodes(kNodeFields)).map((node) => ({ key: node.name, title: node.name, node,
-        text: [node.name, node.state, node.health, node.reason, node.features.join(" "), node.topology.join(" ")].join("\n").toLowerCase() }));
+      const answer = await readNodes(kNodeFields);
+      swap(narrow, narrowTable(answer.narrow_links));
+      rows = answer.nodes.map((node) => ({ key: node.name, title: node.name, node,
+        text: [node.name, node.state, node.health, reasonOf(node), node.features.join(" "), node.topology.join(" ")].join("\n").toLowerCase() }));
       filter();
     },
   };
@@ -186,7 +242,7 @@ export function machinePicture(machine, owner) {
       rect.append(svg("title", null, "core " + core.os_index + " (CPUs " + core.cpus + ")" + (text ? ": " + text : "")));
       return rect;
     };
-    const chips = [...machine.gpus.map((gpu, i) => ["gpu", gpu, "GPU " + i]), ...machine.nics.map((nic) => ["nic", nic, nic.name])]
+    const chips = [...machine.gpus.map((gpu, i) => ["gpu", gpu, "GPU " + i + (gpu.instance ? " " + gpu.instance : "")]), ...machine.nics.map((nic) => ["nic", nic, nic.name])]
       .filter(([, thing]) => here(thing) || (numas.length > 1 && !numas.some((one) => one.os_index === thing.numa) && numa === numas[0]));
     return el("div", { class: "numa" }, el("h4", null, numas.length > 1 ? "NUMA " + numa.os_index : "node",
       Number(numa.memory) ? el("small", null, " " + bytes(numa.memory)) : null),
@@ -206,7 +262,8 @@ export function machinePicture(machine, owner) {
 
 export function openNode({ id, again }) {
   const element = el("div", { class: "node-view" });
-  const draw = (node, health) => {
+  const draw = (node, links, health) => {
+    const above = links.filter((link) => narrowTo(node.topology, [link]).length > 0);
     const owners = new Map();
     for (const holder of node.holders) {
       indices(holder.cpus).forEach((cpu) => owners.set("c" + cpu, holder));
@@ -224,13 +281,15 @@ export function openNode({ id, again }) {
       return holder && { name: holder.label, text: "job " + holder.label + " of " + holder.user, wrong: holder.quarantined };
     };
     const drained = isDrained(node);
+    const divided = divisions(node);
     const checks = health?.history || [];
     swap(element,
       el("div", { class: "title" }, el("h2", null, isolate(node.name)), pill(node.state),
         el("span", { class: "grow" }), el("button", { type: "button", "data-key": "drain", class: drained ? "" : "danger",
           onclick: () => drain(node.name, !drained, again) }, drained ? "Resume" : "Drain")),
       el("div", { class: "columns two" },
-        card("What it is", facts([["Reason", node.reason], ["Health", node.health], ["Host", node.hostname], ["Switches", node.topology.join(" › ")], ["Binding", node.binding],
+        card("What it is", facts([["Reason", node.reason], ["Health", node.health], ["Host", node.hostname], ["Switches", node.topology.join(" › ")],
+          ["Narrow links", above.map((link) => linkName(link) + (link.reason ? ": " + link.reason : "")).join("; ")], ["Binding", node.binding],
           ["Limits", node.limits], ["CPUs", ratio(node.cpus_taken, node.cpus, "CPUs taken")],
           ["Memory", ratio(node.memory_taken, node.memory, "memory taken", bytes(node.memory_taken) + " / " + bytes(node.memory))],
           ["GPUs", node.gpus ? ratio(node.gpus_taken, node.gpus, "GPUs taken") : ""], ["Features", node.features.join(", ")], ["Weight", node.weight ? String(node.weight) : ""]])),
@@ -238,7 +297,8 @@ export function openNode({ id, again }) {
           node.holders.map((holder) => [el("a", { href: "#job/" + holder.job }, holder.label), holder.user, holder.cpus, bytes(holder.memory), gpusText(holder)]), "Jobs on this node"),
         node.gpu_occupants.length ? table(["GPU", "Process", "User", "Program", "Memory"], node.gpu_occupants.map((one) =>
           [one.gpu, one.pid, one.user, one.program, Number(one.memory) ? bytes(one.memory) : ""]), "GPUs used outside Muster") : null)),
-      card("Inside", node.machine ? machinePicture(node.machine, owner) : empty("Not known")),
+      card("Inside", node.machine ? machinePicture(node.machine, owner) : empty("Not known"),
+        divided.length ? table(["Device", "MIG instances", "Change"], divided, "GPUs that MIG divides") : null),
       checks.length ? card("Health beside its class", table(["Component", "Value", "Class median", "Of", "Verdict"],
         checks[0].verdicts.map((verdict) => [verdict.figure.component, figureText(verdict.figure.value, verdict.figure.unit),
           verdict.samples ? figureText(verdict.median, verdict.figure.unit) : "", plural(verdict.samples, "value"),
@@ -248,11 +308,12 @@ export function openNode({ id, again }) {
   };
   return {
     element,
-    onEvent: (event) => event.data.node === id || event.data.nodes?.includes(id) || event.type === "muster.job.ended",
+    onEvent: (event) => event.data.node === id || event.data.nodes?.includes(id) || event.type === "muster.job.ended" ||
+      event.type.startsWith("muster.link."),
     async refresh() {
       const [list, health] = await Promise.all([get("/v1/nodes/" + encodeURIComponent(id), { with_machine: "true" }),
         get("/v1/health", { name: id, history: 5 }).catch(() => ({ nodes: [] }))]);
-      draw(list.nodes[0], health.nodes[0]);
+      draw(list.nodes[0], list.narrow_links, health.nodes[0]);
     },
   };
 }

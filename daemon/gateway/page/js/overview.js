@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { bytes, card, el, empty, isolate, meter, number, percent, plural, span, swap } from "./dom.js";
 import { countOf, jobLink, kJobFields, placeOf } from "./jobs.js";
-import { heatMap, kNodeFields, readNodes } from "./nodes.js";
+import { heatMap, kNodeFields, narrowTable, readNodes } from "./nodes.js";
 
 function figure(value, name, href, more) {
   return el("a", { class: "figure", href }, el("b", null, value), el("span", null, name), more || null);
@@ -65,9 +65,10 @@ export function openOverview() {
     element,
     onEvent: () => true,
     async refresh() {
-      const [list, nodes, metrics] = await Promise.all([get("/v1/jobs", { fold: "true", fields: kJobFields }), readNodes(kNodeFields),
+      const [list, cluster, metrics] = await Promise.all([get("/v1/jobs", { fold: "true", fields: kJobFields }), readNodes(kNodeFields),
         get("/v1/ReadMetrics", { fields: "name,samples" })]);
       const jobs = list.jobs;
+      const nodes = cluster.nodes;
       const waiting = jobs.filter((job) => job.state === "PENDING");
       const running = jobs.filter((job) => job.state !== "PENDING");
       const count = (rows) => rows.reduce((total, job) => total + countOf(job), 0);
@@ -84,7 +85,8 @@ export function openOverview() {
           sum(nodes, "gpus") ? share(sum(nodes, "gpus_taken"), sum(nodes, "gpus"), "GPUs", "#gpus") : null,
           share(sum(nodes, "memory_taken"), sum(nodes, "memory"), "memory", "#nodes", bytes),
           goodput(metrics)),
-        card("Nodes by use", nodes.length ? heatMap(nodes) : empty("No node has registered yet.")),
+        card("Nodes by use", nodes.length ? heatMap(nodes, cluster.narrow_links) : empty("No node has registered yet."),
+          narrowTable(cluster.narrow_links)),
         el("div", { class: "columns" },
           bars("Why jobs wait", grouped(waiting, (job) => job.reason?.kind || "not planned yet"),
             () => "#queue?state=PENDING"),

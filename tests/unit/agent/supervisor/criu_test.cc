@@ -131,6 +131,33 @@ TEST_F(CriuAttempt, ADumpThatFailsLeavesTheOneBeforeAndTheScriptRunning) {
   EXPECT_TRUE(Facts<RunEnded>().back().status.success());
 }
 
+// The command `muster` beside the supervisor decides, as it does on a node.
+TEST_F(CriuAttempt, WhatTheQuotaRefusesIsNotKeptAndTheScriptGoesOn) {
+  BatchThatStays();
+  Every("1");
+  const std::string ledger = tools_ / "ledger";
+  order_.launch.program.environment.push_back("MUSTER_CHECKPOINT_LEDGER=" + ledger);
+  order_.launch.checkpoint_quota.bytes = Bytes(1000);
+  Start();
+  ASSERT_TRUE(Eventually([&] { return Has("latest"); })) << Slurp(directory_.Log());
+  const std::string counted = Slurp(ledger + "/ledger.json");
+  EXPECT_THAT(counted, HasSubstr("\"directory\": \"" + Images() + "\""));
+  EXPECT_THAT(counted, HasSubstr("\"job\": 7"));
+  std::ofstream(tools_ / "pages") << std::string(2000, 'x');
+  const std::string refusal =
+      "its processes were not saved: over quota: 2 KiB more, 0 B kept, 1000";
+  ASSERT_TRUE(Eventually([&] {
+    return Slurp(directory_.Log()).find(refusal) != std::string::npos;
+  })) << Slurp(directory_.Log());
+  EXPECT_THAT(Slurp(ledger + "/ledger.json"), HasSubstr("\"refused\": \"over quota: 2 KiB more"));
+  const absl::StatusOr<CriuImages> kept = CriuImages::Open(Images(), geteuid());
+  ASSERT_TRUE(kept.ok()) << kept.status();
+  EXPECT_FALSE(kept->Restorable().empty());
+  Done();
+  ASSERT_EQ(Wait(), 0);
+  EXPECT_TRUE(Facts<RunEnded>().back().status.success());
+}
+
 TEST_F(CriuAttempt, ADumpThatIsKilledIsFollowedByAWholeOne) {
   BatchThatStays();
   Every("1");

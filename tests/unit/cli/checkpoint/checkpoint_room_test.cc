@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <vector>
 
 #include "cli/checkpoint/kept_generations.h"
@@ -137,6 +138,33 @@ TEST_F(CheckpointRoomTest, DirectoriesThatAreGoneTakeNoRoom) {
   fs::remove_all(Keep(1, 3));
   EXPECT_EQ(Ask(1), "yes");
   EXPECT_EQ(ledger_->page().entries.size(), 1U);
+}
+
+TEST_F(CheckpointRoomTest, ImagesOfCriuAreCountedAndStay) {
+  Keep(1, 1);
+  const std::string images = directories_ / "muster-3.checkpoint/criu-3";
+  for (const char* generation : {"4", "5", "6.failed", ".7"}) {
+    fs::create_directories(images + "/" + generation);
+    std::ofstream(images + "/" + generation + "/pages-1.img") << std::string(size_, 'x');
+  }
+  LedgerEntry& entry = ledger_->Of(images);
+  entry.cluster = "blue";
+  entry.job = 3;
+  entry.count = 1;
+  fates_ = {{1, JobFate::kMayGoOn}, {3, JobFate::kEnded}};
+  CountAgain("", ledger_->page());
+  EXPECT_EQ(ledger_->Of(images).count, 2U);
+  EXPECT_EQ(ledger_->Of(images).bytes, 2 * size_);
+  EXPECT_EQ(Ask(4), "yes");
+  ledger_ = Ledger::Hold(directories_ / "another");
+  LedgerEntry& again = ledger_->Of(images);
+  again.cluster = "blue";
+  again.job = 3;
+  again.bytes = 2 * size_;
+  EXPECT_THAT(Ask(2), ::testing::HasSubstr("over quota"));
+  EXPECT_TRUE(fs::exists(images + "/4/pages-1.img"));
+  fs::remove_all(images);
+  EXPECT_EQ(Ask(2), "yes");
 }
 
 TEST_F(CheckpointRoomTest, AQuotaOfCheckpointsCountsThem) {

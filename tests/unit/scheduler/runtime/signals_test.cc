@@ -19,7 +19,10 @@ TEST(Signals, ABlockedSignalIsReadWithItsSender) {
   EXPECT_EQ(event->number, SIGUSR2);
   EXPECT_EQ(event->sender_pid, getpid());
   EXPECT_EQ(event->sender_uid, getuid());
-  EXPECT_FALSE(NextSignal(*signals).value().has_value());
+  EXPECT_FALSE(TakeSignal(*signals).has_value());
+  ASSERT_EQ(kill(getpid(), SIGUSR1), 0);
+  EXPECT_EQ(TakeSignal(*signals).value_or(SignalEvent()).number, SIGUSR1);
+  EXPECT_FALSE(TakeSignal(UniqueFd()).has_value()) << "it cannot be read";
 }
 
 TEST(Signals, AnUnknownSignalIsAnError) {

@@ -62,6 +62,14 @@ TEST_F(CriuImagesTest, TheNewestTwoStayAndTheNewestIsNamed) {
   EXPECT_EQ(images_.Restorable().front().leader, 4242);
 }
 
+TEST_F(CriuImagesTest, WhatStaysBesideTheNextIsTheNewestAlone) {
+  EXPECT_THAT(images_.SizesBesideNext(), IsEmpty());
+  Commit("one");
+  Commit("twenty");
+  // The page, and the number of the process.
+  EXPECT_THAT(images_.SizesBesideNext(), ElementsAre(6U + 4U));
+}
+
 TEST_F(CriuImagesTest, OneThatFailedComesAfterTheWholeOnesAndGoesWithTheNextCommit) {
   Commit();
   Commit();

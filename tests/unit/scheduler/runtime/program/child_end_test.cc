@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 
 namespace muster {
@@ -31,6 +32,15 @@ TEST(ChildEnd, OneThatWasReapedIsNotWaitedFor) {
   const pid_t child = ChildThat([] {});
   AwaitEnd(child);
   EXPECT_EQ(AwaitEnd(child), 0);
+}
+
+TEST(ChildEnd, WhetherItEndsInTimeIsKnownBeforeItIsReaped) {
+  const pid_t stays = ChildThat([] { pause(); });
+  EXPECT_FALSE(EndsWithin(stays, std::chrono::milliseconds(20)));
+  kill(stays, SIGTERM);
+  EXPECT_TRUE(EndsWithin(stays, std::chrono::minutes(1)));
+  EXPECT_EQ(ShellCode(AwaitEnd(stays)), 128 + SIGTERM);
+  EXPECT_EQ(ShellCode(AwaitEnd(ChildThat([] { _exit(7); }))), 7);
 }
 
 }  // namespace
