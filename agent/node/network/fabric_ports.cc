@@ -77,8 +77,7 @@ std::vector<std::string> EntriesOf(const std::string& directory) {
 void AddMore(std::optional<std::uint64_t> now, std::optional<std::uint64_t> before,
              std::optional<std::uint64_t>& sum) {
   if (now.has_value()) {
-    const std::uint64_t was = before.value_or(0);
-    sum = sum.value_or(0) + (*now > was ? *now - was : 0);
+    sum = sum.value_or(0) + GrownBy(*now, before.value_or(0));
   }
 }
 

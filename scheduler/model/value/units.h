@@ -52,8 +52,9 @@ inline constexpr GpuShare kWholeGpu{1000};
 inline constexpr Bytes kMebibyte{std::uint64_t{1} << 20};
 inline constexpr Bytes kGibibyte{std::uint64_t{1} << 30};
 // What a counter has more than it had; nothing where it began again.
-constexpr Bytes GrownBy(Bytes now, Bytes before) {
-  return now > before ? now - before : Bytes();
+template <class Counter>
+constexpr Counter GrownBy(Counter now, Counter before) {
+  return now > before ? now - before : Counter();
 }
 
 // Millionths of the site's currency.
