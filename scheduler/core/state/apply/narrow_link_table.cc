@@ -37,7 +37,8 @@ void NarrowLinkTable::Erase(const NarrowLink& link) {
 }
 
 const NarrowLink* NarrowLinkTable::Find(const std::string& a, const std::string& b) const {
-  const auto& [first, second] = std::minmax(a, b);
+  const std::string& first = std::min(a, b);
+  const std::string& second = std::max(a, b);
   const auto at = std::find_if(all_.begin(), all_.end(), [&](const NarrowLink& link) {
     return link.first == first && link.second == second;
   });
