@@ -14,7 +14,7 @@ namespace muster {
 namespace {
 
 constexpr std::int64_t kWattsMax = 1'000'000;
-constexpr const char* kAllNodes = "ALL";
+constexpr const char* kEveryNode = "ALL";
 
 absl::Status ReadNumber(ConfigFile& file, const std::string& key, std::int64_t most,
                         std::uint32_t* number) {
@@ -27,7 +27,7 @@ absl::Status ReadNumber(ConfigFile& file, const std::string& key, std::int64_t m
 // The names of a host list; nothing for an empty one, and for all nodes.
 absl::StatusOr<std::vector<std::string>> NamesAt(const ConfigFile& file, const std::string& key,
                                                  const std::string& list) {
-  if (list.empty() || list == kAllNodes) {
+  if (list.empty() || list == kEveryNode) {
     return std::vector<std::string>();
   }
   absl::StatusOr<std::vector<std::string>> names = NodeNames(list);
@@ -40,7 +40,7 @@ absl::Status ReadNodes(ConfigFile& file, const std::string& table, PowerClass& k
   if (kind.nodes.empty()) {
     return file.ErrorAt(table, "say which nodes it is about: nodes = \"n[1-8]\", or \"ALL\"");
   }
-  if (kind.except == kAllNodes) {
+  if (kind.except == kEveryNode) {
     return file.ErrorAt(table + ".except", "is all of its nodes: leave the table out");
   }
   RETURN_IF_ERROR(NamesAt(file, table + ".nodes", kind.nodes).status());
@@ -109,7 +109,7 @@ absl::Status CheckApart(const ConfigFile& file, const std::vector<PowerClass>& c
   std::map<std::string, std::string> owners;
   for (const PowerClass& kind : classes) {
     const std::string key = absl::StrCat("power.", kind.name, ".nodes");
-    if (kind.nodes == kAllNodes && classes.size() > 1) {
+    if (kind.nodes == kEveryNode && classes.size() > 1) {
       return file.ErrorAt(key, "\"ALL\" leaves no node for the other tables of [power]");
     }
     ASSIGN_OR_RETURN(const std::vector<std::string> names, NamesAt(file, key, kind.nodes));

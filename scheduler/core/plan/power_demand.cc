@@ -17,7 +17,7 @@ namespace muster::core {
 namespace {
 
 // Waiting jobs, runs of an array's elements as one, that are planned a second time.
-constexpr std::size_t kJobsMost = 1000;
+constexpr std::size_t kJobsAsked = 1000;
 // So often it is planned again without jobs for which too many nodes would be on.
 constexpr int kRoundsMost = 4;
 
@@ -125,7 +125,8 @@ std::vector<NodeId> NodesWanted(const Snapshot& snapshot, const Plan& plan,
   for (int round = 0; round < kRoundsMost; ++round) {
     const std::size_t before = refused.size();
     for (const PlannedStart& start :
-         MakePlan(AsIfOn(snapshot, FirstJobs(snapshot, plan, kJobsMost, refused)), config).starts) {
+         MakePlan(AsIfOn(snapshot, FirstJobs(snapshot, plan, kJobsAsked, refused)), config)
+             .starts) {
       const std::vector<NodeAllocation>& parts = start.allocation.nodes;
       const auto is_away = [&away](const NodeAllocation& part) { return away.contains(part.node); };
       if (std::none_of(parts.begin(), parts.end(), is_away)) {

@@ -32,7 +32,7 @@ Duration EstimateOf(const JobSpec& spec, Duration estimate) {
 
 const Backlog::Work& Backlog::Sum() const {
   if (!work_.has_value()) {
-    AddRunning(work_.emplace());
+    AddRunning(work_.emplace(Work()));
     AddWaiting(*work_);
   }
   return *work_;
