@@ -125,7 +125,8 @@ std::vector<NodeId> NodesWanted(const Snapshot& snapshot, const Plan& plan,
   for (int round = 0; round < kRoundsMost; ++round) {
     const std::size_t before = refused.size();
     for (const PlannedStart& start :
-         MakePlan(AsIfOn(snapshot, FirstJobs(snapshot, plan, kJobsAsked, refused)), config).starts) {
+         MakePlan(AsIfOn(snapshot, FirstJobs(snapshot, plan, kJobsAsked, refused)), config)
+             .starts) {
       const std::vector<NodeAllocation>& parts = start.allocation.nodes;
       const auto is_away = [&away](const NodeAllocation& part) { return away.contains(part.node); };
       if (std::none_of(parts.begin(), parts.end(), is_away)) {
