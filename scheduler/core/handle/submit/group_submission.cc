@@ -8,6 +8,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/core/handle/submit/dependency_check.h"
 #include "scheduler/core/handle/submit/new_job.h"
+#include "scheduler/core/handle/submit/terms.h"
 #include "scheduler/core/handle/submit/user_jobs.h"
 #include "scheduler/core/handle/submit/validate.h"
 #include "scheduler/core/policy/admission.h"
@@ -50,6 +51,7 @@ absl::Status Accept(const ClusterState& state, bool by_operator, Time now,
   if (spec->checkpoint_with == CheckpointMeans::kCriu) {
     return absl::InvalidArgumentError("--checkpoint-with=criu: not for a heterogeneous job");
   }
+  RETURN_IF_ERROR(CheckTerms(*spec, config));
   RecordChoices(*spec);
   const bool time_said = spec->time_limit.count() > 0;
   RETURN_IF_ERROR(CheckGrace(*spec, config));

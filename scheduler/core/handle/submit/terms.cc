@@ -92,6 +92,19 @@ absl::Status CheckNames(const char* option, const std::vector<std::string>& name
   return absl::OkStatus();
 }
 
+absl::Status CheckNodesAsked(const ResourceRequest& request) {
+  RETURN_IF_ERROR(CheckConstraint(request.constraint));
+  RETURN_IF_ERROR(CheckNames("--nodelist", request.nodelist));
+  RETURN_IF_ERROR(CheckNames("--exclude", request.exclude));
+  for (const std::string& name : request.nodelist) {
+    if (std::find(request.exclude.begin(), request.exclude.end(), name) != request.exclude.end()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--exclude: ", name, " is in --nodelist too; leave it out of one"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 // What is kept with a job as text: `all` is what they are called, `one` each of them.
 absl::Status CheckLines(const char* all, const char* one, const std::vector<std::string>& lines) {
   if (lines.size() > kRecordedMax) {
@@ -111,15 +124,10 @@ absl::Status CheckTerms(const JobSpec& spec, const SchedulerConfig& config) {
   RETURN_IF_ERROR(CheckPaths(spec.paths));
   RETURN_IF_ERROR(CheckLines("lines of its record", "a line of its record", spec.record));
   RETURN_IF_ERROR(CheckDependency(spec.dependency));
-  RETURN_IF_ERROR(CheckConstraint(spec.request.constraint));
-  RETURN_IF_ERROR(CheckNames("--nodelist", spec.request.nodelist));
-  RETURN_IF_ERROR(CheckNames("--exclude", spec.request.exclude));
-  for (const std::string& name : spec.request.nodelist) {
-    if (std::find(spec.request.exclude.begin(), spec.request.exclude.end(), name) !=
-        spec.request.exclude.end()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--exclude: ", name, " is in --nodelist too; leave it out of one"));
-    }
+  RETURN_IF_ERROR(CheckConstraint(spec.prefer));
+  RETURN_IF_ERROR(CheckNodesAsked(spec.request));
+  for (const Alternative& alternative : spec.alternatives) {
+    RETURN_IF_ERROR(CheckNodesAsked(alternative.request));
   }
   if (spec.deadline < kNoTime || spec.deadline > kTermTimeMax) {
     return absl::InvalidArgumentError("--deadline: is not between the years 1970 and 2270");

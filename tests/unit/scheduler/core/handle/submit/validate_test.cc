@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "scheduler/core/handle/handle.h"
 #include "scheduler/model/job/program_check.h"
 #include "tests/unit/scheduler/core/builders.h"
 
@@ -291,6 +292,41 @@ TEST(Validate, WhereAStepIsWatchedNoOtherBytesAreSaidThanATokens) {
                 HasSubstr("not 32 lower-case hex digits"))
         << other;
   }
+}
+
+// An operator without what it is of.
+FeatureExpression Incomplete() {
+  return FeatureExpression{{FeatureToken{FeatureOp::kAnd, ""}}};
+}
+
+TEST(Validate, NoAlternativeHasTermsThatTheFirstRequestMayNotHave) {
+  JobSpec spec;
+  spec.alternatives = {Alternative{Tasks(1), Duration(0)}, Alternative{Tasks(1), Duration(0)}};
+  spec.alternatives.back().request.constraint.every = Incomplete();
+  ExpectRefused(Normalise(spec, SchedulerConfig()), "--constraint: is not an expression");
+  spec.alternatives.back() = Alternative{Tasks(1), Duration(0)};
+  spec.alternatives.back().request.nodelist = {"n1"};
+  spec.alternatives.back().request.exclude = {"n1"};
+  ExpectRefused(Normalise(spec, SchedulerConfig()), "--exclude: n1 is in --nodelist too");
+}
+
+TEST(Validate, WhatIsPreferredIsAnExpressionByItself) {
+  JobSpec spec;
+  spec.prefer.every = Incomplete();
+  ExpectRefused(Normalise(spec, SchedulerConfig()), "--constraint: is not an expression");
+}
+
+TEST(Validate, AComponentThatPrefersNonsenseIsRefused) {
+  testing::World world;
+  SubmitJob submit;
+  submit.token = "t";
+  submit.spec.request = Tasks(1);
+  submit.program = testing::Script();
+  submit.components = {Component{submit.spec, {}}};
+  submit.components.front().spec.prefer.every = Incomplete();
+  const Transition refused = Handle(world.state, submit, world.now, world.config);
+  EXPECT_THAT(std::string(refused.status.message()),
+              HasSubstr("component 1: --constraint: is not"));
 }
 
 }  // namespace
