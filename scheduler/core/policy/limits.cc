@@ -347,6 +347,7 @@ std::vector<Named> NearestOf(const SitePolicy& site, const JobSpec& spec) {
   return nearest;
 }
 
+// REQUIRES: `nearest` outlives the answer.
 template <class Said>
 const Named* First(const std::vector<Named>& nearest, const Said& said) {
   const auto found = std::find_if(nearest.begin(), nearest.end(),
@@ -507,8 +508,9 @@ absl::Status CheckSubmitLimits(const PolicySnapshot& snapshot, const JobSpec& sp
     RETURN_IF_ERROR(Submits(snapshot, own, rules->limits.grp_submit_jobs, count,
                             absl::StrCat(who, " GrpSubmitJobs")));
   }
-  if (const Named* whose = First(NearestOf(site, spec),
-                                 [](const Limits& l) { return l.max_submit_jobs.has_value(); })) {
+  const std::vector<Named> nearest = NearestOf(site, spec);
+  if (const Named* whose =
+          First(nearest, [](const Limits& l) { return l.max_submit_jobs.has_value(); })) {
     RETURN_IF_ERROR(Submits(snapshot, own, whose->limits->max_submit_jobs, count,
                             absl::StrCat(who, " MaxSubmitJobs")));
   }

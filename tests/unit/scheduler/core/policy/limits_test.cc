@@ -138,6 +138,17 @@ TEST_F(LimitsTest, SubmitLimitsRefuseAtSubmission) {
   world_.Submit(spec);
 }
 
+TEST_F(LimitsTest, AnAccountsSubmitLimitHoldsForEachOfItsUsersWithoutOne) {
+  world_.Add(PolicyKind::kAccount, "physics", {{"MaxSubmitJobs", "1"}});
+  world_.Add(PolicyKind::kAssociation, "physics/ada", {});
+  JobSpec spec = world_.Spec(Tasks(1));
+  spec.account = "physics";
+  world_.Submit(spec);
+  EXPECT_EQ(world_.Refused(spec),
+            "user ada in account physics MaxSubmitJobs: 1 of 1 jobs are submitted, 1 more do not "
+            "fit; wait for some to end, or ask the administrator");
+}
+
 TEST_F(LimitsTest, AUserHasNoMoreJobsThanTheClusterLetsEachHave) {
   world_.config.submit_jobs_max = 3;
   JobSpec spec = world_.Spec(Tasks(1));
