@@ -1,6 +1,7 @@
 #include "scheduler/core/handle/nodes/power_handlers.h"
 
 #include <algorithm>
+#include <chrono>
 #include <map>
 #include <string>
 #include <utility>
@@ -14,6 +15,9 @@
 
 namespace muster::core {
 namespace {
+
+// A node that is off counts as connected for so long at most: until its silence is noticed.
+constexpr Duration kSilenceMost = std::chrono::seconds(30);
 
 // What the orders of one command share.
 class Orders {
@@ -65,7 +69,8 @@ void GiveUp(const Node& node, const NodePower& power, const std::string& why, Ti
 void KeepTimes(const ClusterState& state, const Orders& orders, Time now, Transition& transition) {
   for (const auto& [id, power] : state.power().nodes()) {
     const Node& node = *state.FindNode(id);
-    if (power.state == PowerState::kPoweringDown && power.until <= now) {
+    const Time off_by = power.until + (node.connected ? kSilenceMost : Duration(0));
+    if (power.state == PowerState::kPoweringDown && off_by <= now) {
       const PowerState to = node.connected ? PowerState::kOn : PowerState::kOff;
       transition.events.emplace_back(NodePowered{id, to, now, kNoTime, power.boot, Duration(0)});
       transition.effects.emplace_back(Replan{});

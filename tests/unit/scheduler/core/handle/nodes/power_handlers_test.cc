@@ -79,7 +79,22 @@ TEST_F(Power, AnIdleNodeIsOrderedOffAndIsOffOnceItsAgentIsSilent) {
   Pass(30);
   Watch();
   EXPECT_EQ(StateOf(first_), PowerState::kOff);
+  EXPECT_EQ(StateOf(second_), PowerState::kPoweringDown) << "its silence may not be noticed yet";
+  Pass(30);
+  Watch();
   EXPECT_EQ(StateOf(second_), PowerState::kOn) << "its agent still answers";
+}
+
+TEST_F(Power, NoJobStartsOnANodeThatIsOffAndWhoseSilenceIsNotNoticedYet) {
+  Order({first_, second_}, {});
+  Pass(31);
+  Watch();
+  const JobId job = world_.Submit(Tasks(1));
+  world_.Schedule();
+  EXPECT_EQ(world_.StateOf(job), JobState::kPending);
+  world_.Take(LoseAgent{first_, seconds(29)});
+  Watch();
+  EXPECT_EQ(StateOf(first_), PowerState::kOff);
 }
 
 TEST_F(Power, ANodeOnWhichAJobRunsOrARunIsLeftStaysOn) {
