@@ -67,7 +67,8 @@ class Round {
       if (std::optional<OverlookedJob> job = LookAt(left)) {
         overlooked.push_back(*std::move(job));
       }
-      if (config_.backfill == Backfill::kNone && left.reason.kind == ReasonKind::kResources) {
+      if (config_.backfill == Backfill::kNone &&
+          (left.reason.kind == ReasonKind::kResources || left.reason.kind == ReasonKind::kHetJob)) {
         break;  // those behind it wait for it
       }
     }

@@ -43,6 +43,25 @@ TEST(Watchdog, SeesTheJobThatThePlannerForgets) {
   EXPECT_EQ(overlooked[0].nodes, std::vector{second});
 }
 
+TEST(Watchdog, ThoseBehindAHeterogeneousJobWaitForItWhereNoneMayOvertake) {
+  PolicyWorld world;
+  world.config.backfill = Backfill::kNone;
+  world.AddNode("n1");
+  world.AddNode("n2");
+  world.Submit(Tasks(1, 4));
+  world.Schedule();
+  SubmitJob both;
+  both.token = "both";
+  both.spec = world.Spec(Tasks(1, 4));
+  both.program = testing::Script();
+  both.components = {Component{both.spec, {}}};
+  ASSERT_TRUE(world.Take(both).status.ok());
+  world.Submit(Tasks(1, 1));
+  const Plan plan = world.MakePlanNow();
+  ASSERT_TRUE(plan.starts.empty());
+  EXPECT_TRUE(Overlooked(world, plan).empty());
+}
+
 TEST(Watchdog, LeavesTheNodesOfAReservationAlone) {
   PolicyWorld world;
   world.AddNode("n1");
