@@ -66,7 +66,8 @@ std::string ScenarioText(const Scenario& scenario) {
   AddNumber("reservations", scenario.reservations, &text);
   AddNumber("changes", scenario.changes, &text);
   absl::StrAppend(&text, scenario.wishes ? "wishes = true\n" : "",
-                  scenario.prompt ? "prompt = true\n" : "", scenario.drawn ? "drawn = true\n" : "");
+                  scenario.whole ? "whole = true\n" : "", scenario.prompt ? "prompt = true\n" : "",
+                  scenario.drawn ? "drawn = true\n" : "");
   AddTime("active", scenario.active, &text);
   const FaultRates& rates = scenario.faults;
   text += "\n[faults]\n";
@@ -103,6 +104,7 @@ absl::StatusOr<Scenario> ReadScenario(const std::string& name) {
   RETURN_IF_ERROR(ReadNumber(file, "reservations", {0, 1000}, &scenario.reservations));
   RETURN_IF_ERROR(ReadNumber(file, "changes", {0, 1000}, &scenario.changes));
   RETURN_IF_ERROR(file.ReadBool("wishes", &scenario.wishes));
+  RETURN_IF_ERROR(file.ReadBool("whole", &scenario.whole));
   RETURN_IF_ERROR(file.ReadBool("prompt", &scenario.prompt));
   RETURN_IF_ERROR(file.ReadBool("drawn", &scenario.drawn));
   RETURN_IF_ERROR(file.ReadDuration("active", &scenario.active));

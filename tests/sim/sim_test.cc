@@ -150,6 +150,16 @@ TEST(Sim, ASiteThatChangesItsPolicyAndUsersWhoAskForEverythingBreakNoPromise) {
   EXPECT_GT(happened.refused, 0U);
 }
 
+TEST(Sim, AllThatThereIsBreaksNoPromise) {
+  SizeCounts happened;
+  const FaultCounts counts = RunSeeds("whole", &happened);
+  EXPECT_GT(happened.changed, kSeeds * 10);
+  EXPECT_GT(happened.reserved, kSeeds);
+  EXPECT_GT(happened.refused, kSeeds);
+  EXPECT_GT(counts.gpus_lost, 0U);
+  EXPECT_GT(counts.controllers_died, 0U);
+}
+
 TEST(Sim, AStateRestoredFromAnOldCopyStartsNothingBesideWhatRuns) {
   const FaultCounts counts = RunSeeds("restored");
   EXPECT_GT(counts.states_restored, kSeeds);

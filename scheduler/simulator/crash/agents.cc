@@ -1,13 +1,17 @@
 #include "scheduler/simulator/crash/agents.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <variant>
 
 #include "absl/strings/str_cat.h"
-#include "scheduler/model/settings/elastic_policy.h"
+#include "scheduler/core/mig/divided_node.h"
+#include "scheduler/model/plan/snapshot.h"
+#include "scheduler/simulator/crash/drawn_facts.h"
 #include "scheduler/simulator/crash/lies.h"
+#include "scheduler/simulator/workload/rare_wishes.h"
 
 namespace muster::sim {
 namespace {
@@ -16,39 +20,36 @@ constexpr Duration kRetryMin{200};
 constexpr Duration kRetryMax{5'000};
 constexpr Duration kAgentAwayMin{500};
 constexpr Duration kAgentAwayMax{60'000};
-constexpr Duration kRunMin{50};
-constexpr Duration kRunMax{40'000};
 constexpr Duration kStepMax{3'000};
-constexpr Duration kFreezeMax{200};      // how long it takes to freeze what runs
-constexpr Duration kLookAgain{1'000};    // whether what should happen is still frozen
-constexpr std::uint32_t kFailing = 150;  // thousandths of scripts that exit with an error
-constexpr std::int32_t kTermSignal = 15;
-constexpr std::int32_t kKillSignal = 9;
-constexpr Duration kLeaseLook{1'000};
+constexpr Duration kFreezeMax{200};       // how long it takes to freeze what runs
 constexpr std::uint64_t kPowerTakes = 3;  // one record of three, and a part of another one's
 constexpr Duration kMendMin{10'000};      // how long a lost GPU stays away
 constexpr Duration kMendMax{120'000};
+constexpr Duration kOffMax{1'500};
+constexpr Duration kBootMin{1'000};
+constexpr Duration kBootMax{40'000};
+constexpr std::uint32_t kBootFails = 100;      // thousandths
+constexpr std::uint32_t kDivisionFails = 150;  // thousandths
+constexpr Duration kCheckMax{8'000};
+constexpr Duration kDivideMax{4'000};
 
 void LoseLastGpu(Machine* machine) {
   const auto last = static_cast<std::uint32_t>(machine->gpus.size() - 1);
   machine->gpus.pop_back();
   std::erase_if(machine->gpu_links,
                 [last](const DeviceLink& link) { return link.a == last || link.b == last; });
-}
-
-CpuSet GpusOf(const NodeAllocation& part) {
-  CpuSet gpus;
-  for (const GpuGrant& grant : part.gpus) {
-    gpus.Insert(grant.gpu);
-  }
-  return gpus;
+  std::erase_if(machine->nic_links, [last](const DeviceLink& link) { return link.a == last; });
 }
 
 }  // namespace
 
 SimulatedAgent::SimulatedAgent(const AgentContext& world, std::size_t index, std::string name,
                                Machine machine)
-    : world_(world), index_(index), name_(std::move(name)), machine_(std::move(machine)) {}
+    : AgentRuns(world, index, std::move(name)), index_(index), machine_(std::move(machine)) {
+  if (world_.whole) {
+    features_ = DrawFeatures(random_);
+  }
+}
 
 void SimulatedAgent::Start() {
   Connect();
@@ -70,6 +71,9 @@ void SimulatedAgent::Connect() {
   registration.boot_id = absl::StrCat(name_, "/", node_is_.boot);
   registration.epoch_seen = epoch_;
   registration.machine = machine_;
+  registration.features = features_;
+  registration.weight = static_cast<std::uint32_t>(features_.size());
+  registration.layout = node_is_.layout;
   if (node_is_.gpu_lost) {
     LoseLastGpu(&registration.machine);
   }
@@ -176,8 +180,34 @@ void SimulatedAgent::Die(AgentDeath how) {
     node_is_.boot += world_.faults.Below(2);
   }
   world_.clock.After(world_.faults.Between(kAgentAwayMin, kAgentAwayMax), [this] {
-    alive_ = true;
+    alive_ = !node_is_.off;
     Connect();
+  });
+}
+
+void SimulatedAgent::SwitchPower(bool on) {
+  const std::uint64_t switched = ++node_is_.switched;
+  const Duration takes =
+      on ? world_.faults.Between(kBootMin, kBootMax) : world_.faults.Between(Duration(1), kOffMax);
+  const bool fails = on && world_.faults.Fault(kBootFails);
+  world_.clock.After(takes, [this, on, fails, switched] {
+    if (switched != node_is_.switched || fails || on == !node_is_.off) {
+      return;
+    }
+    node_is_.off = !on;
+    if (on) {
+      ++node_is_.boot;
+      alive_ = true;
+      Connect();
+      return;
+    }
+    for (const auto& [key, attempt] : attempts_) {
+      if (attempt.phase != Phase::kEnded) {
+        world_.oracle.Broken(
+            absl::StrCat(name_, " was switched off while job ", ToString(key.first), " was there"));
+      }
+    }
+    Die(AgentDeath::kReboot);
   });
 }
 
@@ -252,10 +282,11 @@ void SimulatedAgent::On(const LaunchOrder& order) {
   attempt.serial = ++serial_;
   attempt.part = *part;
   attempt.kind = order.spec.kind;
-  attempt.leads = part == order.allocation.nodes.begin();
+  attempt.leads = part == order.allocation.nodes.begin() && IsLeader(order);
   attempt.time_limit =
       world_.defect == LifeDefect::kLimitEarly ? order.spec.time_limit / 2 : order.spec.time_limit;
   attempt.elastic = order.spec.elastic;
+  attempt.spec = order.spec;
   if (attempt.elastic) {
     heard_ = world_.clock.now();
     WatchLease(key, attempt.serial);
@@ -380,188 +411,89 @@ void SimulatedAgent::On(const AdviceOrder& order) {
       KeepLimit(key);
     }
   }
-}
-
-void SimulatedAgent::Freeze(const Key& key) {
-  LocalAttempt& attempt = attempts_.at(key);
-  if (attempt.frozen == kNoTime) {
-    attempt.frozen = world_.clock.now();
-    world_.oracle.Frozen(name_, key.first, key.second);
+  if (world_.whole && order.advice.notice != CheckpointNotice::kNone &&
+      attempt.phase == Phase::kRunning && random_.Below(3) > 0) {
+    Later(Duration(1'000), key, &SimulatedAgent::Save);
   }
-  Write(attempt, RunSuspended{world_.clock.now(), attempt.suspension, false}, key);
 }
 
-void SimulatedAgent::Thaw(const Key& key) {
-  LocalAttempt& attempt = attempts_.at(key);
-  if (attempt.frozen != kNoTime) {
-    attempt.slept = SleptBy(attempt);
-    attempt.frozen = kNoTime;
-    world_.oracle.Thawed(name_, key.first, key.second);
+// A reboot is ordered again until the controller has seen another boot.
+void SimulatedAgent::On(const HealthOrder& order) {
+  if (!Admits(order.node, order.epoch, kNoTime)) {
+    return;
   }
-  Write(attempt, RunSuspended{world_.clock.now(), attempt.suspension, true}, key);
+  world_.clock.After(world_.faults.Between(Duration(100), kCheckMax),
+                     [this, order, session = session_, boot = node_is_.boot] {
+                       if (order.kind == HealthKind::kReboot && boot == node_is_.boot) {
+                         Die(AgentDeath::kReboot);
+                       } else if (alive_ && session == session_) {
+                         world_.network.SendUp(session_, DrawHealthReport(order, random_));
+                       }
+                     });
 }
 
-Duration SimulatedAgent::SleptBy(const LocalAttempt& attempt) const {
-  return attempt.slept +
-         (attempt.frozen == kNoTime ? Duration(0) : world_.clock.now() - attempt.frozen);
+void SimulatedAgent::On(const LayoutOrder& order) {
+  if (Admits(order.node, order.epoch, kNoTime)) {
+    world_.clock.After(world_.faults.Between(Duration(100), kDivideMax),
+                       [this, order, life = life_] {
+                         if (alive_ && life == life_) {
+                           Divide(order);
+                         }
+                       });
+  }
 }
 
-void SimulatedAgent::Later(Duration delay, const Key& key,
-                           void (SimulatedAgent::*action)(const Key&)) {
-  const LocalAttempt& attempt = attempts_.at(key);
-  world_.clock.After(delay, [this, key, action, serial = attempt.serial, slept = SleptBy(attempt)] {
-    Fire(key, serial, slept, action);
+bool SimulatedAgent::UsesPartOf(const std::string& gpu) const {
+  const std::vector<std::uint32_t> positions = core::PositionsOf(machine_, gpu);
+  return std::any_of(attempts_.begin(), attempts_.end(), [&positions](const auto& known) {
+    const CpuSet used = GpusOf(known.second.part);
+    return known.second.phase != Phase::kEnded &&
+           std::any_of(positions.begin(), positions.end(),
+                       [&used](std::uint32_t position) { return used.Contains(position); });
   });
 }
 
-void SimulatedAgent::Fire(const Key& key, std::uint64_t serial, Duration slept,
-                          void (SimulatedAgent::*action)(const Key&)) {
-  const auto found = attempts_.find(key);
-  if (found == attempts_.end() || found->second.serial != serial ||
-      found->second.phase == Phase::kEnded) {
-    return;
+void SimulatedAgent::Divide(const LayoutOrder& order) {
+  if (order.number > node_is_.layout.number) {
+    const MigGpu* const gpu = core::FindMig(machine_, order.gpu);
+    std::string text;
+    if (gpu == nullptr || node_is_.gpu_lost) {
+      text = "it is not there";
+    } else if (UsesPartOf(order.gpu)) {
+      text = "it is in use";
+    } else if (world_.faults.Fault(kDivisionFails)) {
+      text = "the driver refuses";
+    } else {
+      NodeSnapshot node;
+      node.machine = std::make_shared<const Machine>(machine_);
+      node.taken.gpus.resize(machine_.gpus.size());
+      for (const auto& [key, attempt] : attempts_) {
+        for (const GpuGrant& grant : attempt.part.gpus) {
+          node.taken.gpus[grant.gpu] = kWholeGpu;
+        }
+      }
+      machine_ = *core::Divided(std::move(node), *gpu, order.instances).machine;
+      for (Gpu& part : machine_.gpus) {
+        part.by_name = false;  // that is its controller's word
+      }
+    }
+    node_is_.layout = LayoutReport{order.number, text};
   }
-  const Duration missed = SleptBy(found->second) - slept;
-  const bool frozen = found->second.frozen != kNoTime;
-  if (missed > Duration(0) || frozen) {
-    world_.clock.After(
-        frozen ? std::max(missed, kLookAgain) : missed,
-        [this, key, serial, slept = slept + missed, action] { Fire(key, serial, slept, action); });
-    return;
-  }
-  (this->*action)(key);
+  world_.network.Cut(session_);
+  Detach();
 }
 
-void SimulatedAgent::Run(const Key& key) {
-  if (world_.faults.Fault(world_.faults.rates().launch_fails)) {
-    Finish(key, EndCause::kLaunchFailed, ExitStatus());
-    return;
-  }
-  LocalAttempt& attempt = attempts_.at(key);
-  attempt.phase = Phase::kRunning;
-  const Time now = world_.clock.now();
-  world_.oracle.Began(
-      Execution{name_,
-                key.first,
-                key.second,
-                attempt.part.cpus,
-                now,
-                {},
-                GpusOf(attempt.part),
-                attempt.part.gpus.empty() ? kWholeGpu : attempt.part.gpus.front().share});
-  RunStarted started;
-  started.time = now;
-  Write(attempt, started, key);
-  BindingRead read;
-  read.time = now;
-  for (const RankPlacement& rank : attempt.part.ranks) {
-    RankBinding binding;
-    binding.rank = rank.rank;
-    binding.cpus = rank.cpus;
-    binding.verdict = BindingVerdict::kVerified;
-    read.ranks.push_back(binding);
-  }
-  Write(attempt, read, key);
-  if (attempt.kind == JobKind::kRun || attempt.leads) {
-    Later(world_.faults.Between(kRunMin, kRunMax), key, &SimulatedAgent::ExitItself);
-  }
-  attempt.began = now;
-  KeepLimit(key);
-}
-
-void SimulatedAgent::ExitItself(const Key& key) {
-  Finish(key, EndCause::kExited, ExitStatus{world_.faults.Chance(kFailing) ? 1 : 0, 0});
-}
-
-// Ends it when its limit, as it stands now, is over; else looks again when it would be.
-void SimulatedAgent::KeepLimit(const Key& key) {
-  const LocalAttempt& attempt = attempts_.at(key);
-  if (attempt.time_limit == Duration(0)) {
-    return;
-  }
-  const Duration left = attempt.began + SleptBy(attempt) + attempt.time_limit - world_.clock.now();
-  if (left <= Duration(0) && attempt.frozen == kNoTime) {
-    Finish(key, EndCause::kTimeLimit, ExitStatus{0, kTermSignal});
-    return;
-  }
-  Later(std::max(left, Duration(1)), key, &SimulatedAgent::KeepLimit);
-}
-
-void SimulatedAgent::WatchLease(const Key& key, std::uint64_t serial) {
-  const auto found = attempts_.find(key);
-  if (found == attempts_.end() || found->second.serial != serial ||
-      found->second.phase == Phase::kEnded) {
-    return;
-  }
-  if (node_.valid() && world_.network.IsOpen(session_)) {
-    heard_ = world_.clock.now();
-  } else if (world_.clock.now() - heard_ >= kElasticLease &&
-             world_.defect != LifeDefect::kLeaseUnfenced) {
-    Finish(key, EndCause::kNodeLostRecord, ExitStatus{0, kKillSignal});
-    return;
-  }
-  world_.clock.After(kLeaseLook, [this, key, serial] { WatchLease(key, serial); });
-}
-
-void SimulatedAgent::StepEnds(const Key& key, StepId step) {
+void SimulatedAgent::On(const SignalOrder& order) {
+  const Key key{order.job, order.attempt};
   const auto known = attempts_.find(key);
-  if (known != attempts_.end() && known->second.phase == Phase::kRunning &&
-      known->second.frozen != kNoTime) {
-    world_.clock.After(kLookAgain, [this, key, step] { StepEnds(key, step); });
+  if (!Admits(order.node, order.epoch, kNoTime) || known == attempts_.end() ||
+      known->second.phase != Phase::kRunning) {
     return;
   }
-  EndStep(key, step);
-}
-
-void SimulatedAgent::EndStep(const Key& key, StepId step) {
-  const auto known = attempts_.find(key);
-  if (known == attempts_.end() || known->second.phase == Phase::kEnded ||
-      known->second.steps.erase(step) == 0) {
-    return;
-  }
-  StepEnded ended;
-  ended.step = step;
-  ended.time = world_.clock.now();
-  Write(known->second, ended, key);
-}
-
-void SimulatedAgent::Finish(const Key& key, EndCause cause, ExitStatus status) {
-  LocalAttempt& attempt = attempts_.at(key);
-  if (attempt.phase == Phase::kEnded) {
-    return;
-  }
-  if (attempt.phase == Phase::kRunning) {
-    world_.oracle.Ended(name_, key.first, key.second, world_.clock.now());
-  }
-  while (!attempt.steps.empty()) {
-    EndStep(key, attempt.steps.begin()->first);
-  }
-  attempt.phase = Phase::kEnded;
-  RunEnded ended;
-  ended.time = world_.clock.now();
-  ended.cause = cause;
-  ended.status = status;
-  Write(attempt, ended, key);
-}
-
-void SimulatedAgent::Write(LocalAttempt& attempt, Fact fact, const Key& key) {
-  attempt.journal.push_back(std::move(fact));
-  Pump(key, attempt);
-  if (const std::optional<Report> lie = DrawFalseReport(world_.faults, world_.clock.now());
-      lie.has_value() && session_ != 0 && node_.valid()) {
-    world_.network.SendUp(session_, *lie);
-  }
-}
-
-void SimulatedAgent::Pump(const Key& key, LocalAttempt& attempt) {
-  if (!alive_ || !node_.valid()) {
-    return;
-  }
-  while (attempt.sent < attempt.journal.size()) {
-    const Fact& fact = attempt.journal[attempt.sent];
-    world_.network.SendUp(session_, Report{key.first, key.second, ++attempt.sent, fact});
-    std::uint64_t& told = node_is_.told[key];
-    told = std::max(told, attempt.sent);
+  if (order.step.has_value()) {
+    EndStep(key, *order.step);
+  } else if (order.signal == kKillSignal && order.scope == SignalScope::kFull) {
+    Finish(key, EndCause::kExited, ExitStatus{0, kKillSignal});
   }
 }
 

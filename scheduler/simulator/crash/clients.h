@@ -4,23 +4,20 @@
 // ask again with the same token until they have an answer.
 //
 // Thread promise: none; one thread. Invariants: (1) the oracle hears of each submission when its
-// answer arrives; (2) a request is repeated until it is answered, across any number of controllers;
-// (3) what is held is released, what is drained is resumed and what was
-// limited is freed in the end.
+// answer arrives; (2) what is held is released, what is drained is resumed and what was limited is
+// freed in the end.
 
+#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <string>
-#include <utility>
 #include <vector>
 
-#include "scheduler/core/handle/handle.h"
 #include "scheduler/model/change/command.h"
-#include "scheduler/simulator/crash/controller_loop.h"
-#include "scheduler/simulator/crash/faults.h"
-#include "scheduler/simulator/crash/oracle.h"
-#include "scheduler/simulator/crash/virtual_clock.h"
+#include "scheduler/simulator/crash/operators.h"
+#include "scheduler/simulator/crash/requests.h"
+#include "scheduler/simulator/life/faults.h"
+#include "scheduler/simulator/life/oracle.h"
+#include "scheduler/simulator/life/virtual_clock.h"
 #include "scheduler/simulator/random_sequence.h"
 #include "scheduler/simulator/workload/wishes.h"
 
@@ -39,35 +36,29 @@ struct ClientPlan {
   bool wishes = false;
   std::uint32_t changes = 0;
   std::uint64_t seed = 0;  // of wishes and changes
+  bool whole = false;      // they ask for, and do, all that there is
 };
 
 class Clients {
  public:
-  // Brings a request to a controller.
-  using Bring = std::function<void(const Command&, ControllerLoop::Done)>;
+  using Bring = Requests::Bring;
   Clients(VirtualClock& clock, Faults& faults, Oracle& oracle, Bring bring, ClientPlan plan);
   Clients(const Clients&) = delete;
   Clients& operator=(const Clients&) = delete;
 
   void Start();
   // How many requests have no answer yet.
-  [[nodiscard]] std::uint64_t unanswered() const { return unanswered_; }
+  [[nodiscard]] std::uint64_t unanswered() const { return requests_.unanswered(); }
   // How many submissions were refused.
   [[nodiscard]] std::uint64_t refused() const { return refused_; }
 
  private:
-  using Answer = std::function<void(const core::Transition&)>;
-
-  // They are not done before that.
-  void Later(Duration after, std::function<void()> act);
-  // Sends it at once, and again and again until there is an answer.
-  void Request(
-      Command command, Answer answer = [](const core::Transition&) {});
-  void Try(const std::shared_ptr<const Command>& command, const std::shared_ptr<bool>& answered,
-           const std::shared_ptr<const Answer>& answer);
   void Submit(std::uint32_t number);
   void Afterwards(JobId job, bool batch);
   void StartSteps(JobId job);
+  [[nodiscard]] StepSpec MakeStep();
+  // What users of a whole site do besides.
+  void DoRareThing(JobId job);
   void HoldAndRelease(JobId job);
   void ChangeLimit(JobId job);
   void SuspendAndResume(JobId job);
@@ -75,17 +66,19 @@ class Clients {
   void Reserve(std::uint32_t number);
   // The operators of a site with accounts, partitions and QOS.
   void StartSite();
+  void MakeSite(const std::shared_ptr<const std::vector<ChangePolicy>>& site, std::size_t next);
   void LiftAll();
   void CancelAll();
   void UpdateRequest(JobId job);
   SubmitJob Make(std::uint32_t number);
+  void AddWhole(SubmitJob* submit);
 
   VirtualClock& clock_;
   Faults& faults_;
   Oracle& oracle_;
-  const Bring bring_;
   const ClientPlan plan_;
-  std::uint64_t unanswered_ = 0;
+  Requests requests_;
+  Operators operators_;
   std::uint64_t refused_ = 0;
   RandomSequence random_;  // of wishes and changes: other lives draw nothing of it
   WishList wishes_;

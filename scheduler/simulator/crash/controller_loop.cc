@@ -6,10 +6,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/core/plan/mig_demand.h"
 #include "scheduler/core/plan/planner.h"
+#include "scheduler/core/plan/power_demand.h"
 #include "scheduler/core/policy/deadline.h"
 #include "scheduler/core/policy/kill_grace.h"
 #include "scheduler/core/state/invariants.h"
+#include "scheduler/core/state/job_group.h"
 
 namespace muster::sim {
 namespace {
@@ -17,6 +20,89 @@ namespace {
 constexpr Duration kPlanMax{100};  // what a cycle takes
 constexpr Duration kOrderLife{120'000};
 constexpr Duration kElasticLook{1'000};
+constexpr Duration kNodesLook{2'000};
+
+// What the nodes of a component know of all components; nothing for a plain job.
+std::vector<ComponentExtent> ExtentsOf(const core::ClusterState& state, const Job& job) {
+  std::vector<ComponentExtent> extents;
+  for (const Job* component : core::GroupOf(state, job)) {
+    if (IsComponent(job) && component->attempt.has_value()) {
+      extents.push_back(
+          ComponentExtent{component->id, component->spec->request, component->attempt->allocation});
+    }
+  }
+  return extents;
+}
+
+std::optional<ToAgent> StepOrNodeOrder(const core::ClusterState& state, const Effect& effect,
+                                       Time expiry) {
+  if (const auto* check = std::get_if<CheckHealth>(&effect)) {
+    const NodeHealth& health = state.health().Of(check->node);
+    return HealthOrder{"simulated", check->node, state.epoch(), health.number, health.kind};
+  }
+  if (const auto* divide = std::get_if<DivideGpu>(&effect)) {
+    const Node* node = state.FindNode(divide->node);
+    for (const GpuLayout& layout : node == nullptr ? std::vector<GpuLayout>() : node->gpu_layouts) {
+      if (layout.gpu == divide->gpu) {
+        return LayoutOrder{"simulated",   divide->node, state.epoch(),
+                           layout.number, layout.gpu,   layout.instances};
+      }
+    }
+  }
+  if (const auto* pass = std::get_if<PassSignal>(&effect)) {
+    SignalOrder order = pass->order;
+    order.epoch = state.epoch();
+    return order;
+  }
+  if (const auto* launch = std::get_if<LaunchStep>(&effect)) {
+    // The placement stays here: a simulated step has no ranks to bind.
+    return StepOrder{"simulated",  launch->job, launch->attempt, launch->step, state.epoch(),
+                     launch->node, expiry,      Program(),       Allocation()};
+  }
+  return std::nullopt;
+}
+
+// What tells the agent of the effect, if anything does.
+std::optional<ToAgent> OrderOf(const core::ClusterState& state, const SchedulerConfig& policy,
+                               const Effect& effect, Time expiry) {
+  if (const auto* ack = std::get_if<Acknowledge>(&effect)) {
+    return *ack;
+  }
+  if (const auto* end = std::get_if<Terminate>(&effect)) {
+    const Job* job = state.FindJob(end->job);
+    const Duration grace =
+        job != nullptr ? core::KillGraceOf(state.policy().site(), *job->spec, end->cause, policy)
+                       : Duration(0);
+    return TerminateOrder{end->job, end->attempt, state.epoch(), end->node, end->cause, grace};
+  }
+  if (const auto* stop = std::get_if<Suspend>(&effect)) {
+    return SuspendOrder{stop->job,  stop->attempt,    state.epoch(),
+                        stop->node, stop->suspension, false};
+  }
+  if (const auto* go = std::get_if<Resume>(&effect)) {
+    return SuspendOrder{go->job, go->attempt, state.epoch(), go->node, go->suspension, true};
+  }
+  if (const auto* advise = std::get_if<Advise>(&effect)) {
+    const Job* job = state.FindJob(advise->job);
+    if (job != nullptr && job->attempt.has_value() && job->attempt->number == advise->attempt) {
+      return AdviceOrder{advise->job, advise->attempt, state.epoch(), advise->node,
+                         job->attempt->advice};
+    }
+  }
+  if (const auto* launch = std::get_if<Launch>(&effect)) {
+    const Job* job = state.FindJob(launch->job);
+    if (job != nullptr && job->attempt.has_value() && job->attempt->number == launch->attempt) {
+      LaunchOrder order{
+          "simulated",           job->id,       job->submission, job->array_index,
+          launch->attempt,       state.epoch(), launch->node,    expiry,
+          job->attempt->started, *job->spec,    Program(),       job->attempt->allocation,
+          ExtentsOf(state, *job)};
+      order.spec.time_limit = core::LimitFrom(order.spec, order.started);
+      return order;
+    }
+  }
+  return StepOrNodeOrder(state, effect, expiry);
+}
 
 }  // namespace
 
@@ -24,7 +110,8 @@ ControllerLoop::ControllerLoop(const ControllerContext& world, std::size_t index
                                SchedulerConfig policy)
     : world_(world),
       index_(index),
-      policy_(std::make_shared<const SchedulerConfig>(std::move(policy))) {}
+      policy_(std::make_shared<const SchedulerConfig>(std::move(policy))),
+      judges_{PlanCheck(), Asks(world.seed), Mistakes(~world.seed)} {}
 
 void ControllerLoop::Later(Duration delay, std::function<void()> action) {
   world_.clock.After(delay, [this, action = std::move(action), life = life_] {
@@ -46,10 +133,13 @@ void ControllerLoop::Forget() {
   plan_wanted_ = false;
   planning_ = false;
   ticking_ = false;
+  looking_ = false;
   last_plan_ = nullptr;
-  planner_memory_.Forget();
-  snapshots_.Forget();
-  plan_check_ = PlanCheck();
+  power_watch_ = core::PowerWatch();
+  memory_.estimates = core::JobEstimates();
+  memory_.planner.Forget();
+  memory_.snapshots.Forget();
+  judges_.plans = PlanCheck();
   node_of_.clear();
   owner_.clear();
   welcomed_.clear();
@@ -63,8 +153,16 @@ void ControllerLoop::Take(Command command, Done done) {
 }
 
 std::shared_ptr<const core::Transition> ControllerLoop::Judge(const Command& command) {
+  if (world_.whole) {
+    if (const auto wrong = judges_.commands.Look(state_, command, Now(), *policy_)) {
+      world_.oracle.Broken(*wrong);
+    }
+  }
   auto transition =
-      std::make_shared<const core::Transition>(core::Handle(state_, command, Now(), *policy_));
+      std::make_shared<core::Transition>(core::Handle(state_, command, Now(), *policy_));
+  if (world_.whole) {
+    memory_.estimates.AddTo(transition->events);
+  }
   if (!transition->status.ok() && (!transition->events.empty() || !transition->effects.empty())) {
     world_.oracle.Broken("a refused input made events or effects");
   }
@@ -88,6 +186,24 @@ void ControllerLoop::WatchElastic() {
   if (!state_.index().elastic().empty() && !std::exchange(ticking_, true)) {
     Later(kElasticLook, [this] { TickElasticJobs(); });
   }
+  if (world_.whole && !std::exchange(looking_, true)) {
+    Later(kNodesLook, [this] { LookAtNodes(); });
+  }
+}
+
+void ControllerLoop::LookAtNodes() {
+  std::vector<Command> commands = {TickHealth{}, LayOutGpus{}};
+  if (std::optional<SwitchNodes> orders =
+          power_watch_.Look(state_, last_plan_.get(), *policy_, Now())) {
+    commands.emplace_back(*std::move(orders));
+  }
+  for (const Command& command : commands) {
+    const core::Transition found = core::Handle(state_, command, Now(), *policy_);
+    if (!found.events.empty() || !found.effects.empty()) {
+      Perform(Judge(command), nullptr);
+    }
+  }
+  Later(kNodesLook, [this] { LookAtNodes(); });
 }
 
 void ControllerLoop::TickElasticJobs() {
@@ -97,8 +213,14 @@ void ControllerLoop::TickElasticJobs() {
 
 void ControllerLoop::Apply(const std::vector<Event>& events) {
   for (const Event& event : events) {
+    if (const auto* ended = std::get_if<JobEnded>(&event); ended != nullptr && world_.whole) {
+      if (const Job* job = state_.FindJob(ended->job)) {
+        memory_.estimates.Observe(*job, *ended);
+      }
+    }
+    judges_.answers.Note(event);
     state_.Apply(event);
-    snapshots_.Note(event, state_.version());
+    memory_.snapshots.Note(event, state_.version());
     group_.entries.push_back(JournalEntry{state_.version(), event});
   }
   if (const std::optional<std::string> broken = core::BrokenInvariant(state_)) {
@@ -123,6 +245,12 @@ void ControllerLoop::Receive(Session session, const ToController& message) {
         world_.network.Cut(session);
       }
     });
+    return;
+  }
+  if (const auto* checked = std::get_if<HealthReport>(&message)) {
+    if (const auto sender = node_of_.find(session); sender != node_of_.end()) {
+      Take(TakeHealthReport{sender->second, *checked}, nullptr);
+    }
     return;
   }
   Registration registration = std::get<Registration>(message);
@@ -170,7 +298,14 @@ void ControllerLoop::Dispatch(const std::vector<Effect>& effects) {
       plan_wanted_ = true;
       continue;
     }
-    std::optional<ToAgent> order = OrderOf(effect);
+    if (const auto* power = std::get_if<SwitchPower>(&effect)) {
+      if (const Node* node = state_.FindNode(power->node); node != nullptr && world_.power) {
+        group_.after.emplace_back(
+            [this, name = node->name, on = power->on] { world_.power(name, on); });
+      }
+      continue;
+    }
+    std::optional<ToAgent> order = OrderOf(state_, *policy_, effect, Now() + kOrderLife);
     if (!order.has_value()) {
       continue;
     }
@@ -197,60 +332,6 @@ void ControllerLoop::Dispatch(const std::vector<Effect>& effects) {
   }
 }
 
-std::optional<ToAgent> ControllerLoop::OrderOf(const Effect& effect) const {
-  const Time expiry = Now() + kOrderLife;
-  if (const auto* ack = std::get_if<Acknowledge>(&effect)) {
-    return *ack;
-  }
-  if (const auto* end = std::get_if<Terminate>(&effect)) {
-    const Job* job = state_.FindJob(end->job);
-    const Duration grace =
-        job != nullptr ? core::KillGraceOf(state_.policy().site(), *job->spec, end->cause, *policy_)
-                       : Duration(0);
-    return TerminateOrder{end->job, end->attempt, state_.epoch(), end->node, end->cause, grace};
-  }
-  if (const auto* stop = std::get_if<Suspend>(&effect)) {
-    return SuspendOrder{stop->job,  stop->attempt,    state_.epoch(),
-                        stop->node, stop->suspension, false};
-  }
-  if (const auto* go = std::get_if<Resume>(&effect)) {
-    return SuspendOrder{go->job, go->attempt, state_.epoch(), go->node, go->suspension, true};
-  }
-  if (const auto* advise = std::get_if<Advise>(&effect)) {
-    const Job* job = state_.FindJob(advise->job);
-    if (job != nullptr && job->attempt.has_value() && job->attempt->number == advise->attempt) {
-      return AdviceOrder{advise->job, advise->attempt, state_.epoch(), advise->node,
-                         job->attempt->advice};
-    }
-  }
-  if (const auto* launch = std::get_if<Launch>(&effect)) {
-    const Job* job = state_.FindJob(launch->job);
-    if (job != nullptr && job->attempt.has_value() && job->attempt->number == launch->attempt) {
-      LaunchOrder order{"simulated",
-                        job->id,
-                        job->submission,
-                        job->array_index,
-                        launch->attempt,
-                        state_.epoch(),
-                        launch->node,
-                        expiry,
-                        job->attempt->started,
-                        *job->spec,
-                        Program(),
-                        job->attempt->allocation,
-                        {}};
-      order.spec.time_limit = core::LimitFrom(order.spec, order.started);
-      return order;
-    }
-  }
-  if (const auto* launch = std::get_if<LaunchStep>(&effect)) {
-    // The placement stays here: a simulated step has no ranks to bind.
-    return StepOrder{"simulated",  launch->job, launch->attempt, launch->step, state_.epoch(),
-                     launch->node, expiry,      Program(),       Allocation()};
-  }
-  return std::nullopt;
-}
-
 void ControllerLoop::MaybePlan() {
   if (!plan_wanted_ || planning_) {
     return;
@@ -262,23 +343,34 @@ void ControllerLoop::MaybePlan() {
   }
   planning_ = true;
   // The cycle looks at the snapshot of now; its plan comes back later, stale or not.
-  const auto snapshot = snapshots_.Build(state_, Now(), last_plan_.get(), policy_->network);
-  auto plan = std::make_shared<const Plan>(core::MakePlan(snapshot, *policy_, planner_memory_));
-  if (const std::optional<std::string> wrong = plan_check_.Look(*snapshot, *plan, *policy_)) {
+  const auto snapshot = memory_.snapshots.Build(state_, Now(), last_plan_.get(), policy_->network);
+  auto plan = std::make_shared<const Plan>(core::MakePlan(snapshot, *policy_, memory_.planner));
+  if (const std::optional<std::string> wrong = judges_.plans.Look(*snapshot, *plan, *policy_)) {
     world_.oracle.Broken(*wrong);
   }
+  Beside beside;
+  if (world_.whole) {
+    const std::optional<std::string> wrong =
+        judges_.answers.Look(state_, *snapshot, *plan, *policy_);
+    if (wrong.has_value()) {
+      world_.oracle.Broken(*wrong);
+    }
+    beside = Beside{core::NodesWanted(*snapshot, *plan, *policy_),
+                    core::GpusWanted(*snapshot, *plan, *policy_)};
+  }
   const CycleRecord cycle{plan->version, snapshot->now, plan->hash, last_plan_ != nullptr, policy_};
-  Later(world_.faults.Between(Duration(0), kPlanMax), [this, plan, cycle, plans = plans_] {
+  Later(world_.faults.Between(Duration(0), kPlanMax), [this, plan, cycle, beside, plans = plans_] {
     if (plans == plans_) {
       last_plan_ = plan;
       group_.cycles.push_back(cycle);
-      OnPlan(*plan);
+      OnPlan(*plan, beside);
     }
   });
 }
 
-void ControllerLoop::OnPlan(const Plan& plan) {
+void ControllerLoop::OnPlan(const Plan& plan, const Beside& beside) {
   planning_ = false;
+  power_watch_.Want(beside.wanted);
   if (plan.wake != kNoTime) {
     Later(plan.wake - Now(), [this, plans = plans_] {
       if (plans == plans_) {
@@ -289,6 +381,9 @@ void ControllerLoop::OnPlan(const Plan& plan) {
   }
   if (HasWork(plan, Now())) {
     Take(TakePlan{plan}, nullptr);
+  }
+  if (!beside.divided.empty()) {
+    Take(LayOutGpus{beside.divided}, nullptr);
   }
   MaybePlan();
 }

@@ -12,22 +12,28 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "scheduler/core/handle/handle.h"
+#include "scheduler/core/handle/nodes/power_watch.h"
 #include "scheduler/core/plan/planner_memory.h"
 #include "scheduler/core/plan/snapshot_builder.h"
+#include "scheduler/core/prompt/job_estimates.h"
 #include "scheduler/core/state/cluster_state.h"
+#include "scheduler/model/change/command.h"
 #include "scheduler/model/change/event.h"
 #include "scheduler/model/plan/cycle_record.h"
 #include "scheduler/model/plan/plan.h"
 #include "scheduler/model/settings/scheduler_config.h"
-#include "scheduler/simulator/crash/faults.h"
-#include "scheduler/simulator/crash/network.h"
-#include "scheduler/simulator/crash/oracle.h"
-#include "scheduler/simulator/crash/plan_check.h"
-#include "scheduler/simulator/crash/planted.h"
-#include "scheduler/simulator/crash/virtual_clock.h"
+#include "scheduler/simulator/life/faults.h"
+#include "scheduler/simulator/life/network.h"
+#include "scheduler/simulator/life/oracle.h"
+#include "scheduler/simulator/life/planted.h"
+#include "scheduler/simulator/life/virtual_clock.h"
+#include "scheduler/simulator/questions/asks.h"
+#include "scheduler/simulator/questions/mistakes.h"
+#include "scheduler/simulator/questions/plan_check.h"
 
 namespace muster::sim {
 
@@ -38,6 +44,10 @@ struct ControllerContext {
   Faults& faults;
   Oracle& oracle;
   LifeDefect defect = LifeDefect::kNone;
+  // It looks after nodes and GPUs, too, and is asked all that there is to ask.
+  bool whole = false;
+  std::uint64_t seed = 0;                                            // of what is asked
+  std::function<void(const std::string& node, bool on)> power = {};  // of a whole life
 };
 
 class ControllerLoop {
@@ -82,7 +92,7 @@ class ControllerLoop {
   void Apply(const std::vector<Event>& events);
   void Dispatch(const std::vector<Effect>& effects);
   void MaybePlan();
-  // Looks after elastic jobs each second, while there are any.
+  // Looks after elastic jobs each second, while there are any, and after nodes in whole lives.
   void WatchElastic();
   // Begins the next epoch in the state and the group.
   void BeginTerm(bool restored = false);
@@ -104,18 +114,35 @@ class ControllerLoop {
  private:
   void Perform(const std::shared_ptr<const core::Transition>& transition, Done done);
   void Answer(Session session, const core::Transition& transition);
-  std::optional<ToAgent> OrderOf(const Effect& effect) const;
   void TickElasticJobs();
-  void OnPlan(const Plan& plan);
+  void LookAtNodes();
+  // What a cycle says besides its plan.
+  struct Beside {
+    std::vector<NodeId> wanted;
+    std::vector<GpuWish> divided;
+  };
+  void OnPlan(const Plan& plan, const Beside& beside);
 
   bool plan_wanted_ = false;
   bool planning_ = false;
   std::uint64_t plans_ = 0;  // counts what was forgotten of them
   bool ticking_ = false;
+  bool looking_ = false;
   std::shared_ptr<const Plan> last_plan_;
-  core::SnapshotBuilder snapshots_;
-  core::PlannerMemory planner_memory_;
-  PlanCheck plan_check_;
+  // From cycle to cycle.
+  struct Memory {
+    core::SnapshotBuilder snapshots;
+    core::PlannerMemory planner;
+    core::JobEstimates estimates;
+  };
+  Memory memory_;
+  core::PowerWatch power_watch_;
+  struct Judges {
+    PlanCheck plans;
+    Asks answers;
+    Mistakes commands;
+  };
+  Judges judges_;
   std::map<Session, NodeId> node_of_;
   std::map<NodeId, Session> owner_;     // the stream that registered last
   std::map<NodeId, Session> welcomed_;  // the stream that orders go to

@@ -10,7 +10,7 @@
 
 #include "scheduler/model/job/report.h"
 #include "scheduler/model/machine/node.h"
-#include "scheduler/simulator/crash/faults.h"
+#include "scheduler/simulator/life/faults.h"
 
 namespace muster::sim {
 

@@ -10,7 +10,7 @@
 
 #include "scheduler/model/change/event.h"
 #include "scheduler/model/plan/cycle_record.h"
-#include "scheduler/simulator/crash/oracle.h"
+#include "scheduler/simulator/life/oracle.h"
 
 namespace muster::sim {
 

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,11 +16,14 @@
 #include "scheduler/simulator/cluster/cluster_simulation.h"
 #include "scheduler/simulator/crash/agents.h"
 #include "scheduler/simulator/crash/clients.h"
-#include "scheduler/simulator/crash/network.h"
-#include "scheduler/simulator/crash/oracle.h"
 #include "scheduler/simulator/crash/simulated_controller.h"
-#include "scheduler/simulator/crash/virtual_clock.h"
+#include "scheduler/simulator/life/network.h"
+#include "scheduler/simulator/life/oracle.h"
+#include "scheduler/simulator/life/virtual_clock.h"
 #include "scheduler/simulator/random_sequence.h"
+#include "scheduler/simulator/workload/draws.h"
+#include "scheduler/simulator/workload/machines.h"
+#include "scheduler/simulator/workload/rare_changes.h"
 #include "scheduler/simulator/workload/site_changes.h"
 
 namespace muster::sim {
@@ -39,6 +43,9 @@ SchedulerConfig PolicyFor(const Scenario& scenario, std::uint64_t seed) {
   if (scenario.wishes) {
     RandomSequence random(seed);
     DrawSettings(random, &policy);
+    if (scenario.whole) {
+      DrawRareSettings(scenario.nodes, random, &policy);
+    }
   }
   if (scenario.elastic > 0) {
     policy.elastic.restart_cost = std::chrono::seconds(1);
@@ -100,9 +107,11 @@ class Simulation {
         clock_(kBeginning),
         faults_(seed, scenario.faults),
         network_(clock_, faults_),
-        controller_(ControllerContext{clock_, network_, faults_, oracle_, scenario.defect},
-                    PolicyFor(scenario, seed),
-                    scenario.urgent > 0 ? Preemption() : SitePolicyObjects()),
+        controller_(
+            ControllerContext{clock_, network_, faults_, oracle_, scenario.defect, scenario.whole,
+                              seed,
+                              [this](const std::string& node, bool on) { SwitchPower(node, on); }},
+            PolicyFor(scenario, seed), scenario.urgent > 0 ? Preemption() : SitePolicyObjects()),
         clients_(
             clock_, faults_, oracle_,
             [this](const Command& command, ControllerLoop::Done done) {
@@ -111,14 +120,24 @@ class Simulation {
             ClientPlan{scenario.submissions, scenario.active, scenario.nodes,
                        scenario.cores_per_node, scenario.gpus_per_node, scenario.elastic,
                        scenario.urgent, scenario.reservations, scenario.wishes, scenario.changes,
-                       seed}) {
+                       seed, scenario.whole}) {
     MUSTER_CHECK(scenario.nodes > 0 && scenario.cores_per_node > 0);
+    RandomSequence random(seed);
     const Machine machine = PlainMachine(scenario.cores_per_node, scenario.gpus_per_node,
                                          "Simulated GPU", kGibibyte * 16);
+    const std::uint32_t threads = 1 + Draw(random, 2);  // a core: on all nodes alike
+    const auto draw = [&] {
+      return DrawMachine(scenario.cores_per_node, threads, scenario.gpus_per_node, random);
+    };
+    const Machine drawn = draw();
     for (std::uint32_t i = 0; i < scenario.nodes; ++i) {
+      const bool own = random.Below(3) == 0;  // most nodes are alike
       agents_.push_back(std::make_unique<SimulatedAgent>(
-          AgentContext{clock_, network_, faults_, oracle_, scenario.defect}, i,
-          absl::StrCat("node", i + 1), machine));
+          AgentContext{clock_, network_, faults_, oracle_, scenario.defect, scenario.whole, seed},
+          i, absl::StrCat("node", i + 1),
+          !scenario.whole ? machine
+          : own           ? draw()
+                          : drawn));
     }
     network_.Attach(SimulatedNetwork::Handlers{
         [this](std::size_t, Session session, const ToController& message) {
@@ -169,6 +188,14 @@ class Simulation {
         Expect(mean, fault);
       }
     });
+  }
+
+  void SwitchPower(const std::string& node, bool on) {
+    for (const auto& agent : agents_) {
+      if (agent->name() == node) {
+        agent->SwitchPower(on);
+      }
+    }
   }
 
   void LoseConnection() {
@@ -287,7 +314,8 @@ class Simulation {
     }
     for (const auto& agent : agents_) {
       const Node* node = controller_.state().FindNode(agent->name());
-      if (!agent->idle() || node == nullptr || !node->connected) {
+      const bool back = agent->idle() && node != nullptr && node->connected;
+      if (!back && !agent->is_off()) {
         return false;
       }
     }

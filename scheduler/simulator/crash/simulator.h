@@ -11,8 +11,8 @@
 #include <string>
 
 #include "scheduler/model/value/time.h"
-#include "scheduler/simulator/crash/faults.h"
-#include "scheduler/simulator/crash/planted.h"
+#include "scheduler/simulator/life/faults.h"
+#include "scheduler/simulator/life/planted.h"
 
 namespace muster::sim {
 
@@ -29,7 +29,10 @@ struct Scenario {
   // Users ask for all that there is to ask for, of a site of several accounts, partitions and QOS.
   bool wishes = false;
   std::uint32_t changes = 0;  // that the site's operators make
-  Duration active{120'000};   // how long users submit and faults happen
+  // All else that there is: machines, networks and settings of each life its own, operators who do
+  // everything, agents that say everything, and questions beside. With wishes.
+  bool whole = false;
+  Duration active{120'000};  // how long users submit and faults happen
   FaultRates faults;
   bool drawn = false;                     // each life has rates of its own, around those
   LifeDefect defect = LifeDefect::kNone;  // to plant

@@ -4,13 +4,10 @@
 #include <chrono>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/simulator/workload/draws.h"
 
 namespace muster::sim {
 namespace {
-
-bool Chance(RandomSequence& random, std::uint32_t thousandths) {
-  return random.Below(1000) < thousandths;
-}
 
 std::uint32_t UpTo(RandomSequence& random, std::uint32_t most) {
   return static_cast<std::uint32_t>(1 + random.Below(std::max(most, 1U)));

@@ -16,7 +16,7 @@
 
 #include "daemon/store/database/leadership.h"
 #include "scheduler/model/change/event.h"
-#include "scheduler/simulator/crash/oracle.h"
+#include "scheduler/simulator/life/oracle.h"
 
 namespace muster::sim {
 

@@ -21,9 +21,9 @@
 #include "daemon/store/database/leadership.h"
 #include "scheduler/model/change/event.h"
 #include "scheduler/model/plan/cycle_record.h"
-#include "scheduler/simulator/crash/faults.h"
+#include "scheduler/simulator/life/faults.h"
 #include "scheduler/simulator/crash/replay_check.h"
-#include "scheduler/simulator/crash/virtual_clock.h"
+#include "scheduler/simulator/life/virtual_clock.h"
 #include "tests/sim/leaders/defects.h"
 #include "tests/sim/leaders/lead_judge.h"
 

@@ -6,6 +6,8 @@
 #include <optional>
 #include <vector>
 
+#include "scheduler/simulator/crash/agent_runs.h"
+
 namespace muster::sim {
 namespace {
 

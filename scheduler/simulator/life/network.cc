@@ -1,4 +1,4 @@
-#include "scheduler/simulator/crash/network.h"
+#include "scheduler/simulator/life/network.h"
 
 #include <algorithm>
 #include <iterator>

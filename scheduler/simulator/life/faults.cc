@@ -1,4 +1,4 @@
-#include "scheduler/simulator/crash/faults.h"
+#include "scheduler/simulator/life/faults.h"
 
 #include <algorithm>
 #include <iterator>

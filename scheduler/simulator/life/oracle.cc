@@ -1,4 +1,4 @@
-#include "scheduler/simulator/crash/oracle.h"
+#include "scheduler/simulator/life/oracle.h"
 
 #include <algorithm>
 #include <utility>
@@ -177,7 +177,9 @@ void Oracle::TakeLimits(const JobSpec& spec, LimitTally& tally) {
 void Oracle::CountLimits(const Event& event, Tally& tally) {
   if (const auto* submitted = std::get_if<JobSubmitted>(&event)) {
     for (std::uint32_t i = 0; i < submitted->count && !submitted->spec.elastic; ++i) {
-      TakeLimits(submitted->spec, tally.limits[JobId(submitted->first.value() + i)]);
+      const bool own = i > 0 && !submitted->components.empty();
+      TakeLimits(own ? submitted->components[i - 1].spec : submitted->spec,
+                 tally.limits[JobId(submitted->first.value() + i)]);
     }
     return;
   }

@@ -1,4 +1,4 @@
-#include "scheduler/simulator/crash/plan_check.h"
+#include "scheduler/simulator/questions/plan_check.h"
 
 #include <gtest/gtest.h>
 

@@ -20,9 +20,11 @@
 #include "scheduler/model/change/effect.h"
 #include "scheduler/model/job/order.h"
 #include "scheduler/model/job/report.h"
+#include "scheduler/model/machine/health.h"
+#include "scheduler/model/machine/mig.h"
 #include "scheduler/model/machine/node.h"
-#include "scheduler/simulator/crash/faults.h"
-#include "scheduler/simulator/crash/virtual_clock.h"
+#include "scheduler/simulator/life/faults.h"
+#include "scheduler/simulator/life/virtual_clock.h"
 
 namespace muster::sim {
 
@@ -36,8 +38,8 @@ struct Refusal {
 };
 
 using ToAgent = std::variant<Welcome, Refusal, LaunchOrder, StepOrder, TerminateOrder, Acknowledge,
-                             SuspendOrder, AdviceOrder>;
-using ToController = std::variant<Registration, Report>;
+                             SuspendOrder, AdviceOrder, HealthOrder, LayoutOrder, SignalOrder>;
+using ToController = std::variant<Registration, Report, HealthReport>;
 
 // One stream; never reused, 0 for none.
 using Session = std::uint64_t;

@@ -1,4 +1,4 @@
-#include "scheduler/simulator/crash/planted.h"
+#include "scheduler/simulator/life/planted.h"
 
 #include <gtest/gtest.h>
 

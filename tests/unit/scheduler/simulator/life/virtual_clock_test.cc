@@ -1,10 +1,10 @@
-#include "scheduler/simulator/crash/virtual_clock.h"
+#include "scheduler/simulator/life/virtual_clock.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "scheduler/simulator/crash/faults.h"
+#include "scheduler/simulator/life/faults.h"
 
 namespace muster::sim {
 namespace {

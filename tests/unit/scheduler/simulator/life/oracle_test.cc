@@ -1,6 +1,6 @@
 // The oracle must be able to see each promise broken; a simulation that passes means nothing
 // otherwise.
-#include "scheduler/simulator/crash/oracle.h"
+#include "scheduler/simulator/life/oracle.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
