@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/text/time_text.h"
+#include "scheduler/simulator/workload/draws.h"
 #include "scheduler/simulator/workload/rare_changes.h"
 
 namespace muster::sim {
@@ -19,21 +20,13 @@ User Root() {
 
 }  // namespace
 
-bool Operators::Chance(std::uint32_t thousandths) {
-  return random_.Below(1000) < thousandths;
-}
-
-std::uint32_t Operators::Draw(std::uint32_t below) {
-  return static_cast<std::uint32_t>(random_.Below(below));
-}
-
 std::string Operators::DrawNode() {
-  return Chance(30) ? "nowhere" : absl::StrCat("node", 1 + Draw(plan_.nodes));
+  return Chance(random_, 30) ? "nowhere" : absl::StrCat("node", 1 + Draw(random_, plan_.nodes));
 }
 
 // A node that was forgotten comes back under another number.
 NodeId Operators::DrawNodeId() {
-  return NodeId(1 + Draw(plan_.nodes + 2));
+  return NodeId(1 + Draw(random_, plan_.nodes + 2));
 }
 
 void Operators::Start() {
@@ -51,8 +44,9 @@ Command Operators::DrawAct() {
     case 1:
       return DrawLink();
     case 2:
-      return CheckNodeHealth{DrawNode(), Chance(500) ? HealthKind::kQuick : HealthKind::kBurnIn,
-                             Chance(500)};
+      return CheckNodeHealth{DrawNode(),
+                             Chance(random_, 500) ? HealthKind::kQuick : HealthKind::kBurnIn,
+                             Chance(random_, 500)};
     case 3:
       return DrawReboot();
     case 4:
@@ -72,48 +66,48 @@ Command Operators::DrawAct() {
 Command Operators::DrawDrain() {
   DrainNode drain;
   drain.name = DrawNode();
-  drain.drained = Chance(600);
-  drain.reason = Chance(50) ? "" : "to see what happens";
-  drain.narrow = Chance(200);
+  drain.drained = Chance(random_, 600);
+  drain.reason = Chance(random_, 50) ? "" : "to see what happens";
+  drain.narrow = Chance(random_, 200);
   drain.by = Root();
   const Time now = clock_.now();
-  if (Chance(400)) {
-    drain.until = now + std::chrono::seconds(Draw(120)) - std::chrono::seconds(5);
+  if (Chance(random_, 400)) {
+    drain.until = now + std::chrono::seconds(Draw(random_, 120)) - std::chrono::seconds(5);
   }
-  if (Chance(400)) {
-    drain.deadline = now + std::chrono::seconds(Draw(60)) - std::chrono::seconds(2);
+  if (Chance(random_, 400)) {
+    drain.deadline = now + std::chrono::seconds(Draw(random_, 60)) - std::chrono::seconds(2);
   }
   return drain;
 }
 
 Command Operators::DrawLink() {
   DrainNode drain;
-  drain.name = kSwitches[Draw(std::size(kSwitches))];
-  drain.link_to = kSwitches[Draw(std::size(kSwitches))];
-  drain.drained = Chance(700);
-  drain.reason = Chance(50) ? "" : absl::StrCat("slow since ", Draw(2));
-  drain.until = Chance(30) ? clock_.now() : kNoTime;
+  drain.name = kSwitches[Draw(random_, std::size(kSwitches))];
+  drain.link_to = kSwitches[Draw(random_, std::size(kSwitches))];
+  drain.drained = Chance(random_, 700);
+  drain.reason = Chance(random_, 50) ? "" : absl::StrCat("slow since ", Draw(random_, 2));
+  drain.until = Chance(random_, 30) ? clock_.now() : kNoTime;
   drain.by = Root();
   return drain;
 }
 
 Command Operators::DrawReboot() {
-  if (Chance(200)) {
+  if (Chance(random_, 200)) {
     return ForgetNode{DrawNode()};
   }
   RebootNode reboot;
   reboot.name = DrawNode();
-  reboot.reason = Chance(500) ? "a new kernel" : "";
-  reboot.drain = Chance(500);
-  reboot.keep_drained = Chance(200);
-  reboot.cancel = Chance(200);
+  reboot.reason = Chance(random_, 500) ? "a new kernel" : "";
+  reboot.drain = Chance(random_, 500);
+  reboot.keep_drained = Chance(random_, 200);
+  reboot.cancel = Chance(random_, 200);
   return reboot;
 }
 
 Command Operators::DrawAlerts() {
   SettleAlerts alerts;
   for (const char* rule : {"NodeSilent", "JobHangs"}) {
-    if (Chance(500)) {
+    if (Chance(random_, 500)) {
       alerts.open.push_back(
           Alert{rule, "warning", DrawNode(), "", JobId(), "", "", "it is so", clock_.now()});
     }
@@ -125,13 +119,15 @@ Command Operators::DrawAlerts() {
 Command Operators::DrawNews() {
   switch (random_.Below(3)) {
     case 0:
-      return TakeNodeFault{DrawNodeId(), Chance(100) ? "" : "GPU 0 fell off the bus"};
+      return TakeNodeFault{DrawNodeId(), Chance(random_, 100) ? "" : "GPU 0 fell off the bus"};
     case 1:
-      return FailLaunch{JobId(1 + Draw(60)), AttemptNumber(1 + Draw(2)), "the order is lost"};
+      return FailLaunch{JobId(1 + Draw(random_, 60)), AttemptNumber(1 + Draw(random_, 2)),
+                        "the order is lost"};
     default: {
       TakeGpuOccupants news{DrawNodeId(), {}};
-      for (std::uint32_t i = 0; i < Draw(3); ++i) {
-        news.occupants.push_back(GpuOccupant{Draw(4), 4711 + i, "eve", "python", kGibibyte});
+      for (std::uint32_t i = 0; i < Draw(random_, 3); ++i) {
+        news.occupants.push_back(
+            GpuOccupant{Draw(random_, 4), 4711 + i, "eve", "python", kGibibyte});
       }
       return news;
     }
@@ -140,37 +136,38 @@ Command Operators::DrawNews() {
 
 // Of nodes by name or number, for users, accounts or maintenance, once, each day or each week.
 Command Operators::DrawReservation() {
-  const std::string name = absl::StrCat("reserved-", 1 + Draw(kReservations));
-  if (Chance(150)) {
+  const std::string name = absl::StrCat("reserved-", 1 + Draw(random_, kReservations));
+  if (Chance(random_, 150)) {
     return ChangePolicy{PolicyVerb::kDelete, PolicyKind::kReservation, name, {}, Root()};
   }
-  const Time start = clock_.now() + std::chrono::seconds(Draw(60)) - std::chrono::seconds(10);
+  const Time start =
+      clock_.now() + std::chrono::seconds(Draw(random_, 60)) - std::chrono::seconds(10);
   std::vector<Assignment> said = {{"StartTime", MomentText(start)},
-                                  {"Duration", absl::StrCat(1 + Draw(2))}};
+                                  {"Duration", absl::StrCat(1 + Draw(random_, 2))}};
   switch (random_.Below(4)) {
     case 0:
-      said.push_back({"Nodes", absl::StrCat("node", 1 + Draw(plan_.nodes))});
+      said.push_back({"Nodes", absl::StrCat("node", 1 + Draw(random_, plan_.nodes))});
       break;
     case 1:
       said.push_back({"Nodes", "ALL"});
       break;
     default:
-      said.push_back({"NodeCnt", absl::StrCat(1 + Draw(plan_.nodes))});
+      said.push_back({"NodeCnt", absl::StrCat(1 + Draw(random_, plan_.nodes))});
   }
   std::string flags;
   for (const char* flag : {"MAINT", "FLEX", "IGNORE_JOBS", "DAILY", "WEEKLY"}) {
-    if (Chance(250)) {
+    if (Chance(random_, 250)) {
       absl::StrAppend(&flags, flags.empty() ? "" : ",", flag);
     }
   }
   said.push_back({"Flags", flags});
-  if (Chance(600)) {
-    said.push_back({"Users", Chance(500) ? "ada" : "ada,bob"});
+  if (Chance(random_, 600)) {
+    said.push_back({"Users", Chance(random_, 500) ? "ada" : "ada,bob"});
   }
-  if (Chance(300)) {
-    said.push_back({"Accounts", Chance(500) ? "physics" : "optics,chemistry"});
+  if (Chance(random_, 300)) {
+    said.push_back({"Accounts", Chance(random_, 500) ? "physics" : "optics,chemistry"});
   }
-  const PolicyVerb verb = Chance(300) ? PolicyVerb::kSet : PolicyVerb::kAdd;
+  const PolicyVerb verb = Chance(random_, 300) ? PolicyVerb::kSet : PolicyVerb::kAdd;
   return ChangePolicy{verb, PolicyKind::kReservation, name, std::move(said), Root()};
 }
 
@@ -178,7 +175,7 @@ Command Operators::DrawReservation() {
 Command Operators::DrawPower() {
   SwitchNodes orders;
   orders.suspend = {DrawNodeId()};
-  if (Chance(500)) {
+  if (Chance(random_, 500)) {
     orders.resume = {DrawNodeId()};
   }
   return orders;

@@ -44,8 +44,6 @@ class Operators {
   [[nodiscard]] Command DrawNews();
   [[nodiscard]] Command DrawReservation();
   [[nodiscard]] Command DrawPower();
-  [[nodiscard]] bool Chance(std::uint32_t thousandths);
-  [[nodiscard]] std::uint32_t Draw(std::uint32_t below);
   [[nodiscard]] std::string DrawNode();
   [[nodiscard]] NodeId DrawNodeId();
 
