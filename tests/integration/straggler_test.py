@@ -99,6 +99,20 @@ class StragglerTest(ClusterTest):
         self.assertEqual((slow["rank"], slow["measure"], slow["unit"]), (1, "progress", "steps/s"), slow)
         self.assertTrue(40 <= slow["percent"] <= 60, slow)
 
+    def test_steps_that_a_shell_reports_are_those_of_its_rank(self):
+        path = os.path.join(self.cluster.work, "steps.sh")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"""n=0
+while :; do
+  sleep $((1 + MUSTER_PROCID))
+  n=$((n + 1)); {program('muster')} report step=$n
+done
+""")
+        job = self.start("-n", 2, "--mem=64M", f"-n 2 sh {path}")
+        wait_until(lambda: self.found(job), lambda: self.detail(job)["stragglers"], 150)
+        (slow,) = self.found(job)
+        self.assertEqual((slow["rank"], slow["measure"], slow["unit"]), (1, "progress", "steps/s"), slow)
+
     def need_a_quiet_machine(self, own):
         """Skips where others' load takes CPU time from the peer, too; `own` of the load is of this test."""
         others = os.getloadavg()[0] - own

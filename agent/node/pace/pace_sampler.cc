@@ -33,23 +33,29 @@ std::uint32_t InThousandths(std::int64_t part, double whole) {
       std::lround(static_cast<double>(part) * kPaceThousandths / whole));
 }
 
-std::map<pid_t, ReportedMark> MarksIn(const std::string& reported) {
-  std::map<pid_t, ReportedMark> marks;
+using Marks = std::map<Teller, ReportedMark>;
+
+Marks MarksIn(const std::string& reported) {
+  Marks marks;
   for (const ReportedMark& mark : ReadReported(reported).marks) {
-    marks.emplace(mark.pid, mark);
+    marks.emplace(mark.teller, mark);
   }
   return marks;
 }
 
-// Of a rank of which several processes say steps, the newest counts.
-void TakeMarks(const std::vector<pid_t>& processes, const std::map<pid_t, ReportedMark>& marks,
+// Of a rank for which several processes say steps, the newest counts.
+void TakeMarks(const RankName& rank, const std::vector<pid_t>& processes, const Marks& marks,
                Time wall, RankWindow& window) {
   const ReportedMark* newest = nullptr;
-  for (const pid_t pid : processes) {
-    const auto found = marks.find(pid);
+  const auto take = [&](const Teller& teller) {
+    const auto found = marks.find(teller);
     if (found != marks.end() && (newest == nullptr || found->second.time > newest->time)) {
       newest = &found->second;
     }
+  };
+  take({rank.step, rank.rank, 0});
+  for (const pid_t pid : processes) {
+    take({0, 0, pid});
   }
   if (newest != nullptr) {
     window.Mark(newest->step, newest->time, wall);
@@ -82,12 +88,11 @@ void PaceSampler::Sample(const Running& running, const std::vector<topology::Gpu
       const auto found = here.find(rank.first);
       return found == here.end() || processes.count(found->second.pid) == 0;
     });
-    const std::map<pid_t, ReportedMark> marks =
-        here.empty() ? std::map<pid_t, ReportedMark>() : MarksIn(state_.Attempt(key).Reported());
+    const Marks marks = here.empty() ? Marks() : MarksIn(state_.Attempt(key).Reported());
     for (const auto& [name, rank] : here) {
       if (const auto found = processes.find(rank.pid); found != processes.end()) {
         Look(rank, found->second, span, seen.ranks[name]);
-        TakeMarks(found->second, marks, wall, seen.ranks[name].window);
+        TakeMarks(name, found->second, marks, wall, seen.ranks[name].window);
       }
     }
   }

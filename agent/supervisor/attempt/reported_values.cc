@@ -40,8 +40,15 @@ void ParseLine(const std::string& line, ReportedValues& reported) {
     }
   } else if (words.size() == 4 && words[0] == "m") {
     ReportedMark mark;
-    if (absl::SimpleAtoi(words[1], &mark.pid) && absl::SimpleAtod(words[2], &mark.step) &&
+    if (absl::SimpleAtoi(words[1], &mark.teller.pid) && absl::SimpleAtod(words[2], &mark.step) &&
         ParseMoment(words[3], mark.time)) {
+      reported.marks.push_back(mark);
+    }
+  } else if (words.size() == 5 && words[0] == "r") {
+    ReportedMark mark;
+    if (absl::SimpleAtoi(words[1], &mark.teller.step_id) && mark.teller.step_id > 0 &&
+        absl::SimpleAtoi(words[2], &mark.teller.rank) && absl::SimpleAtod(words[3], &mark.step) &&
+        ParseMoment(words[4], mark.time)) {
       reported.marks.push_back(mark);
     }
   }
@@ -60,7 +67,10 @@ std::string PrintReported(const ReportedValues& reported) {
                     finding.text, "\n");
   }
   for (const ReportedMark& mark : reported.marks) {
-    absl::StrAppendFormat(&text, "m %d %.17g %d\n", mark.pid, mark.step,
+    const std::string who = mark.teller.step_id > 0
+                                ? absl::StrCat("r ", mark.teller.step_id, " ", mark.teller.rank)
+                                : absl::StrCat("m ", mark.teller.pid);
+    absl::StrAppendFormat(&text, "%s %.17g %d\n", who, mark.step,
                           mark.time.time_since_epoch().count());
   }
   return text;

@@ -6,12 +6,14 @@
 //   v NAME LAST TIME COUNT
 //   f RULE SINCE TEXT…
 //   m PID STEP TIME            the newest step that this process said
+//   r STEP_ID RANK STEP TIME   the newest step that a process said for this rank
 //
 // The supervisor writes it, the agent reads it. Invariants: a reader sees one state whole; what is
 // no such line is left out; at most kReportedBytesMax bytes are read.
 
 #include <sys/types.h>
 
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -35,8 +37,15 @@ struct ReportedFinding {
   std::string text;
   Time since = kNoTime;
 };
+// Who says a step: a rank of a step of the job, where the words name it, else a process.
+struct Teller {
+  std::uint32_t step_id = 0;  // 0: no rank is named
+  std::uint32_t rank = 0;
+  pid_t pid = 0;  // where none is named
+  friend auto operator<=>(const Teller&, const Teller&) = default;
+};
 struct ReportedMark {
-  pid_t pid = 0;
+  Teller teller;
   double step = 0;
   Time time = kNoTime;
 };

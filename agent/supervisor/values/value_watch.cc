@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <limits>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -44,9 +46,31 @@ void Keep(double value, std::deque<double>& window) {
   }
 }
 
+bool NamesTeller(const NamedValue& said) {
+  return said.name == kTellersStep || said.name == kTellersRank;
+}
+
+// A number of a step or of a rank; nothing where it is none.
+std::optional<std::uint32_t> NumberOf(const std::vector<NamedValue>& values,
+                                      std::string_view name) {
+  const auto said = std::find_if(values.begin(), values.end(),
+                                 [name](const NamedValue& each) { return each.name == name; });
+  constexpr double kMost = std::numeric_limits<std::uint32_t>::max();
+  if (said == values.end() || !(said->value >= 0 && said->value <= kMost)) {
+    return std::nullopt;
+  }
+  return static_cast<std::uint32_t>(said->value);
+}
+
+Teller TellerOf(const std::vector<NamedValue>& values, pid_t process) {
+  const std::optional<std::uint32_t> step = NumberOf(values, kTellersStep);
+  const std::optional<std::uint32_t> rank = NumberOf(values, kTellersRank);
+  return step.value_or(0) > 0 && rank.has_value() ? Teller{*step, *rank, 0} : Teller{0, 0, process};
+}
+
 }  // namespace
 
-void ValueWatch::TakeMark(double step, Time now, pid_t who) {
+void ValueWatch::TakeMark(double step, Time now, const Teller& who) {
   if (marks_.size() >= kMarksMax && !marks_.contains(who)) {
     marks_.erase(std::min_element(marks_.begin(), marks_.end(), [](const auto& a, const auto& b) {
       return a.second.time < b.second.time;
@@ -56,9 +80,13 @@ void ValueWatch::TakeMark(double step, Time now, pid_t who) {
 }
 
 void ValueWatch::Take(const std::vector<NamedValue>& values, Time now, pid_t who) {
+  const Teller teller = TellerOf(values, who);
   for (const NamedValue& said : values) {
-    if (who > 0 && IsCounter(said.name) && std::isfinite(said.value)) {
-      TakeMark(said.value, now, who);
+    if (NamesTeller(said)) {
+      continue;
+    }
+    if (teller != Teller() && IsCounter(said.name) && std::isfinite(said.value)) {
+      TakeMark(said.value, now, teller);
     }
     if (known_.size() >= kValuesMax && !known_.contains(said.name)) {
       continue;

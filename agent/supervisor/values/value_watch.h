@@ -6,9 +6,10 @@
 // A spike is looked for in what should go down smoothly: names with "loss", "norm" or "perplexity";
 // a drop in names that end in "/s", "_per_s", "_per_second" or "throughput", and in how fast
 // "step", "global_step" and "iteration" rise. Each is compared with the median of the last values
-// of its name. Of each process the newest such counter is kept, too, which says how fast it is
-// beside others. Thread promise: one owner. Invariants: (1) at most kValuesMax names are known, and
-// of each kWindow values; (2) a finding stands as long as it is so, one of a moment for kKept.
+// of its name. Of each teller, a rank or a process, the newest such counter is kept, too, which
+// says how fast it is beside others. Thread promise: one owner. Invariants: (1) at most kValuesMax
+// names are known, and of each kWindow values; (2) a finding stands as long as it is so, one of a
+// moment for kKept.
 
 #include <sys/types.h>
 
@@ -36,8 +37,9 @@ class ValueWatch {
   static constexpr std::chrono::minutes kKept{10};
   static constexpr std::size_t kMarksMax = 512;
 
-  // Said at `now` by that process (0: it is not known by which). A name beyond kValuesMax is left
-  // out; of more than kMarksMax processes those that said a step longest ago are.
+  // Said at `now` by that process (0: it is not known by which), or for the rank that the values
+  // name (kTellersStep, kTellersRank), which are no values themselves. A name beyond kValuesMax is
+  // left out; of more than kMarksMax tellers those that said a step longest ago are.
   void Take(const std::vector<NamedValue>& values, Time now, pid_t who = 0);
   // What there is to tell.
   [[nodiscard]] ReportedValues Now(Time now) const;
@@ -65,10 +67,10 @@ class ValueWatch {
   static void TakeRate(double rate, Time now, Rate& known);
   static void Tell(const std::string& name, const Known& known, Time now, ReportedValues& told);
 
-  void TakeMark(double step, Time now, pid_t who);
+  void TakeMark(double step, Time now, const Teller& who);
 
   std::map<std::string, Known> known_;
-  std::map<pid_t, ReportedMark> marks_;
+  std::map<Teller, ReportedMark> marks_;
 };
 
 }  // namespace muster::agent

@@ -19,6 +19,11 @@ inline constexpr std::size_t kValueNameBytesMax = 64;
 // Of all words together.
 inline constexpr std::size_t kNamedValuesBytesMax = 4096;
 
+// The words by which a program says whose step it is of which it tells, by the numbers of its
+// environment: whose process it is can be known only while it lives.
+inline constexpr const char* kTellersStep = "MUSTER_STEP_ID";
+inline constexpr const char* kTellersRank = "MUSTER_PROCID";
+
 struct NamedValue {
   std::string name;
   double value = 0;

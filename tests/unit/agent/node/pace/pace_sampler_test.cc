@@ -115,13 +115,26 @@ TEST_F(PaceSamplerTest, StepsThatAProcessOfARankSaidAreTheRanks) {
   Sample(100);
   for (int second = 110; second <= 150; second += 10) {
     ReportedValues said;
-    said.marks = {{110, 2.0 * second, Time(seconds(second))},
-                  {555, 9.0 * second, Time(seconds(second))}};
+    said.marks = {{{0, 0, 110}, 2.0 * second, Time(seconds(second))},
+                  {{0, 0, 555}, 9.0 * second, Time(seconds(second))}};
     ASSERT_TRUE(WriteReported(state_->Attempt(key_).Reported(), said).ok());
     Sample(second);
   }
   EXPECT_EQ(Paces()[0].progress, 2'000'000U);
   EXPECT_EQ(Paces()[1].progress, std::nullopt);
+}
+
+TEST_F(PaceSamplerTest, StepsSaidForARankByProcessesThatHaveEndedAreTheRanks) {
+  Sample(100);
+  for (int second = 110; second <= 150; second += 10) {
+    ReportedValues said;
+    said.marks = {{{1, 1, 0}, 3.0 * second, Time(seconds(second))},
+                  {{2, 0, 0}, 9.0 * second, Time(seconds(second))}};
+    ASSERT_TRUE(WriteReported(state_->Attempt(key_).Reported(), said).ok());
+    Sample(second);
+  }
+  EXPECT_EQ(Paces()[0].progress, std::nullopt) << "that step is another";
+  EXPECT_EQ(Paces()[1].progress, 3'000'000U);
 }
 
 TEST_F(PaceSamplerTest, AGpuIsToldFromTheSecondLookOn) {

@@ -54,9 +54,24 @@ TEST_F(ValueDeskTest, TheNewestStepOfEachProcessIsKept) {
   desk_.reset();
   const ReportedValues read = ReadReported(file_);
   ASSERT_THAT(read.marks, SizeIs(1));
-  EXPECT_EQ(read.marks[0].pid, getpid());
+  EXPECT_EQ(read.marks[0].teller.pid, getpid());
   EXPECT_EQ(read.marks[0].step, 7);
   EXPECT_NE(read.marks[0].time, kNoTime);
+}
+
+TEST_F(ValueDeskTest, AStepIsTheRanksThatTheWordsName) {
+  EXPECT_FALSE(SendReport(socket_, "step=1 MUSTER_STEP_ID=2 MUSTER_PROCID=10").failed());
+  EXPECT_FALSE(SendReport(socket_, "MUSTER_PROCID=10 MUSTER_STEP_ID=2 step=7").failed());
+  EXPECT_FALSE(SendReport(socket_, "step=5 MUSTER_STEP_ID=-1 MUSTER_PROCID=1e99").failed());
+  Turn(std::chrono::milliseconds(50));
+  desk_.reset();
+  const ReportedValues read = ReadReported(file_);
+  ASSERT_THAT(read.values, SizeIs(1)) << "who says it is no value";
+  ASSERT_THAT(read.marks, SizeIs(2));
+  EXPECT_EQ(read.marks[0].teller, (Teller{0, 0, getpid()}));
+  EXPECT_EQ(read.marks[0].step, 5);
+  EXPECT_EQ(read.marks[1].teller, (Teller{2, 10, 0}));
+  EXPECT_EQ(read.marks[1].step, 7);
 }
 
 TEST_F(ValueDeskTest, WhatIsSaidStandsInTheFileAndWhatIsNoneDoesNot) {
