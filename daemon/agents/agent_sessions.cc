@@ -511,7 +511,7 @@ std::vector<LoseAgent> AgentSessions::TakeExpired() {
   {
     const MutexLock lock(&mutex_);
     for (auto it = sessions_.begin(); it != sessions_.end();) {
-      if (const Duration silent = it->second->Silent(); silent > kLease) {
+      if (const Duration silent = it->second->Silent(); silent > kAgentLease) {
         expired.push_back(LoseAgent{it->first, silent});
         ended.push_back(std::move(it->second));
         it = sessions_.erase(it);

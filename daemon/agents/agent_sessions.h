@@ -25,6 +25,7 @@
 #include "daemon/agents/order_signer.h"
 #include "daemon/controller/controller.h"
 #include "proto/agent.grpc.pb.h"
+#include "scheduler/model/machine/node.h"
 #include "scheduler/runtime/log.h"
 #include "scheduler/runtime/mutex.h"
 
@@ -51,7 +52,7 @@ class AgentSessions : public AgentGateway {
   [[nodiscard]] NodeQuestions& questions() { return questions_; }
 
   static constexpr Duration kHeartbeat = std::chrono::seconds(5);
-  static constexpr Duration kLease = std::chrono::seconds(20);
+  static_assert(3 * kHeartbeat < kAgentLease);
 
  private:
   [[nodiscard]] std::shared_ptr<AgentSession> Find(NodeId node) const;

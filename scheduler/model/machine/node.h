@@ -7,6 +7,7 @@
 // `taken` is the sum over the allocations of jobs and over `quarantined`, and is never stored: it
 // follows from them; (2) `machine` is never null in a cluster state.
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -38,6 +39,9 @@ struct QuarantinedAttempt {
   }
   friend bool operator==(const QuarantinedAttempt&, const QuarantinedAttempt&) = default;
 };
+
+// An agent that has said nothing for so long is lost; it says something every few seconds.
+inline constexpr Duration kAgentLease = std::chrono::seconds(20);
 
 // Of how many images and copies of data the cluster remembers that a node keeps them.
 inline constexpr std::size_t kNodeKeptMax = 64;

@@ -12,12 +12,13 @@
 #include "scheduler/core/handle/nodes/reboot_handlers.h"
 #include "scheduler/core/power/power_classes.h"
 #include "scheduler/core/power/power_policy.h"
+#include "scheduler/model/machine/node.h"
 
 namespace muster::core {
 namespace {
 
-// A node that is off counts as connected for so long at most: until its silence is noticed.
-constexpr Duration kSilenceMost = std::chrono::seconds(30);
+// A node that is off counts as connected for so long at most: until its silence has been noticed.
+constexpr Duration kSilenceMost = 3 * kAgentLease / 2;
 
 // What the orders of one command share.
 class Orders {
