@@ -277,6 +277,7 @@ void Acceptor::TakeStranger(Door& door, UniqueFd fd, const sockaddr_storage& pee
     ++counts_.turned_away;
     return;
   }
+  LimitWindow(fd.get(), static_cast<int>(limits_.first_bytes));
   const std::uint64_t id = next_id_++;
   connection.fd = std::move(fd);
   connection.door = &door;
@@ -391,6 +392,7 @@ void Acceptor::TakeKnown() {
     }
     // The connection lives on in gRPC's descriptor: epoll would not forget it by itself.
     Watch(EPOLL_CTL_DEL, found->second.fd.get(), 0, id);
+    LimitWindow(found->second.fd.get(), kAnyWindow);
     known_.push_back({found->second.theirs, found->second.cookie, false});
     sources_.Know(found->second.source, id);
     greeted_.erase(id);
@@ -421,6 +423,9 @@ void Acceptor::Close(std::uint64_t id, Why why) {
     // What is still on its way to us, or to him, is nobody's: the kernel need not keep it.
     const linger none{1, 0};
     setsockopt(connection.fd.get(), SOL_SOCKET, SO_LINGER, &none, sizeof(none));
+  }
+  if (why == Why::kBytes) {
+    DropUnread(connection.fd.get());
   }
   shutdown(connection.fd.get(), SHUT_RDWR);
   sources_.Forget(connection.source, id);

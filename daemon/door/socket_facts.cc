@@ -149,6 +149,16 @@ std::uint64_t BytesReceived(int fd) {
   return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 ? info.tcpi_bytes_received : 0;
 }
 
+void LimitWindow(int fd, int bytes) {
+  setsockopt(fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, &bytes, sizeof(bytes));
+}
+
+void DropUnread(int fd) {
+  sockaddr nobody{};
+  nobody.sa_family = AF_UNSPEC;
+  connect(fd, &nobody, sizeof(nobody));
+}
+
 std::uint64_t CookieOf(int fd) {
   std::uint64_t cookie = 0;
   socklen_t size = sizeof(cookie);

@@ -24,6 +24,12 @@ std::string SourceOf(int fd, const sockaddr_storage& peer);
 
 // How much has been received on a TCP connection; 0 when the kernel does not say.
 std::uint64_t BytesReceived(int fd);
+// The kernel takes no more than about so many bytes of a TCP connection that nobody has read yet.
+inline constexpr int kAnyWindow = 1 << 30;
+void LimitWindow(int fd, int bytes);
+// Ends a TCP connection and throws away what has come and was not read, of which a buffer of the
+// kernel's holds a megabyte and more. Whoever else has the socket reads no more of it.
+void DropUnread(int fd);
 
 // The kernel's name for a socket, which no other ever has; 0: no socket has that number.
 std::uint64_t CookieOf(int fd);

@@ -225,6 +225,7 @@ TEST_F(AcceptorTest, AStrangerWhoSendsTooMuchIsClosed) {
   Say(modest, std::string(60'000, 'x'));
   Say(caller, std::string(70'000, 'x'));
   EXPECT_EQ(Hear(caller, kPatienceMs), "closed");
+  EXPECT_EQ(Read(1), "") << "what was too much is not read any more";
   EXPECT_EQ(Hear(modest, 100), "nothing");
 }
 
