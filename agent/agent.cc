@@ -146,10 +146,12 @@ void Agent::TellFault() {
 }
 
 void Agent::Sample() {
-  for (const std::string& gpu : samples_.Take(attempts_.Running())) {
-    fault_ =
-        absl::StrCat("GPU ", gpu, " has fallen off the bus (",
-                     std::string(topology::LibraryOfGpu(config_.machine, gpu)), ": GPU is lost)");
+  for (const GpuFault& gpu : samples_.Take(attempts_.Running())) {
+    const std::string library(topology::LibraryOfGpu(config_.machine, gpu.uuid));
+    fault_ = gpu.why.empty() ? absl::StrCat("GPU ", gpu.uuid, " has fallen off the bus (", library,
+                                            ": GPU is lost)")
+                             : absl::StrCat("GPU ", gpu.uuid, " is broken: ", gpu.why, " by ",
+                                            library, "; reset or replace it");
     log_.Error(kComponent, fault_);
     TellFault();
   }

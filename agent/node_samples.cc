@@ -37,12 +37,12 @@ NodeSamples::NodeSamples(const Machine& machine, StateDirectory& state, const Cl
       pace_(state, sources.proc),
       gpu_users_(machine, sources.gpus, sources.proc) {}
 
-std::vector<std::string> NodeSamples::Take(const UsageSampler::Running& running) {
+std::vector<GpuFault> NodeSamples::Take(const UsageSampler::Running& running) {
   const SteadyTime now = clock_.SteadyNow();
-  std::vector<std::string> lost = usage_.Sample(running, now);
+  std::vector<GpuFault> faults = usage_.Sample(running, now);
   pace_.Sample(running, usage_.gpus(), now, clock_.Now());
   gpu_users_.Look(running, now);
-  return lost;
+  return faults;
 }
 
 Duration NodeSamples::NextIn(Duration every) const {

@@ -25,8 +25,8 @@ class NodeSamples {
   NodeSamples(const Machine& machine, StateDirectory& state, const Clock& clock,
               UsageSampler::Sources sources);
 
-  // Takes a sample of what runs here. The GPUs that have fallen off the bus since the last.
-  std::vector<std::string> Take(const UsageSampler::Running& running);
+  // Takes a sample of what runs here. What has gone wrong with GPUs since the last.
+  std::vector<GpuFault> Take(const UsageSampler::Running& running);
   // What there is to tell; nothing: as little as was told last.
   std::optional<wire::UsageSamples> Tell();
   // When the next sample is due, at most `every` after the last.

@@ -1,9 +1,13 @@
 #include "agent/node/discovered_features.h"
 
 #include <dlfcn.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
 
 #include <algorithm>
 #include <initializer_list>
+
+#include "absl/strings/str_cat.h"
 
 namespace muster::agent {
 namespace {
@@ -28,7 +32,38 @@ bool HasNvLink(const Machine& machine) {
                      [](const DeviceLink& link) { return link.kind == LinkKind::kNvLink; });
 }
 
+// Bits of arm64's AT_HWCAP and AT_HWCAP2 (Linux, Documentation/arch/arm64/elf_hwcaps.rst).
+struct ArmFeature {
+  const char* name;
+  bool second;
+  unsigned int bit;
+};
+constexpr std::initializer_list<ArmFeature> kArmFeatures = {
+    {"lse", false, 8},  {"dotprod", false, 20}, {"i8mm", true, 13}, {"bf16", true, 14},
+    {"sve", false, 22}, {"sve2", true, 1},      {"sme", true, 23}};
+
+[[maybe_unused]] std::vector<std::string> FeaturesOfThisArm() {
+  constexpr int kLengthOfVectors = 51;  // PR_SVE_GET_VL, which other machines' headers lack
+  constexpr int kLengthMask = 0xFFFF;   // bytes
+  const int length = prctl(kLengthOfVectors);
+  return ArmFeatures(getauxval(AT_HWCAP), getauxval(AT_HWCAP2),
+                     length < 0 ? 0 : (length & kLengthMask) * 8);
+}
+
 }  // namespace
+
+std::vector<std::string> ArmFeatures(unsigned long hwcap, unsigned long hwcap2, int vector_bits) {
+  std::vector<std::string> features;
+  for (const ArmFeature& feature : kArmFeatures) {
+    if ((((feature.second ? hwcap2 : hwcap) >> feature.bit) & 1U) != 0) {
+      features.emplace_back(feature.name);
+    }
+  }
+  if (vector_bits > 0) {
+    features.push_back(absl::StrCat("sve-", vector_bits));
+  }
+  return features;
+}
 
 ProcessorFlags FlagsOfThisProcessor() {
   ProcessorFlags flags;
@@ -42,6 +77,8 @@ ProcessorFlags FlagsOfThisProcessor() {
   flags.v4 = flags.v3 && __builtin_cpu_supports("avx512f") != 0 &&
              __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512cd") != 0 &&
              __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
+#elif defined(__aarch64__)
+  flags.arm = FeaturesOfThisArm();
 #endif
   return flags;
 }
@@ -73,6 +110,7 @@ std::vector<std::string> DiscoveredFeatures(const Machine& machine, const Proces
   add(flags.v2, "x86-64-v2");
   add(flags.v3, "x86-64-v3");
   add(flags.v4, "x86-64-v4");
+  features.insert(features.end(), flags.arm.begin(), flags.arm.end());
   add(HasNvLink(machine), "nvlink");
   add(std::any_of(machine.nics.begin(), machine.nics.end(),
                   [](const Nic& nic) { return nic.fabric; }),

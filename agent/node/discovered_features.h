@@ -2,7 +2,9 @@
 
 // Features that a node finds in itself, beside those that its configuration names.
 //
-// x86-64-v2, -v3, -v4 (the levels of the x86-64 psABI that its processors have), nvlink, rdma (a
+// x86-64-v2, -v3, -v4 (the levels of the x86-64 psABI that its processors have), of Arm's lse,
+// dotprod, i8mm, bf16, sve, sve2, sme (as compilers name them) and sve-256 (the bits of its
+// vectors), nvlink, rdma (a
 // network device that programs can use without the kernel), gpu-aware-mpi (its Open MPI takes
 // addresses of GPU memory), criu (CRIU saves and restores processes there), containers (jobs can
 // run in containers there), containers-amd64, -arm64, … (of images for that machine) and staging
@@ -21,9 +23,12 @@ struct ProcessorFlags {
   bool v2 = false;
   bool v3 = false;
   bool v4 = false;
+  std::vector<std::string> arm = {};
 };
 
 ProcessorFlags FlagsOfThisProcessor();
+// By the kernel's AT_HWCAP and AT_HWCAP2 of arm64, and the length of SVE's vectors, 0 without.
+std::vector<std::string> ArmFeatures(unsigned long hwcap, unsigned long hwcap2, int vector_bits);
 // Whether the Open MPI that programs here find says that it was built for GPU memory. `library`:
 // its base library, "" for where it is usually.
 bool HasGpuAwareMpi(const std::string& library);

@@ -7,10 +7,12 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "agent/node/process_table.h"
 #include "agent/node/process_usage.h"
 #include "scheduler/base/utf8.h"
+#include "scheduler/model/machine/xid_error.h"
 #include "scheduler/runtime/cgroup/cgroup_tree.h"
 
 namespace muster::agent {
@@ -93,11 +95,28 @@ void AddTo(std::optional<Amount>& sum, Amount more) {
   sum = sum.has_value() ? *sum + more : more;
 }
 
+// Why it is broken, where it was not at the last sample. Errors of memory that could not be
+// corrected count where the driver tells no XIDs, which say more. `before` has none at the first.
+std::optional<std::string> FaultSince(const topology::GpuReading& before,
+                                      const topology::GpuReading& now) {
+  if (now.lost) {
+    return before.lost ? std::nullopt : std::optional<std::string>("");
+  }
+  if (now.breaking_xids > before.breaking_xids) {
+    return XidText(now.breaking_xid);
+  }
+  const bool counted = before.uncorrected_ecc.has_value() && now.uncorrected_ecc.has_value();
+  return counted && !now.xids.has_value() && *now.uncorrected_ecc > *before.uncorrected_ecc
+             ? std::optional(absl::StrCat(*now.uncorrected_ecc - *before.uncorrected_ecc,
+                                          " errors that ECC could not correct"))
+             : std::nullopt;
+}
+
 }  // namespace
 
-std::vector<std::string> UsageSampler::Sample(const Running& running, SteadyTime now) {
-  std::vector<std::string> lost;
-  const std::vector<Change> changes = Changes(now, lost);
+std::vector<GpuFault> UsageSampler::Sample(const Running& running, SteadyTime now) {
+  std::vector<GpuFault> faults;
+  const std::vector<Change> changes = Changes(now, faults);
   gpu_jobs_.Write(running);
   const bool some_ended = std::any_of(
       sums_.begin(), sums_.end(), [&](const auto& sum) { return running.count(sum.first) == 0; });
@@ -119,7 +138,7 @@ std::vector<std::string> UsageSampler::Sample(const Running& running, SteadyTime
     }
   }
   last_ = now;
-  return lost;
+  return faults;
 }
 
 Duration UsageSampler::NextIn(Duration every, SteadyTime now) const {
@@ -166,7 +185,7 @@ void UsageSampler::Meet(const Running& running, SteadyTime now) {
 }
 
 std::vector<UsageSampler::Change> UsageSampler::Changes(SteadyTime now,
-                                                        std::vector<std::string>& lost) {
+                                                        std::vector<GpuFault>& faults) {
   std::vector<Change> changes(machine_.gpus.size());
   if (sources_.gpus == nullptr) {
     return changes;
@@ -176,8 +195,8 @@ std::vector<UsageSampler::Change> UsageSampler::Changes(SteadyTime now,
       first ? 0 : std::chrono::duration<double, std::milli>(now - last_).count();
   for (const topology::GpuReading& reading : sources_.gpus->Read()) {
     topology::GpuReading& before = before_[reading.uuid];
-    if (reading.lost && !before.lost) {
-      lost.push_back(reading.uuid);
+    if (std::optional<std::string> why = FaultSince(before, reading)) {
+      faults.push_back({reading.uuid, *std::move(why)});
     }
     for (std::size_t i = 0; i < machine_.gpus.size(); ++i) {
       if (machine_.gpus[i].uuid == reading.uuid) {

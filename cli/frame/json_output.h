@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "scheduler/base/text/time_text.h"
+#include "scheduler/model/job/exit_status.h"
 #include "scheduler/model/value/fields.h"
 #include "scheduler/model/value/ids.h"
 #include "scheduler/model/value/index_set.h"
@@ -53,6 +54,8 @@ inline Json ToJson(muster::Cost cost) {
 inline Json ToJson(Duration duration) {
   return static_cast<double>(duration.count()) / 1000.0;
 }
+// What was not sampled is null, and not 0.
+Json ToJson(const Usage& usage);
 inline Json ToJson(Time time) {
   return time == kNoTime ? Json(nullptr) : Json(IsoText(time));
 }
@@ -65,11 +68,18 @@ template <class T>
 Json ToJson(const std::shared_ptr<const T>& value);
 
 template <Described T>
-Json ToJson(const T& value) {
+Json ToJson(const T& value);
+
+template <Described T>
+Json FieldsToJson(const T& value) {
   Json object = Json::object();
   ForEachField(value,
                [&object](const char* name, const auto& member) { object[name] = ToJson(member); });
   return object;
+}
+template <Described T>
+Json ToJson(const T& value) {
+  return FieldsToJson(value);
 }
 template <class T>
 Json ToJson(const std::vector<T>& values) {

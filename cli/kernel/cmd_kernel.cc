@@ -7,6 +7,7 @@
 #include <map>
 
 #include "absl/strings/str_cat.h"
+#include "cli/frame/command_line.h"
 #include "cli/frame/output.h"
 #include "cli/frame/verbs.h"
 #include "cli/kernel/kernel_catalogue.h"
@@ -199,33 +200,38 @@ absl::StatusOr<int> Tune(const Invocation& invocation) {
 }
 
 absl::StatusOr<int> Timeline(const Invocation& invocation) {
-  const std::vector<std::string>& given = invocation.arguments;
-  if (given.size() < 3) {
+  ASSIGN_OR_RETURN(const Words words, Take(invocation, 1, {"json"}));
+  const std::vector<std::string>& given = words.others;
+  const auto option = std::find_if(
+      given.begin(), given.end(), [](const std::string& word) { return word.rfind("--", 0) == 0; });
+  if (option != given.end()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("timeline: ", Quote(*option), ": takes files and --json alone"));
+  }
+  if (given.size() < 2) {
     return absl::InvalidArgumentError(
         "timeline: name the file to write, and those of the ranks: timeline ALL.json PART…");
   }
-  return JoinTimelines(given[1], {given.begin() + 2, given.end()});
+  return JoinTimelines(given[0], {given.begin() + 1, given.end()}, words.Has("json"),
+                       StyleFor(invocation.environment, STDOUT_FILENO));
 }
 
 absl::StatusOr<int> Kernel(const Invocation& invocation) {
   const std::string& command = invocation.arguments.front();
-  if (command == "list") {
-    return List(invocation);
+  static const std::map<std::string, absl::StatusOr<int> (*)(const Invocation&)> kCommands = {
+      {"list", List}, {"run", Run}, {"scale", Scale}, {"timeline", Timeline}, {"tune", Tune}};
+  const auto found = kCommands.find(command);
+  if (found == kCommands.end()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        Quote(command), " is not a kernel command: use list, run, scale, timeline or tune"));
   }
-  if (command == "run") {
-    return Run(invocation);
+  // A kernel has a help of its own, behind its name.
+  if (invocation.arguments.size() == 2 &&
+      (invocation.arguments[1] == "--help" || invocation.arguments[1] == "-h")) {
+    RETURN_IF_ERROR(WriteOut(VerbHelp(KernelVerb())));
+    return 0;
   }
-  if (command == "scale") {
-    return Scale(invocation);
-  }
-  if (command == "tune") {
-    return Tune(invocation);
-  }
-  if (command == "timeline") {
-    return Timeline(invocation);
-  }
-  return absl::InvalidArgumentError(absl::StrCat(
-      Quote(command), " is not a kernel command: use list, run, scale, timeline or tune"));
+  return found->second(invocation);
 }
 
 }  // namespace
@@ -238,9 +244,10 @@ Verb KernelVerb() {
       "list|run NAME [OPTION…]|scale NAME [OPTION…]|tune NAME [OPTION…]|timeline ALL PART…";
   verb.forms = {"list [--json]", "run NAME [--compare-binding] [OPTION…]",
                 "scale NAME [--ranks LIST] [--weak] [--svg FILE] [--json] [OPTION…]",
-                "timeline ALL PART…", "tune NAME [--budget TIME] [--json] [OPTION…]"};
+                "timeline ALL PART… [--json]", "tune NAME [--budget TIME] [--json] [OPTION…]"};
   verb.examples = {"muster kernel list", "muster kernel run stream --n 64M --compare-binding",
-                   "muster kernel scale heat2d --ranks 1,2,4 --n 2048 --svg heat2d.svg"};
+                   "muster kernel scale heat2d --ranks 1,2,4 --n 2048 --svg heat2d.svg",
+                   "muster kernel timeline all.json torch-12.1.*.json"};
   verb.remarks =
       "What follows NAME and is none of these options is the kernel's own: see muster kernel run "
       "NAME --help.\n"

@@ -4,9 +4,12 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 
 namespace muster::cli {
@@ -16,6 +19,7 @@ constexpr std::int64_t kFirstPid = 1'000'000;       // above the ranks that are 
 constexpr std::uint64_t kFlowsOfPart = 1ULL << 40;  // ids of one file are below that
 constexpr std::int64_t kProcessesOfRank = 1'000;    // between the places of two ranks
 constexpr std::int64_t kNanosecondsOfMicrosecond = 1'000;
+constexpr double kClockLeast = 1e15;  // microseconds since 1970: what is less is no wall clock
 
 bool IsNumber(const Json& event, const char* key) {
   const auto found = event.find(key);
@@ -27,11 +31,14 @@ std::string TextIn(const Json& event, const char* key) {
   return found != event.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-// The earliest of all, so that no ts becomes negative.
-std::int64_t CommonBase(const std::vector<TimelinePart>& parts) {
+// The earliest of all, so that no ts becomes negative; or of those that have a clock.
+std::int64_t CommonBase(const std::vector<TimelinePart>& parts, bool clocked = false) {
   std::int64_t base = std::numeric_limits<std::int64_t>::max();
   for (const TimelinePart& part : parts) {
-    if (part.pytorch) {
+    if (clocked && !part.clocked) {
+      continue;
+    }
+    if (part.profiler) {
       base = std::min(base, part.base);
       continue;
     }
@@ -45,6 +52,74 @@ std::int64_t CommonBase(const std::vector<TimelinePart>& parts) {
   return base;
 }
 
+// The ends of its collectives in their order, in nanoseconds by its own ts, and what they are.
+struct Collectives {
+  std::vector<std::string> names;
+  std::vector<std::int64_t> ends;
+};
+Collectives CollectivesOf(const TimelinePart& part) {
+  std::vector<std::pair<double, std::string>> found;
+  for (const Json& event : part.events) {
+    if (event.is_object() && IsOnGpu(event) && IsCommunication(event) &&
+        !absl::StrContains(TextIn(event, "name"), "SendRecv")) {
+      found.emplace_back(event["ts"].get<double>() + event["dur"].get<double>(),
+                         TextIn(event, "name"));
+    }
+  }
+  std::sort(found.begin(), found.end());
+  Collectives collectives;
+  for (auto& [end, name] : found) {
+    collectives.ends.push_back(
+        static_cast<std::int64_t>(std::llround(end * kNanosecondsOfMicrosecond)));
+    collectives.names.push_back(std::move(name));
+  }
+  return collectives;
+}
+
+// How much later than by their own ts the collectives of one ended by those of the other.
+std::optional<std::int64_t> Later(const Collectives& one, const Collectives& other) {
+  if (one.names.empty() || one.names != other.names) {
+    return std::nullopt;
+  }
+  std::vector<std::int64_t> differences;
+  for (std::size_t i = 0; i < one.ends.size(); ++i) {
+    differences.push_back(other.ends[i] - one.ends[i]);
+  }
+  const auto middle = differences.begin() + static_cast<std::ptrdiff_t>(differences.size() / 2);
+  std::nth_element(differences.begin(), middle, differences.end());
+  return *middle;
+}
+
+// Gives those without a clock the base that their collectives say.
+void FindBases(std::vector<TimelinePart>* parts) {
+  std::vector<std::pair<Collectives, std::int64_t>> placed;  // and their base
+  for (const TimelinePart& part : *parts) {
+    if (part.profiler && part.clocked) {
+      placed.emplace_back(CollectivesOf(part), part.base);
+    }
+  }
+  bool any = std::any_of(parts->begin(), parts->end(),
+                         [](const TimelinePart& part) { return part.clocked; });
+  const std::int64_t begin = any ? CommonBase(*parts, /*clocked=*/true) : 0;
+  for (TimelinePart& part : *parts) {
+    if (part.clocked) {
+      continue;
+    }
+    Collectives own = CollectivesOf(part);
+    std::optional<std::int64_t> later;
+    for (const auto& [collectives, base] : placed) {
+      if (later = Later(own, collectives); later.has_value()) {
+        part.base = base + *later;
+        break;
+      }
+    }
+    part.unaligned = any && !later.has_value();
+    part.base = later.has_value() ? part.base : begin;
+    any = true;
+    placed.emplace_back(std::move(own), part.base);
+  }
+}
+
 Json Metadata(const char* name, const Json& pid, const char* key, Json value) {
   return {{"name", name}, {"ph", "M"}, {"pid", pid}, {"tid", 0}, {"args", {{key, value}}}};
 }
@@ -52,7 +127,7 @@ Json Metadata(const char* name, const Json& pid, const char* key, Json value) {
 // Pids that no two ranks share, and where their processes stand.
 class Processes {
  public:
-  // The pid of what is called `pid` in a trace of PyTorch's, and whether it is new.
+  // The pid of what is called `pid` in a trace of a profiler's, and whether it is new.
   std::pair<std::int64_t, bool> PidOf(int rank, const std::string& pid) {
     const auto [found, added] = pids_.try_emplace({rank, pid}, kFirstPid + Count());
     if (added) {
@@ -70,7 +145,14 @@ class Processes {
   std::map<int, std::int64_t> of_rank_;
 };
 
-// One event of PyTorch's: its process, its flow, and what its process is called.
+// A marker's are ranks.
+bool HasWordsForPids(const Json& events) {
+  return std::any_of(events.begin(), events.end(), [](const Json& event) {
+    return event.is_object() && !TextIn(event, "pid").empty();
+  });
+}
+
+// One event of a profiler's: its process, its flow, and what its process is called.
 void Rename(int rank, std::uint64_t flows, Processes* processes, Json* event, Json* added) {
   if (!event->contains("pid")) {
     return;
@@ -104,7 +186,7 @@ void Rename(int rank, std::uint64_t flows, Processes* processes, Json* event, Js
 absl::StatusOr<TimelinePart> TimelinePartOf(Json document, int place) {
   TimelinePart part{.events = Json::array(), .rank = place};
   if (document.is_object() && document.contains("traceEvents")) {
-    part.pytorch = document.contains("schemaVersion") && document.contains("deviceProperties");
+    part.profiler = document.contains("schemaVersion");
     if (IsNumber(document, "baseTimeNanoseconds")) {
       part.base = document["baseTimeNanoseconds"].get<std::int64_t>();
     }
@@ -119,14 +201,24 @@ absl::StatusOr<TimelinePart> TimelinePartOf(Json document, int place) {
   if (!part.events.is_array()) {
     return absl::InvalidArgumentError("is no list of trace events");
   }
+  if (!part.profiler && HasWordsForPids(part.events)) {
+    part.profiler = true;
+    part.clocked = std::all_of(part.events.begin(), part.events.end(), [](const Json& event) {
+      return !event.is_object() || !IsNumber(event, "ts") ||
+             event["ts"].get<double>() >= kClockLeast;
+    });
+  }
   return part;
 }
 
 std::int64_t LineUp(std::vector<TimelinePart>* parts) {
   if (std::none_of(parts->begin(), parts->end(),
-                   [](const TimelinePart& part) { return part.pytorch; })) {
+                   [](const TimelinePart& part) { return part.profiler; })) {
     return 0;
   }
+  const bool known = std::any_of(parts->begin(), parts->end(),
+                                 [](const TimelinePart& part) { return part.clocked; });
+  FindBases(parts);
   const std::int64_t base = CommonBase(*parts);
   Processes processes;
   std::uint64_t flows = 0;
@@ -144,7 +236,7 @@ std::int64_t LineUp(std::vector<TimelinePart>* parts) {
       if (IsNumber(event, "ts")) {
         event["ts"] = event["ts"].get<double>() + whole + rest;
       }
-      if (part.pytorch) {
+      if (part.profiler) {
         Rename(part.rank, flows, &processes, &event, &added);
       } else if (TextIn(event, "name") == "process_name" && IsNumber(event, "pid")) {
         added.push_back(Metadata("process_sort_index", event["pid"], "sort_index",
@@ -156,7 +248,18 @@ std::int64_t LineUp(std::vector<TimelinePart>* parts) {
     }
     flows += kFlowsOfPart;
   }
-  return base;
+  return known ? base : 0;
+}
+
+bool IsOnGpu(const Json& event) {
+  const std::string kind = TextIn(event, "cat");
+  return (kind == "kernel" || kind == "gpu_memcpy" || kind == "gpu_memset") &&
+         IsNumber(event, "ts") && IsNumber(event, "dur");
+}
+
+bool IsCommunication(const Json& event) {
+  const std::string name = absl::AsciiStrToLower(TextIn(event, "name"));
+  return absl::StrContains(name, "nccl") || absl::StrContains(name, "rccl");
 }
 
 }  // namespace muster::cli

@@ -13,6 +13,7 @@
 #include "cli/frame/verbs.h"
 #include "cli/report/report_tables.h"
 #include "cli/report/said_values.h"
+#include "scheduler/base/contains.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/text/duration_text.h"
 #include "scheduler/base/text/named_values.h"
@@ -64,24 +65,56 @@ absl::Status ReadPeriod(const Invocation& invocation, ReportRequest& request) {
   return absl::OkStatus();
 }
 
-absl::Status ReadColumns(const Invocation& invocation, ReportRequest& request) {
+// By what, unless it is said: usage and waits by account, the others in all.
+absl::Status ReadKeys(const Invocation& invocation, ReportRequest& request) {
   request.keys.zone = StyleFor(invocation.environment, STDOUT_FILENO).zone;
-  if (invocation.Has("by")) {
-    const auto by = ReadReportKeys(invocation.Value("by"));
-    if (!by.has_value() || (request.kind != "usage" && request.kind != "waits")) {
-      return absl::InvalidArgumentError(
-          "--by: some of account, user, partition, qos, name, month and day, of usage and waits");
+  if (!invocation.Has("by")) {
+    if (request.kind == "sizes" || request.kind == "utilization") {
+      request.keys.by.clear();
     }
-    request.keys.by = *by;
+    return absl::OkStatus();
   }
-  if (invocation.Has("tres")) {
-    const auto tres = ReadReportedTres(invocation.Value("tres"));
-    if (!tres.has_value() || request.kind != "usage") {
-      return absl::InvalidArgumentError(
-          "--tres: some of cpu, gpu, mem, node, energy and cost, of usage");
-    }
-    request.tres = *tres;
+  const auto by = ReadReportKeys(invocation.Value("by"));
+  if (!by.has_value()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--by: ", Quote(invocation.Value("by")),
+                     " is no list of account, user, partition, qos, name, month and day, each at "
+                     "most once"));
   }
+  request.keys.by = *by;
+  if (request.kind == "utilization" &&
+      (Contains(*by, ReportBy::kMonth) || Contains(*by, ReportBy::kDay))) {
+    return absl::InvalidArgumentError(
+        "--by: of utilization --every says the periods: use --every 1d, or leave month and day "
+        "out");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ReadColumns(const Invocation& invocation, ReportRequest& request) {
+  if (request.kind == "sizes" || request.kind == "utilization") {
+    request.tres = {"cpu", "gpu"};
+  }
+  if (!invocation.Has("tres")) {
+    return absl::OkStatus();
+  }
+  const std::string words = invocation.Value("tres");
+  if (request.kind == "waits") {
+    return absl::InvalidArgumentError("--tres: waits have no such columns: leave it out");
+  }
+  const auto tres = ReadReportedTres(words);
+  if (!tres.has_value()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--tres: ", Quote(words), " is no list of cpu, gpu, mem, node, energy and cost"));
+  }
+  const bool loads = std::all_of(tres->begin(), tres->end(), [](const std::string& name) {
+    return name == "cpu" || name == "gpu";
+  });
+  if (request.kind == "utilization" && !loads) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--tres: ", Quote(words), ": utilization is of cpu and gpu: leave the others out"));
+  }
+  request.tres = *tres;
   return absl::OkStatus();
 }
 
@@ -93,6 +126,7 @@ absl::StatusOr<ReportRequest> ReadRequest(Invocation invocation, Time now) {
         "\"", request.kind, "\" is not a report: one of usage, utilization, waits and sizes"));
   }
   invocation.arguments.clear();
+  RETURN_IF_ERROR(ReadKeys(invocation, request));
   RETURN_IF_ERROR(ReadColumns(invocation, request));
   ASSIGN_OR_RETURN(request.window.start,
                    ReadPast(invocation, "since", now, now - kWindowUnlessSaid));
@@ -133,12 +167,15 @@ absl::StatusOr<std::string> PageOf(Connection& connection, const ReportRequest& 
                 : PrintWaits(rows, request.keys.by, header, style);
   }
   if (request.kind == "sizes") {
-    const std::vector<SizeRow> rows = TallySizes(jobs, request.window);
-    return json ? SizesDocument(rows, request.window) : PrintSizes(rows, header, style);
+    const std::vector<SizeRow> rows = TallySizes(jobs, request.keys, request.window);
+    return json ? SizesDocument(rows, request.keys.by, request.window)
+                : PrintSizes(rows, request.keys.by, request.tres, header, style);
   }
   ASSIGN_OR_RETURN(const NodeList nodes, connection.Call(ListNodes{{}, /*with_machine=*/false}));
-  const std::vector<LoadRow> rows = TallyLoad(jobs, nodes.nodes, request.window, request.every);
-  return json ? LoadDocument(rows, request.window) : PrintLoad(rows, header, style);
+  const std::vector<LoadRow> rows =
+      TallyLoad(jobs, nodes.nodes, request.keys, request.window, request.every);
+  return json ? LoadDocument(rows, request.keys.by, request.window)
+              : PrintLoad(rows, request.keys.by, request.tres, header, style);
 }
 
 absl::StatusOr<int> Report(const Invocation& invocation) {
@@ -166,7 +203,9 @@ Verb ReportVerb() {
   verb.examples = {"muster report usage --by user --since 30d",
                    "muster report usage --by account,month --tres gpu,energy,cost --since 365d",
                    "muster report utilization --since yesterday --every 1h",
-                   "muster report waits --by partition --json", "muster report loss=0.31 step=400"};
+                   "muster report waits --by partition --json",
+                   "muster report sizes --by account,user,month --tres gpu,cpu,energy",
+                   "muster report loss=0.31 step=400"};
   verb.remarks =
       "With NAME=VALUE words, in a job: says how the job gets on. muster show --curve shows it.\n";
   verb.options = JobQueryOptions();
@@ -179,12 +218,14 @@ Verb ReportVerb() {
   verb.options.push_back({.name = "by",
                           .letter = 0,
                           .metavar = "KEY,...",
-                          .text = "account (the default), user, partition, qos, name, month, day"});
+                          .text = "account (the default of usage and waits), user, partition, qos, "
+                                  "name, month, day"});
   verb.options.push_back(
       {.name = "tres",
        .letter = 0,
        .metavar = "LIST",
-       .text = "Columns of usage: cpu, gpu, mem (the default), node, energy, cost"});
+       .text = "Columns of usage and sizes: cpu, gpu, mem (the default of usage), node, energy, "
+               "cost; of utilization: cpu, gpu"});
   verb.options.push_back({.name = "every",
                           .letter = 0,
                           .metavar = "TIME",

@@ -13,6 +13,7 @@
 #include "cli/frame/json_output.h"
 #include "cli/page/quantity.h"
 #include "cli/page/table.h"
+#include "scheduler/base/contains.h"
 #include "scheduler/base/text/duration_text.h"
 
 namespace muster::cli {
@@ -35,7 +36,7 @@ constexpr TresColumn kTresColumns[] = {
     {"mem", "GIB-HOURS",
      [](const UsageRow& row) { return row.memory_mib_seconds / 1024 / kSecondsOfHour; }},
     {"node", "NODE-HOURS", [](const UsageRow& row) { return row.node_seconds / kSecondsOfHour; }},
-    {"energy", "KWH", [](const UsageRow& row) { return row.joules / kJoulesOfKwh; }},
+    {"energy", "KWH", [](const UsageRow& row) { return row.joules.value_or(0) / kJoulesOfKwh; }},
     {"cost", "COST", [](const UsageRow& row) { return row.cost; }, true},
 };
 
@@ -56,10 +57,6 @@ std::optional<double> ShareOf(double part, double whole) {
 
 std::string PerCent(std::optional<double> share) {
   return share.has_value() ? absl::StrFormat("%.0f %%", 100 * *share) : "-";
-}
-
-std::string HoursText(double seconds) {
-  return absl::StrFormat("%.1f", Hours(seconds));
 }
 
 std::string Bar(std::optional<double> share) {
@@ -137,11 +134,27 @@ std::string AmountText(const TresColumn& column, const UsageRow& row) {
   if (column.is_cost) {
     return row.currency.empty() ? "-" : absl::StrFormat("%.2f", row.cost);
   }
+  if (column.name == std::string("energy") && !row.joules.has_value()) {
+    return "-";
+  }
   return absl::StrFormat("%.1f", column.amount(row));
 }
 
 std::optional<double> EfficiencyOf(const UsageRow& row) {
   return ShareOf(row.worked_cpu_seconds, row.measured_cpu_seconds);
+}
+
+void AddUse(const UsageRow& row, Json& entry) {
+  entry["jobs"] = row.jobs;
+  entry["failed"] = row.failed;
+  entry["cpu_hours"] = Hours(row.cpu_seconds);
+  entry["gpu_hours"] = Hours(row.gpu_seconds);
+  entry["memory_gib_hours"] = Hours(row.memory_mib_seconds) / 1024;
+  entry["node_hours"] = Hours(row.node_seconds);
+  entry["energy_kwh"] = row.joules.has_value() ? Json(*row.joules / kJoulesOfKwh) : Json(nullptr);
+  entry["cost"] = row.currency.empty() ? Json(nullptr) : Json(row.cost);
+  entry["currency"] = row.currency.empty() ? Json(nullptr) : Json(row.currency);
+  entry["cpu_efficiency"] = ToJson(EfficiencyOf(row));
 }
 
 }  // namespace
@@ -194,47 +207,69 @@ std::string PrintWaits(const std::vector<WaitRow>& rows, const std::vector<Repor
   return table.Print(style, header);
 }
 
-std::string PrintSizes(const std::vector<SizeRow>& rows, bool header, const Style& style) {
+std::string PrintSizes(const std::vector<SizeRow>& rows, const std::vector<ReportBy>& by,
+                       const ReportedTres& tres, bool header, const Style& style) {
   double jobs = 0;
+  std::vector<UsageRow> used;
   for (const SizeRow& row : rows) {
-    jobs += static_cast<double>(row.jobs);
+    jobs += static_cast<double>(row.used.jobs);
+    used.push_back(row.used);
   }
-  Table table({Words("size"),
-               Number("JOBS"),
-               Number("SHARE"),
-               {.title = "", .right = false, .least = 0},
-               Number("CPU-HOURS"),
-               Number("GPU-HOURS"),
-               Number("MEDIAN")});
+  std::vector<Column> columns = KeyColumns(by);
+  columns.push_back(Words("size"));
+  columns.push_back(Number("JOBS"));
+  columns.push_back(Number("SHARE"));
+  columns.push_back({.title = "", .right = false, .least = 0});
+  for (const std::string& name : tres) {
+    columns.push_back(Number(TitleOf(*ColumnOf(name), used)));
+  }
+  columns.push_back(Number("MEDIAN"));
+  Table table(std::move(columns));
   for (const SizeRow& row : rows) {
-    const auto share = ShareOf(static_cast<double>(row.jobs), jobs);
-    table.Add({{SizeText(row)},
-               {absl::StrCat(row.jobs)},
-               {PerCent(share)},
-               {Bar(share), Paint::kGreen},
-               {HoursText(row.cpu_seconds)},
-               {HoursText(row.gpu_seconds)},
-               {ElapsedText(row.median)}});
+    const auto share = ShareOf(static_cast<double>(row.used.jobs), jobs);
+    std::vector<Cell> cells = NameCells(row.used.names);
+    cells.push_back({SizeText(row)});
+    cells.push_back({absl::StrCat(row.used.jobs)});
+    cells.push_back({PerCent(share)});
+    cells.push_back({Bar(share), Paint::kGreen});
+    for (const std::string& name : tres) {
+      cells.push_back({AmountText(*ColumnOf(name), row.used)});
+    }
+    cells.push_back({ElapsedText(row.median)});
+    table.Add(cells);
   }
   return table.Print(style, header);
 }
 
-std::string PrintLoad(const std::vector<LoadRow>& rows, bool header, const Style& style) {
-  Table table({Words("from"),
-               Number("JOBS"),
-               Number("CPUS"),
-               {.title = "", .right = false, .least = 0},
-               Number("GPUS"),
-               {.title = "", .right = false, .least = 0}});
+std::string PrintLoad(const std::vector<LoadRow>& rows, const std::vector<ReportBy>& by,
+                      const ReportedTres& tres, bool header, const Style& style) {
+  std::vector<Column> columns = {Words("from")};
+  for (Column& column : KeyColumns(by)) {
+    columns.push_back(std::move(column));
+  }
+  columns.push_back(Number("JOBS"));
+  for (const char* name : {"cpu", "gpu"}) {
+    if (Contains(tres, std::string(name))) {
+      columns.push_back(Number(absl::AsciiStrToUpper(name) + "S"));
+      columns.push_back({.title = "", .right = false, .least = 0});
+    }
+  }
+  Table table(std::move(columns));
   for (const LoadRow& row : rows) {
-    const auto cpus = ShareOf(row.cpu_seconds, row.cpu_offered);
-    const auto gpus = ShareOf(row.gpu_seconds, row.gpu_offered);
-    table.Add({{MomentText(row.period.start, style.zone)},
-               {absl::StrFormat("%.1f", row.jobs)},
-               {PerCent(cpus)},
-               {Bar(cpus), Paint::kGreen},
-               {PerCent(gpus)},
-               {Bar(gpus), Paint::kGreen}});
+    std::vector<Cell> cells = {{MomentText(row.period.start, style.zone)}};
+    for (Cell& cell : NameCells(row.names)) {
+      cells.push_back(std::move(cell));
+    }
+    cells.push_back({absl::StrFormat("%.1f", row.jobs)});
+    for (const auto& [name, share] :
+         {std::pair("cpu", ShareOf(row.cpu_seconds, row.cpu_offered)),
+          std::pair("gpu", ShareOf(row.gpu_seconds, row.gpu_offered))}) {
+      if (Contains(tres, std::string(name))) {
+        cells.push_back({PerCent(share)});
+        cells.push_back({Bar(share), Paint::kGreen});
+      }
+    }
+    table.Add(cells);
   }
   return table.Print(style, header);
 }
@@ -246,16 +281,7 @@ std::string UsageDocument(const std::vector<UsageRow>& rows, const std::vector<R
   document["usage"] = Json::array();
   for (const UsageRow& row : rows) {
     Json entry = NamedRow(by, row.names);
-    entry["jobs"] = row.jobs;
-    entry["failed"] = row.failed;
-    entry["cpu_hours"] = Hours(row.cpu_seconds);
-    entry["gpu_hours"] = Hours(row.gpu_seconds);
-    entry["memory_gib_hours"] = Hours(row.memory_mib_seconds) / 1024;
-    entry["node_hours"] = Hours(row.node_seconds);
-    entry["energy_kwh"] = row.joules / kJoulesOfKwh;
-    entry["cost"] = row.currency.empty() ? Json(nullptr) : Json(row.cost);
-    entry["currency"] = row.currency.empty() ? Json(nullptr) : Json(row.currency);
-    entry["cpu_efficiency"] = ToJson(EfficiencyOf(row));
+    AddUse(row, entry);
     document["usage"].push_back(std::move(entry));
   }
   return PrintJson(document);
@@ -278,31 +304,36 @@ std::string WaitsDocument(const std::vector<WaitRow>& rows, const std::vector<Re
   return PrintJson(document);
 }
 
-std::string SizesDocument(const std::vector<SizeRow>& rows, const UsageWindow& window) {
+std::string SizesDocument(const std::vector<SizeRow>& rows, const std::vector<ReportBy>& by,
+                          const UsageWindow& window) {
   Json document = Head(window);
+  document["by"] = ByText(by);
   document["sizes"] = Json::array();
   for (const SizeRow& row : rows) {
-    document["sizes"].push_back({{"of", row.gpus ? "gpus" : "cpus"},
-                                 {"least", row.least},
-                                 {"most", row.most},
-                                 {"jobs", row.jobs},
-                                 {"cpu_hours", Hours(row.cpu_seconds)},
-                                 {"gpu_hours", Hours(row.gpu_seconds)},
-                                 {"median", ToJson(row.median)}});
+    Json entry = by.empty() ? Json::object() : NamedRow(by, row.used.names);
+    entry["of"] = row.gpus ? "gpus" : "cpus";
+    entry["least"] = row.least;
+    entry["most"] = row.most;
+    AddUse(row.used, entry);
+    entry["median"] = ToJson(row.median);
+    document["sizes"].push_back(std::move(entry));
   }
   return PrintJson(document);
 }
 
-std::string LoadDocument(const std::vector<LoadRow>& rows, const UsageWindow& window) {
+std::string LoadDocument(const std::vector<LoadRow>& rows, const std::vector<ReportBy>& by,
+                         const UsageWindow& window) {
   Json document = Head(window);
+  document["by"] = ByText(by);
   document["utilization"] = Json::array();
   for (const LoadRow& row : rows) {
-    document["utilization"].push_back(
-        {{"since", ToJson(row.period.start)},
-         {"until", ToJson(row.period.end)},
-         {"jobs", row.jobs},
-         {"cpus", ToJson(ShareOf(row.cpu_seconds, row.cpu_offered))},
-         {"gpus", ToJson(ShareOf(row.gpu_seconds, row.gpu_offered))}});
+    Json entry = by.empty() ? Json::object() : NamedRow(by, row.names);
+    entry["since"] = ToJson(row.period.start);
+    entry["until"] = ToJson(row.period.end);
+    entry["jobs"] = row.jobs;
+    entry["cpus"] = ToJson(ShareOf(row.cpu_seconds, row.cpu_offered));
+    entry["gpus"] = ToJson(ShareOf(row.gpu_seconds, row.gpu_offered));
+    document["utilization"].push_back(std::move(entry));
   }
   return PrintJson(document);
 }

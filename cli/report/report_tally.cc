@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstddef>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include "absl/strings/str_split.h"
@@ -108,7 +109,10 @@ void CountAttempt(const AttemptUse& attempt, const UsageWindow& window, UsageRow
   if (IsMeasured(attempt.usage)) {
     row.measured_cpu_seconds += cpu_seconds;
     row.worked_cpu_seconds += Seconds(CpuTime(attempt.usage)) * share;
-    row.joules += static_cast<double>(EnergyOf(attempt.usage)) / 1000 * share;
+  }
+  if (EnergyOf(attempt.usage) > 0) {
+    row.joules =
+        row.joules.value_or(0) + static_cast<double>(EnergyOf(attempt.usage)) / 1000 * share;
   }
 }
 
@@ -227,38 +231,36 @@ std::vector<WaitRow> TallyWaits(const std::vector<JobView>& jobs, const ReportKe
   return rows;
 }
 
-std::vector<SizeRow> TallySizes(const std::vector<JobView>& jobs, const UsageWindow& window) {
+std::vector<SizeRow> TallySizes(const std::vector<JobView>& jobs, const ReportKeys& keys,
+                                const UsageWindow& window) {
   struct Size {
     SizeRow row;
     std::vector<Duration> times;
   };
-  std::map<std::pair<bool, std::uint32_t>, Size> sizes;
+  std::map<std::tuple<GroupNames, bool, std::uint32_t>, Size> sizes;
+  const std::vector<UsageWindow> parts = PartsOf(window, keys);
   for (const JobView& job : jobs) {
     const std::vector<AttemptUse> attempts = AttemptsOf(job);
-    if (!RanIn(attempts, window)) {
-      continue;
-    }
     const bool gpus = job.gpus > 0;
     const std::uint32_t most = std::bit_ceil(std::max(gpus ? job.gpus : job.cpus, 1U));
-    Size& size = sizes[{gpus, most}];
-    Duration held{0};
-    for (const AttemptUse& attempt : attempts) {
-      if (RanIn(attempt, window)) {
-        const Duration time = HeldTime(attempt, window);
-        held += time;
-        size.row.cpu_seconds += Seconds(time) * attempt.cpus;
-        size.row.gpu_seconds += Seconds(time) * attempt.gpus;
+    for (const UsageWindow& part : parts) {
+      if (!RanIn(attempts, part)) {
+        continue;
       }
+      Size& size = sizes[{NamesOf(job, keys, part.start), gpus, most}];
+      Count(job, attempts, part, size.row.used);
+      Duration held{0};
+      for (const AttemptUse& attempt : attempts) {
+        held += RanIn(attempt, part) ? HeldTime(attempt, part) : Duration(0);
+      }
+      size.times.push_back(held);
     }
-    size.row.gpus = gpus;
-    size.row.most = most;
-    size.row.least = most <= 2 ? most : most / 2 + 1;
-    ++size.row.jobs;
-    size.times.push_back(held);
   }
   std::vector<SizeRow> rows;
   for (auto& [key, size] : sizes) {
     std::sort(size.times.begin(), size.times.end());
+    std::tie(size.row.used.names, size.row.gpus, size.row.most) = key;
+    size.row.least = size.row.most <= 2 ? size.row.most : size.row.most / 2 + 1;
     size.row.median = Rank(size.times, 50);
     rows.push_back(size.row);
   }
@@ -266,20 +268,35 @@ std::vector<SizeRow> TallySizes(const std::vector<JobView>& jobs, const UsageWin
 }
 
 std::vector<LoadRow> TallyLoad(const std::vector<JobView>& jobs, const std::vector<NodeView>& nodes,
-                               const UsageWindow& window, Duration every) {
+                               const ReportKeys& keys, const UsageWindow& window, Duration every) {
   const auto cpus = static_cast<double>(OfferedAmount(nodes, "cpu"));
   const auto gpus = static_cast<double>(OfferedAmount(nodes, "gres/gpu"));
-  std::vector<LoadRow> rows;
+  std::vector<LoadRow> periods;
   for (Time start = window.start; start < window.end; start += every) {
     LoadRow row;
     row.period = {start, std::min(start + every, window.end)};
     row.cpu_offered = Seconds(row.period.end - row.period.start) * cpus;
     row.gpu_offered = Seconds(row.period.end - row.period.start) * gpus;
-    rows.push_back(row);
+    periods.push_back(row);
+  }
+  std::map<GroupNames, std::vector<LoadRow>> groups;
+  if (keys.by.empty()) {
+    groups[{}] = periods;
   }
   for (const JobView& job : jobs) {
+    std::vector<LoadRow>& rows =
+        groups.try_emplace(NamesOf(job, keys, job.start_time), periods).first->second;
     for (const AttemptUse& attempt : AttemptsOf(job)) {
       AddLoad(attempt, window, every, rows);
+    }
+  }
+  std::vector<LoadRow> rows;
+  for (std::size_t i = 0; i < periods.size(); ++i) {
+    for (auto& [names, of_group] : groups) {
+      if (keys.by.empty() || of_group[i].jobs > 0) {
+        of_group[i].names = names;
+        rows.push_back(of_group[i]);
+      }
     }
   }
   return rows;

@@ -34,14 +34,14 @@ std::optional<std::vector<ReportBy>> ReadReportKeys(const std::string& words);
 using GroupNames = std::vector<std::string>;  // one for each key; a month is "2026-03"
 
 struct UsageRow {
-  GroupNames names;
+  GroupNames names = {};
   std::uint64_t jobs = 0;    // that ran
   std::uint64_t failed = 0;  // of these, ended otherwise than by success or a cancellation
   double cpu_seconds = 0;
   double gpu_seconds = 0;
   double memory_mib_seconds = 0;
   double node_seconds = 0;
-  double joules = 0;  // of those whose energy was measured
+  std::optional<double> joules = {};  // of those whose energy was measured; else nobody knows
   double cost = 0;
   std::string currency = {};        // of the cost; empty: nothing has a price
   double measured_cpu_seconds = 0;  // of those whose processes were measured
@@ -51,7 +51,7 @@ std::vector<UsageRow> TallyUsage(const std::vector<JobView>& jobs, const ReportK
                                  const UsageWindow& window);
 
 struct WaitRow {
-  GroupNames names;
+  GroupNames names = {};
   std::uint64_t jobs = 0;  // that started in the window
   Duration median{0};
   Duration p90{0};
@@ -64,28 +64,29 @@ std::vector<WaitRow> TallyWaits(const std::vector<JobView>& jobs, const ReportKe
 
 // Jobs that had about as much: GPUs, or CPUs where they had no GPU.
 struct SizeRow {
+  UsageRow used;
   bool gpus = false;
   std::uint32_t least = 0;  // 1, 2, 3, 5, 9, …
   std::uint32_t most = 0;   // 1, 2, 4, 8, 16, …
-  std::uint64_t jobs = 0;
-  double cpu_seconds = 0;
-  double gpu_seconds = 0;
-  Duration median{0};  // of how long they have run
+  Duration median{0};       // of how long they have run
 };
-// By CPUs, then by GPUs, the smallest first.
-std::vector<SizeRow> TallySizes(const std::vector<JobView>& jobs, const UsageWindow& window);
+// By the names of the keys, of which there may be none, then by CPUs, then by GPUs, the smallest
+// first.
+std::vector<SizeRow> TallySizes(const std::vector<JobView>& jobs, const ReportKeys& keys,
+                                const UsageWindow& window);
 
 struct LoadRow {
   UsageWindow period;
+  GroupNames names = {};
   double cpu_seconds = 0;
   double cpu_offered = 0;
   double gpu_seconds = 0;
   double gpu_offered = 0;
   double jobs = 0;  // that ran at once, on average
 };
-// One row for each `every` of the window, the last one perhaps shorter. REQUIRES: every is not
-// zero.
+// One row for each `every` of the window, the last one perhaps shorter; with keys one for each
+// group that ran in it. REQUIRES: every is not zero; no key is a period.
 std::vector<LoadRow> TallyLoad(const std::vector<JobView>& jobs, const std::vector<NodeView>& nodes,
-                               const UsageWindow& window, Duration every);
+                               const ReportKeys& keys, const UsageWindow& window, Duration every);
 
 }  // namespace muster::cli

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "daemon/controller/views.h"
 #include "proto/convert/job.h"
 #include "scheduler/base/status.h"
@@ -24,6 +25,29 @@ bool RunsOn(const Job* job, AttemptNumber attempt, NodeId node) {
     }
   }
   return false;
+}
+
+// Of the ranks on that node, by GPU; of the job's script only where no step has that GPU.
+std::vector<Warning> ErrorsOfRanks(const std::vector<RankView>& ranks, const std::string& node,
+                                   const std::map<std::string, Warning>& met) {
+  std::vector<Warning> warnings;
+  for (const bool of_steps : {true, false}) {
+    for (const RankView& rank : ranks) {
+      for (const std::string& gpu : rank.gpus) {
+        const auto error = met.find(gpu);
+        if (rank.step.valid() == of_steps && rank.node == node && error != met.end()) {
+          warnings.push_back({error->second.rule,
+                              absl::StrCat("rank ", rank.rank, " on ", node, " met ",
+                                           error->second.text, " on GPU ", gpu),
+                              error->second.since});
+        }
+      }
+    }
+    if (!warnings.empty()) {
+      break;
+    }
+  }
+  return warnings;
 }
 
 // A node is believed no more than it may say.
@@ -102,6 +126,7 @@ void LiveUsage::Forget(NodeId node) {
   const MutexLock lock(&mutex_);
   samples_.erase(node);
   gpus_.Forget(node);
+  gpu_errors_.erase(node);
 }
 
 void LiveUsage::TakeGpus(NodeId node, const std::vector<GpuSample>& gpus, Time now) {
@@ -154,6 +179,7 @@ std::vector<core::PacedRank> LiveUsage::PacesOf(const Job& job,
 
 void LiveUsage::LookForStragglers(NodeId node, const core::ClusterState& state, Time now) {
   const MutexLock lock(&mutex_);
+  LookForGpuErrors(node, state);
   const auto samples = samples_.find(node);
   if (samples == samples_.end()) {
     return;
@@ -163,6 +189,27 @@ void LiveUsage::LookForStragglers(NodeId node, const core::ClusterState& state, 
     if (job != nullptr && !sample.ranks.empty() && RunsOn(job, sample.attempt, node) &&
         stragglers_.IsDue(id, sample.attempt, now)) {
       stragglers_.Take(id, sample.attempt, now, core::FindStragglers(PacesOf(*job, state)));
+    }
+  }
+}
+
+void LiveUsage::LookForGpuErrors(NodeId node, const core::ClusterState& state) {
+  std::map<JobId, RankErrors>& errors = gpu_errors_[node];
+  errors.clear();
+  const auto samples = samples_.find(node);
+  const Node* const known = state.FindNode(node);
+  if (samples == samples_.end() || known == nullptr) {
+    return;
+  }
+  for (const auto& [id, sample] : samples->second) {
+    const Job* const job = state.FindJob(id);
+    if (!RunsOn(job, sample.attempt, node)) {
+      continue;
+    }
+    const auto met = gpus_.ErrorsSince(node, job->attempt->started);
+    if (!met.empty()) {
+      errors[id] = {sample.attempt,
+                    ErrorsOfRanks(daemon::ViewOf(state, *job, kNoTime).ranks, known->name, met)};
     }
   }
 }
@@ -191,6 +238,16 @@ std::vector<Warning> LiveUsage::WarningsOf(const Job& job) const {
     const auto found = node->second.find(job.id);
     if (found != node->second.end() && found->second.attempt == job.attempt->number) {
       warnings.insert(warnings.end(), found->second.warnings.begin(), found->second.warnings.end());
+    }
+  }
+  for (const NodeAllocation& part : job.attempt->allocation.nodes) {
+    const auto node = gpu_errors_.find(part.node);
+    if (node == gpu_errors_.end()) {
+      continue;
+    }
+    const auto met = node->second.find(job.id);
+    if (met != node->second.end() && met->second.attempt == job.attempt->number) {
+      warnings.insert(warnings.end(), met->second.warnings.begin(), met->second.warnings.end());
     }
   }
   if (const auto idle = idle_.find(job.id); idle != idle_.end()) {

@@ -48,7 +48,8 @@ class LiveUsage {
   void Take(NodeId node, const std::vector<UsageSample>& samples, const core::ClusterState& state);
   // The same of its GPUs; `now` is since when what is new is so.
   void TakeGpus(NodeId node, const std::vector<GpuSample>& gpus, Time now);
-  // Judges the jobs that run on the node, where it is time: after what the node has told.
+  // Judges the jobs that run on the node: after what the node has told. Stragglers where it is
+  // time, and ranks whose GPUs met errors since their attempts began.
   void LookForStragglers(NodeId node, const core::ClusterState& state, Time now);
   void Forget(NodeId node);
   // The jobs whose GPUs are idle, and since when; replaces what was said before.
@@ -74,12 +75,20 @@ class LiveUsage {
                                                      const core::ClusterState& state) const
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
+  void LookForGpuErrors(NodeId node, const core::ClusterState& state)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
   mutable Mutex mutex_;
   std::map<NodeId, std::map<JobId, UsageSample>> samples_ ABSL_GUARDED_BY(mutex_);
   UsageCurves curves_ ABSL_GUARDED_BY(mutex_);
   ReportedCurves reported_ ABSL_GUARDED_BY(mutex_);
   NodeGpus gpus_ ABSL_GUARDED_BY(mutex_);
   std::map<JobId, Warning> idle_ ABSL_GUARDED_BY(mutex_);
+  struct RankErrors {
+    AttemptNumber attempt;
+    std::vector<Warning> warnings;
+  };
+  std::map<NodeId, std::map<JobId, RankErrors>> gpu_errors_ ABSL_GUARDED_BY(mutex_);
   StragglerWatch stragglers_ ABSL_GUARDED_BY(mutex_);
 };
 

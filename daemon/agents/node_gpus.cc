@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "proto/convert/node.h"
+#include "scheduler/model/machine/xid_error.h"
 
 namespace muster::daemon {
 namespace {
@@ -95,6 +96,12 @@ void NodeGpus::Take(NodeId node, const std::vector<GpuSample>& gpus, Time now) {
     if (sample.xids != gpu.sample.xids) {
       gpu.xid_since = now;
     }
+    if (known != before.end() && sample.uncorrected_ecc > gpu.sample.uncorrected_ecc) {
+      gpu.ecc_rose = now;
+    }
+    if (known != before.end() && sample.xids > gpu.sample.xids) {
+      gpu.xid_rose = now;
+    }
     gpu.sample = sample;
     told.push_back(std::move(gpu));
   }
@@ -120,12 +127,30 @@ std::vector<Warning> NodeGpus::WarningsOf(NodeId node, Time now) const {
     }
     if (xids > 0 && now - gpu.xid_since < kXidKept) {
       warnings.push_back({"GpuXid",
-                          absl::StrCat("GPU ", name, ": its driver told XID ", gpu.sample.xid,
+                          absl::StrCat("GPU ", name, ": its driver told ", XidText(gpu.sample.xid),
                                        ", of ", xids, " since the agent's start"),
                           gpu.xid_since});
     }
   }
   return warnings;
+}
+
+std::map<std::string, Warning> NodeGpus::ErrorsSince(NodeId node, Time start) const {
+  std::map<std::string, Warning> errors;
+  const auto found = nodes_.find(node);
+  if (found == nodes_.end()) {
+    return errors;
+  }
+  for (const Told& gpu : found->second) {
+    const std::string& name = gpu.sample.gpu;
+    if (gpu.ecc_rose != kNoTime && gpu.ecc_rose >= start) {
+      errors[name] = {"GpuEccErrors", "errors of memory that ECC could not correct", gpu.ecc_rose};
+    }
+    if (gpu.xid_rose != kNoTime && gpu.xid_rose >= start) {
+      errors[name] = {"GpuXid", XidText(gpu.sample.xid), gpu.xid_rose};
+    }
+  }
+  return errors;
 }
 
 std::map<std::string, GpuPace> NodeGpus::PacesOf(NodeId node) const {

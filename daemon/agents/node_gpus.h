@@ -69,6 +69,9 @@ class NodeGpus {
   // What is wrong with the node's GPUs.
   [[nodiscard]] std::vector<Warning> WarningsOf(NodeId node, Time now) const;
   [[nodiscard]] std::map<NodeId, GpuSums> Sums() const;
+  // What drivers reported of GPUs since that moment, by UUID; what the first report has may be
+  // older.
+  [[nodiscard]] std::map<std::string, Warning> ErrorsSince(NodeId node, Time start) const;
   // By UUID, of those that told it.
   [[nodiscard]] std::map<std::string, GpuPace> PacesOf(NodeId node) const;
 
@@ -77,6 +80,9 @@ class NodeGpus {
     GpuSample sample;
     Time ecc_since = kNoTime;
     Time xid_since = kNoTime;
+    // When there were more than in the report before; kNoTime: not since the first.
+    Time ecc_rose = kNoTime;
+    Time xid_rose = kNoTime;
   };
 
   std::map<NodeId, std::vector<Told>> nodes_;

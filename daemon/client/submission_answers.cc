@@ -13,7 +13,8 @@ namespace {
 absl::StatusOr<Submission> Find(JobStore& store, const Caller& caller, JobId job) {
   absl::StatusOr<JobSubmitted> found = store.ReadSubmission(job);
   if (absl::IsNotFound(found.status())) {
-    return absl::NotFoundError(absl::StrCat("no job ", job.value()));
+    return absl::NotFoundError(
+        absl::StrCat("job ", job.value(), ": no such job; see muster queue and muster history"));
   }
   RETURN_IF_ERROR(found.status());
   if (!MaySee(caller, found->spec.user.name)) {

@@ -218,6 +218,10 @@ class GpuMetricsTest(ClusterTest):
             "muster_gpu_ecc_corrected_errors_total": {"node1": 17},
             "muster_gpu_ecc_uncorrected_errors_total": {"node1": 2},
             "muster_gpu_xid_errors_total": {"node1": 2}})
+        (node,) = json.loads(self.cluster.must("nodes", "--json"))["nodes"]
+        self.assertIn("DRAIN", node["state"])
+        self.assertEqual(node["reason"],
+                         "GPU GPU-a is broken: XID 79 (GPU has fallen off the bus) by NVML; reset or replace it")
         if shutil.which("promtool"):
             checked = subprocess.run(["promtool", "check", "metrics"], input=text, text=True, capture_output=True)
             self.assertEqual((checked.returncode, checked.stdout + checked.stderr), (0, ""))

@@ -103,7 +103,7 @@ class RecurringTest(ClusterTest):
         self.assertEqual(done.returncode, 2)
         self.assertRegex(done.stderr, "^muster submit: --array: is not changed with --like; [^\n]+\n$")
         done = self.cluster.muster("submit", "--like", "999999")
-        self.assertRegex(done.stderr, "^muster submit: no job 999999\n$")
+        self.assertRegex(done.stderr, "^muster submit: job 999999: no such job; see muster queue and muster history\n$")
         self.cluster.must("cancel", first)
 
 

@@ -49,7 +49,11 @@ class TwoNodesTest(ClusterTest):
                                    where + ".%r.json")
         self.assertEqual(done.returncode, 0, done.stderr)
         joined = self.cluster.must("kernel", "timeline", where + ".json", where + ".0.json", where + ".1.json")
-        self.assertEqual(joined, f"{where}.json: 26 events of 2 ranks")
+        first, *table = joined.splitlines()
+        self.assertEqual(first, f"{where}.json: 26 events of 2 ranks")
+        self.assertEqual([line.split()[0] for line in table], ["RANK", "0", "1"])
+        for line in table[1:]:
+            self.assertRegex(line, r"^ +\d +\S+ s( +-){5}  .*compute \d+ %")
         with open(where + ".json", encoding="utf-8") as file:
             events = json.load(file)
         for rank in (0, 1):

@@ -49,6 +49,10 @@ struct GpuReading {
   std::optional<std::uint32_t> clock_most_mhz = {};
   std::optional<std::uint32_t> brakes = {};  // what holds the clock down now: kBrake…
   GpuLink link = {};
+  // Of the errors that the driver told since the meter began, those after which a GPU does not work
+  // on as it should: the newest, and how many.
+  std::uint64_t breaking_xid = 0;
+  std::uint64_t breaking_xids = 0;
 };
 
 // A process that has memory of a GPU.

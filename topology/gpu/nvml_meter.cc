@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "scheduler/model/machine/xid_error.h"
 #include "topology/gpu/nvml.h"
 #include "topology/gpu/nvml_counters.h"
 
@@ -174,6 +175,8 @@ class NvmlMeter final : public GpuMeter {
   struct Xids {
     unsigned long long newest = 0;
     std::uint64_t count = 0;
+    unsigned long long newest_breaking = 0;
+    std::uint64_t breaking = 0;
   };
 
   // Where the driver tells none there are none to hear: as where NVML is old, or MIG divides the
@@ -201,6 +204,10 @@ class NvmlMeter final : public GpuMeter {
         Xids& xids = xids_[event.device];
         xids.newest = event.data;
         ++xids.count;
+        if (XidBreaksGpu(event.data)) {
+          xids.newest_breaking = event.data;
+          ++xids.breaking;
+        }
       }
     }
   }
@@ -262,6 +269,8 @@ class NvmlMeter final : public GpuMeter {
     if (const auto xids = xids_.find(device); xids != xids_.end()) {
       reading.xid = xids->second.newest;
       reading.xids = xids->second.count;
+      reading.breaking_xid = xids->second.newest_breaking;
+      reading.breaking_xids = xids->second.breaking;
     }
   }
 

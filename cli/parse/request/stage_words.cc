@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
 #include "cli/parse/number.h"
@@ -113,6 +114,13 @@ absl::StatusOr<ObjectCopies> ParseObjectCopies(const std::string& text) {
   if (!IsRemotePlace(copies.place)) {
     return absl::InvalidArgumentError(absl::StrCat(
         Quote(copies.place), " is no remote of rclone: use REMOTE:PATH, such as s3:bucket/state"));
+  }
+  // Of a place with options for rclone the commas are before its last colon.
+  const std::string path = copies.place.substr(copies.place.rfind(':') + 1);
+  const std::string last = path.substr(path.rfind(',') + 1);
+  if (last != path && absl::StrContains(last, '=') && !absl::StrContains(last, '/')) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        Quote(last), " is no option: use every=TIME; a path that ends so has a / behind"));
   }
   while (copies.place.back() == '/') {
     copies.place.pop_back();

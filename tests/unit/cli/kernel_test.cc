@@ -112,6 +112,7 @@ TEST_F(KernelVerbTest, MistakesAreOneLine) {
       {{"scale", "gpu-gemm"}, 2, "gpu-gemm: has no work to share among ranks"},
       {{"scale", "allreduce", "--ranks", "1,2"}, 2, "--ranks: allreduce needs at least 2 ranks"},
       {{"timeline", "all.json"}, 2, "timeline: name the file to write, and those of the ranks"},
+      {{"timeline", "all.json", "1.json", "--svg"}, 2, "takes files and --json alone"},
       {{"timeline", "all.json", "/nowhere/1.json"}, 1, "/nowhere/1.json: cannot be read"},
   };
   for (const auto& [words, code, message] : cases) {
@@ -208,12 +209,66 @@ TEST_F(KernelVerbTest, ACompressedTraceOfPyTorchsStandsAmongThoseOfMarkers) {
   const ProgramEnd end =
       Kernel({"timeline", all, directory_ / "0.json", directory_ / "torch.json.gz"});
   ASSERT_EQ(end.code, 0) << end.err;
-  EXPECT_EQ(end.out, all + ": 3 events of 1 rank\n") << "two, and the place of a process";
+  EXPECT_EQ(end.out, all + ": 3 events of 1 rank\n" +
+                         "RANK        TIME  COMPUTE  COMMUNICATION  COPIES  IDLE  HIDDEN  MOST\n"
+                         "   0  0.000005 s        -              -       -     -       -  "
+                         "gemm 78 %, step 22 %\n")
+      << "two, and the place of a process";
   const Json document = Json::parse(ReadFile(all).value());
   EXPECT_EQ(document["baseTimeNanoseconds"], 1'764'000'000'000'000'000);
   EXPECT_EQ(document["traceEvents"][0]["ts"], 10.5);
   EXPECT_EQ(document["traceEvents"][1]["ts"], 20.001);
   EXPECT_NE(document["traceEvents"][1]["pid"], 0) << "the marker's is 0";
+}
+
+// Of one process on the GPU of that number, whose clock is `later` nanoseconds ahead.
+std::string NsysExport(int gpu, std::int64_t later) {
+  const auto moment = [later](std::int64_t at) { return "\"" + std::to_string(at + later) + "\""; };
+  const auto kernel = [&](int name, std::int64_t begin, std::int64_t end) {
+    return R"({"Type":79,"CudaEvent":{"startNs":)" + moment(begin) + R"(,"endNs":)" + moment(end) +
+           R"(,"deviceId":)" + std::to_string(gpu) + R"(,"streamId":"7","kernel":{"shortName":")" +
+           std::to_string(name) + "\"}}}\n";
+  };
+  return R"({"data":["gemm","ncclDevKernel_AllReduce_Sum_f32_RING_LL"]})"
+         "\n" +
+         kernel(0, 1'000'000, 7'000'000) + kernel(1, 7'000'000, 11'000'000);
+}
+
+TEST_F(KernelVerbTest, ExportsOfNsysAreReadAlignedAndAccountedFor) {
+  const std::string all = directory_ / "all.json";
+  std::ofstream(directory_ / "0.json") << NsysExport(0, 0);
+  std::ofstream(directory_ / "1.json") << NsysExport(1, 123'456'000);
+  const ProgramEnd end =
+      Kernel({"timeline", all, directory_ / "0.json", directory_ / "1.json", "--json"});
+  ASSERT_EQ(end.code, 0) << end.err;
+  const Json document = Json::parse(end.out);
+  EXPECT_EQ(document["unaligned"], Json::array());
+  EXPECT_EQ(document["awaited"], nullptr);
+  ASSERT_EQ(document["ranks"].size(), 2U);
+  EXPECT_DOUBLE_EQ(document["ranks"][1]["compute"].get<double>(), 0.006);
+  EXPECT_DOUBLE_EQ(document["ranks"][1]["communication"].get<double>(), 0.004);
+  const Json events = Json::parse(ReadFile(all).value());
+  EXPECT_EQ(events[0]["name"], "gemm");
+  EXPECT_DOUBLE_EQ(events[0]["ts"].get<double>(), 124'456) << "from the earliest begin";
+  std::set<double> begins;
+  for (const Json& event : events) {
+    if (event["name"] == "gemm") {
+      begins.insert(event["ts"].get<double>());
+    }
+  }
+  EXPECT_EQ(begins.size(), 1U) << "the two clocks are put one above the other";
+  EXPECT_THAT(
+      Kernel({"timeline", all, directory_ / "0.json", directory_ / "1.json"}).out,
+      HasSubstr("   1  0.010000 s     60 %           40 %     0 %   0 %     0 %  gemm 60 %, "
+                "ncclDevKernel_AllReduce_Sum_f32_RING_LL 40 %\n"));
+}
+
+TEST_F(KernelVerbTest, EachCommandExplainsItself) {
+  for (const char* command : {"list", "run", "scale", "timeline", "tune"}) {
+    const ProgramEnd end = Kernel({command, "--help"});
+    EXPECT_EQ(end.code, 0) << end.err;
+    EXPECT_THAT(end.out, HasSubstr("muster kernel timeline all.json torch-12.1.*.json"));
+  }
 }
 
 TEST_F(KernelVerbTest, AKernelThatFailsEndsTheSeries) {

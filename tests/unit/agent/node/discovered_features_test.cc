@@ -11,15 +11,31 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr ProcessorFlags kOld{.v2 = true};
+const ProcessorFlags kOld{.v2 = true};
 const FoundPrograms kAllPrograms{.gpu_aware_mpi = true, .criu = true, .containers = true};
-constexpr ProcessorFlags kNew{.v2 = true, .v3 = true, .v4 = true};
+const ProcessorFlags kNew{.v2 = true, .v3 = true, .v4 = true};
 
 TEST(DiscoveredFeatures, AProcessorHasItsLevelAndThoseBelow) {
   EXPECT_THAT(DiscoveredFeatures(Machine(), kOld, {}), ElementsAre("x86-64-v2"));
   EXPECT_THAT(DiscoveredFeatures(Machine(), kNew, {}),
               ElementsAre("x86-64-v2", "x86-64-v3", "x86-64-v4"));
   EXPECT_THAT(DiscoveredFeatures(Machine(), ProcessorFlags(), {}), IsEmpty());
+}
+
+TEST(DiscoveredFeatures, AnArmProcessorSaysWhatItHasAndHowLongItsVectorsAre) {
+  // A Neoverse V1: 256 bits of SVE; and an N1, which has none.
+  constexpr unsigned long kAtomicsAndProducts = 1UL << 8 | 1UL << 20;
+  const ProcessorFlags v1{
+      .arm = ArmFeatures(kAtomicsAndProducts | 1UL << 22, 1UL << 13 | 1UL << 14, 256)};
+  EXPECT_THAT(DiscoveredFeatures(Machine(), v1, {}),
+              ElementsAre("lse", "dotprod", "i8mm", "bf16", "sve", "sve-256"));
+  EXPECT_THAT(ArmFeatures(kAtomicsAndProducts, 0, 0), ElementsAre("lse", "dotprod"));
+  EXPECT_THAT(ArmFeatures(1UL << 22, 1UL << 1 | 1UL << 23, 128),
+              ElementsAre("sve", "sve2", "sme", "sve-128"));
+  EXPECT_THAT(ArmFeatures(0, 0, 0), IsEmpty());
+  Machine played;
+  played.enforced = false;
+  EXPECT_THAT(DiscoveredFeatures(played, v1, {}), IsEmpty());
 }
 
 TEST(DiscoveredFeatures, NvLinkIsALinkOfThatKindAndRdmaADeviceOfTheFabric) {

@@ -97,6 +97,26 @@ TEST(Documents, TheExitCodeIsNullUntilTheJobHasEnded) {
   EXPECT_EQ(ended["usage"]["peak_memory"], 312 << 20);
 }
 
+TEST(Documents, WhatWasNotSampledIsNullAndNotZero) {
+  JobView job = samples::HistoryJobs()[1];
+  job.usage = {};
+  const char* const kSampled[] = {"gpu_busy", "gpu_memory", "gpu_energy_mj", "cpu_energy_mj",
+                                  "group_memory"};
+  const Json short_one = Json::parse(JobsDocument({job}))["jobs"][0]["usage"];
+  for (const char* name : kSampled) {
+    EXPECT_EQ(short_one[name], nullptr) << name;
+  }
+  job.usage.gpu_watched = std::chrono::seconds(9);
+  job.usage.gpu_energy_mj = 7;
+  job.usage.group_memory = kMebibyte;
+  const Json sampled = Json::parse(JobsDocument({job}))["jobs"][0]["usage"];
+  EXPECT_EQ(sampled["gpu_busy"], 0.0) << "it was looked at, and did nothing";
+  EXPECT_EQ(sampled["gpu_memory"], 0);
+  EXPECT_EQ(sampled["gpu_energy_mj"], 7);
+  EXPECT_EQ(sampled["cpu_energy_mj"], nullptr);
+  EXPECT_EQ(sampled["group_memory"], 1 << 20);
+}
+
 TEST(Documents, TheEffectiveTimeIsToldOfAJobThatEndedAndHeldSomething) {
   JobView job = samples::HistoryJobs()[1];
   EXPECT_EQ(Json::parse(JobsDocument({job}))["jobs"][0]["ettr"], nullptr);

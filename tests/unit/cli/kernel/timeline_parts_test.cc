@@ -138,6 +138,65 @@ TEST(TimelineParts, AProgramWithoutRanksHasThatOfItsPlace) {
   EXPECT_EQ(TimelinePartOf(OfPyTorch(kBegin, 0), 3)->rank, 0);
 }
 
+// A list whose processes are words, of which two collectives end at these microseconds.
+TimelinePart WithoutClock(double first, double second, int place) {
+  Json events = Json::array();
+  for (const double end : {first, second}) {
+    events.push_back({{"ph", "X"},
+                      {"cat", "kernel"},
+                      {"name", "ncclDevKernel_AllReduce"},
+                      {"pid", "GPU 0"},
+                      {"tid", 7},
+                      {"ts", end - 5},
+                      {"dur", 5}});
+  }
+  return *TimelinePartOf(std::move(events), place);
+}
+
+TEST(TimelineParts, WithoutAClockCollectivesSayWhenARanksTimesAre) {
+  std::vector<TimelinePart> parts = {WithoutClock(100, 200, 0), WithoutClock(5100, 5200, 1)};
+  EXPECT_EQ(LineUp(&parts), 0) << "nobody knows the date";
+  EXPECT_EQ(Named(parts[0], "ncclDevKernel_AllReduce")["ts"],
+            Named(parts[1], "ncclDevKernel_AllReduce")["ts"]);
+  EXPECT_FALSE(parts[1].unaligned);
+  TimelinePart torch = *TimelinePartOf(OfPyTorch(kBegin, 0), 0);
+  for (Json& event : torch.events) {
+    event["name"] = event.value("cat", "") == "kernel" ? "ncclDevKernel_AllReduce" : event["name"];
+  }
+  torch.events.push_back({{"ph", "X"},
+                          {"cat", "kernel"},
+                          {"name", "ncclDevKernel_AllReduce"},
+                          {"pid", 0},
+                          {"tid", 7},
+                          {"ts", 140.001},
+                          {"dur", 10}});
+  parts = {WithoutClock(100, 200, 1), torch};
+  EXPECT_EQ(LineUp(&parts), kBegin - 49'999) << "both ended 50 and 150.001 us after the begin";
+  EXPECT_NEAR(Named(parts[0], "ncclDevKernel_AllReduce")["ts"].get<double>(), 95, 0.01);
+}
+
+TEST(TimelineParts, ARankWithNeitherClockNorCollectivesInCommonSaysSo) {
+  TimelinePart other = WithoutClock(100, 200, 1);
+  other.events.erase(1);
+  std::vector<TimelinePart> parts = {*TimelinePartOf(OfPyTorch(kBegin, 0), 0), other};
+  EXPECT_EQ(LineUp(&parts), kBegin);
+  EXPECT_TRUE(parts[1].unaligned);
+  EXPECT_FALSE(parts[0].unaligned);
+}
+
+TEST(TimelineParts, WhatHtaAddsToATraceOfPyTorchsStaysWithItsRank) {
+  Json document = OfPyTorch(kBegin, 1);
+  document.erase("deviceProperties");
+  document["traceEvents"].push_back(
+      {{"ph", "C"}, {"name", "Queue Length"}, {"pid", 0}, {"ts", 21}, {"args", {{"Stream 7", 3}}}});
+  std::vector<TimelinePart> parts = {*TimelinePartOf(document, 0),
+                                     *TimelinePartOf(OfPyTorch(kBegin, 0), 1)};
+  LineUp(&parts);
+  EXPECT_EQ(parts[0].rank, 1);
+  EXPECT_EQ(Named(parts[0], "Queue Length")["pid"], Named(parts[0], "gemm")["pid"]);
+  EXPECT_NE(Named(parts[0], "Queue Length")["pid"], Named(parts[1], "gemm")["pid"]);
+}
+
 TEST(TimelineParts, WhatIsNoTraceIsRefusedAndStrangeEventsAreKept) {
   for (const char* text : {"7", R"({"no":1})", R"({"traceEvents":"none"})"}) {
     EXPECT_EQ(TimelinePartOf(Json::parse(text), 0).status().code(),

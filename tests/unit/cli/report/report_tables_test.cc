@@ -37,6 +37,16 @@ TEST(ReportTablesTest, ColumnsOfUseAreChosenAndGroupsHaveSeveralNames) {
   EXPECT_EQ(usage["energy_kwh"], 2);
 }
 
+TEST(ReportTablesTest, EnergyThatNobodyMeasuredIsNotZero) {
+  const UsageRow row{.names = {"ann"}, .jobs = 2};
+  const std::vector<ReportBy> by = {ReportBy::kUser};
+  EXPECT_EQ(PrintUsage({row}, by, *ReadReportedTres("energy"), true, Style()),
+            "USER  JOBS  FAILED  KWH  CPU-USE\n"
+            "ann      2       0    -        -\n");
+  EXPECT_TRUE(
+      nlohmann::json::parse(UsageDocument({row}, by, {}))["usage"][0]["energy_kwh"].is_null());
+}
+
 TEST(ReportTablesTest, CostsAreOfTheSitesCurrencyOrNotKnown) {
   UsageRow row{.names = {"ann"}, .jobs = 2, .cost = 12.345, .currency = "EUR"};
   const std::vector<ReportBy> by = {ReportBy::kUser};
@@ -56,15 +66,33 @@ TEST(ReportTablesTest, CostsAreOfTheSitesCurrencyOrNotKnown) {
 }
 
 TEST(ReportTablesTest, SizesAreShownWithTheirShareOfAllJobs) {
-  const SizeRow cpus{.least = 3, .most = 4, .jobs = 3, .cpu_seconds = 3600, .median = hours(1)};
-  const SizeRow gpu{.gpus = true, .least = 1, .most = 1, .jobs = 1, .gpu_seconds = 1800};
-  EXPECT_EQ(PrintSizes({cpus, gpu}, true, Style()),
+  const SizeRow cpus{
+      .used = {.jobs = 3, .cpu_seconds = 3600}, .least = 3, .most = 4, .median = hours(1)};
+  const SizeRow gpu{.used = {.jobs = 1, .gpu_seconds = 1800}, .gpus = true, .least = 1, .most = 1};
+  EXPECT_EQ(PrintSizes({cpus, gpu}, {}, {"cpu", "gpu"}, true, Style()),
             "SIZE      JOBS  SHARE                   CPU-HOURS  GPU-HOURS   MEDIAN\n"
             "3-4 CPUs     3   75 %  ###############        1.0        0.0  1:00:00\n"
             "1 GPU        1   25 %  #####                  0.0        0.5     0:00\n");
-  const auto sizes = nlohmann::json::parse(SizesDocument({gpu}, {}))["sizes"][0];
+  const auto sizes = nlohmann::json::parse(SizesDocument({gpu}, {}, {}))["sizes"][0];
   EXPECT_EQ(sizes["of"], "gpus");
   EXPECT_EQ(sizes["gpu_hours"], 0.5);
+  EXPECT_FALSE(sizes.contains("name"));
+}
+
+TEST(ReportTablesTest, SizesHaveTheNamesOfGroupsAndTheColumnsThatAreChosen) {
+  const SizeRow row{.used = {.names = {"physics", "ann"}, .jobs = 1, .joules = 3'600'000},
+                    .gpus = true,
+                    .least = 1,
+                    .most = 1,
+                    .median = hours(1)};
+  const std::vector<ReportBy> by = {ReportBy::kAccount, ReportBy::kUser};
+  EXPECT_EQ(PrintSizes({row}, by, *ReadReportedTres("energy"), true, Style()),
+            "ACCOUNT  USER  SIZE   JOBS  SHARE                        KWH   MEDIAN\n"
+            "physics  ann   1 GPU     1  100 %  ####################  1.0  1:00:00\n");
+  const auto document = nlohmann::json::parse(SizesDocument({row}, by, {}));
+  EXPECT_EQ(document["by"], "account,user");
+  EXPECT_EQ(document["sizes"][0]["user"], "ann");
+  EXPECT_EQ(document["sizes"][0]["energy_kwh"], 1);
 }
 
 TEST(ReportTablesTest, WaitsAreShownAsSlurmWritesTimes) {
@@ -77,7 +105,11 @@ TEST(ReportTablesTest, WaitsAreShownAsSlurmWritesTimes) {
 TEST(ReportTablesTest, LoadIsABar) {
   LoadRow row{.period = {Time(hours(24)), Time(hours(25))}, .cpu_seconds = 50, .cpu_offered = 100};
   row.jobs = 2.25;
-  EXPECT_EQ(PrintLoad({row}, false, Style()), "1970-01-02 00:00:00  2.2  50 %  ##########  -\n");
+  EXPECT_EQ(PrintLoad({row}, {}, {"cpu", "gpu"}, false, Style()),
+            "1970-01-02 00:00:00  2.2  50 %  ##########  -\n");
+  row.names = {"ann"};
+  EXPECT_EQ(PrintLoad({row}, {ReportBy::kUser}, {"gpu"}, true, Style()),
+            "FROM                 USER  JOBS  GPUS\n1970-01-02 00:00:00  ann    2.2     -\n");
 }
 
 TEST(ReportTablesTest, DocumentsSayTheirTimeAndNothingOfNothing) {
@@ -92,7 +124,7 @@ TEST(ReportTablesTest, DocumentsSayTheirTimeAndNothingOfNothing) {
       {{{"a"}, 1, Duration(1500), hours(1), hours(1), hours(1)}}, {ReportBy::kQos}, window));
   EXPECT_EQ(waits["waits"][0]["median"], 1.5);
   const auto load = nlohmann::json::parse(
-      LoadDocument({{.period = window, .cpu_seconds = 1, .cpu_offered = 4}}, window));
+      LoadDocument({{.period = window, .cpu_seconds = 1, .cpu_offered = 4}}, {}, window));
   EXPECT_EQ(load["utilization"][0]["cpus"], 0.25);
   EXPECT_TRUE(load["utilization"][0]["gpus"].is_null());
 }

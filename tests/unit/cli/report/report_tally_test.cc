@@ -96,14 +96,14 @@ TEST(ReportTallyTest, EachAttemptCountsWithWhatItHeld) {
   EXPECT_DOUBLE_EQ(rows[0].cost, 6);
   EXPECT_EQ(rows[0].currency, "EUR");
   EXPECT_TRUE(TallyUsage({job}, By({ReportBy::kUser}), {At(3), At(9)}).empty()) << "between them";
-  const auto load = TallyLoad({job}, {}, {At(0), At(12)}, hours(4));
+  const auto load = TallyLoad({job}, {}, By({}), {At(0), At(12)}, hours(4));
   ASSERT_EQ(load.size(), 3U);
   EXPECT_DOUBLE_EQ(load[0].cpu_seconds, 2 * 4 * 3600);
   EXPECT_DOUBLE_EQ(load[1].cpu_seconds, 0);
   EXPECT_DOUBLE_EQ(load[2].cpu_seconds, 2 * 8 * 3600);
-  const auto sizes = TallySizes({job}, {At(0), At(20)});
+  const auto sizes = TallySizes({job}, By({}), {At(0), At(20)});
   ASSERT_EQ(sizes.size(), 1U);
-  EXPECT_DOUBLE_EQ(sizes[0].cpu_seconds, (2 * 4 + 2 * 8) * 3600);
+  EXPECT_DOUBLE_EQ(sizes[0].used.cpu_seconds, (2 * 4 + 2 * 8) * 3600);
   EXPECT_EQ(sizes[0].median, hours(4));
 }
 
@@ -143,7 +143,7 @@ TEST(ReportTallyTest, APeriodHasItsPartOfEachJob) {
   half.start_time = At(0) + minutes(30);
   half.end_time = At(1) + minutes(30);
   const auto rows =
-      TallyLoad({half, JobOf("ben", 1, 9)}, {node}, {At(0), At(2) + minutes(30)}, hours(1));
+      TallyLoad({half, JobOf("ben", 1, 9)}, {node}, By({}), {At(0), At(2) + minutes(30)}, hours(1));
   ASSERT_EQ(rows.size(), 3U);
   EXPECT_DOUBLE_EQ(rows[0].cpu_offered, 4 * 3600);
   EXPECT_DOUBLE_EQ(rows[0].cpu_seconds, 3600);
@@ -208,17 +208,17 @@ TEST(ReportTallyTest, SizesDouble) {
   }
   jobs.push_back(JobOf("ann", 0, 3, 8));
   jobs.back().gpus = 1;
-  const auto rows = TallySizes(jobs, {At(0), At(10)});
+  const auto rows = TallySizes(jobs, By({}), {At(0), At(10)});
   ASSERT_EQ(rows.size(), 6U);
   EXPECT_EQ(rows[2].least, 3U);
   EXPECT_EQ(rows[2].most, 4U);
-  EXPECT_EQ(rows[2].jobs, 2U);
+  EXPECT_EQ(rows[2].used.jobs, 2U);
   EXPECT_EQ(rows[3].least, 5U);
   EXPECT_FALSE(rows[4].gpus);
   EXPECT_EQ(rows[4].least, 33U);
   EXPECT_TRUE(rows[5].gpus);
   EXPECT_EQ(rows[5].median, hours(3));
-  EXPECT_DOUBLE_EQ(rows[5].cpu_seconds, 8 * 3 * 3600);
+  EXPECT_DOUBLE_EQ(rows[5].used.cpu_seconds, 8 * 3 * 3600);
 }
 
 TEST(ReportTallyTest, EnergyIsSharedEvenlyOverTheJobsTime) {
@@ -227,7 +227,42 @@ TEST(ReportTallyTest, EnergyIsSharedEvenlyOverTheJobsTime) {
   job.usage.peak_memory = kMebibyte;
   job.usage.gpu_energy_mj = 8'000'000;
   const auto rows = TallyUsage({job}, By({ReportBy::kUser}), {At(1), At(2)});
-  EXPECT_DOUBLE_EQ(rows[0].joules, 2000);
+  EXPECT_DOUBLE_EQ(rows[0].joules.value_or(0), 2000);
+}
+
+TEST(ReportTallyTest, EnergyThatNobodyMeasuredIsNotKnown) {
+  JobView measured = JobOf("ann", 0, 4);
+  measured.usage.cpu_energy_mj = 4'000'000;
+  JobView other = JobOf("ben", 0, 4);
+  other.usage.user_cpu = minutes(60);
+  other.usage.peak_memory = kMebibyte;
+  const auto rows =
+      TallyUsage({measured, JobOf("ann", 0, 4), other}, By({ReportBy::kUser}), {At(0), At(4)});
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0].joules, 4000) << "of the one that was";
+  EXPECT_EQ(rows[1].joules, std::nullopt);
+}
+
+TEST(ReportTallyTest, SizesAndLoadAreOfGroupsWhereKeysSaySo) {
+  const std::vector<JobView> jobs = {JobOf("ann", 0, 2, 4), JobOf("ben", 0, 1, 4),
+                                     JobOf("ann", 0, 1, 1)};
+  const auto sizes = TallySizes(jobs, By({ReportBy::kUser}), {At(0), At(2)});
+  ASSERT_EQ(sizes.size(), 3U);
+  EXPECT_EQ(sizes[0].used.names[0], "ann");
+  EXPECT_EQ(sizes[0].most, 1U);
+  EXPECT_EQ(sizes[1].most, 4U);
+  EXPECT_DOUBLE_EQ(sizes[1].used.cpu_seconds, 4 * 2 * 3600);
+  EXPECT_EQ(sizes[2].used.names[0], "ben");
+  NodeView node;
+  node.cpus = 16;
+  const auto load = TallyLoad(jobs, {node}, By({ReportBy::kUser}), {At(0), At(2)}, hours(1));
+  ASSERT_EQ(load.size(), 3U) << "ben had nothing in the second hour";
+  EXPECT_EQ(load[0].names[0], "ann");
+  EXPECT_DOUBLE_EQ(load[0].cpu_seconds, 5 * 3600);
+  EXPECT_DOUBLE_EQ(load[0].cpu_offered, 16 * 3600);
+  EXPECT_EQ(load[1].names[0], "ben");
+  EXPECT_EQ(load[2].names[0], "ann");
+  EXPECT_EQ(load[2].period.start, At(1));
 }
 
 }  // namespace

@@ -103,6 +103,42 @@ TEST_F(LiveUsageTest, ARankIsJudgedBesideThoseOfOtherNodesAndAWarningNamesIt) {
   EXPECT_THAT(live_.WarningsOf(job), IsEmpty()) << "it is as fast as the others again";
 }
 
+TEST_F(LiveUsageTest, ARankWhoseGpuMeetsAnErrorIsNamedToItsJobAlone) {
+  core::testing::Shape shape;
+  shape.gpus = 2;
+  const NodeId node = world_.AddNode("n9", shape);
+  ResourceRequest request = Tasks(1);
+  request.gpus_per_task.count = 1;
+  const JobId first = world_.Submit(request);
+  const JobId second = world_.Submit(request);
+  world_.Schedule();
+  const Job& job = *world_.state.FindJob(first);
+  ASSERT_TRUE(job.attempt.has_value());
+  const std::string uuid = world_.state.FindNode(node)
+                               ->machine->gpus[job.attempt->allocation.nodes[0].ranks[0].gpus[0]]
+                               .uuid;
+  const auto tell = [&](std::uint64_t xids, Time now) {
+    GpuSample gpu;
+    gpu.gpu = uuid;
+    gpu.xid = 31;
+    gpu.xids = xids;
+    Take(node, {Sample(first, 1, 5), Sample(second, 1, 5)});
+    live_.TakeGpus(node, {gpu}, now);
+    live_.LookForStragglers(node, world_.state, now);
+  };
+  tell(1, job.attempt->started + std::chrono::seconds(1));
+  EXPECT_THAT(live_.WarningsOf(job), IsEmpty()) << "nobody knows when, perhaps before it began";
+  tell(2, job.attempt->started + std::chrono::seconds(5));
+  const std::vector<Warning> warnings = live_.WarningsOf(job);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_EQ(warnings[0].rule, "GpuXid");
+  EXPECT_EQ(warnings[0].text, "rank 0 on n9 met XID 31 (GPU memory page fault) on GPU " + uuid);
+  EXPECT_EQ(warnings[0].since, job.attempt->started + std::chrono::seconds(5));
+  EXPECT_THAT(live_.WarningsOf(*world_.state.FindJob(second)), IsEmpty()) << "it has the other";
+  live_.Forget(node);
+  EXPECT_THAT(live_.WarningsOf(job), IsEmpty());
+}
+
 TEST_F(LiveUsageTest, AnAttemptThatHasEndedOnANodeIsNotShownThere) {
   Take(one_, {Sample(job_, 1, 5)});
   Take(two_, {Sample(job_, 1, 5)});

@@ -72,6 +72,8 @@ TEST_F(GpuMeterTest, ErrorsOfMemoryAndOfTheDriverAreRead) {
     EXPECT_EQ(readings.at(0).uncorrected_ecc, 3U);
     EXPECT_EQ(readings.at(0).xid, 79U);
     EXPECT_EQ(readings.at(0).xids, 2U) << "each is told once, and kept";
+    EXPECT_EQ(readings.at(0).breaking_xid, 79U);
+    EXPECT_EQ(readings.at(0).breaking_xids, 1U) << "31 is a program's own";
     EXPECT_EQ(readings.at(1).uncorrected_ecc, 0U);
     EXPECT_EQ(readings.at(1).xids, 0U);
   }

@@ -98,6 +98,16 @@ TEST(ObjectCopiesTest, APlaceMaySayHowOften) {
   EXPECT_EQ(often->every, std::chrono::seconds(90));
 }
 
+TEST(ObjectCopiesTest, AnOptionThatIsMistypedIsNotTakenForThePath) {
+  for (const char* text : {"s3:b,evry=5m", "s3:b/state,keep=3", "s3:b,every=5m,x=1", "s3:b,=1"}) {
+    EXPECT_FALSE(ParseObjectCopies(text).ok()) << text;
+  }
+  EXPECT_EQ(ParseObjectCopies("s3:b,evry=5m").status().message(),
+            "\"evry=5m\" is no option: use every=TIME; a path that ends so has a / behind");
+  EXPECT_EQ(ParseObjectCopies("s3:b/year=2024,month=1/")->place, "s3:b/year=2024,month=1");
+  EXPECT_EQ(ParseObjectCopies("s3:b/a=1")->place, "s3:b/a=1");
+}
+
 TEST(ObjectCopiesTest, WhatIsNoRemoteIsRefused) {
   std::string copies;
   for (const char* text : {"", "/scratch/state", "./a:b", "bucket", "s3:b,every=soon"}) {
