@@ -16,6 +16,8 @@
 #include "agent/supervisor/mpi/loaded_step.h"
 #include "agent/supervisor/mpi/pmi_step.h"
 #include "agent/supervisor/mpi/tree_input.h"
+#include "agent/supervisor/pmix/pmix_api.h"
+#include "agent/supervisor/pmix/pmix_pattern.h"
 #include "agent/supervisor/pmix/pmix_process.h"
 #include "agent/supervisor/step/step.h"
 #include "agent/supervisor/user_space/peer_address.h"
@@ -99,6 +101,19 @@ absl::Status PmixSteps::Load() {
   if (process_ != nullptr && process_->alive()) {
     return absl::OkStatus();
   }
+  PmixProcessConfig config;
+  config.module_dir = order_.module_dir;
+  config.server.directory = directory_.Pmix();
+  config.server.hostname = order_.node_name;
+  config.user = user_;
+  config.pattern = ReadPattern();
+  config.on_pattern = [this](const std::vector<std::string>& pattern) { KeepPattern(pattern); };
+  config.prepare = [this](PmixProcessConfig* place) { return Prepare(place); };
+  ASSIGN_OR_RETURN(process_, PmixProcess::Start(loop_, std::move(config)));
+  return absl::OkStatus();
+}
+
+absl::Status PmixSteps::Prepare(PmixProcessConfig* config) {
   if (mkdir(directory_.Pmix().c_str(), 0700) != 0 && errno != EEXIST) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot make ", directory_.Pmix()));
   }
@@ -109,16 +124,8 @@ absl::Status PmixSteps::Load() {
     group_ = cgroup_->MakeStep("pmix", GroupLimits(), order_.limits);
   }
   const AttemptCgroup* const group = group_.has_value() ? &*group_ : cgroup_;
-  PmixProcessConfig config;
-  config.module_dir = order_.module_dir;
-  config.server.directory = directory_.Pmix();
-  config.server.hostname = order_.node_name;
-  config.user = user_;
-  config.cgroup = group == nullptr ? -1 : group->procs();
-  config.cgroup_directory = group == nullptr ? -1 : group->directory_fd();
-  config.pattern = ReadPattern();
-  config.on_pattern = [this](const std::vector<std::string>& pattern) { KeepPattern(pattern); };
-  ASSIGN_OR_RETURN(process_, PmixProcess::Start(loop_, std::move(config)));
+  config->cgroup = group == nullptr ? -1 : group->procs();
+  config->cgroup_directory = group == nullptr ? -1 : group->directory_fd();
   return absl::OkStatus();
 }
 
@@ -127,19 +134,36 @@ std::string PmixSteps::PatternPath() const {
   return absl::StrCat(order_.pmix_patterns, ".", user_ == nullptr ? geteuid() : user_->uid);
 }
 
+// Of what the pattern holds, as far as the system's own files tell.
+std::string PmixSteps::Installation() const {
+  return PmixInstallation(absl::StrCat(order_.module_dir, "/", kPmixModuleName));
+}
+
 std::vector<std::string> PmixSteps::ReadPattern() const {
   const absl::StatusOr<std::string> text =
       order_.pmix_patterns.empty() ? absl::StatusOr<std::string>("") : ReadFile(PatternPath());
-  return text.ok() ? absl::StrSplit(*text, '\n', absl::SkipEmpty()) : std::vector<std::string>();
+  std::vector<std::string> lines;
+  if (text.ok()) {
+    lines = absl::StrSplit(*text, '\n', absl::SkipEmpty());
+  }
+  if (lines.empty() || lines.front() != Installation()) {
+    return {};
+  }
+  lines.erase(lines.begin());
+  return lines;
 }
 
 void PmixSteps::KeepPattern(const std::vector<std::string>& pattern) const {
   if (order_.pmix_patterns.empty()) {
     return;
   }
+  if (pattern.empty()) {
+    unlink(PatternPath().c_str());
+    return;
+  }
   // Under a name of its own first: other attempts may learn the same just now.
   const std::string draft = absl::StrCat(PatternPath(), ".", getpid());
-  if (ReplaceFile(draft, absl::StrJoin(pattern, "\n")).ok()) {
+  if (ReplaceFile(draft, absl::StrCat(Installation(), "\n", absl::StrJoin(pattern, "\n"))).ok()) {
     rename(draft.c_str(), PatternPath().c_str());
   }
 }

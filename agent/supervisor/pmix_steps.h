@@ -1,7 +1,7 @@
 #pragma once
 
 // Which steps get PMIx, and from where: one process of the job's user that serves it, started when
-// the first step wants it.
+// the first rank calls, or with the first step while nobody knows what ranks have to be told.
 //
 // A step of several ranks gets it unless it asked not to; without the module it runs all the same
 // and says so, unless it asked for PMIx by name. Thread promise: the loop's thread;
@@ -23,6 +23,7 @@
 namespace muster::agent {
 
 class PmixProcess;
+struct PmixProcessConfig;
 struct StepPlan;
 
 class PmixSteps {
@@ -44,6 +45,9 @@ class PmixSteps {
   [[nodiscard]] std::string NameOf(const StepPlan& plan) const;
   [[nodiscard]] std::string NamespaceOf(const StepPlan& plan) const;
   absl::Status Load();
+  // Before the process starts: its directory and its control group.
+  absl::Status Prepare(PmixProcessConfig* config);
+  [[nodiscard]] std::string Installation() const;
   [[nodiscard]] std::string PatternPath() const;
   [[nodiscard]] std::vector<std::string> ReadPattern() const;
   void KeepPattern(const std::vector<std::string>& pattern) const;

@@ -94,6 +94,16 @@ class PersonalClusterTest(Mpi, ClusterTest):
         self.expect_sums(2, 2)
         self.expect_serial_heat(2, 4)
 
+    def test_ranks_that_never_call_have_no_process_that_serves_them(self):
+        self.up(2)
+        self.expect_sums(2, 4)  # from now on each node knows what ranks have to be told
+        beside = "for child in $(cat /proc/$PPID/task/*/children); do tr '\\0' ' ' </proc/$child/cmdline; done"
+        silent = self.cluster.must("run", "-N", 2, "-n", 4, "sh", "-c", f"env; {beside}")
+        self.assertIn("PMIX_RANK=3", silent)
+        self.assertNotIn("muster-pmix", silent)
+        called = self.cluster.must("run", "-N", 2, "-n", 4, "sh", "-c", f"{RING} >/dev/null; {beside}")
+        self.assertIn("muster-pmix", called)
+
     def test_four_nodes_reduce_ring_and_halo_right(self):
         self.up(4)
         self.expect_sums(4, 8)

@@ -48,6 +48,10 @@ void Start(std::uint64_t step, const std::string& what) {
     SendBytes(std::string("\xff\xff\xff\x7f", 4));
     return;
   }
+  if (what == "broken") {
+    Say(step, [](wire::PmixReply& reply) { reply.set_broken("libpmix has changed"); });
+    return;
+  }
   Say(step, [&](wire::PmixReply& reply) {
     reply.mutable_started()->add_ranks()->add_variables(what == "preload" ? "LD_PRELOAD=/evil.so"
                                                                           : "PMIX_RANK=0");

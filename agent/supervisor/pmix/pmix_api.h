@@ -15,7 +15,7 @@
 namespace muster::agent {
 
 // Raised when anything below changes; a module of another version is refused.
-inline constexpr uint32_t kPmixApiVersion = 5;
+inline constexpr uint32_t kPmixApiVersion = 6;
 inline constexpr const char* kPmixEntryPoint = "muster_pmix_api";
 inline constexpr const char* kPmixModuleName = "libmuster-pmix.so";
 
@@ -31,6 +31,7 @@ struct PmixErrorText {
 struct PmixServerOptions {
   const char* directory;
   const char* hostname;  // this node's name, as in node_names of the steps
+  const char* nspace;    // the server's own; "": one of this process
   // Removes the directories of a step that ended, with all that is in them, beside the caller:
   // ranks may have filled them. Called within end_step() and a start_step() that fails.
   void (*remove)(const char* const* directories, uint32_t count);

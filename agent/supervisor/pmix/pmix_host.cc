@@ -4,6 +4,7 @@
 #include <linux/keyctl.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,6 +33,7 @@
 #include "agent/supervisor/pmix/pmix_shape.h"
 #include "agent/supervisor/pmix/pmix_wire.h"
 #include "scheduler/base/status.h"
+#include "scheduler/runtime/passed_descriptors.h"
 #include "scheduler/runtime/process.h"
 #include "scheduler/runtime/unique_fd.h"
 
@@ -40,8 +42,6 @@ namespace {
 
 constexpr int kBroken = 1;
 constexpr std::size_t kTextMax = 1000;
-// As pmix_server names itself, before the number of the process.
-constexpr const char* kServerPrefix = "muster.supervisor.";
 constexpr std::string_view kTcp = "tcp4://";
 // A rank calls once; what it has started may call, too.
 constexpr std::size_t kCallsPerRank = 4;
@@ -64,6 +64,7 @@ class PmixHost {
 
   // An error: nothing can be served any more.
   absl::Status Take(const wire::PmixRequest& request);
+  absl::StatusOr<bool> Read();
   absl::Status TakeAll(const std::vector<std::string>& frames);
   void Open(const wire::PmixOpen& open);
   void Start(std::uint64_t number, const wire::PmixStart& start);
@@ -76,6 +77,7 @@ class PmixHost {
   absl::Status Load();
   // A rank calls: from now on libpmix serves all steps.
   absl::Status Answer();
+  void Break(const absl::Status& why);
   void End(std::uint64_t number);
   PmixHandlers HandlersOf(std::uint64_t number);
   // From any thread.
@@ -84,9 +86,12 @@ class PmixHost {
   const int socket_;
   const std::string module_dir_;
   std::mutex mutex_;  // one frame after the other
+  PmixFrameReader reader_;
+  std::array<char, 1 << 16> buffer_ = {};
   PmixServerConfig config_;
   std::vector<std::string> pattern_;
-  UniqueFd door_;  // valid: ranks call there, and libpmix is not loaded
+  UniqueFd door_;                   // valid: ranks call there, and libpmix is not loaded
+  std::size_t starts_to_come_ = 0;  // before somebody is answered there
   int port_ = 0;
   std::unique_ptr<PmixLoader> loader_;
   absl::Status opened_ = absl::FailedPreconditionError("PMIx was not opened");
@@ -187,15 +192,16 @@ void PmixHost::Open(const wire::PmixOpen& open) {
   config_.directory = open.directory();
   config_.hostname = open.hostname();
   config_.shared_memory = open.shared_memory();
+  config_.nspace = open.server();
   pattern_.assign(open.pattern().begin(), open.pattern().end());
-  if (IsCurrentPmixPattern(pattern_)) {
+  port_ = static_cast<int>(open.port());
+  if (!door_.valid() && IsCurrentPmixPattern(pattern_)) {
     absl::StatusOr<UniqueFd> door = OpenPmixDoor(&port_);
     if (door.ok()) {
       door_ = *std::move(door);
-      return;
     }
   }
-  opened_ = Load();
+  opened_ = door_.valid() ? absl::OkStatus() : Load();
 }
 
 absl::Status PmixHost::Load() {
@@ -208,6 +214,10 @@ absl::Status PmixHost::StartStep(std::uint64_t number, const wire::PmixStart& st
   Served served;
   served.config = StepOf(start);
   RETURN_IF_ERROR(CheckPmixShape(served.config));
+  const std::string& told = served.config.segments;  // to its ranks, which run already
+  if (!told.empty() && mkdir(told.c_str(), 0700) != 0) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot make ", told));
+  }
   RETURN_IF_ERROR(door_.valid() ? StartLater(&served, answer) : StartNow(number, &served, answer));
   steps_[number] = std::move(served);
   return absl::OkStatus();
@@ -215,9 +225,10 @@ absl::Status PmixHost::StartStep(std::uint64_t number, const wire::PmixStart& st
 
 absl::Status PmixHost::StartLater(Served* served, wire::PmixStarted* answer) const {
   PmixStepConfig& config = served->config;
-  config.segments = MakePmixSegments(config_.shared_memory, config.nspace);
-  PmixRankFacts facts{config.nspace, config_.directory,
-                      absl::StrCat(kServerPrefix, getpid(), ".0;tcp4://127.0.0.1:", port_), 0};
+  if (config.segments.empty()) {
+    config.segments = MakePmixSegments(config_.shared_memory, config.nspace);
+  }
+  PmixRankFacts facts{config.nspace, config_.directory, PmixServerAt(config_.nspace, port_), 0};
   for (const std::uint32_t rank : LocalRanks(config)) {
     facts.rank = rank;
     std::vector<std::string> variables = FillPmixPattern(pattern_, facts);
@@ -266,6 +277,11 @@ absl::Status PmixHost::Answer() {
     const std::vector<std::uint32_t> local = LocalRanks(served.config);
     ASSIGN_OR_RETURN(const auto variables, served.step->OwnVariables(local.front()));
     server = ServerIn(variables);
+    const PmixRankFacts facts{served.config.nspace, config_.directory, server, local.front()};
+    if (FillPmixPattern(pattern_, facts) != variables) {
+      return absl::FailedPreconditionError(
+          "libpmix has changed since it was used here last: run the step again");
+    }
     ranks += local.size();
   }
   const std::size_t scheme = server.find(kTcp);
@@ -274,6 +290,16 @@ absl::Status PmixHost::Answer() {
   }
   return StartPmixRelay(std::move(door), server.substr(scheme + kTcp.size()),
                         kCallsPerRank * ranks + kFurtherCalls);
+}
+
+// Ranks, ours or another node's, could only wait.
+void PmixHost::Break(const absl::Status& why) {
+  for (const auto& [number, served] : steps_) {
+    wire::PmixReply reply;
+    reply.set_step(number);
+    reply.set_broken(std::string(why.message()).substr(0, kTextMax));
+    Say(reply);
+  }
 }
 
 void PmixHost::Start(std::uint64_t number, const wire::PmixStart& start) {
@@ -300,7 +326,12 @@ absl::Status PmixHost::Take(const wire::PmixRequest& request) {
     Open(request.open());
     return absl::OkStatus();
   }
+  if (request.has_door()) {
+    starts_to_come_ = request.door().steps();
+    return absl::OkStatus();
+  }
   if (request.has_start()) {
+    starts_to_come_ -= starts_to_come_ > 0 ? 1 : 0;
     Start(request.step(), request.start());
     return absl::OkStatus();
   }
@@ -339,39 +370,47 @@ absl::Status PmixHost::TakeAll(const std::vector<std::string>& frames) {
   return absl::OkStatus();
 }
 
+// What the supervisor says; false at its end.
+absl::StatusOr<bool> PmixHost::Read() {
+  ReceivedMessage got = ReceiveWithDescriptors(socket_, buffer_);
+  if (got.size < 0 && errno == EAGAIN) {
+    return true;
+  }
+  if (!got.descriptors.empty()) {
+    door_ = std::move(got.descriptors.front());
+  }
+  if (got.size <= 0) {
+    return got.size == 0 ? absl::StatusOr<bool>(false)
+                         : absl::ErrnoToStatus(errno, "cannot hear the supervisor");
+  }
+  std::vector<std::string> frames;
+  RETURN_IF_ERROR(reader_.Take({buffer_.data(), static_cast<std::size_t>(got.size)}, &frames));
+  RETURN_IF_ERROR(TakeAll(frames));
+  return true;
+}
+
 int PmixHost::Run() {
-  PmixFrameReader reader;
-  std::array<char, 1 << 16> buffer = {};
-  int code = 0;
-  while (true) {
+  absl::StatusOr<bool> more = true;
+  while (more.ok() && *more) {
+    // Nobody is answered before the supervisor has said which steps there are.
+    const bool is_open = door_.valid() && !steps_.empty() && starts_to_come_ == 0;
     std::array<pollfd, 2> ready = {pollfd{socket_, POLLIN, 0}, pollfd{door_.get(), POLLIN, 0}};
-    poll(ready.data(), door_.valid() ? 2 : 1, -1);
-    if (door_.valid() && ready[1].revents != 0 && !Answer().ok()) {
-      code = kBroken;  // the ranks could only wait
-      break;
+    poll(ready.data(), is_open ? 2 : 1, -1);
+    if (ready[0].revents != 0) {
+      more = Read();
+    } else if (ready[1].revents != 0) {
+      const absl::Status answered = Answer();
+      more = answered.ok() ? absl::StatusOr<bool>(true) : answered;
     }
-    if (ready[0].revents == 0) {
-      continue;
-    }
-    const ssize_t got = recv(socket_, buffer.data(), buffer.size(), 0);
-    if (got < 0 && errno == EINTR) {
-      continue;
-    }
-    std::vector<std::string> frames;
-    if (got <= 0 || !reader.Take({buffer.data(), static_cast<std::size_t>(got)}, &frames).ok()) {
-      code = got == 0 ? 0 : kBroken;
-      break;
-    }
-    if (!TakeAll(frames).ok()) {
-      code = kBroken;  // ranks, ours or another node's, could only wait
-      break;
-    }
+  }
+  if (!more.ok()) {
+    Break(more.status());
   }
   while (!steps_.empty()) {
     End(steps_.begin()->first);
   }
   loader_.reset();
-  return code;
+  return more.ok() ? 0 : kBroken;
 }
 
 }  // namespace

@@ -179,7 +179,7 @@ absl::StatusOr<std::unique_ptr<PmixLoader>> PmixLoader::Load(
   ASSIGN_OR_RETURN(const std::string path, FindPmixModule(directories));
   ASSIGN_OR_RETURN(const PmixApi* api, OpenModule(path));
   const PmixServerOptions options = {config.directory.c_str(), config.hostname.c_str(),
-                                     RemoveBeside};
+                                     config.nspace.c_str(), RemoveBeside};
   PmixErrorText error = {};
   if (api->open_server(&options, &error) != 0) {
     return Failure(error);

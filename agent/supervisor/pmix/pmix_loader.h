@@ -28,6 +28,7 @@ struct PmixServerConfig {
   std::string directory;
   std::string hostname;  // this node's name, as in PmixStepConfig::nodes
   std::string shared_memory = "/dev/shm";
+  std::string nspace = {};  // the server's own; "": one of this process
 };
 
 // What ranks say, on libpmix's thread; each may be empty.

@@ -23,6 +23,10 @@ constexpr const char* kLibrary = "PMIX_LIBRARY_FILE=";
 
 }  // namespace
 
+std::string PmixServerAt(const std::string& nspace, int port) {
+  return absl::StrCat(nspace, ".0;tcp4://127.0.0.1:", port);
+}
+
 std::string ServerIn(const std::vector<std::string>& variables) {
   std::string server;
   for (const std::string& variable : variables) {
@@ -80,6 +84,10 @@ std::string PmixLibraryAt(const std::string& path) {
   }
   return absl::StrCat(path, ":", found.st_size, ":", found.st_mtim.tv_sec, ":",
                       found.st_mtim.tv_nsec, ":", found.st_ino);
+}
+
+std::string PmixInstallation(const std::string& module) {
+  return absl::StrCat(PmixLibraryAt(module), " ", PmixLibraryAt("/etc/ld.so.cache"));
 }
 
 bool IsCurrentPmixPattern(const std::vector<std::string>& pattern) {

@@ -22,6 +22,8 @@ struct PmixRankFacts {
   std::uint32_t rank = 0;
 };
 
+// A server of that namespace at that port of the loopback, as variables of a rank name it.
+std::string PmixServerAt(const std::string& nspace, int port);
 // The server as variables of a rank name it; "" when they name none, or several.
 std::string ServerIn(const std::vector<std::string>& variables);
 
@@ -36,6 +38,9 @@ std::vector<std::string> FillPmixPattern(const std::vector<std::string>& pattern
 
 // Names the file `path` as it is now; "" when it is not there.
 std::string PmixLibraryAt(const std::string& path);
+// What names the files that say which libpmix the module of that path loads: when none has changed,
+// a pattern that was learned before holds. Looks at files of the system alone.
+std::string PmixInstallation(const std::string& module);
 // The library is still the one that the pattern was learned from.
 bool IsCurrentPmixPattern(const std::vector<std::string>& pattern);
 

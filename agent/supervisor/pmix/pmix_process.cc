@@ -18,7 +18,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "agent/supervisor/pmix/open_mpi_variables.h"
+#include "agent/supervisor/pmix/pmix_pattern.h"
+#include "agent/supervisor/pmix/pmix_relay.h"
+#include "agent/supervisor/pmix/pmix_shape.h"
 #include "scheduler/base/status.h"
+#include "scheduler/runtime/passed_descriptors.h"
 
 namespace muster::agent {
 namespace {
@@ -54,18 +59,41 @@ std::vector<std::string> ServerEnvironment() {
 absl::StatusOr<std::shared_ptr<PmixProcess>> PmixProcess::Start(EventLoop& loop,
                                                                 PmixProcessConfig config) {
   RETURN_IF_ERROR(FindPmixModule({config.module_dir}).status());
-  std::shared_ptr<PmixProcess> process(new PmixProcess(loop, config));
-  RETURN_IF_ERROR(process->Launch(config));
-  wire::PmixRequest request;
-  request.mutable_open()->set_directory(config.server.directory);
-  request.mutable_open()->set_hostname(config.server.hostname);
-  request.mutable_open()->set_shared_memory(config.server.shared_memory);
-  request.mutable_open()->mutable_pattern()->Assign(config.pattern.begin(), config.pattern.end());
-  process->Send(request);
+  // Whatever number the child will have.
+  config.server.nspace = absl::StrCat("muster.supervisor.", getpid());
+  std::shared_ptr<PmixProcess> process(new PmixProcess(loop, std::move(config)));
+  RETURN_IF_ERROR(process->config_.pattern.empty() ? process->Launch() : process->WaitForCalls());
   return process;
 }
 
-absl::Status PmixProcess::Launch(const PmixProcessConfig& config) {
+absl::Status PmixProcess::WaitForCalls() {
+  ASSIGN_OR_RETURN(door_, OpenPmixDoor(&port_));
+  return loop_.Watch(door_.get(), EPOLLIN, [this](std::uint32_t) { Call(); });
+}
+
+void PmixProcess::Call() {
+  if (!door_.valid()) {
+    return;
+  }
+  const std::shared_ptr<PmixProcess> self = shared_from_this();
+  loop_.Unwatch(door_.get());
+  const absl::Status status = Launch();
+  if (!status.ok()) {
+    return Lose(std::string(status.message()));
+  }
+  door_.reset();
+  for (const auto& [number, step] : steps_) {
+    wire::PmixRequest request;
+    request.set_step(number);
+    *request.mutable_start() = StartRequest(step->config_);
+    Send(request);
+  }
+}
+
+absl::Status PmixProcess::Launch() {
+  if (config_.prepare) {
+    RETURN_IF_ERROR(config_.prepare(&config_));
+  }
   std::array<int, 2> ends{-1, -1};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     return absl::ErrnoToStatus(errno, "cannot make a socket for PMIx");
@@ -77,16 +105,16 @@ absl::Status PmixProcess::Launch(const PmixProcessConfig& config) {
     return absl::ErrnoToStatus(errno, "cannot open /dev/null");
   }
   LaunchRequest request;
-  request.programs = {config.program};
-  request.arguments = {"muster-pmix", "--pmix", config.module_dir};
+  request.programs = {config_.program};
+  request.arguments = {"muster-pmix", "--pmix", config_.module_dir};
   request.environment = ServerEnvironment();
   request.work_dir = "/";
   request.umask = 077;
   request.standard_input = request.standard_output = request.standard_error = null.get();
   request.channel = theirs.get();
-  request.cgroup = config.cgroup;
-  request.cgroup_directory = config.cgroup_directory;
-  request.user = config.user;
+  request.cgroup = config_.cgroup;
+  request.cgroup_directory = config_.cgroup_directory;
+  request.user = config_.user;
   ASSIGN_OR_RETURN(LaunchedChild child, muster::agent::Launch(request));
   said_ = std::move(child.said);
   // Nobody has reaped it yet: that is done on this thread.
@@ -94,28 +122,58 @@ absl::Status PmixProcess::Launch(const PmixProcessConfig& config) {
   if (!pidfd_.valid()) {
     return absl::ErrnoToStatus(errno, "cannot watch the process for PMIx");
   }
+  if (door_.valid()) {
+    std::string frame;
+    wire::PmixRequest comes;
+    comes.mutable_door()->set_steps(static_cast<std::uint32_t>(steps_.size()));
+    AppendFrame(comes, &frame);
+    const std::array<int, 1> door = {door_.get()};
+    if (!SendWithDescriptors(ours.get(), frame, door, MSG_DONTWAIT)) {
+      return absl::ErrnoToStatus(errno, "cannot hand over the socket of PMIx");
+    }
+  }
   socket_ = std::move(ours);
-  return loop_.Watch(socket_.get(), EPOLLIN, [this](std::uint32_t) {
+  RETURN_IF_ERROR(loop_.Watch(socket_.get(), EPOLLIN, [this](std::uint32_t) {
     const std::shared_ptr<PmixProcess> self = shared_from_this();
     Write();
     for (int i = 0; i < kReadsAtOnce && Read(); ++i) {
     }
-  });
+  }));
+  wire::PmixRequest opening;
+  wire::PmixOpen& open = *opening.mutable_open();
+  open.set_directory(config_.server.directory);
+  open.set_hostname(config_.server.hostname);
+  open.set_shared_memory(config_.server.shared_memory);
+  open.set_server(config_.server.nspace);
+  open.mutable_pattern()->Assign(config_.pattern.begin(), config_.pattern.end());
+  open.set_port(static_cast<std::uint32_t>(port_));
+  Send(opening);
+  return absl::OkStatus();
 }
 
 // It ends by itself when its socket closes, and removes its files before. What does not is the
 // attempt's to end, as whatever else is left.
 PmixProcess::~PmixProcess() {
-  if (socket_.valid()) {
-    loop_.Unwatch(socket_.get());
+  for (const UniqueFd* watched : {&door_, &socket_}) {
+    if (watched->valid()) {
+      loop_.Unwatch(watched->get());
+    }
   }
 }
 
 absl::StatusOr<std::unique_ptr<ServedStep>> PmixProcess::StartStep(PmixStepConfig config,
                                                                    PmixProcessHandlers handlers) {
   const std::uint64_t number = next_step_++;
+  if (door_.valid()) {
+    config.segments = NamePmixSegments(config_.server.shared_memory, config.nspace);
+  }
   std::unique_ptr<ServedStep> step(
       new ServedStep(shared_from_this(), number, std::move(config), std::move(handlers)));
+  if (door_.valid()) {
+    RETURN_IF_ERROR(BeginBehindDoor(step.get()));
+    steps_[number] = step.get();
+    return step;
+  }
   wire::PmixRequest request;
   request.set_step(number);
   *request.mutable_start() = StartRequest(step->config_);
@@ -125,8 +183,28 @@ absl::StatusOr<std::unique_ptr<ServedStep>> PmixProcess::StartStep(PmixStepConfi
   return step;
 }
 
+absl::Status PmixProcess::BeginBehindDoor(ServedStep* step) {
+  const PmixStepConfig& config = step->config_;
+  RETURN_IF_ERROR(CheckPmixShape(config));
+  wire::PmixReply told;
+  PmixRankFacts facts{config.nspace, config_.server.directory,
+                      PmixServerAt(config_.server.nspace, port_), 0};
+  for (std::uint32_t rank = 0; rank < config.node_of_rank.size(); ++rank) {
+    if (config.node_of_rank[rank] == config.node_index) {
+      facts.rank = rank;
+      std::vector<std::string>& variables = step->variables_[rank];
+      variables = FillPmixPattern(config_.pattern, facts);
+      const std::vector<std::string> more = OpenMpiVariables(config, rank);
+      variables.insert(variables.end(), more.begin(), more.end());
+      told.mutable_started()->add_ranks()->mutable_variables()->Assign(variables.begin(),
+                                                                       variables.end());
+    }
+  }
+  return CheckPmixReply(told, config);  // the pattern is the user's word
+}
+
 absl::Status PmixProcess::Await(ServedStep* step) {
-  const auto deadline = std::chrono::steady_clock::now() + limit_;
+  const auto deadline = std::chrono::steady_clock::now() + config_.start_limit;
   started_.reset();
   while (!started_.has_value()) {
     if (!alive()) {
@@ -137,8 +215,9 @@ absl::Status PmixProcess::Await(ServedStep* step) {
         std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     if (left.count() <= 0) {
       Lose("it does not answer");
-      return absl::DeadlineExceededError(absl::StrCat(
-          "the process that serves PMIx did not answer within ", limit_.count() / 1000, " s"));
+      return absl::DeadlineExceededError(
+          absl::StrCat("the process that serves PMIx did not answer within ",
+                       config_.start_limit.count() / 1000, " s"));
     }
     pollfd ready = {socket_.get(),
                     static_cast<short>(outgoing_.empty() ? POLLIN : POLLIN | POLLOUT), 0};
@@ -151,8 +230,8 @@ absl::Status PmixProcess::Await(ServedStep* step) {
   if (!answer.error().empty()) {
     return absl::InternalError(answer.error());
   }
-  if (answer.pattern_size() > 0 && on_pattern_) {
-    on_pattern_({answer.pattern().begin(), answer.pattern().end()});
+  if (answer.pattern_size() > 0 && config_.on_pattern) {
+    config_.on_pattern({answer.pattern().begin(), answer.pattern().end()});
   }
   int local = 0;
   for (std::uint32_t rank = 0; rank < step->config_.node_of_rank.size(); ++rank) {
@@ -165,7 +244,7 @@ absl::Status PmixProcess::Await(ServedStep* step) {
 }
 
 void PmixProcess::Send(const wire::PmixRequest& request) {
-  if (!alive()) {
+  if (!socket_.valid()) {
     return;
   }
   AppendFrame(request, &outgoing_);
@@ -177,7 +256,7 @@ void PmixProcess::Send(const wire::PmixRequest& request) {
 }
 
 void PmixProcess::Write() {
-  while (alive() && !outgoing_.empty()) {
+  while (socket_.valid() && !outgoing_.empty()) {
     const ssize_t sent =
         send(socket_.get(), outgoing_.data(), outgoing_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && errno == EINTR) {
@@ -188,14 +267,14 @@ void PmixProcess::Write() {
     }
     outgoing_.erase(0, static_cast<std::size_t>(sent));
   }
-  if (alive()) {
+  if (socket_.valid()) {
     const std::uint32_t events = outgoing_.empty() ? EPOLLIN : EPOLLIN | EPOLLOUT;
     loop_.SetEvents(socket_.get(), events).IgnoreError();
   }
 }
 
 bool PmixProcess::Read() {
-  if (!alive()) {
+  if (!socket_.valid()) {
     return false;
   }
   std::array<char, kReadBytes> buffer;  // not set: most reads are short
@@ -230,11 +309,19 @@ absl::Status PmixProcess::Take(const std::string& frame) {
   }
   ServedStep* const step = found->second;
   RETURN_IF_ERROR(CheckPmixReply(reply, step->config_));
+  if (reply.has_broken()) {
+    Lose(reply.broken());
+    return absl::OkStatus();
+  }
   if (reply.has_started()) {
-    if (!step->variables_.empty() || started_.has_value()) {
+    if (std::exchange(step->answered_, true)) {
       return absl::InvalidArgumentError("a second answer to a start");
     }
-    started_ = std::move(reply);
+    if (step->variables_.empty()) {
+      started_ = std::move(reply);
+    } else if (!reply.started().error().empty()) {  // its ranks run already
+      Lose(reply.started().error());
+    }
     return absl::OkStatus();
   }
   if (reply.has_fence()) {
@@ -267,6 +354,7 @@ void PmixProcess::Forget(std::uint64_t step) {
 
 void PmixProcess::Tell(ServedStep* step, const wire::PmixReply& reply) {
   const PmixHandlers& ranks = step->handlers_.ranks;
+  joined_ = joined_ || reply.has_connected();
   if (reply.has_connected() && ranks.on_connected) {
     ranks.on_connected(reply.connected());
   } else if (reply.has_finalized() && ranks.on_finalized) {
@@ -289,11 +377,17 @@ void PmixProcess::Lose(const std::string& why) {
   if (!alive()) {
     return;
   }
-  loop_.Unwatch(socket_.get());
-  socket_.reset();
+  door_.reset();
+  if (socket_.valid()) {
+    loop_.Unwatch(socket_.get());
+    socket_.reset();
+    syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
+  }
   outgoing_.clear();
   why_ = why;
-  syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
+  if (!config_.pattern.empty() && !joined_ && config_.on_pattern) {
+    config_.on_pattern({});  // perhaps it does not hold: the next one learns
+  }
   const std::string text = absl::StrCat("the process that serves PMIx to its ranks is gone: ", why);
   loop_.RunAfter(kLostGrace, [self = shared_from_this(), text] {
     while (!self->steps_.empty()) {
@@ -352,6 +446,7 @@ void ServedStep::FinishModex(std::uint64_t id, const std::optional<std::string>&
 }
 
 void ServedStep::AskPublished(std::uint32_t rank, std::uint64_t id) {
+  process_->Call();  // another node's rank may be first
   wire::PmixRequest request;
   request.set_step(number_);
   request.mutable_ask()->set_id(id);

@@ -5,11 +5,13 @@
 //
 // libpmix reads what ranks say and loads what their user configures; neither is to happen in root's
 // supervisor. So a child that has become the user for good, in the attempt's control group, loads
-// it (pmix_host.h), and speaks with us through a socket pair. Thread promise: the loop's thread, on
-// which the handlers are called. Invariants: (1) what it says is believed of its own steps alone,
-// and a word that it may not say ends it; (2) nothing here waits for it but StartStep, within its
-// limit; (3) what it said before a rank ended is known once Hear() has returned; (4) it ends when
-// the process and its last step have been let go.
+// it (pmix_host.h), and speaks with us through a socket pair. Where the variables of ranks are
+// known without it, it is started when somebody calls at the socket that ranks know, which listens
+// here until then. Thread promise: the loop's thread, on which the handlers are called.
+// Invariants: (1) what it says is believed of its own steps alone, and a word that it may not say
+// ends it; (2) nothing here waits for it but StartStep, within its limit; (3) what it said before a
+// rank ended is known once Hear() has returned; (4) it ends when the process and its last step have
+// been let go; (5) nobody here takes a call: that is the child's.
 
 #include <cstdint>
 #include <functional>
@@ -39,8 +41,14 @@ struct PmixProcessConfig {
   int cgroup = -1;                // as in LaunchRequest
   int cgroup_directory = -1;
   Duration start_limit{8000};
-  std::vector<std::string> pattern;  // that was learned from an earlier one of that user, or none
-  std::function<void(const std::vector<std::string>&)> on_pattern;  // one was learned
+  // Of the variables, learned from an earlier one of that user: it holds as far as is known, and
+  // the process is started when somebody calls. None: it is started at once.
+  std::vector<std::string> pattern;
+  // One was learned; nothing: that which was given does not hold.
+  std::function<void(const std::vector<std::string>&)> on_pattern;
+  // Before it is started: makes what it needs, and sets the control group. Empty: nothing is
+  // needed.
+  std::function<absl::Status(PmixProcessConfig*)> prepare;
 };
 
 struct PmixProcessHandlers {
@@ -79,6 +87,7 @@ class ServedStep {
   const std::uint64_t number_;
   const PmixStepConfig config_;
   const PmixProcessHandlers handlers_;
+  bool answered_ = false;                                        // that it is started
   std::map<std::uint32_t, std::vector<std::string>> variables_;  // by rank
 };
 
@@ -95,7 +104,9 @@ class PmixProcess : public std::enable_shared_from_this<PmixProcess> {
   absl::StatusOr<std::unique_ptr<ServedStep>> StartStep(PmixStepConfig config,
                                                         PmixProcessHandlers handlers);
   // False once it has ended: another one is to be started for the next step.
-  [[nodiscard]] bool alive() const { return socket_.valid(); }
+  [[nodiscard]] bool alive() const { return socket_.valid() || door_.valid(); }
+  // Whether it was started: not before somebody called.
+  [[nodiscard]] bool called() const { return !door_.valid(); }
 
  private:
   friend class ServedStep;
@@ -104,9 +115,15 @@ class PmixProcess : public std::enable_shared_from_this<PmixProcess> {
     std::size_t size = 0;
   };
 
-  PmixProcess(EventLoop& loop, const PmixProcessConfig& config)
-      : loop_(loop), limit_(config.start_limit), on_pattern_(config.on_pattern) {}
-  absl::Status Launch(const PmixProcessConfig& config);
+  PmixProcess(EventLoop& loop, PmixProcessConfig config)
+      : loop_(loop), config_(std::move(config)) {}
+  // Starts it, and hands it the door, if there is one.
+  absl::Status Launch();
+  absl::Status WaitForCalls();
+  // Somebody calls, or is to be answered: starts it with all steps, unless it runs.
+  void Call();
+  // Begins a step of which it will be told when somebody calls.
+  absl::Status BeginBehindDoor(ServedStep* step);
   // Waits until the step has been answered.
   absl::Status Await(ServedStep* step);
   void Send(const wire::PmixRequest& request);
@@ -121,9 +138,11 @@ class PmixProcess : public std::enable_shared_from_this<PmixProcess> {
   [[nodiscard]] std::string WhyItEnded() const;
 
   EventLoop& loop_;
-  const Duration limit_;
-  const std::function<void(const std::vector<std::string>&)> on_pattern_;
-  UniqueFd socket_;  // not valid: it has ended
+  PmixProcessConfig config_;
+  UniqueFd door_;        // valid: it has not been started
+  int port_ = 0;         // of the door
+  bool joined_ = false;  // some rank
+  UniqueFd socket_;      // not valid: it has ended, or was not started
   UniqueFd pidfd_;
   UniqueFd said_;    // of its launch
   std::string why_;  // it has ended

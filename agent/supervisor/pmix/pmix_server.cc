@@ -126,7 +126,9 @@ void PmixServer::Open(const PmixServerOptions& options, pmix_server_module_t upc
   InfoList info;
   info.AddString(PMIX_SERVER_TMPDIR, options.directory);
   info.AddString(PMIX_SYSTEM_TMPDIR, options.directory);
-  info.AddString(PMIX_SERVER_NSPACE, "muster.supervisor." + std::to_string(getpid()));
+  const std::string nspace = options.nspace;
+  info.AddString(PMIX_SERVER_NSPACE,
+                 nspace.empty() ? "muster.supervisor." + std::to_string(getpid()) : nspace);
   info.AddRank(PMIX_SERVER_RANK, 0);
   info.AddString(PMIX_HOSTNAME, options.hostname);
   info.AddFlag(PMIX_SERVER_TOOL_SUPPORT, false);

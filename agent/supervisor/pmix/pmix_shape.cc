@@ -1,5 +1,7 @@
 #include "agent/supervisor/pmix/pmix_shape.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstddef>
@@ -7,13 +9,16 @@
 #include <cstdlib>
 #include <set>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/status.h"
+#include "scheduler/runtime/mac.h"
 
 namespace muster::agent {
 namespace {
 
 constexpr std::size_t kNamespaceBytesMax = 255;  // PMIX_MAX_NSLEN
+constexpr std::size_t kSegmentCodeBytes = 8;     // a name that nobody has made before
 
 // PMIx writes the nodes' names into lists and ranges.
 absl::Status CheckNames(const PmixStepConfig& step) {
@@ -62,6 +67,17 @@ absl::Status CheckPmixShape(const PmixStepConfig& step) {
   }
   RETURN_IF_ERROR(CheckRanks(step));
   return CheckNames(step);
+}
+
+std::string NamePmixSegments(const std::string& shared_memory, const std::string& nspace) {
+  struct stat found = {};
+  const absl::StatusOr<std::string> code = RandomBytes(kSegmentCodeBytes);
+  if (shared_memory.empty() || !code.ok() || stat(shared_memory.c_str(), &found) != 0 ||
+      !S_ISDIR(found.st_mode) || (found.st_mode & S_IWOTH) == 0) {
+    return "";
+  }
+  return absl::StrCat(shared_memory, "/", nspace.substr(0, nspace.rfind('.')), ".",
+                      std::string(absl::BytesToHexString(*code)));
 }
 
 std::string MakePmixSegments(const std::string& shared_memory, const std::string& nspace) {

@@ -17,5 +17,7 @@ absl::Status CheckPmixShape(const PmixStepConfig& step);
 // clusters on one machine would share them, and killed ranks leave them behind. A directory with a
 // name of its own cures both; without one Open MPI still works.
 std::string MakePmixSegments(const std::string& shared_memory, const std::string& nspace);
+// The name alone of such a directory, which another process will make.
+std::string NamePmixSegments(const std::string& shared_memory, const std::string& nspace);
 
 }  // namespace muster::agent

@@ -121,6 +121,7 @@ wire::PmixStart StartRequest(const PmixStepConfig& step) {
   start.set_cores_shared(step.cores_shared);
   start.set_host_memory_only(step.host_memory_only);
   start.set_one_machine(step.one_machine);
+  start.set_segments(step.segments);
   return start;
 }
 
@@ -135,6 +136,7 @@ PmixStepConfig StepOf(const wire::PmixStart& start) {
   step.cores_shared = start.cores_shared();
   step.host_memory_only = start.host_memory_only();
   step.one_machine = start.one_machine();
+  step.segments = start.segments();
   return step;
 }
 
@@ -157,6 +159,9 @@ absl::Status CheckPmixReply(const wire::PmixReply& reply, const PmixStepConfig& 
       return CheckRank(step, reply.modex().rank());
     case wire::PmixReply::kPublished:
       return absl::OkStatus();  // whoever asked knows the number
+    case wire::PmixReply::kBroken:
+      return reply.broken().size() <= kTextBytesMax ? absl::OkStatus()
+                                                    : absl::InvalidArgumentError("a long error");
     case wire::PmixReply::BODY_NOT_SET:
       break;
   }

@@ -1,5 +1,7 @@
 #include "daemon/store/rows/row_writer.h"
 
+#include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -64,6 +66,41 @@ JobId FirstNewJob(const Batch& batch) {
   return JobId(std::numeric_limits<JobId::rep>::max());
 }
 
+// How many of the first of them are submissions of their own with ids in a row; none has live jobs
+// between them then.
+std::size_t AloneInARow(std::span<const EndedJob> ended) {
+  std::size_t count = 0;
+  while (count < ended.size() && ended[count].id == ended[count].submission &&
+         ended[count].detail.job.indices.empty() &&
+         (count == 0 || ended[count].id == ended[count - 1].id.Next())) {
+    ++count;
+  }
+  return count;
+}
+
+// Calls visit(job) for it, or for each of the elements that it stands for.
+absl::Status ForEachOf(const EndedJob& ended,
+                       const std::function<absl::Status(const EndedJob&)>& visit) {
+  if (ended.detail.job.indices.empty()) {
+    return visit(ended);
+  }
+  EndedJob element = ended;
+  const ArraySpec elements{std::move(element.detail.job.indices), 0};
+  element.detail.job.indices.clear();
+  absl::Status status;
+  ForEachElement(elements, [&](std::uint32_t index) {
+    if (status.ok()) {
+      JobView& job = element.detail.job;
+      job.id = element.id;
+      job.array_task_id = absl::StrCat(index);
+      job.label = absl::StrCat(ended.submission.value(), "_", index);
+      status = visit(element);
+      element.id = element.id.Next();
+    }
+  });
+  return status;
+}
+
 std::optional<std::int64_t> ArrayIndexColumn(const std::string& task) {
   std::int64_t index = 0;
   return absl::SimpleAtoi(task, &index) ? std::optional(index) : std::nullopt;
@@ -88,9 +125,7 @@ absl::Status RowWriter::Write(const Batch& batch) {
   for (const Job& job : batch.jobs) {
     RETURN_IF_ERROR(WriteJob(job, first_new));
   }
-  for (const EndedJob& ended : batch.ended) {
-    RETURN_IF_ERROR(WriteEnded(ended));
-  }
+  RETURN_IF_ERROR(WriteEnded(batch.ended));
   for (const EndedAttempt& ended : batch.attempts) {
     RETURN_IF_ERROR(WriteAttempt(ended));
   }
@@ -236,38 +271,38 @@ absl::Status RowWriter::WriteJob(const Job& job, JobId first_new) {
     Encode(job, &payload_);
     return put_job_.Run(job.id.value(), job.submission.value(), Blob{payload_});
   }
-  return job.submission >= first_new ? absl::OkStatus() : delete_job_.Run(job.id.value());
+  return job.submission >= first_new ? absl::OkStatus()
+                                     : delete_jobs_.Run(job.id.value(), job.id.value());
 }
 
-absl::Status RowWriter::WriteEnded(const EndedJob& ended) {
-  if (ended.detail.job.indices.empty()) {
-    RETURN_IF_ERROR(delete_job_.Run(ended.id.value()));
-    RETURN_IF_ERROR(steps_.Erase(ended.id));
-    RETURN_IF_ERROR(Close(ended.submission, 1));
-    return WriteHistory(ended);
-  }
-  EndedJob element = ended;
-  const ArraySpec elements{std::move(element.detail.job.indices), 0};
-  element.detail.job.indices.clear();
-  RETURN_IF_ERROR(Close(ended.submission, std::int64_t{ElementCount(elements)}));
-  absl::Status status;
-  ForEachElement(elements, [&](std::uint32_t index) {
-    if (status.ok()) {
-      JobView& job = element.detail.job;
-      job.id = element.id;
-      job.array_task_id = absl::StrCat(index);
-      job.label = absl::StrCat(ended.submission.value(), "_", index);
-      status = WriteHistory(element);
-      element.id = element.id.Next();
+// Jobs that end together are often submissions of their own, one after the other: what is the same
+// for all of them takes one statement.
+absl::Status RowWriter::WriteEnded(std::span<const EndedJob> ended) {
+  while (!ended.empty()) {
+    const std::span<const EndedJob> jobs =
+        ended.first(std::max<std::size_t>(AloneInARow(ended), 1));
+    ended = ended.subspan(jobs.size());
+    const JobId first = jobs.front().id;
+    const JobId last = jobs.back().id;
+    std::int64_t elements = 1;
+    if (jobs.front().detail.job.indices.empty()) {
+      RETURN_IF_ERROR(delete_jobs_.Run(first.value(), last.value()));
+      RETURN_IF_ERROR(steps_.Erase(first, last));
+    } else {
+      elements = std::int64_t{ElementCount({jobs.front().detail.job.indices, 0})};
     }
-  });
-  return status;
+    RETURN_IF_ERROR(Close(jobs.front().submission, jobs.back().submission, elements));
+    for (const EndedJob& job : jobs) {
+      RETURN_IF_ERROR(
+          ForEachOf(job, [this](const EndedJob& element) { return WriteHistory(element); }));
+    }
+  }
+  return absl::OkStatus();
 }
 
-// That many jobs of the submission have ended.
-absl::Status RowWriter::Close(JobId submission, std::int64_t jobs) {
-  RETURN_IF_ERROR(close_element_.Run(jobs, submission.value()));
-  return erase_program_.Run(Blob{}, submission.value());
+absl::Status RowWriter::Close(JobId first, JobId last, std::int64_t jobs) {
+  RETURN_IF_ERROR(close_element_.Run(jobs, first.value(), last.value()));
+  return erase_programs_.Run(Blob{}, first.value(), last.value());
 }
 
 absl::Status RowWriter::WriteHistory(const EndedJob& ended) {

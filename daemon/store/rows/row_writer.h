@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "absl/status/status.h"
@@ -36,8 +37,9 @@ class RowWriter {
   template <class StepEvent>
   absl::Status WriteStepEntry(Version version, StepEvent event);
   absl::Status WriteJob(const Job& job, JobId first_new);
-  absl::Status WriteEnded(const EndedJob& ended);
-  absl::Status Close(JobId submission, std::int64_t jobs);
+  absl::Status WriteEnded(std::span<const EndedJob> ended);
+  // That many jobs of each of these submissions have ended.
+  absl::Status Close(JobId first, JobId last, std::int64_t jobs);
   absl::Status WriteHistory(const EndedJob& ended);
   absl::Status WriteAttempt(const EndedAttempt& ended);
   absl::Status WriteNode(const Node& node);
@@ -59,21 +61,22 @@ class RowWriter {
   Statement insert_entry_{database_, "INSERT INTO journal VALUES (?, ?, ?, ?, ?)"};
   Statement insert_submission_{database_, "INSERT INTO submissions VALUES (?, ?, ?, ?, ?, ?, ?)"};
   Statement insert_program_{database_, "INSERT INTO programs VALUES (?, ?, ?)"};
-  Statement close_element_{database_, "UPDATE submissions SET open = open - ? WHERE first = ?"};
+  Statement close_element_{database_,
+                           "UPDATE submissions SET open = open - ? WHERE first BETWEEN ? AND ?"};
   Statement put_job_{database_,
                      "INSERT INTO jobs VALUES (?, ?, ?) "
                      "ON CONFLICT (id) DO UPDATE SET payload = excluded.payload"};
-  Statement delete_job_{database_, "DELETE FROM jobs WHERE id = ?"};
+  Statement delete_jobs_{database_, "DELETE FROM jobs WHERE id BETWEEN ? AND ?"};
   Statement insert_history_{database_,
                             "INSERT INTO history VALUES "
                             "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"};
   Statement insert_attempt_{database_,
                             "INSERT INTO attempts VALUES "
                             "(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"};
-  // Of a submission whose last job has ended.
-  Statement erase_program_{database_,
-                           "UPDATE programs SET secret = ? WHERE submission = ? AND "
-                           "(SELECT open FROM submissions WHERE first = programs.submission) = 0"};
+  // Of submissions whose last job has ended.
+  Statement erase_programs_{database_,
+                            "UPDATE programs SET secret = ? WHERE submission BETWEEN ? AND ? AND "
+                            "(SELECT open FROM submissions WHERE first = programs.submission) = 0"};
   Statement put_node_{database_,
                       "INSERT INTO nodes VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET "
                       "name = excluded.name, payload = excluded.payload"};

@@ -87,8 +87,8 @@ absl::Status StepRows::Write(const StepDropped& event) {
                         event.attempt.value(), event.step.value());
 }
 
-absl::Status StepRows::Erase(JobId job) {
-  return erase_steps_.Run(Blob{}, job.value());
+absl::Status StepRows::Erase(JobId first, JobId last) {
+  return erase_steps_.Run(Blob{}, first.value(), last.value());
 }
 
 }  // namespace muster::daemon

@@ -25,8 +25,8 @@ class StepRows {
   absl::Status Write(Version version, const StepQueued& event, const std::string& secret);
   absl::Status Write(const StepDropped& event);
   absl::Status Write(const RunReported& reported, const StepEnded& ended);
-  // Erases the secrets of the job's steps.
-  absl::Status Erase(JobId job);
+  // Erases the secrets of the steps of the jobs from `first` to `last`.
+  absl::Status Erase(JobId first, JobId last);
 
  private:
   absl::StatusOr<std::string> NodeName(NodeId node);
@@ -44,7 +44,8 @@ class StepRows {
                         "INSERT INTO steps (job, attempt, step, version, token, name, queued, "
                         "secret) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"};
   Statement erase_steps_{database_,
-                         "UPDATE steps SET secret = ? WHERE job = ? AND length(secret) > 0"};
+                         "UPDATE steps SET secret = ? WHERE job BETWEEN ? AND ? "
+                         "AND length(secret) > 0"};
   Statement drop_step_{database_,
                        "UPDATE steps SET ended = ?, text = ? "
                        "WHERE job = ? AND attempt = ? AND step = ?"};

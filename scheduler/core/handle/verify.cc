@@ -30,6 +30,13 @@ std::shared_ptr<const NodeTree> TreeOf(const ClusterState& state, const Network*
   return std::make_shared<const NodeTree>(*network, nodes, state.narrow_links().all());
 }
 
+bool HasCpus(const Machine& machine, CpuSet cpus) {
+  for (std::size_t i = 0; i < machine.cores.size() && !cpus.Empty(); ++i) {
+    cpus -= machine.cores[i].cpus;
+  }
+  return cpus.Empty();
+}
+
 }  // namespace
 
 Verifier::Verifier(const ClusterState& state, Time now, const Network* network)
@@ -216,8 +223,7 @@ bool Verifier::Fits(const NodeAllocation& part, const NodeUse& taken) const {
     return false;
   }
   NodeUse use = taken;
-  if (part.cpus.Empty() || use.cpus.Meets(part.cpus) ||
-      !AllCpus(*node->machine).Includes(part.cpus) ||
+  if (part.cpus.Empty() || use.cpus.Meets(part.cpus) || !HasCpus(*node->machine, part.cpus) ||
       part.memory > node->machine->memory - std::min(use.memory, node->machine->memory)) {
     return false;
   }

@@ -43,7 +43,7 @@ class NodePlacer {
       : node_(node), machine_(*node.machine), request_(request) {
     domains_.resize(machine_.numa_nodes.size() + 1);
     if (request.layout.has_value() && request.layout->tasks_per_socket > 0) {
-      most_on_socket_ = request.layout->tasks_per_socket;
+      sockets_.most = request.layout->tasks_per_socket;
     }
     CollectCores();
     CollectGpus();
@@ -74,14 +74,14 @@ class NodePlacer {
                        [](GpuShare share) { return share.zero(); });
   }
 
-  [[nodiscard]] std::uint32_t Width(const Core& core) const {
-    return CountedThreads(request_, core.cpus.Count());
-  }
+  [[nodiscard]] std::uint32_t Width(std::uint32_t core) const { return widths_[core]; }
 
   void CollectCores() {
+    widths_.resize(machine_.cores.size());
     for (std::uint32_t i = 0; i < machine_.cores.size(); ++i) {
       const Core& core = machine_.cores[i];
       if (!node_.taken.cpus.Meets(core.cpus)) {
+        widths_[i] = CountedThreads(request_, core.cpus.Count());
         Domain& domain = DomainOf(core.numa);
         domain.cores.push_back(i);
         domain.socket = SocketOf(core);
@@ -143,7 +143,7 @@ class NodePlacer {
       gpus += static_cast<std::uint32_t>(domain.gpus.size());
       std::uint32_t cpus = 0;
       for (const std::uint32_t core : domain.cores) {
-        cpus += Width(machine_.cores[core]);
+        cpus += Width(core);
         if (cpus >= request_.cpus_per_task) {
           ++tasks;
           cpus = 0;
@@ -324,14 +324,14 @@ class NodePlacer {
     std::uint32_t tasks = 0;
     std::uint32_t cpus = 0;
     for (std::uint32_t core : domain.cores) {
-      cpus += Width(machine_.cores[core]);
+      cpus += Width(core);
       if (cpus >= request_.cpus_per_task) {
         ++tasks;
         cpus = 0;
       }
     }
-    const auto used = on_socket_.find(domain.socket);
-    return std::min(tasks, most_on_socket_ - (used == on_socket_.end() ? 0 : used->second));
+    const auto used = sockets_.tasks.find(domain.socket);
+    return std::min(tasks, sockets_.most - (used == sockets_.tasks.end() ? 0 : used->second));
   }
 
   // The domain for the next tasks: the tightest that takes all `remaining`, else the roomiest.
@@ -382,12 +382,12 @@ class NodePlacer {
       return false;
     }
     std::optional<std::uint32_t> socket;
-    if (most_on_socket_ < UINT32_MAX) {
+    if (sockets_.most < UINT32_MAX) {
       socket = domain.has_value() ? std::optional(domains_[*domain].socket) : RoomySocket();
       if (!socket.has_value() && FitsOnASocket()) {
         return false;
       }
-      if (socket.has_value() && ++on_socket_[*socket] > most_on_socket_) {
+      if (socket.has_value() && ++sockets_.tasks[*socket] > sockets_.most) {
         return false;
       }
     }
@@ -412,7 +412,10 @@ class NodePlacer {
         continue;
       }
       for (std::uint32_t core : domains_[i].cores) {
-        cpus += Width(machine_.cores[core]);
+        cpus += Width(core);
+        if (cpus >= request_.cpus_per_task) {
+          return true;
+        }
       }
     }
     return cpus >= request_.cpus_per_task;
@@ -424,13 +427,13 @@ class NodePlacer {
     std::map<std::uint32_t, std::uint32_t> cpus;
     for (const Domain& domain : domains_) {
       for (const std::uint32_t core : domain.cores) {
-        cpus[domain.socket] += Width(machine_.cores[core]);
+        cpus[domain.socket] += Width(core);
       }
     }
     for (const auto& [socket, free] : cpus) {
-      const auto used = on_socket_.find(socket);
+      const auto used = sockets_.tasks.find(socket);
       if (free >= request_.cpus_per_task &&
-          (used == on_socket_.end() || used->second < most_on_socket_)) {
+          (used == sockets_.tasks.end() || used->second < sockets_.most)) {
         return socket;
       }
     }
@@ -441,7 +444,7 @@ class NodePlacer {
   [[nodiscard]] bool FitsOnASocket() const {
     std::map<std::uint32_t, std::uint32_t> cpus;
     for (const Core& core : machine_.cores) {
-      cpus[SocketOf(core)] += Width(core);
+      cpus[SocketOf(core)] += CountedThreads(request_, core.cpus.Count());
     }
     return std::any_of(cpus.begin(), cpus.end(), [this](const auto& socket) {
       return socket.second >= request_.cpus_per_task;
@@ -460,7 +463,7 @@ class NodePlacer {
       std::vector<std::uint32_t>& cores = domains_[i].cores;
       std::size_t used = 0;
       while (used < cores.size() && cpus < request_.cpus_per_task) {
-        cpus += Width(machine_.cores[cores[used]]);
+        cpus += Width(cores[used]);
         taken.push_back(cores[used++]);
       }
       cores.erase(cores.begin(), cores.begin() + static_cast<std::ptrdiff_t>(used));
@@ -518,9 +521,12 @@ class NodePlacer {
   const Machine& machine_;
   const ResourceRequest& request_;
   std::vector<Domain> domains_;
+  std::vector<std::uint32_t> widths_;  // of the free cores, by position
   std::vector<std::uint32_t> node_gpus_;
-  std::uint32_t most_on_socket_ = UINT32_MAX;  // tasks
-  std::map<std::uint32_t, std::uint32_t> on_socket_;
+  struct {
+    std::uint32_t most = UINT32_MAX;  // tasks on each
+    std::map<std::uint32_t, std::uint32_t> tasks;
+  } sockets_;
 };
 
 }  // namespace

@@ -187,8 +187,17 @@ void TakeDivided(NodeSnapshot& node_snapshot) {
 // time, because a job on it does not hold its cores.
 bool AddNodeSnapshot(const ClusterState& state, const Node& node, Time now,
                      NodeSnapshot& node_snapshot, std::vector<RunningJob>& running) {
-  node_snapshot = NodeSnapshot{node.id,    node.name, node.machine,  node.connected, node.drained,
-                               node.taken, {},        node.features, node.weight};
+  // Member by member: what was there before keeps its memory.
+  node_snapshot.id = node.id;
+  node_snapshot.name = node.name;
+  node_snapshot.machine = node.machine;
+  node_snapshot.up = node.connected;
+  node_snapshot.drained = node.drained;
+  node_snapshot.taken = node.taken;
+  node_snapshot.holdings.clear();
+  node_snapshot.features = node.features;
+  node_snapshot.weight = node.weight;
+  node_snapshot.ready = kNoTime;
   node_snapshot.narrow = node.narrow;
   node_snapshot.kept = node.kept;
   node_snapshot.gpu_occupants = node.gpu_occupants;
@@ -341,6 +350,8 @@ void AddTheRest(const ClusterState& state, const Plan* last, Snapshot& snapshot)
   }
   snapshot.narrow_links = state.narrow_links().all();
   snapshot.by_user = state.index().by_user();
+  snapshot.none_elastic = state.index().elastic().empty();
+  snapshot.none_suspended = state.index().suspended().empty();
   snapshot.licenses = state.licenses().Uses();
   snapshot.policy = state.policy().active()
                         ? std::make_shared<const PolicySnapshot>(state.policy().snapshot())

@@ -198,8 +198,11 @@ struct Snapshot {
   std::vector<PlannedResize> growing = {};      // by the last plan, sorted by job
   std::vector<NarrowLink> narrow_links = {};    // of the network, by name
   bool by_user = false;  // some job may ask that its nodes have jobs of its user alone
-  // No part of the snapshot, and not sent: a plan is the same without it. Nothing: any may differ.
+  // No part of the snapshot, and not sent: a plan is the same without them. Nothing: any may
+  // differ.
   std::optional<SnapshotDelta> delta = {};
+  bool none_elastic = false;    // of the running jobs, as far as is known
+  bool none_suspended = false;  // the same
   static constexpr auto Fields(auto list) {
     return list(Field{"version", &Snapshot::version}, Field{"now", &Snapshot::now},
                 Field{"nodes", &Snapshot::nodes}, Field{"waiting", &Snapshot::waiting},

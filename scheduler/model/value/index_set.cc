@@ -1,6 +1,7 @@
 #include "scheduler/model/value/index_set.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "absl/strings/str_cat.h"
@@ -21,6 +22,20 @@ absl::StatusOr<std::uint32_t> ParseIndex(std::string_view text, std::string_view
                                                    "\": write it like 0-3,8"));
   }
   return value;
+}
+
+// The first index from there on that is a member, or is none; past all words where there is none.
+std::size_t NextFrom(const std::vector<std::uint64_t>& words, std::size_t index, bool member) {
+  for (std::size_t word = index / kWordBits; word < words.size(); ++word) {
+    std::uint64_t wanted = member ? words[word] : ~words[word];
+    if (word == index / kWordBits) {
+      wanted &= ~std::uint64_t{0} << (index % kWordBits);
+    }
+    if (wanted != 0) {
+      return word * kWordBits + static_cast<std::size_t>(std::countr_zero(wanted));
+    }
+  }
+  return std::max(index, words.size() * kWordBits);
 }
 
 }  // namespace
@@ -81,17 +96,23 @@ std::vector<std::uint32_t> Bits::Members() const {
 
 std::string Bits::ToList() const {
   std::string list;
-  const std::vector<std::uint32_t> members = Members();
-  for (std::size_t i = 0; i < members.size();) {
-    std::size_t last = i;
-    while (last + 1 < members.size() && members[last + 1] == members[last] + 1) {
-      ++last;
+  const auto append = [&list](std::size_t number) {
+    std::array<char, 8> digits{};
+    const auto end = std::to_chars(digits.begin(), digits.end(), number);
+    list.append(digits.begin(), end.ptr);
+  };
+  const std::size_t limit = words_.size() * kWordBits;
+  for (std::size_t first = NextFrom(words_, 0, true); first < limit;) {
+    const std::size_t end = NextFrom(words_, first, false);
+    if (!list.empty()) {
+      list.push_back(',');
     }
-    absl::StrAppend(&list, list.empty() ? "" : ",", members[i]);
-    if (last > i) {
-      absl::StrAppend(&list, "-", members[last]);
+    append(first);
+    if (end > first + 1) {
+      list.push_back('-');
+      append(end - 1);
     }
-    i = last + 1;
+    first = NextFrom(words_, end, true);
   }
   return list;
 }

@@ -344,7 +344,7 @@ absl::Status ClusterReplay::Arrive(const TraceJob& job) {
                    ? job.requested_time
                    : AttemptTime(live.checkpoints, job.requested_time, true);
   live.asked = std::int64_t{submit.spec.request.tasks} * submit.spec.request.cpus_per_task;
-  const absl::Status taken = Take(submit);
+  const absl::Status taken = Take(std::move(submit));
   if (!taken.ok()) {
     live_.erase(next);
     return Refuse(absl::StrCat("job ", job.id, ": ", std::string(taken.message())));

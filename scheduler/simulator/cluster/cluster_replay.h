@@ -175,7 +175,7 @@ class ClusterReplay {
   core::JobEstimates estimates_;  // of the order called prompt
   core::SnapshotBuilder snapshots_;
   core::PlannerMemory memory_;
-  std::shared_ptr<const Plan> last_plan_;
+  std::shared_ptr<Plan> last_plan_;
   bool follows_ = false;  // the decisions of an earlier run
   std::vector<SimulatedNode> nodes_;
   std::map<NodeId, std::size_t> node_numbers_;

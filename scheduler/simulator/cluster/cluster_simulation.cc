@@ -216,7 +216,7 @@ absl::Status ClusterReplay::DropHopeless(const Plan& plan) {
 // The scheduler's own decision.
 ClusterReplay::Decision ClusterReplay::Decide() {
   const auto snapshot = snapshots_.Build(state_, TimeOf(now_), last_plan_.get(), config_.network);
-  last_plan_ = std::make_shared<const Plan>(core::MakePlan(snapshot, config_, memory_));
+  last_plan_ = std::make_shared<Plan>(core::MakePlan(snapshot, config_, memory_));
   Decision decision;
   decision.now = now_;
   for (const LeftWaiting& left : last_plan_->waiting) {
@@ -242,7 +242,7 @@ absl::StatusOr<ClusterReplay::Decision> ClusterReplay::NextKnown() {
       return live_.count(start.job) != 0;
     });
     if (reader.AtEnd() && decision.now == now_ && fits) {
-      last_plan_ = std::make_shared<const Plan>(std::move(decision.plan));
+      last_plan_ = std::make_shared<Plan>(std::move(decision.plan));
       return decision;
     }
   }
@@ -263,7 +263,7 @@ absl::Status ClusterReplay::KeepDecisions(bool stopped) {
     follows_ = false;
     ValueReader reader(log->state());
     reader.Get(last);
-    last_plan_ = last.has_value() ? std::make_shared<const Plan>(*std::move(last)) : nullptr;
+    last_plan_ = last.has_value() ? std::make_shared<Plan>(*std::move(last)) : nullptr;
     return reader.AtEnd() ? absl::OkStatus()
                           : absl::DataLossError(absl::StrCat(
                                 log->path(), ": what the planner remembered cannot be read"));
@@ -282,7 +282,7 @@ absl::Status ClusterReplay::KeepDecisions(bool stopped) {
 absl::Status ClusterReplay::RunCycle() {
   ASSIGN_OR_RETURN(Decision decision, follows_ ? NextKnown() : absl::StatusOr<Decision>(Decide()));
   ++result_.cycles;
-  const std::shared_ptr<const Plan> plan = last_plan_;
+  const std::shared_ptr<Plan> plan = last_plan_;
   if (run_.decisions != nullptr && !follows_) {
     run_.decisions->Add(
         BytesOf(decision.now, *plan, decision.oldest_left, decision.wanted, power_.on()));
@@ -293,7 +293,10 @@ absl::Status ClusterReplay::RunCycle() {
     live_.at(start.job).overtook = oldest_left.valid() && oldest_left < start.job;
   }
   if (HasWork(*plan, TimeOf(now_))) {
-    RETURN_IF_ERROR(Take(TakePlan{*plan}));
+    Command command = TakePlan{std::move(*plan)};
+    const absl::Status taken = Take(command);
+    *plan = std::move(std::get<TakePlan>(command).plan);
+    RETURN_IF_ERROR(taken);
   }
   return DropHopeless(*plan);
 }

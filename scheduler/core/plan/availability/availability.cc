@@ -5,6 +5,12 @@
 #include "scheduler/core/place/nodes/task_capacity.h"
 
 namespace muster::core {
+namespace {
+
+// At how many nodes a job looks before those with room for its shape are listed.
+constexpr std::size_t kFirstLooks = 16;
+
+}  // namespace
 
 bool Availability::MoveTo(const Snapshot& next) {
   ++cycle_;
@@ -18,7 +24,6 @@ Availability::Shape& Availability::ShapeOf(const Need& need) const {
     shape.cycle = cycle_;
     const NodeQuery query(nodes_, need, shape.demand);
     shape.earliest.Renew(query);
-    shape.room_now.Renew(query);
   }
   return shape;
 }
@@ -32,6 +37,14 @@ std::optional<Opening> Availability::FindNow(const Need& need) const {
   Shape& shape = ShapeOf(need);
   const NodeQuery query(nodes_, need, shape.demand);
   if (need.reserved == nullptr) {
+    // A job that finds its node at once needs no list of them all.
+    if (std::optional<Opening> opening = FindOnOneNow(query, kFirstLooks)) {
+      return opening;
+    }
+    if (shape.room_cycle != cycle_) {
+      shape.room_cycle = cycle_;
+      shape.room_now.Renew(query);
+    }
     if (!shape.room_now.known()) {
       shape.room_now.Find(query);
     }

@@ -109,6 +109,7 @@ class Availability {
     EarliestSearch earliest;
     RoomNow room_now;  // where no reservation is in the way
     std::uint64_t cycle = 0;
+    std::uint64_t room_cycle = 0;  // of `room_now`, which most jobs never ask for
   };
   Shape& ShapeOf(const Need& need) const;
   [[nodiscard]] NodeQuery QueryOf(const Need& need) const {

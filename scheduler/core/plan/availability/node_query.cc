@@ -83,9 +83,8 @@ std::optional<Opening> NodeQuery::FindNow() const {
   Opening opening;
   opening.start = nodes_.inventory().now();
   if (MayBeOnOne(*need_.request)) {
-    if (const std::vector<std::uint32_t> tightest = WithRoomNow(1); !tightest.empty()) {
-      opening.shares = {NodeShare{KeeperLike(*this, tightest.front()), need_.request->tasks}};
-      return opening;
+    if (std::optional<Opening> on_one = FindOnOneNow(*this, SIZE_MAX)) {
+      return on_one;
     }
     if (need_.request->max_nodes == 1) {
       return std::nullopt;
@@ -93,6 +92,19 @@ std::optional<Opening> NodeQuery::FindNow() const {
   }
   opening.shares = SpreadAt(opening.start);
   return opening.shares.empty() ? std::nullopt : std::optional(std::move(opening));
+}
+
+std::optional<Opening> FindOnOneNow(const NodeQuery& query, std::size_t looks) {
+  const ResourceRequest& request = *query.need().request;
+  if (!MayBeOnOne(request)) {
+    return std::nullopt;
+  }
+  const std::vector<std::uint32_t> tightest = query.WithRoomNow(1, looks);
+  if (tightest.empty()) {
+    return std::nullopt;
+  }
+  return Opening{query.nodes().inventory().now(),
+                 {NodeShare{KeeperLike(query, tightest.front()), request.tasks}}};
 }
 
 std::optional<Opening> NodeQuery::FindNowAmong(const std::vector<NodeShare>& able) const {
@@ -206,7 +218,7 @@ std::uint32_t NodeQuery::CountNow(std::uint32_t tasks, std::uint32_t most) const
   return count;
 }
 
-std::vector<std::uint32_t> NodeQuery::WithRoomNow(std::size_t most) const {
+std::vector<std::uint32_t> NodeQuery::WithRoomNow(std::size_t most, std::size_t looks) const {
   std::vector<std::uint32_t> found;
   const std::uint32_t tasks = need_.request->tasks;
   if (MostTasksOnNode(*need_.request) < tasks) {
@@ -216,7 +228,7 @@ std::vector<std::uint32_t> NodeQuery::WithRoomNow(std::size_t most) const {
     if (TakesAllNow(*this, node)) {
       found.push_back(node);
     }
-    return found.size() < most;
+    return --looks > 0 && found.size() < most;
   });
   return found;
 }

@@ -7,6 +7,7 @@
 // ClusterTimelines remembers. Invariants: (1) the answer depends on the timelines and the need
 // alone; (2) ties go to nodes that keep what the job wants, then to the lower node.
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -75,8 +76,9 @@ class NodeQuery {
   // `most`.
   [[nodiscard]] std::uint32_t CountNow(std::uint32_t tasks, std::uint32_t most) const;
   // Nodes, at most `most`, that could take all tasks now for the job's whole time, in the order in
-  // which FindNow looks for one.
-  [[nodiscard]] std::vector<std::uint32_t> WithRoomNow(std::size_t most) const;
+  // which FindNow looks for one; of the first `looks` alone.
+  [[nodiscard]] std::vector<std::uint32_t> WithRoomNow(std::size_t most,
+                                                       std::size_t looks = SIZE_MAX) const;
   // How many tasks find room now on as many leaf switches as the job asks for. REQUIRES: the
   // snapshot has a network.
   [[nodiscard]] std::uint64_t RoomOnSwitches() const;
@@ -98,5 +100,9 @@ class NodeQuery {
   const Need& need_;
   const ShapeDemand& demand_;
 };
+
+// What FindNow gives where the job may lie on one node, if that is among the first `looks` nodes
+// that may take all of it.
+[[nodiscard]] std::optional<Opening> FindOnOneNow(const NodeQuery& query, std::size_t looks);
 
 }  // namespace muster::core

@@ -58,6 +58,9 @@ bool ElasticResizer::MayChange(const RunningJob& job) const {
 }
 
 void ElasticResizer::KeepRoomToGrow() {
+  if (cycle_.snapshot.none_elastic) {
+    return;
+  }
   for (const RunningJob& job : cycle_.snapshot.running) {
     const PlannedResize* planned =
         job.resizing ? ChangingBefore(job, ResizeVerdict::kGrow) : nullptr;
@@ -204,6 +207,9 @@ std::optional<Time> ElasticResizer::ShrinkFor(const WaitingJob& job, const Optio
 }
 
 void ElasticResizer::JudgeSizes() {
+  if (!cycle_.preemption.any_elastic()) {
+    return;
+  }
   for (const RunningJob& job : cycle_.snapshot.running) {
     if (!MayChange(job)) {
       continue;

@@ -77,6 +77,9 @@ std::optional<Reason> WhyNotBack(const std::vector<OwnCores>& parts,
 Resumption::Resumption(const Snapshot& snapshot, const std::vector<QueueEntry>& order,
                        StartOptions& options, const Preemption& preemption)
     : snapshot_(snapshot), options_(options), preemption_(preemption) {
+  if (snapshot.none_suspended) {
+    return;
+  }
   for (const RunningJob& job : snapshot.running) {
     if (WantsCores(snapshot, job)) {
       returning_.push_back(Returning{&job, 0, 0});

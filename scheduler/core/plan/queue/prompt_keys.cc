@@ -35,10 +35,14 @@ PromptKeys::PromptKeys(const Snapshot& snapshot, const SchedulerConfig& config,
 }
 
 bool PromptKeys::IsImpatient(const WaitingJob& job) const {
+  const std::int64_t waited = snapshot_.now.time_since_epoch().count() - SinceWhen(job);
+  if (waited < PatienceAt(rules_, 0)) {
+    return false;  // whatever the backlog is, which takes a look at all jobs
+  }
   if (!patience_.has_value()) {
     patience_ = PatienceAt(rules_, backlog_.All().count());
   }
-  return snapshot_.now.time_since_epoch().count() - SinceWhen(job) >= *patience_;
+  return waited >= *patience_;
 }
 
 std::int64_t PromptKeys::KeyOf(const WaitingJob& job, Factor fairshare, std::int64_t points) const {

@@ -69,6 +69,7 @@ Preemption::Preemption(const Snapshot& snapshot, Availability& availability,
     possible_ = MayAnybody(*snapshot.policy->site);
   }
   any_elastic_ =
+      !snapshot.none_elastic &&
       std::any_of(snapshot.running.begin(), snapshot.running.end(),
                   [](const RunningJob& job) { return job.spec->elastic && !job.ending; });
   if (!possible_ && !any_elastic_) {

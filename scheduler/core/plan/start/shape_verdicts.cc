@@ -8,13 +8,6 @@
 
 namespace muster::core {
 
-ShapeVerdicts::Verdict& ShapeVerdicts::On(const StartOption& option) {
-  if (option.number >= verdicts_.size()) {
-    verdicts_.resize(option.number + 1);
-  }
-  return verdicts_[option.number];
-}
-
 bool ShapeVerdicts::NeverFits(const StartOption& option) {
   if (option.anywhere != nullptr) {  // it takes any switches in the end
     const bool beyond = NeverFits(*option.anywhere);

@@ -7,7 +7,9 @@
 // promise: none; owned by one cycle. Invariants: an answer once given is given again until the
 // cycle ends: what is free only falls.
 
+#include <cstdint>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "scheduler/core/plan/availability/availability.h"
@@ -50,12 +52,12 @@ class ShapeVerdicts {
     // A reservation is in their way, which keeps no later job waiting.
     std::optional<std::optional<Reason>> reserved;
   };
-  Verdict& On(const StartOption& option);
+  Verdict& On(const StartOption& option) { return verdicts_[option.number]; }
 
   const Snapshot& snapshot_;
   Availability& availability_;
   const PowerLimits& power_;
-  std::vector<Verdict> verdicts_;  // by the option's number
+  std::unordered_map<std::uint32_t, Verdict> verdicts_;  // by the option's number
 };
 
 }  // namespace muster::core

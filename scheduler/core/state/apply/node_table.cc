@@ -1,6 +1,8 @@
 #include "scheduler/core/state/apply/node_table.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -8,6 +10,22 @@
 #include "scheduler/core/state/tables/attempt.h"
 
 namespace muster::core {
+namespace {
+
+// Nodes of one kind come in a row: a machine that is as that of the node before is kept once.
+std::shared_ptr<const Machine> KeptMachine(const std::map<NodeId, Node>& nodes, NodeId id,
+                                           const Machine& machine) {
+  const auto node = nodes.lower_bound(id);
+  if (node != nodes.begin()) {
+    const std::shared_ptr<const Machine>& before = std::prev(node)->second.machine;
+    if (before != nullptr && *before == machine) {
+      return before;
+    }
+  }
+  return std::make_shared<const Machine>(machine);
+}
+
+}  // namespace
 
 void NodeTable::Load(std::vector<Node> nodes, NodeId next) {
   next_ = next;
@@ -64,7 +82,7 @@ const Node& NodeTable::Register(const NodeRegistered& event, const JobTable& job
   }
   if (node.machine == nullptr || *node.machine != event.registration.machine) {
     node.gpu_occupants.clear();  // it may count its GPUs otherwise
-    node.machine = std::make_shared<const Machine>(event.registration.machine);
+    node.machine = KeptMachine(nodes_, node.id, event.registration.machine);
     Recount(node.id, jobs);
   }
   node.connected = true;
@@ -150,8 +168,10 @@ void NodeTable::Free(const Job& job, const JobTable& jobs) {
     if (holders->second.empty()) {
       jobs_on_.erase(holders);
     }
-    if (node.quarantined.empty()) {
-      SubtractUse(node.taken, cores ? part : HeldPart(attempt, i));
+    if (node.quarantined.empty() && cores) {
+      SubtractUse(node.taken, part);
+    } else if (node.quarantined.empty()) {
+      SubtractUse(node.taken, HeldPart(attempt, i));
     } else {
       Recount(part.node, jobs);  // a quarantined attempt may hold some of the same threads
     }

@@ -110,6 +110,29 @@ TEST_F(ProgramSecretTest, ElementsThatEndTogetherEraseTheirProgram) {
   EXPECT_THAT(ReadProgram(1).script, IsEmpty());
 }
 
+TEST_F(ProgramSecretTest, JobsThatEndTogetherTakeNothingFromThoseBetweenThem) {
+  Open();
+  JobSubmitted array = SubmittedArray(3, {{0, 2, 1}}, 3);
+  array.program = SecretProgram("#!/bin/sh\n");
+  Commit(make_.Of(
+      {SecretSubmission(1), SecretSubmission(2), array, SecretSubmission(6), SecretSubmission(7)}));
+  Batch end = make_.Small();
+  for (const std::uint64_t job : {1, 2, 3, 7}) {  // of the array its first element
+    end.ended.push_back(Ended(job, job, "ann", "CANCELLED", 50));
+  }
+  Commit(end);
+  for (const std::uint64_t job : {1, 2, 7}) {
+    EXPECT_THAT(ReadProgram(job).environment, ElementsAre(kHost)) << job;
+  }
+  EXPECT_EQ(ReadProgram(3), array.program);
+  EXPECT_EQ(ReadProgram(6), SecretSubmission(6).program);
+  EXPECT_EQ(Count("SELECT count(*) FROM history"), 4);
+  EXPECT_EQ(Count("SELECT sum(open) FROM submissions"), 3) << "two elements, and job 6";
+  End(4, 3);
+  End(5, 3);
+  EXPECT_THAT(ReadProgram(3).environment, ElementsAre(kHost));
+}
+
 TEST_F(ProgramSecretTest, EveryComponentsSecretsStayUntilAllHaveEnded) {
   Open();
   JobSubmitted event = SecretSubmission(1);

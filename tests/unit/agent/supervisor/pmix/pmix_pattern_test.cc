@@ -59,6 +59,15 @@ TEST_F(PmixPattern, HoldsOnlyForTheFileItWasLearnedFrom) {
   EXPECT_FALSE(IsCurrentPmixPattern({"PMIX_RANK=%{rank}"}));
 }
 
+TEST_F(PmixPattern, AnotherModuleIsAnotherInstallation) {
+  const std::string before = PmixInstallation(library_);
+  EXPECT_EQ(PmixInstallation(library_), before);
+  EXPECT_EQ(before.find('\n'), std::string::npos);
+  std::ofstream(library_ + ".new") << "another";
+  std::filesystem::rename(library_ + ".new", library_);
+  EXPECT_NE(PmixInstallation(library_), before);
+}
+
 TEST_F(PmixPattern, IsNotLearnedFromWhatItCouldNotGiveBack) {
   std::vector<std::string> odd = VariablesOf(kFirst);
   odd.emplace_back("PMIX_X=%{rank}");
@@ -73,6 +82,8 @@ TEST_F(PmixPattern, IsNotLearnedFromWhatItCouldNotGiveBack) {
 
 TEST(PmixServerName, IsTheOneThatAllVariablesGive) {
   EXPECT_EQ(ServerIn(VariablesOf(kFirst)), kFirst.server);
+  EXPECT_EQ(ServerIn({"PMIX_SERVER_URI2=" + PmixServerAt("muster.supervisor.7", 4002)}),
+            "muster.supervisor.7.0;tcp4://127.0.0.1:4002");
   EXPECT_EQ(ServerIn({"PMIX_SERVER_URI41=a", "PMIX_SERVER_URI2=b"}), "");
   EXPECT_EQ(ServerIn({"PMIX_RANK=0"}), "");
 }

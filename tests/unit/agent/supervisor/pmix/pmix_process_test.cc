@@ -3,8 +3,10 @@
 
 #include "agent/supervisor/pmix/pmix_process.h"
 
+#include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,14 +19,18 @@
 #include "agent/supervisor/pmix/pmix_api.h"
 #include "agent/supervisor/pmix/pmix_host.h"
 #include "agent/supervisor/pmix/pmix_pattern.h"
+#include "agent/supervisor/pmix/pmix_relay.h"
+#include "scheduler/runtime/passed_descriptors.h"
 #include "tests/unit/scheduler/runtime/temp_directory.h"
 
 namespace muster::agent {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 class PmixProcessTest : public ::testing::Test {
  protected:
@@ -169,6 +175,97 @@ TEST_F(PmixProcessTest, AMissingModuleIsNamedBeforeAnythingIsStarted) {
   EXPECT_EQ(Begin(config).code(), absl::StatusCode::kNotFound);
 }
 
+// With a pattern, at whose socket the ranks call.
+class PmixDoorTest : public PmixProcessTest {
+ protected:
+  PmixProcessConfig Known(const std::string& what) {
+    PmixProcessConfig config = Config(what);
+    config.pattern = {"PMIX_LIBRARY_FILE=any", "PMIX_RANK=%{rank}", "PMIX_SERVER_URI=%{server}"};
+    config.on_pattern = [this](const std::vector<std::string>& pattern) {
+      learned_.push_back(pattern);
+    };
+    config.prepare = [this](PmixProcessConfig*) {
+      ++prepared_;
+      return absl::OkStatus();
+    };
+    return config;
+  }
+  // As a rank does, by what it was told.
+  UniqueFd Call() {
+    const std::string server = step_->RankEnv(0)->at(1);
+    sockaddr_in address = {};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port =
+        htons(static_cast<std::uint16_t>(std::stoi(server.substr(server.rfind(':') + 1))));
+    UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    EXPECT_EQ(connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+    return fd;
+  }
+
+  int prepared_ = 0;
+  std::vector<std::vector<std::string>> learned_;
+};
+
+TEST_F(PmixDoorTest, NothingIsStartedBeforeARankCalls) {
+  ASSERT_TRUE(Begin(Known("good")).ok());
+  EXPECT_THAT(*step_->RankEnv(0),
+              Contains(StartsWith("PMIX_SERVER_URI=muster.supervisor." + std::to_string(getpid()) +
+                                  ".0;tcp4://127.0.0.1:")));
+  EXPECT_THAT(*step_->RankEnv(0), Contains("OMPI_COMM_WORLD_SIZE=1"));
+  step_->Hear();
+  EXPECT_TRUE(process_->alive());
+  EXPECT_FALSE(process_->called());
+  EXPECT_EQ(prepared_, 0);
+
+  const UniqueFd rank = Call();
+  ASSERT_TRUE(Eventually([&] { return !aborts_.empty(); }));
+  EXPECT_TRUE(process_->called());
+  EXPECT_EQ(prepared_, 1);
+  EXPECT_THAT(connected_, ElementsAre(0U));
+  EXPECT_EQ(lost_, "");
+}
+
+TEST_F(PmixDoorTest, AStepThatEndsBeforeARankCallsStartsNothing) {
+  ASSERT_TRUE(Begin(Known("good")).ok());
+  step_.reset();
+  process_.reset();
+  EXPECT_EQ(prepared_, 0);
+  EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "there is no child";
+}
+
+TEST_F(PmixDoorTest, AQuestionOfAnotherNodeIsACall) {
+  ASSERT_TRUE(Begin(Known("good")).ok());
+  step_->AskPublished(0, 1);
+  EXPECT_TRUE(process_->called());
+  ASSERT_TRUE(Eventually([&] { return !aborts_.empty(); }));
+}
+
+TEST_F(PmixDoorTest, APatternOfSomethingElseStartsNoRank) {
+  PmixProcessConfig config = Known("good");
+  config.pattern.emplace_back("LD_PRELOAD=/evil.so");
+  EXPECT_THAT(std::string(Begin(config).message()), HasSubstr("not PMIx's"));
+}
+
+TEST_F(PmixDoorTest, OneThatCannotServeIsToldToItsStepsAndItsPatternForgotten) {
+  ASSERT_TRUE(Begin(Known("broken")).ok());
+  const UniqueFd rank = Call();
+  ASSERT_TRUE(Eventually([&] { return !lost_.empty(); }));
+  EXPECT_THAT(lost_, HasSubstr("libpmix has changed"));
+  EXPECT_THAT(learned_, ElementsAre(IsEmpty()));
+  EXPECT_FALSE(process_->alive());
+}
+
+TEST_F(PmixDoorTest, OneThatCannotBeStartedIsToldToItsSteps) {
+  PmixProcessConfig config = Known("good");
+  config.prepare = [](PmixProcessConfig*) { return absl::InternalError("no room for it"); };
+  ASSERT_TRUE(Begin(config).ok());
+  const UniqueFd rank = Call();
+  ASSERT_TRUE(Eventually([&] { return !lost_.empty(); }));
+  EXPECT_THAT(lost_, HasSubstr("no room for it"));
+  EXPECT_FALSE(process_->alive());
+}
+
 // The other end, with a module that is none.
 class PmixHostTest : public ::testing::Test {
  protected:
@@ -205,18 +302,17 @@ class PmixHostTest : public ::testing::Test {
     Say(request);
   }
   wire::PmixReply Hear() {
-    PmixFrameReader reader;
-    std::vector<std::string> frames;
     std::array<char, 4096> buffer = {};
     wire::PmixReply reply;
-    while (frames.empty()) {
+    while (heard_.empty()) {
       const ssize_t got = read(socket_.get(), buffer.data(), buffer.size());
       EXPECT_GT(got, 0);
-      if (got <= 0 || !reader.Take({buffer.data(), static_cast<std::size_t>(got)}, &frames).ok()) {
+      if (got <= 0 || !reader_.Take({buffer.data(), static_cast<std::size_t>(got)}, &heard_).ok()) {
         return reply;
       }
     }
-    EXPECT_TRUE(reply.ParseFromString(frames[0]));
+    EXPECT_TRUE(reply.ParseFromString(heard_.front()));
+    heard_.erase(heard_.begin());
     return reply;
   }
   int Reap() {
@@ -227,6 +323,8 @@ class PmixHostTest : public ::testing::Test {
 
   const TempDirectory place_;
   UniqueFd socket_;
+  PmixFrameReader reader_;
+  std::vector<std::string> heard_;
   pid_t pid_ = -1;
 };
 
@@ -246,8 +344,32 @@ TEST_F(PmixHostTest, OneThatCannotServeWhatAnotherNodeAsksForEndsInsteadOfBeingW
   request.set_step(1);
   request.mutable_ask()->set_id(1);
   Say(request);
+  EXPECT_THAT(Hear().broken(), HasSubstr("cannot load " + place_.path()));
   char none = 0;
   EXPECT_EQ(read(socket_.get(), &none, 1), 0) << "it has ended";
+  socket_.reset();
+  EXPECT_EQ(Reap(), 1);
+}
+
+TEST_F(PmixHostTest, AnswersAtTheDoorThatItsSupervisorHandsOverOnceItKnowsTheSteps) {
+  int port = 0;
+  const UniqueFd door = OpenPmixDoor(&port).value();
+  const UniqueFd rank(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  ASSERT_EQ(connect(rank.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  wire::PmixRequest request;
+  request.mutable_door()->set_steps(1);
+  std::string said;
+  AppendFrame(request, &said);
+  const std::array<int, 1> descriptors = {door.get()};
+  ASSERT_TRUE(SendWithDescriptors(socket_.get(), said, descriptors));
+  usleep(50'000);  // somebody calls, and it does not know for whom
+  StartStep({});
+  EXPECT_EQ(Hear().started().error(), "");
+  EXPECT_THAT(Hear().broken(), HasSubstr("cannot load " + place_.path()));
   socket_.reset();
   EXPECT_EQ(Reap(), 1);
 }

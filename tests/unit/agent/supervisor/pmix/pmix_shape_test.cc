@@ -15,6 +15,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 // Ranks 0 and 2 on node a, 1 and 3 on node b, which is ours.
 PmixStepConfig TwoNodes() {
@@ -49,6 +50,20 @@ TEST(PmixShape, SegmentsLieInADirectoryWhoseNameHoldsNoSecret) {
   EXPECT_THAT(path, Not(HasSubstr("code")));
   EXPECT_EQ(MakePmixSegments("", "muster.1.1.1.code"), "");
   EXPECT_EQ(MakePmixSegments("/nonexistent", "muster.1.1.1.code"), "");
+}
+
+TEST(PmixShape, ANameOfSegmentsIsNewAndIsGivenWhereAllMayMakeThem) {
+  const TempDirectory place;
+  EXPECT_EQ(NamePmixSegments(place.path(), "muster.1.1.1.code"), "") << "it is ours alone";
+  ASSERT_EQ(chmod(place.path().c_str(), 01777), 0);
+  const std::string path = NamePmixSegments(place.path(), "muster.1.1.1.code");
+  EXPECT_THAT(path, StartsWith(place.path() + "/muster.1.1.1."));
+  EXPECT_THAT(path, Not(HasSubstr("code")));
+  EXPECT_NE(path, NamePmixSegments(place.path(), "muster.1.1.1.code"));
+  struct stat found = {};
+  EXPECT_NE(stat(path.c_str(), &found), 0);
+  EXPECT_EQ(NamePmixSegments("", "muster.1.1.1.code"), "");
+  EXPECT_EQ(NamePmixSegments("/nonexistent", "muster.1.1.1.code"), "");
 }
 
 TEST(OpenMpiVariablesTest, ARankIsCountedAmongThoseOfItsNode) {

@@ -73,6 +73,7 @@ TEST(IndexSet, IsEqualWhateverItsHistory) {
 }
 
 TEST(IndexSet, WritesRunsAsRanges) {
+  EXPECT_EQ(CpuSet::Parse("60-67,127-191,193")->ToList(), "60-67,127-191,193");
   EXPECT_EQ(CpuSet::Of({0, 1, 2, 3, 8, 64, 65}).ToList(), "0-3,8,64-65");
   EXPECT_EQ(CpuSet().ToList(), "");
   EXPECT_EQ(CpuSet::Of({63, 64}).First(), 63U);

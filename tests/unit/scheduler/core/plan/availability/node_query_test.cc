@@ -60,6 +60,16 @@ TEST_F(NodeQueryTest, TheTightestNodeThatTakesAllOfItIsFoundFirst) {
   EXPECT_EQ(Ask(2).CountNow(2, 1), 1U);
 }
 
+TEST_F(NodeQueryTest, OneNodeIsFoundAmongTheFirstLooksOrNotAtAll) {
+  EXPECT_EQ(FindOnOneNow(Ask(1), 1)->shares.front().node, 0U);
+  snapshot_.nodes[1].taken.memory = snapshot_.nodes[1].machine->memory;
+  EXPECT_FALSE(FindOnOneNow(Ask(2), 1).has_value())
+      << "the first node with two cores has no memory";
+  EXPECT_EQ(FindOnOneNow(Ask(2), 2)->shares.front().node, 2U);
+  EXPECT_EQ(Ask(2).FindNow()->shares.front().node, 2U);
+  EXPECT_FALSE(FindOnOneNow(Ask(5), 9).has_value()) << "no node has so many";
+}
+
 TEST_F(NodeQueryTest, NodesThatAreBarredOrNotAllowedAreClosed) {
   const std::vector<bool> allowed = {true, true, false};
   const std::vector<bool> barred = {false, true, false};

@@ -27,9 +27,9 @@ class NodeTableTest : public ::testing::Test {
     job_.attempt->allocation.nodes.push_back(part);
     job_.attempt->runs.resize(1);
   }
-  bool Register(const std::string& name, const testing::Shape& shape = {}) {
+  bool Register(const std::string& name, const testing::Shape& shape = {}, std::uint32_t id = 1) {
     NodeRegistered event;
-    event.node = NodeId(1);
+    event.node = NodeId(id);
     event.registration = World::RegistrationOf(name, shape);
     event.time = At(5);
     bool is_new = false;
@@ -73,6 +73,16 @@ TEST_F(NodeTableTest, ANodeKeepsItsIdWhenItComesAgain) {
   EXPECT_EQ(nodes_.next(), NodeId(2));
   EXPECT_EQ(nodes_.Find("n2"), nullptr);
   EXPECT_EQ(nodes_.Find(NodeId(2)), nullptr);
+}
+
+TEST_F(NodeTableTest, NodesInARowThatAreAlikeHaveOneMachine) {
+  Register("n2", {}, 2);
+  Register("n3", {.cores = 8}, 3);
+  EXPECT_EQ(nodes_.Find(NodeId(2))->machine, nodes_.Find(NodeId(1))->machine);
+  EXPECT_EQ(nodes_.Find(NodeId(3))->machine->cores.size(), 8U);
+  Register("n2", {.cores = 2}, 2);
+  EXPECT_EQ(nodes_.Find(NodeId(1))->machine->cores.size(), 4U);
+  EXPECT_EQ(nodes_.Find(NodeId(2))->machine->cores.size(), 2U);
 }
 
 TEST_F(NodeTableTest, AJobsPartIsTakenUntilItIsFreed) {
