@@ -202,8 +202,11 @@ void JobStarter::Start(const WaitingJob& job, const StartOption& option, const O
   }
   cycle_.availability.Take(option.need, opening);
   CountStart(job, cycle_.counts);
-  cycle_.plan.Start(PlannedStart{job.id, std::move(allocation), option.partition,
-                                 option.alternative, option.tasks});
+  // A partition may give more nodes, and so tasks, than the job asks for at the least.
+  const std::uint32_t asked = AsChosen(*job.spec, option.alternative, option.tasks).request.tasks;
+  cycle_.plan.Start(
+      PlannedStart{job.id, std::move(allocation), option.partition, option.alternative,
+                   option.request.tasks == asked ? option.tasks : option.request.tasks});
 }
 
 }  // namespace muster::core
