@@ -1,6 +1,7 @@
 #include "scheduler/core/handle/verify.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "scheduler/core/mig/divided_node.h"
@@ -131,9 +132,12 @@ bool Verifier::AcceptResume(const PlannedResume& resume) {
 }
 
 bool Verifier::AcceptPreemption(const PlannedPreemption& preemption) {
+  std::set<JobId> seen;
   if (!JobWaits(PlannedStart{preemption.job, preemption.allocation, "", 0, 0}) ||
       !std::all_of(preemption.victims.begin(), preemption.victims.end(),
-                   [this](const PlannedVictim& victim) { return IsThere(victim); })) {
+                   [&](const PlannedVictim& victim) {
+                     return IsThere(victim) && seen.insert(victim.job).second;
+                   })) {
     return false;
   }
   const JobSpec& job = *state_.FindJob(preemption.job)->spec;

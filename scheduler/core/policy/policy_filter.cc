@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/policy/permission.h"
+#include "scheduler/core/state/tables/alternatives.h"
 #include "scheduler/core/state/tables/charge.h"
 #include "scheduler/core/state/tables/usage_keys.h"
 
@@ -142,6 +143,9 @@ ResourceRequest RequestIn(const PolicySnapshot& policy, const JobSpec& spec,
   }
   if (!HasFlag(policy, spec, kPartitionMinNodes)) {
     request.min_nodes = std::min(std::max(request.min_nodes, rules.min_nodes), request.max_nodes);
+  }
+  if (request.as_wide_as_fits) {  // its tasks are those of the least nodes
+    request.tasks = std::max(request.tasks, request.min_nodes * TasksOnEach(request));
   }
   return request;
 }

@@ -198,7 +198,7 @@ SubmitJob Clients::Make(std::uint32_t number) {
 
 void Clients::AddWhole(SubmitJob* submit) {
   AddRareWishes(wishes_, clock_.now(), random_, &submit->spec);
-  AddRareDependency(known_, clock_.now(), random_, submit);
+  AddRareDependency(known_, random_, submit);
   AddComponents(wishes_, clock_.now(), random_, submit);
   submit->spec.kill_grace = Duration(static_cast<Duration::rep>(random_.Below(6'000)));
   submit->refuse_misfit = random_.Below(4) == 0;

@@ -147,6 +147,9 @@ void ControllerLoop::Forget() {
 
 void ControllerLoop::Take(Command command, Done done) {
   if (alive_) {
+    if (world_.whole) {
+      rows_.Tell(&command);
+    }
     Plant(world_.defect, state_, life_ > 0, &command);
     Perform(Judge(command), std::move(done));
   }
@@ -219,12 +222,17 @@ void ControllerLoop::Apply(const std::vector<Event>& events) {
       }
     }
     judges_.answers.Note(event);
+    if (world_.whole) {
+      rows_.Note(state_, event);
+    }
     state_.Apply(event);
     memory_.snapshots.Note(event, state_.version());
     group_.entries.push_back(JournalEntry{state_.version(), event});
   }
-  if (const std::optional<std::string> broken = core::BrokenInvariant(state_)) {
-    world_.oracle.Broken(absl::StrCat("invariant: ", *broken));
+  for (const auto& broken : {core::BrokenInvariant(state_), core::BrokenGroup(state_)}) {
+    if (broken.has_value()) {
+      world_.oracle.Broken(absl::StrCat("invariant: ", *broken));
+    }
   }
 }
 

@@ -4,7 +4,7 @@
 // without what keeps the journal.
 //
 // Thread promise: none; one thread. Invariants: (1) answers and orders wait in the group until its
-// events are durable; (2) BrokenInvariant() is asked after every transition.
+// events are durable; (2) the checkers of invariants are asked after every transition.
 
 #include <cstddef>
 #include <cstdint>
@@ -34,6 +34,7 @@
 #include "scheduler/simulator/questions/asks.h"
 #include "scheduler/simulator/questions/mistakes.h"
 #include "scheduler/simulator/questions/plan_check.h"
+#include "scheduler/simulator/questions/state_copies.h"
 
 namespace muster::sim {
 
@@ -109,6 +110,7 @@ class ControllerLoop {
   bool alive_ = false;
   std::uint64_t life_ = 0;  // counts its deaths
   core::ClusterState state_;
+  KeptRows rows_;  // of a whole life
   Group group_;
 
  private:

@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/state/state_hash.h"
+#include "scheduler/simulator/random_sequence.h"
 
 namespace muster::sim {
 namespace {
@@ -27,7 +28,13 @@ void SimulatedController::Start() {
     Restore();
   }
   for (const JournalEntry& entry : disk_.entries) {
+    if (world_.whole) {
+      rows_.Note(state_, entry.event);
+    }
     state_.Apply(entry.event);
+  }
+  if (world_.whole) {
+    LoadRows();
   }
   alive_ = true;
   if (!disk_.commits.empty() && disk_.commits.back().fingerprint.has_value() &&
@@ -59,6 +66,22 @@ void SimulatedController::Start() {
   if (restored) {
     restored_();
   }
+}
+
+void SimulatedController::LoadRows() {
+  constexpr int kDamages = 3;
+  const StateImage image = rows_.ImageOf(state_);
+  core::ClusterState loaded(image);
+  if (core::HashOf(loaded) != core::HashOf(state_)) {
+    world_.oracle.Broken("promise 6: the state that a store loads is another");
+  }
+  RandomSequence random(world_.seed + life_);
+  for (int i = 0; i < kDamages; ++i) {
+    if (const std::optional<std::string> unseen = UnseenDamage(image, random)) {
+      world_.oracle.Broken(*unseen);
+    }
+  }
+  state_ = std::move(loaded);
 }
 
 void SimulatedController::Restore() {
@@ -96,6 +119,7 @@ void SimulatedController::Die() {
   write_asked_ = false;
   Forget();
   state_ = core::ClusterState();
+  rows_ = KeptRows();
   world_.network.StopListening(index_);
   world_.clock.After(world_.faults.Between(kControllerAwayMin, kControllerAwayMax),
                      [this] { Start(); });

@@ -48,6 +48,8 @@ class SimulatedController final : public ControllerLoop {
   void Durable();
   void Keep(Group& group);
 
+  // Goes on with the state as a store loads it, of which damaged copies are found out.
+  void LoadRows();
   // Puts an old copy of the journal in place, and takes it over.
   void Restore();
   void TakeOver();

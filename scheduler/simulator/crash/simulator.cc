@@ -125,8 +125,8 @@ class Simulation {
     RandomSequence random(seed);
     const Machine machine = PlainMachine(scenario.cores_per_node, scenario.gpus_per_node,
                                          "Simulated GPU", kGibibyte * 16);
-    const std::uint32_t threads = 1 + Draw(random, 2);  // a core: on all nodes alike
     const auto draw = [&] {
+      const std::uint32_t threads = 1 + Draw(random, 2);  // a core
       return DrawMachine(scenario.cores_per_node, threads, scenario.gpus_per_node, random);
     };
     const Machine drawn = draw();

@@ -8,6 +8,7 @@
 #include "scheduler/core/place/locality.h"
 #include "scheduler/core/place/worth/largest_gpu_job.h"
 #include "scheduler/core/place/worth/placement_quality.h"
+#include "scheduler/core/plan/search/elastic_size.h"
 #include "scheduler/core/share/cost.h"
 #include "scheduler/core/share/live_shares.h"
 #include "scheduler/core/state/tables/checkpoint_account.h"
@@ -110,6 +111,11 @@ std::optional<std::string> Asks::AskOfJob(const core::ClusterState& state, const
         core::ElasticText(job, core::FindResize(&plan, job), snapshot.now).empty()) {
       return absl::StrCat("nothing is said of the size of elastic job ", ToString(id));
     }
+    PlannedResize any;
+    any.verdict = static_cast<ResizeVerdict>(random_.Below(6));
+    any.gain = Chance(random_, 500) ? core::kNeverEnds : std::chrono::minutes(3);
+    static_cast<void>(core::ElasticText(job, &any, snapshot.now));
+    static_cast<void>(core::FindResize(nullptr, job));
     const CheckpointTotals totals = core::TotalsSoFar(job);
     if (totals.held < totals.lost) {
       return absl::StrCat("job ", ToString(id), " is said to have lost more than it held");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <limits>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -22,6 +23,7 @@
 #include "scheduler/core/share/billing.h"
 #include "scheduler/core/share/decay.h"
 #include "scheduler/core/share/live_shares.h"
+#include "scheduler/simulator/questions/drawn_places.h"
 #include "scheduler/simulator/workload/draws.h"
 #include "scheduler/simulator/workload/spoiling.h"
 
@@ -243,10 +245,11 @@ core::LinkLevels DrawLevels(RandomSequence& random) {
   }
   if (Chance(random, 100)) {
     core::LinkLevel& spoilt = levels[random.Below(levels.size())];
+    constexpr double kEndless = std::numeric_limits<double>::infinity();
     if (Chance(random, 300)) {
-      spoilt.link.bytes_per_second = 0;
+      spoilt.link.bytes_per_second = OneOf(random, {0.0, kEndless});
     } else if (Chance(random, 300)) {
-      spoilt.link.alpha_s = -1;
+      spoilt.link.alpha_s = OneOf(random, {-1.0, kEndless});
     } else {
       spoilt.group_sizes.push_back(Draw(random, 2));
     }
@@ -261,6 +264,7 @@ Wrong AskWhatACollectiveCosts(RandomSequence& random) {
   const std::optional<core::CollectiveCost> cost =
       core::PredictCollective(collective, bytes, levels);
   static_cast<void>(core::PointToPointSeconds(bytes, levels.front().link));
+  static_cast<void>(core::RingBytesPerRank(collective, bytes, random.Below(9)));
   if (cost.has_value() != (core::RanksOf(levels) > 0)) {
     return "a collective is predicted over links that contradict one another";
   }
@@ -362,6 +366,10 @@ AccountTree DrawTree(RandomSequence& random) {
   if (Chance(random, 200)) {
     tree.accounts.push_back({kRootAccount, "", ShareCount(1), {}});
   }
+  if (Chance(random, 50)) {
+    OneOf(random, {&tree.accounts.front().shares, &tree.associations.front().shares})[0] =
+        ShareCount(2'000'000'000);
+  }
   if (Chance(random, 100)) {  // a circle
     tree.accounts[0].parent = "lasers";
   }
@@ -434,6 +442,8 @@ Wrong AskForWeights(RandomSequence& random) {
                                     "cpu=1,",
                                     "cpu=",
                                     "gres/=1",
+                                    "gres/",
+                                    "license/a/b=1",
                                     "foo=1",
                                     "cpu=1G",
                                     "mem=1X",
@@ -493,7 +503,7 @@ Wrong AskWhereGpusPack(RandomSequence& random) {
 }  // namespace
 
 std::optional<std::string> WrongAnswerToAnything(RandomSequence& random) {
-  switch (random.Below(11)) {
+  switch (random.Below(16)) {
     case 0:
       return AskWhoLags(random);
     case 1:
@@ -514,8 +524,10 @@ std::optional<std::string> WrongAnswerToAnything(RandomSequence& random) {
       return AskForWeights(random);
     case 9:
       return AskWhereGpusPack(random);
-    default:
+    case 10:
       return AskForPlaces(random);
+    default:
+      return WrongPlace(random);
   }
 }
 

@@ -1,11 +1,15 @@
 #include "scheduler/simulator/questions/mistakes.h"
 
+#include <cstdint>
 #include <type_traits>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/handle/handle.h"
 #include "scheduler/core/state/invariants.h"
+#include "scheduler/simulator/questions/wrong_plans.h"
 #include "scheduler/simulator/workload/draws.h"
 #include "scheduler/simulator/workload/rare_wishes.h"
 #include "scheduler/simulator/workload/spoiling.h"
@@ -46,12 +50,72 @@ void SpoilObject(RandomSequence& random, PolicyObject* object) {
   std::visit([&random](auto& held) { SpoilOne(random, &held); }, *object);
 }
 
+// An agent may have run what nobody ordered, and may say more than it should.
+void SpoilRegistration(RandomSequence& random, Registration* registration) {
+  if (registration->attempts.empty() || Chance(random, 500)) {
+    SpoilOne(random, registration);
+    return;
+  }
+  auto& attempt = registration->attempts[random.Below(registration->attempts.size())];
+  switch (random.Below(7)) {
+    case 0:
+      attempt.job = JobId(1 + Draw(random, 100));
+      break;
+    case 1:
+      attempt.job = JobId(UINT64_MAX - Draw(random, 2));
+      break;
+    case 2:
+      attempt.attempt = AttemptNumber(Chance(random, 500) ? 1'000'000'000 : 1 + Draw(random, 3));
+      break;
+    case 3:
+      attempt.ended = !attempt.ended;
+      break;
+    case 4:
+      attempt.frozen = !attempt.frozen;
+      break;
+    case 5:
+      registration->attempts.push_back(attempt);
+      break;
+    default:
+      registration->attempts.resize(Chance(random, 200) ? 9'000 : 0);
+  }
+}
+
+void SpoilWishes(RandomSequence& random, std::vector<GpuWish>* wishes) {
+  if (wishes->empty()) {
+    return;
+  }
+  GpuWish& wish = (*wishes)[random.Below(wishes->size())];
+  switch (random.Below(6)) {
+    case 0:
+      wish.node = NodeId(1 + Draw(random, 8));
+      break;
+    case 1:
+      wish.layout.gpu = absl::StrCat("GPU-", Draw(random, 9));
+      break;
+    case 2:
+      wish.layout.job = JobId(1 + Draw(random, 80));
+      break;
+    case 3:
+      wish.layout.phase =
+          OneOf(random, {LayoutPhase::kWanted, LayoutPhase::kOrdered, LayoutPhase::kMade});
+      break;
+    case 4:
+      wish.layout.instances.resize(Draw(random, 40));
+      break;
+    default:
+      wishes->push_back(wish);
+  }
+}
+
 void Spoil(RandomSequence& random, Command* command) {
   std::visit(
       [&random](auto& held) {
         using T = std::decay_t<decltype(held)>;
         if constexpr (std::is_same_v<T, RegisterAgent>) {
-          SpoilOne(random, &held.registration);
+          SpoilRegistration(random, &held.registration);
+        } else if constexpr (std::is_same_v<T, LayOutGpus>) {
+          SpoilWishes(random, &held.wishes);
         } else if constexpr (std::is_same_v<T, TakePlan>) {
           SpoilOne(random, &held.plan);
         } else if constexpr (std::is_same_v<T, TakeReport> || std::is_same_v<T, TakeHealthReport>) {
@@ -77,9 +141,14 @@ std::optional<std::string> Mistakes::Look(const core::ClusterState& state, const
   }
   for (std::uint32_t i = 0; i < kTries; ++i) {
     Command wrong = command;
-    const std::uint32_t places = 1 + Draw(random_, 2);
+    auto* plan = std::get_if<TakePlan>(&wrong);
+    const bool is_other = plan != nullptr && Chance(random_, 700);
+    const std::uint32_t places = is_other ? 0 : 1 + Draw(random_, 2);
     for (std::uint32_t place = 0; place < places; ++place) {
       Spoil(random_, &wrong);
+    }
+    if (is_other) {
+      plan->plan = WrongPlan(state, std::move(plan->plan), random_);
     }
     if (auto* submit = std::get_if<SubmitJob>(&wrong); submit != nullptr && !Chance(random_, 50)) {
       submit->token = absl::StrCat("spoilt-", i);
@@ -92,8 +161,7 @@ std::optional<std::string> Mistakes::Look(const core::ClusterState& state, const
       return "a refused input made events or effects";
     }
     // A plan is the planner's own: whether it is stale is judged, and not where it puts ranks.
-    if (found.events.empty() || std::holds_alternative<TakePlan>(wrong) ||
-        !Chance(random_, kTaken)) {
+    if (found.events.empty() || (plan != nullptr && !is_other) || !Chance(random_, kTaken)) {
       continue;
     }
     core::ClusterState after = state;

@@ -17,8 +17,8 @@ namespace {
 
 constexpr const char* kRareAccounts[] = {"physics", "optics", "chemistry", "root"};
 constexpr const char* kRareUsers[] = {"ada", "bob", "cleo"};
-constexpr const char* kRarePartitions[] = {"all", "half", "few", "more"};
-constexpr const char* kRareQos[] = {"quick", "idle", "urgent", "night"};
+constexpr const char* kRarePartitions[] = {"all", "half", "few", "more", "shut"};
+constexpr const char* kRareQos[] = {"quick", "idle", "urgent", "night", "strict"};
 
 std::string DrawName(PolicyKind kind, RandomSequence& random) {
   if (Chance(random, 20)) {
@@ -55,7 +55,8 @@ std::string DrawValue(const std::string& key, std::uint32_t nodes, RandomSequenc
   constexpr const char* kStates[] = {"UP", "UP", "DOWN", "DRAIN", "INACTIVE"};
   constexpr const char* kFlags[] = {"DenyOnLimit", "PartitionTimeLimit,PartitionMaxNodes",
                                     "PartitionMinNodes", "", "x"};
-  constexpr const char* kQosNames[] = {"quick", "idle", "urgent", "quick,idle", "", "normal", "x"};
+  constexpr const char* kQosNames[] = {"quick",  "idle", "urgent", "quick,idle",
+                                       "strict", "",     "normal", "x"};
   constexpr const char* kAccountNames[] = {"physics", "optics", "physics,chemistry", "", "x"};
   constexpr const char* kShares[] = {"1", "5", "0", "parent", "x"};
   constexpr const char* kFactors[] = {"0", "0.5", "2", "1", "x"};
@@ -214,6 +215,7 @@ Command DrawRareChange(std::uint32_t nodes, RandomSequence& random) {
 
 std::vector<ChangePolicy> RareSiteAtFirst(RandomSequence& random) {
   constexpr const char* kModes[] = {"OFF", "CANCEL", "REQUEUE", "SUSPEND", "CHECKPOINT"};
+  constexpr const char* kShut[] = {"DRAIN", "INACTIVE", "DOWN"};
   std::vector<ChangePolicy> made;
   const auto make = [&made](PolicyVerb verb, PolicyKind kind, const char* name,
                             std::vector<Assignment> said) {
@@ -222,11 +224,21 @@ std::vector<ChangePolicy> RareSiteAtFirst(RandomSequence& random) {
   make(PolicyVerb::kAdd, PolicyKind::kPartition, "more",
        {{"Nodes", "node[2-9]"}, {"PriorityTier", "3"}});
   make(PolicyVerb::kAdd, PolicyKind::kQos, "urgent", {{"Priority", "500"}, {"Preempt", "idle"}});
-  make(PolicyVerb::kAdd, PolicyKind::kQos, "night", {{"MaxTRESPerJob", "cpu=8"}});
+  make(PolicyVerb::kAdd, PolicyKind::kPartition, "shut",
+       {{"Nodes", "node1"}, {"State", OneOf(random, kShut)}});
+  make(PolicyVerb::kAdd, PolicyKind::kQos, "night",
+       {{"MaxTRESPerJob", "cpu=8"},
+        {"Flags", "PartitionTimeLimit,PartitionMaxNodes,PartitionMinNodes"}});
+  make(PolicyVerb::kAdd, PolicyKind::kQos, "strict",
+       {{"Flags", "DenyOnLimit"}, {"MaxWall", "1"}, {"MaxTRESPerJob", "cpu=6"}});
   make(PolicyVerb::kSet, PolicyKind::kQos, "idle",
        {{"PreemptMode", OneOf(random, kModes)}, {"PreemptExemptTime", "0:05"}});
   // Jobs of a higher tier may end, or stop, those of a lower one.
   make(PolicyVerb::kSet, PolicyKind::kPartition, "half", {{"PriorityTier", "4"}});
+  if (Chance(random, 500)) {
+    make(PolicyVerb::kSet, PolicyKind::kPartition, "few", {{"MaxNodes", "2"}, {"MaxTime", "1"}});
+    make(PolicyVerb::kSet, PolicyKind::kPartition, "more", {{"MinNodes", "2"}});
+  }
   make(PolicyVerb::kSet, PolicyKind::kPartition, "all", {{"PreemptMode", OneOf(random, kModes)}});
   return made;
 }

@@ -313,8 +313,8 @@ void ChangeTerm(const std::vector<JobId>& jobs, Time now, RandomSequence& random
 }  // namespace
 
 void NameRareSite(WishList* list) {
-  list->partitions.insert(list->partitions.end(), {"more", "all,more"});
-  list->qos.insert(list->qos.end(), {"urgent", "night", "normal"});
+  list->partitions.insert(list->partitions.end(), {"more", "all,more", "shut", "all,shut"});
+  list->qos.insert(list->qos.end(), {"urgent", "night", "normal", "strict"});
   list->licenses.emplace_back("meshes");
 }
 
@@ -366,8 +366,7 @@ void AddRareWishes(const WishList& list, Time now, RandomSequence& random, JobSp
   }
 }
 
-void AddRareDependency(const std::vector<JobId>& jobs, Time now, RandomSequence& random,
-                       SubmitJob* submit) {
+void AddRareDependency(const std::vector<JobId>& jobs, RandomSequence& random, SubmitJob* submit) {
   Dependency& dependency = submit->spec.dependency;
   if (jobs.empty() || !Chance(random, 250)) {
     return;
@@ -380,11 +379,6 @@ void AddRareDependency(const std::vector<JobId>& jobs, Time now, RandomSequence&
     } else if (term.kind == DependencyKind::kAfterOk && Chance(random, 500)) {
       term.kind = DependencyKind::kAfterCorr;
       submit->spec.array = ArraySpec{{ArrayRange{0, Draw(random, 4), 1}}, 0};
-    }
-    if (term.job.valid() && Chance(random, 500)) {
-      TargetHistory history{term.job, term.element, 1, Draw(random, 2), kNoTime, {}, {}};
-      history.started = Chance(random, 700) ? now : kNoTime;
-      submit->history.push_back(history);
     }
   }
 }

@@ -25,9 +25,8 @@ std::vector<std::string> DrawFeatures(RandomSequence& random);
 
 // Changes the job into one with some of them, or with a mistake in it.
 void AddRareWishes(const WishList& list, Time now, RandomSequence& random, JobSpec* spec);
-// Now and then after the element of an array, or with what an accounting says of the jobs named.
-void AddRareDependency(const std::vector<JobId>& jobs, Time now, RandomSequence& random,
-                       SubmitJob* submit);
+// Now and then after these jobs, or after an element of their arrays.
+void AddRareDependency(const std::vector<JobId>& jobs, RandomSequence& random, SubmitJob* submit);
 // Now and then further components, which AddWishes may have changed each.
 void AddComponents(const WishList& list, Time now, RandomSequence& random, SubmitJob* submit);
 // A step of a job of such a site.

@@ -80,7 +80,7 @@ class Spoiler {
 
   template <class T>
   void SpoilList(std::vector<T>& items) {
-    switch (random_.Below(4)) {
+    switch (random_.Below(5)) {
       case 0:
         items.clear();
         break;
@@ -88,6 +88,9 @@ class Spoiler {
         items.resize(1 + random_.Below(40));
         break;
       case 2:
+        items.resize(random_.Below(8) == 0 ? 1'100 : 260);
+        break;
+      case 3:
         items.insert(items.end(), items.begin(), items.begin() + (items.empty() ? 0 : 1));
         break;
       default:
@@ -96,8 +99,18 @@ class Spoiler {
   }
   void Spoil(bool& flag) { flag = !flag; }
   void Spoil(std::string& text) {
-    const std::string texts[] = {"",   "node1", "node[1-2]",           "nowhere", "a b", "a,b",
-                                 "-1", "0-1",   std::string(5000, 'x')};
+    const std::string texts[] = {"",
+                                 "node1",
+                                 "node[1-2]",
+                                 "nowhere",
+                                 "a b",
+                                 "a,b",
+                                 "-1",
+                                 "0-1",
+                                 std::string(5000, 'x'),
+                                 "a\x01"
+                                 "b",
+                                 "x/y"};
     text = texts[random_.Below(std::size(texts))];
   }
   template <class T>

@@ -1,6 +1,8 @@
 #include "scheduler/core/place/nodes/feature_match.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/base/contains.h"
@@ -53,6 +55,42 @@ std::uint32_t CountMatches(const FeatureExpression& expression,
   return static_cast<std::uint32_t>(std::count_if(
       chosen.begin(), chosen.end(),
       [&](std::size_t position) { return Matches(expression, nodes[position]->features); }));
+}
+
+std::vector<std::size_t> ListedOf(const std::vector<const NodeSnapshot*>& nodes,
+                                  const ResourceRequest& request) {
+  std::vector<std::size_t> listed;
+  for (std::size_t i = 0; i < nodes.size() && !request.nodelist.empty(); ++i) {
+    if (Contains(request.nodelist, nodes[i]->name)) {
+      listed.push_back(i);
+    }
+  }
+  return listed;
+}
+
+// The chosen ones, and for each count what it lacks beside them, taken in that order.
+std::optional<std::vector<std::size_t>> WithCounts(const std::vector<const NodeSnapshot*>& nodes,
+                                                   const ResourceRequest& request,
+                                                   const std::vector<std::size_t>& order,
+                                                   std::vector<std::size_t> chosen) {
+  std::vector<bool> taken(nodes.size());
+  for (const std::size_t position : chosen) {
+    taken[position] = true;
+  }
+  for (const FeatureCount& count : request.constraint.counts) {
+    std::uint32_t have = CountMatches(count.expression, nodes, chosen);
+    for (auto at = order.begin(); at != order.end() && have < count.nodes; ++at) {
+      if (!taken[*at] && Matches(count.expression, nodes[*at]->features)) {
+        taken[*at] = true;
+        chosen.push_back(*at);
+        ++have;
+      }
+    }
+    if (have < count.nodes) {
+      return std::nullopt;
+    }
+  }
+  return chosen;
 }
 
 }  // namespace
@@ -126,33 +164,25 @@ bool NamesNodes(const ResourceRequest& request) {
 
 std::optional<std::vector<std::size_t>> MustHave(const std::vector<const NodeSnapshot*>& nodes,
                                                  const ResourceRequest& request) {
-  std::vector<std::size_t> chosen;
-  std::vector<bool> taken(nodes.size());
-  const auto take = [&](std::size_t position) {
-    taken[position] = true;
-    chosen.push_back(position);
-  };
-  for (std::size_t i = 0; i < nodes.size() && !request.nodelist.empty(); ++i) {
-    if (Contains(request.nodelist, nodes[i]->name)) {
-      take(i);
-    }
-  }
-  if (chosen.size() < request.nodelist.size()) {
+  const std::vector<std::size_t> listed = ListedOf(nodes, request);
+  if (listed.size() < request.nodelist.size()) {
     return std::nullopt;
   }
-  for (const FeatureCount& count : request.constraint.counts) {
-    std::uint32_t have = CountMatches(count.expression, nodes, chosen);
-    for (std::size_t i = 0; i < nodes.size() && have < count.nodes; ++i) {
-      if (!taken[i] && Matches(count.expression, nodes[i]->features)) {
-        take(i);
-        ++have;
-      }
-    }
-    if (have < count.nodes) {
-      return std::nullopt;
-    }
+  const std::size_t most = std::min(request.max_nodes, request.tasks);
+  std::vector<std::size_t> order(nodes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::optional<std::vector<std::size_t>> chosen = WithCounts(nodes, request, order, listed);
+  if (chosen.has_value() && chosen->size() > most) {
+    const auto counts = [&](std::size_t i) {
+      return std::count_if(
+          request.constraint.counts.begin(), request.constraint.counts.end(),
+          [&](const FeatureCount& count) { return Matches(count.expression, nodes[i]->features); });
+    };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return counts(a) > counts(b); });
+    chosen = WithCounts(nodes, request, order, listed);
   }
-  return chosen.size() <= request.max_nodes ? std::optional(std::move(chosen)) : std::nullopt;
+  return chosen.has_value() && chosen->size() <= most ? chosen : std::nullopt;
 }
 
 std::vector<Shortage> WhyNotHad(const std::vector<const NodeSnapshot*>& nodes,

@@ -40,8 +40,9 @@ bool DescribesNodes(const ResourceRequest& request);
 bool NamesNodes(const ResourceRequest& request);
 
 // The positions in `nodes` (best first; all of them able to take a part of the job) that the job
-// must have: the nodes of its list, and the best ones for each count. Nothing when they cannot be
-// had.
+// must have: the nodes of its list, and the best ones for each count; those that count more than
+// once before them where it has not as many nodes, or not a task for each. Nothing when they cannot
+// be had.
 std::optional<std::vector<std::size_t>> MustHave(const std::vector<const NodeSnapshot*>& nodes,
                                                  const ResourceRequest& request);
 

@@ -17,6 +17,11 @@ namespace {
 // Nodes that are tried one after the other when what is free of them does not lie as it counts.
 constexpr int kTries = 16;
 
+// By how many nodes a job that may choose becomes wider.
+std::uint32_t StepOf(const ResourceRequest& request) {
+  return IsInSegments(request) ? request.segment : 1;
+}
+
 // The nodes that were promised to the job are its first choice; in the order called prompt, where
 // they are kept for late, once it is time.
 bool BeginsWithPromised(const CycleState& cycle, JobId job) {
@@ -30,6 +35,20 @@ bool BeginsWithPromised(const CycleState& cycle, JobId job) {
   return kept != promised.end() && kept->job == job && kept->start <= cycle.snapshot.now;
 }
 
+// The node on which a task costs most hardware threads.
+std::uint32_t DearestOf(const JobStarter::Found& found) {
+  const auto& shares = found.opening.shares;
+  std::size_t dearest = 0;
+  const auto threads = [&found](std::size_t i) {
+    return std::uint64_t{found.allocation.nodes[i].cpus.Count()};
+  };
+  for (std::size_t i = 1; i < shares.size(); ++i) {
+    const bool dearer = threads(i) * shares[dearest].tasks > threads(dearest) * shares[i].tasks;
+    dearest = dearer ? i : dearest;
+  }
+  return shares[dearest].node;
+}
+
 }  // namespace
 
 JobStarter::JobStarter(CycleState& cycle, ShapeVerdicts& verdicts)
@@ -39,17 +58,23 @@ bool JobStarter::TryStart(const WaitingJob& job, const StartOption& asked,
                           std::optional<Reason>& limit) {
   const StartOption* option = &Widest(asked);
   std::optional<Found> found = FindPlace(job.id, option->need);
-  if (!found.has_value()) {
-    verdicts_.RuleOut(asked);
-    return false;
-  }
-  while (cycle_.snapshot.policy != nullptr &&
-         !CountInLimits(job, *option, found->allocation, cycle_.usage, limit)) {
-    option = Narrower(asked, *option);
-    found = option == nullptr ? std::nullopt : FindPlace(job.id, option->need);
-    if (!found.has_value()) {
-      return false;
+  while (!found.has_value() ||
+         (cycle_.snapshot.policy != nullptr &&
+          !CountInLimits(job, *option, found->allocation, cycle_.usage, limit))) {
+    const StartOption* narrower = Narrower(asked, *option);
+    if (narrower == nullptr) {
+      if (found.has_value()) {
+        found = FindWithinLimits(job, *option, *std::move(found), limit);
+      } else {
+        verdicts_.RuleOut(asked);
+      }
+      break;
     }
+    option = narrower;
+    found = FindPlace(job.id, option->need);
+  }
+  if (!found.has_value()) {
+    return false;
   }
   Start(job, *option, found->opening, std::move(found->allocation));
   return true;
@@ -60,16 +85,27 @@ const StartOption& JobStarter::Widest(const StartOption& asked) {
   if (!request.as_wide_as_fits || asked.tasks > 0 || asked.anywhere != nullptr) {
     return asked;
   }
-  std::uint32_t nodes =
+  const std::uint32_t step = StepOf(request);
+  std::uint32_t most =
       cycle_.availability.CountNow(asked.need, TasksOnEach(request), request.max_nodes);
-  if (IsInSegments(request)) {
-    nodes -= nodes % request.segment;
-    while (nodes > request.min_nodes &&
-           !cycle_.availability.FindNow(cycle_.options.OnNodes(asked, nodes)->need).has_value()) {
-      nodes -= request.segment;
-    }
+  most -= most % step;
+  if (most <= request.min_nodes) {
+    return asked;
   }
-  return nodes <= request.min_nodes ? asked : *cycle_.options.OnNodes(asked, nodes);
+  // Each of them has room; where links or segments keep them apart, fewer lie as the job asks.
+  const StartOption* widest = cycle_.options.OnNodes(asked, most);
+  if (cycle_.availability.FindNow(widest->need).has_value()) {
+    return *widest;
+  }
+  widest = &asked;
+  for (std::uint32_t least = request.min_nodes; (most - least) / step >= 2;) {
+    const std::uint32_t nodes = least + (most - least) / step / 2 * step;
+    const StartOption* option = cycle_.options.OnNodes(asked, nodes);
+    const bool fits = cycle_.availability.FindNow(option->need).has_value();
+    (fits ? least : most) = nodes;
+    widest = fits ? option : widest;
+  }
+  return *widest;
 }
 
 const StartOption* JobStarter::Narrower(const StartOption& asked, const StartOption& option) {
@@ -78,7 +114,8 @@ const StartOption* JobStarter::Narrower(const StartOption& asked, const StartOpt
   if (option.tasks == 0) {
     return nullptr;
   }
-  const std::uint32_t fewer = least + (nodes - least) / 2;
+  const std::uint32_t step = StepOf(asked.request);
+  const std::uint32_t fewer = least + (nodes - least) / step / 2 * step;
   return fewer <= least ? &asked : cycle_.options.OnNodes(asked, fewer);
 }
 
@@ -97,7 +134,7 @@ std::optional<JobStarter::Found> JobStarter::FindPlace(JobId job, const Need& ne
     return shared;
   }
   Need elsewhere = need;
-  std::vector<bool> barred;
+  std::vector<bool> barred = need.barred == nullptr ? std::vector<bool>() : *need.barred;
   for (int i = 0; i < kTries; ++i) {
     std::optional<Opening> opening = cycle_.availability.FindNow(elsewhere);
     if (!opening.has_value()) {
@@ -110,6 +147,28 @@ std::optional<JobStarter::Found> JobStarter::FindPlace(JobId job, const Need& ne
     barred.resize(snapshot.nodes.size());
     barred[too_small] = true;
     elsewhere.barred = &barred;
+  }
+  return std::nullopt;
+}
+
+std::optional<JobStarter::Found> JobStarter::FindWithinLimits(const WaitingJob& job,
+                                                              const StartOption& option,
+                                                              Found broken,
+                                                              std::optional<Reason>& limit) {
+  const NodeInventory& inventory = cycle_.availability.inventory();
+  std::vector<bool> barred(inventory.size(), false);
+  Need elsewhere = option.need;
+  elsewhere.barred = &barred;
+  for (std::size_t kinds = 1; kinds < inventory.classes().size(); ++kinds) {
+    const std::uint32_t dearest = inventory.class_of(DearestOf(broken));
+    for (std::uint32_t node = 0; node < inventory.size(); ++node) {
+      barred[node] = barred[node] || inventory.class_of(node) == dearest;
+    }
+    std::optional<Found> found = FindPlace(job.id, elsewhere);
+    if (!found.has_value() || CountInLimits(job, option, found->allocation, cycle_.usage, limit)) {
+      return found;
+    }
+    broken = *std::move(found);
   }
   return std::nullopt;
 }
@@ -177,7 +236,9 @@ bool JobStarter::CountInLimits(const WaitingJob& job, const StartOption& option,
                                std::optional<Reason>& limit) const {
   const JobSpec spec = AsChosen(*job.spec, option.alternative, option.tasks);
   if (std::optional<Reason> broken = BrokenLimit(option, spec, allocation, usage)) {
-    limit = limit.has_value() ? std::move(limit) : std::move(broken);
+    if (!limit.has_value()) {
+      limit = std::move(broken);
+    }
     return false;
   }
   usage.Start(spec, ChargeOf(job.id, spec, option.partition, cycle_.snapshot.now, allocation,
@@ -202,8 +263,11 @@ void JobStarter::Start(const WaitingJob& job, const StartOption& option, const O
   }
   cycle_.availability.Take(option.need, opening);
   CountStart(job, cycle_.counts);
-  cycle_.plan.Start(PlannedStart{job.id, std::move(allocation), option.partition,
-                                 option.alternative, option.tasks});
+  // A partition may give more nodes, and so tasks, than the job asks for at the least.
+  const std::uint32_t asked = AsChosen(*job.spec, option.alternative, option.tasks).request.tasks;
+  cycle_.plan.Start(
+      PlannedStart{job.id, std::move(allocation), option.partition, option.alternative,
+                   option.request.tasks == asked ? option.tasks : option.request.tasks});
 }
 
 }  // namespace muster::core

@@ -47,8 +47,13 @@ class JobStarter {
   // The option on as many nodes as it can have now, where it may choose.
   const StartOption& Widest(const StartOption& asked);
   // The option on half as many nodes more than the least, where limits refuse that
-  // many; null when it is the narrowest. REQUIRES: `option` is Widest(asked) or came from here.
+  // many, or they do not lie as they count; null when it is the narrowest. REQUIRES: `option` is
+  // Widest(asked) or came from here.
   const StartOption* Narrower(const StartOption& asked, const StartOption& option);
+  // A place on nodes of other kinds, where what the job holds breaks no limit; it is counted then.
+  // REQUIRES: what it would hold at `broken`, a place of the option, breaks one.
+  std::optional<Found> FindWithinLimits(const WaitingJob& job, const StartOption& option,
+                                        Found broken, std::optional<Reason>& limit);
   // Of a job that needs one share of a GPU: where it leaves most to others.
   std::optional<Found> FindShare(const Need& need);
   // Nothing when a node does not take its part; `too_small`, if there, is that node.

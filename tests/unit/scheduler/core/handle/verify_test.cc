@@ -116,6 +116,19 @@ TEST(Verify, DropsThreadsMemoryAndGpusThatTheMachineDoesNotHave) {
   EXPECT_FALSE(refused([](Allocation& a) { a.nodes[0].gpus = {{0, kWholeGpu}}; }));
 }
 
+TEST(Verify, DropsAPreemptionThatNamesAVictimTwice) {
+  World world;
+  world.AddNode("n1");
+  const JobId victim = world.Submit(Tasks(4));
+  world.Schedule();
+  const JobId next = world.Submit(Tasks(4));
+  const Attempt& attempt = *world.state.FindJob(victim)->attempt;
+  PlannedPreemption preemption{next, {PlannedVictim{victim, attempt.number}}, attempt.allocation};
+  EXPECT_TRUE(Verifier(world.state, world.now).AcceptPreemption(preemption));
+  preemption.victims.push_back(preemption.victims.front());
+  EXPECT_FALSE(Verifier(world.state, world.now).AcceptPreemption(preemption));
+}
+
 TEST(Verify, HoldsAnArrayToItsThrottle) {
   World world;
   const NodeId node = world.AddNode("n1");

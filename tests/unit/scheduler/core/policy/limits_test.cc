@@ -60,6 +60,56 @@ TEST_F(LimitsTest, AnAccountCountsAllBelowIt) {
               StartsWith("AssocGrpCpuLimit: account physics cpu: 3 of 5 in use, it needs 3"));
 }
 
+TEST(LimitsOnNodesOfSeveralKinds, AJobGoesWhereItsThreadsAreWithinTheLimit) {
+  PolicyWorld world;
+  world.AddNode("wide", {.cores = 4, .threads = 2});  // which is the tighter one: its first choice
+  world.AddNode("plain", {.cores = 8});
+  world.Add(PolicyKind::kQos, "small", {{"GrpTRES", "cpu=3"}});
+  const JobId job = world.Run(Tasks(1, 3), "small");
+  ASSERT_EQ(world.StatusOf(job), "running");
+  EXPECT_EQ(world.state.FindJob(job)->attempt->allocation.nodes.front().name, "plain");
+  EXPECT_EQ(world.StatusOf(world.Run(Tasks(1, 3), "small")),
+            "QOSGrpCpuLimit: qos small cpu: 3 of 3 in use, it needs 3; held by job 1");
+}
+
+TEST(LimitsOnNodesOfSeveralKinds, AJobOnSeveralNodesLeavesOutTheDearestKindAlone) {
+  PolicyWorld world;
+  world.AddNode("wide", {.cores = 4, .threads = 2});
+  world.AddNode("plain", {.cores = 8});
+  world.AddNode("small", {.cores = 6});
+  world.Add(PolicyKind::kQos, "six", {{"GrpTRES", "cpu=6"}});
+  ResourceRequest request = Tasks(2, 3);
+  request.min_nodes = request.max_nodes = 2;
+  const JobId job = world.Run(request, "six");
+  ASSERT_EQ(world.StatusOf(job), "running");
+  for (const NodeAllocation& part : world.state.FindJob(job)->attempt->allocation.nodes) {
+    EXPECT_NE(part.name, "wide");
+  }
+}
+
+TEST(LimitsOnNodesOfSeveralKinds, AJobTakesGpusOfTheModelThatIsLeftToIt) {
+  PolicyWorld world;
+  world.AddNode("n1", {.cores = 8, .gpus = 2});
+  world.AddNode("n2", {.cores = 8, .gpus = 2, .gpu_model = "NVIDIA H100 80GB HBM3"});
+  world.Add(PolicyKind::kQos, "few", {{"GrpTRES", "gres/gpu:a100=1"}});
+  ResourceRequest request = Tasks(1);
+  request.gpus_per_node.count = 2;
+  const JobId job = world.Run(request, "few");
+  ASSERT_EQ(world.StatusOf(job), "running");
+  EXPECT_EQ(world.state.FindJob(job)->attempt->allocation.nodes.front().name, "n2");
+}
+
+TEST(LimitsOnNodesOfSeveralKinds, AJobThatBreaksItOnEachKindIsToldOfTheLimit) {
+  PolicyWorld world;
+  world.AddNode("wide", {.cores = 4, .threads = 2});
+  world.AddNode("plain", {.cores = 8});
+  world.Add(PolicyKind::kQos, "small", {{"GrpTRES", "cpu=5"}});
+  ResourceRequest request = Tasks(1, 3);
+  request.exclusive = true;
+  EXPECT_THAT(world.StatusOf(world.Run(request, "small")),
+              StartsWith("QOSGrpCpuLimit: qos small cpu: at most 5, it needs 8"));
+}
+
 TEST_F(LimitsTest, TheNearestMaxOfAnAssociationCounts) {
   world_.Add(PolicyKind::kAccount, "physics", {{"MaxJobs", "1"}});
   world_.Add(PolicyKind::kAssociation, "physics/ada", {{"MaxJobs", "2"}});

@@ -48,6 +48,18 @@ TEST_F(PolicyFilterTest, WithoutRulesThereIsOnePartitionOfAllNodes) {
   EXPECT_EQ(world_.Refused(spec), "--qos: there is no QOS high; there are normal");
 }
 
+TEST_F(PolicyFilterTest, AJobAsWideAsFitsHasATaskOnEachNodeThatItsPartitionMakesItHave) {
+  world_.Add(PolicyKind::kPartition, "wide", {{"Nodes", "n[1-2]"}, {"MinNodes", "2"}});
+  ResourceRequest request;
+  request.min_nodes = 1;
+  request.max_nodes = 3;
+  const JobId job = world_.Run(request, "", "", "wide");
+  EXPECT_EQ(NodesOf(job), "n1,n2");
+  const Job& started = *world_.state.FindJob(job);
+  EXPECT_EQ(started.spec->request.tasks, 2U);
+  EXPECT_EQ(started.attempt->allocation.nodes.back().ranks.size(), 1U);
+}
+
 TEST_F(PolicyFilterTest, AJobGetsNodesOfItsPartitionOnly) {
   world_.Add(PolicyKind::kPartition, "small", {{"Nodes", "n3"}, {"Default", "yes"}});
   world_.Add(PolicyKind::kPartition, "wide", {{"Nodes", "n[1-2]"}});

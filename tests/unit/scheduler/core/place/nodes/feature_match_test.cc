@@ -119,6 +119,20 @@ TEST(FeatureMatch, CountsAreMetTogether) {
             "never on this cluster: 5 nodes: needs 3 nodes with b, only 2 fit");
 }
 
+TEST(FeatureMatch, NodesThatCountTwiceAreTakenWhereThereIsNotATaskForEach) {
+  std::vector<NodeSnapshot> nodes = {With(1, {"a"}), With(2, {"a"}), With(3, {"a", "b"})};
+  ResourceRequest request = Tasks(2);
+  request.min_nodes = 2;
+  request.max_nodes = 3;
+  request.tasks_per_node = 1;
+  request.constraint.counts = {{{{Has("a")}}, 2}, {{{Has("b")}}, 1}};
+  EXPECT_EQ(Placed(nodes, request), "n1,n3");
+  nodes[2].features = {"b"};
+  EXPECT_EQ(Placed(nodes, request), "");
+  request.tasks = 3;
+  EXPECT_EQ(Placed(nodes, request), "n1,n2,n3");
+}
+
 RC_GTEST_PROP(FeatureMatch, WhateverIsPlacedKeepsItsConstraint, ()) {
   const auto features = *rc::gen::container<std::vector<std::vector<std::string>>>(
       6,
