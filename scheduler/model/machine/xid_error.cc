@@ -14,12 +14,13 @@ struct XidError {
   bool breaks_gpu;
 };
 
-constexpr std::array<XidError, 25> kErrors = {{
+constexpr std::array<XidError, 26> kErrors = {{
     {13, "graphics engine exception", false},
     {31, "GPU memory page fault", false},
     {32, "invalid or corrupted push buffer stream", false},
     {43, "GPU stopped processing", false},
     {45, "preemptive cleanup, due to previous errors", false},
+    {46, "GPU stopped processing, and its reset failed", true},
     {48, "double bit ECC error", true},
     {61, "internal micro-controller breakpoint", true},
     {62, "internal micro-controller halt", true},
