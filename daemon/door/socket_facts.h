@@ -24,7 +24,7 @@ std::string SourceOf(int fd, const sockaddr_storage& peer);
 
 // How much has been received on a TCP connection; 0 when the kernel does not say.
 std::uint64_t BytesReceived(int fd);
-// The kernel takes no more than about so many bytes of a TCP connection that nobody has read yet.
+// Of a TCP connection the kernel takes about that number of bytes, at most, before they are read.
 inline constexpr int kAnyWindow = 1 << 30;
 void LimitWindow(int fd, int bytes);
 // Ends a TCP connection and throws away what has come and was not read, of which a buffer of the
