@@ -244,7 +244,8 @@ bool EnterContainer(const LaunchRequest& request) {
     arguments.cgroup = static_cast<std::uint64_t>(request.cgroup_directory);
   }
   // A change of the namespace of users concerns all who have that memory.
-  if (kSharesMemory && request.user == nullptr && request.container_users < 0) {
+  if (kSharesMemory && !request.own_memory && request.user == nullptr &&
+      request.container_users < 0) {
     arguments.flags |= CLONE_VM | CLONE_VFORK;
   }
   const long pid = Clone(&arguments);

@@ -40,6 +40,7 @@ struct LaunchRequest {
   int container_users = -1;
   int container_mounts = -1;
   const JobUser* user = nullptr;  // whom it becomes for good; null: it stays what we are
+  bool own_memory = false;        // its group may be frozen: one that shares ours would hold us up
   bool terminal = false;          // the standard streams are one, and become its own
   bool may_restore = false;       // as that user it keeps the one right that CRIU needs
   int cgroup_directory = -1;      // the same group's directory: to be started in it, where it can

@@ -115,6 +115,7 @@ absl::Status PmixProcess::Launch() {
   request.cgroup = config_.cgroup;
   request.cgroup_directory = config_.cgroup_directory;
   request.user = config_.user;
+  request.own_memory = true;  // a rank may have called just before the job was suspended
   ASSIGN_OR_RETURN(LaunchedChild child, muster::agent::Launch(request));
   said_ = std::move(child.said);
   // Nobody has reaped it yet: that is done on this thread.
