@@ -144,7 +144,13 @@ ResourceRequest RequestIn(const PolicySnapshot& policy, const JobSpec& spec,
   if (!HasFlag(policy, spec, kPartitionMinNodes)) {
     request.min_nodes = std::min(std::max(request.min_nodes, rules.min_nodes), request.max_nodes);
   }
-  if (request.as_wide_as_fits) {  // its tasks are those of the least nodes
+  if (request.as_wide_as_fits) {  // its tasks are those of the least nodes, in whole segments
+    if (request.segment > 1) {
+      const std::uint32_t segment = request.segment;
+      request.max_nodes -= request.max_nodes >= segment ? request.max_nodes % segment : 0;
+      request.min_nodes =
+          std::min((request.min_nodes + segment - 1) / segment * segment, request.max_nodes);
+    }
     request.tasks = std::max(request.tasks, request.min_nodes * TasksOnEach(request));
   }
   return request;

@@ -69,6 +69,21 @@ TEST_F(NarrowLinkTest, JobsLieOnOneSideOfIt) {
   EXPECT_EQ(NodesOf(two), (std::set<std::string>{"n3", "n4"}));
 }
 
+TEST_F(NarrowLinkTest, AJobInSegmentsHasATaskOnEachNodeOfItsPartitionsLeast) {
+  world_.Add(PolicyKind::kPartition, "wide", {{"Nodes", "n[1-4]"}, {"MinNodes", "3"}});
+  ResourceRequest request;
+  request.tasks = 0;
+  request.min_nodes = 2;
+  request.max_nodes = 4;
+  request.segment = 2;
+  const JobId job = world_.Run(request, "", "", "wide");
+  ASSERT_TRUE(Runs(job));
+  for (const NodeAllocation& part : world_.state.FindJob(job)->attempt->allocation.nodes) {
+    EXPECT_EQ(part.ranks.size(), 1U) << part.name;
+  }
+  EXPECT_EQ(NodesOf(job).size(), 4U);
+}
+
 TEST_F(NarrowLinkTest, AJobAsWideAsFitsTakesAllNodesOfOneSide) {
   ResourceRequest far = On(1);
   far.nodelist = {"n1"};
