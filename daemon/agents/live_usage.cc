@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -27,15 +29,19 @@ bool RunsOn(const Job* job, AttemptNumber attempt, NodeId node) {
   return false;
 }
 
+constexpr std::size_t kFindingsMost = 64;  // of a node or a job
+
 // Of the ranks on that node, by GPU; of the job's script only where no step has that GPU.
 std::vector<Warning> ErrorsOfRanks(const std::vector<RankView>& ranks, const std::string& node,
                                    const std::map<std::string, Warning>& met) {
   std::vector<Warning> warnings;
+  std::set<std::pair<std::uint32_t, std::string>> told;
   for (const bool of_steps : {true, false}) {
     for (const RankView& rank : ranks) {
       for (const std::string& gpu : rank.gpus) {
         const auto error = met.find(gpu);
-        if (rank.step.valid() == of_steps && rank.node == node && error != met.end()) {
+        if (rank.step.valid() == of_steps && rank.node == node && error != met.end() &&
+            warnings.size() < kFindingsMost && told.emplace(rank.rank, gpu).second) {
           warnings.push_back({error->second.rule,
                               absl::StrCat("rank ", rank.rank, " on ", node, " met ",
                                            error->second.text, " on GPU ", gpu),
@@ -52,7 +58,6 @@ std::vector<Warning> ErrorsOfRanks(const std::vector<RankView>& ranks, const std
 
 // A node is believed no more than it may say.
 constexpr std::size_t kTextMax = 256;
-constexpr int kFindingsMax = 64;
 constexpr std::size_t kRanksMax = 4096;
 
 void ReadReported(const wire::AttemptUsage& attempt, UsageSample& sample) {
@@ -63,8 +68,8 @@ void ReadReported(const wire::AttemptUsage& attempt, UsageSample& sample) {
     }
   }
   for (const wire::ReportedFinding& finding : attempt.findings()) {
-    if (static_cast<int>(sample.warnings.size()) < kFindingsMax &&
-        IsPlainName(finding.rule(), 64) && finding.text().size() <= kTextMax) {
+    if (sample.warnings.size() < kFindingsMost && IsPlainName(finding.rule(), 64) &&
+        finding.text().size() <= kTextMax) {
       sample.warnings.push_back({finding.rule(), finding.text(), Time(Duration(finding.since()))});
     }
   }

@@ -42,6 +42,11 @@ GpuSample ReadGpuSample(const wire::GpuSample& gpu) {
   return sample;
 }
 
+// A count that becomes known says nothing of when it rose.
+bool HasRisen(std::optional<std::uint64_t> before, std::optional<std::uint64_t> now) {
+  return before.has_value() && now.has_value() && *now > *before;
+}
+
 }  // namespace
 
 std::vector<GpuSample> ReadGpuSamples(const wire::UsageSamples& message) {
@@ -96,10 +101,10 @@ void NodeGpus::Take(NodeId node, const std::vector<GpuSample>& gpus, Time now) {
     if (sample.xids != gpu.sample.xids) {
       gpu.xid_since = now;
     }
-    if (known != before.end() && sample.uncorrected_ecc > gpu.sample.uncorrected_ecc) {
+    if (HasRisen(gpu.sample.uncorrected_ecc, sample.uncorrected_ecc)) {
       gpu.ecc_rose = now;
     }
-    if (known != before.end() && sample.xids > gpu.sample.xids) {
+    if (HasRisen(gpu.sample.xids, sample.xids)) {
       gpu.xid_rose = now;
     }
     gpu.sample = sample;

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <optional>
 
 #include "tests/unit/scheduler/core/builders.h"
 
@@ -117,7 +118,7 @@ TEST_F(LiveUsageTest, ARankWhoseGpuMeetsAnErrorIsNamedToItsJobAlone) {
   const std::string uuid = world_.state.FindNode(node)
                                ->machine->gpus[job.attempt->allocation.nodes[0].ranks[0].gpus[0]]
                                .uuid;
-  const auto tell = [&](std::uint64_t xids, Time now) {
+  const auto tell = [&](std::optional<std::uint64_t> xids, Time now) {
     GpuSample gpu;
     gpu.gpu = uuid;
     gpu.xid = 31;
@@ -126,7 +127,8 @@ TEST_F(LiveUsageTest, ARankWhoseGpuMeetsAnErrorIsNamedToItsJobAlone) {
     live_.TakeGpus(node, {gpu}, now);
     live_.LookForStragglers(node, world_.state, now);
   };
-  tell(1, job.attempt->started + std::chrono::seconds(1));
+  tell(std::nullopt, job.attempt->started + std::chrono::seconds(1));
+  tell(1, job.attempt->started + std::chrono::seconds(2));
   EXPECT_THAT(live_.WarningsOf(job), IsEmpty()) << "nobody knows when, perhaps before it began";
   tell(2, job.attempt->started + std::chrono::seconds(5));
   const std::vector<Warning> warnings = live_.WarningsOf(job);
