@@ -403,6 +403,17 @@ void Acceptor::TakeKnown() {
 void Acceptor::Close(std::uint64_t id, Why why) {
   const auto found = strangers_.find(id);
   Connection& connection = found->second;
+  {
+    const MutexLock lock(&mutex_);
+    if (std::find(admitted_.begin(), admitted_.end(), id) != admitted_.end()) {
+      return;  // known by now: TakeKnown comes next
+    }
+    const auto peer = peers_.find(connection.peer);
+    if (peer != peers_.end() && peer->second == id) {
+      peers_.erase(peer);
+    }
+    counts_.turned_away += why == Why::kGone ? 0 : 1;
+  }
   if (why != Why::kGone) {
     ++closed_[why];
     if (closed_of_.size() < kSourcesCounted || closed_of_.count(connection.source) != 0) {
@@ -410,14 +421,6 @@ void Acceptor::Close(std::uint64_t id, Why why) {
     }
   }
   turned_away_now_ += why == Why::kCrowd || why == Why::kDescriptors ? 1 : 0;
-  {
-    const MutexLock lock(&mutex_);
-    const auto peer = peers_.find(connection.peer);
-    if (peer != peers_.end() && peer->second == id) {
-      peers_.erase(peer);
-    }
-    counts_.turned_away += why == Why::kGone ? 0 : 1;
-  }
   Watch(EPOLL_CTL_DEL, connection.fd.get(), 0, id);
   if (why != Why::kGone) {
     // What is still on its way to us, or to him, is nobody's: the kernel need not keep it.
