@@ -28,6 +28,25 @@ bool IsOneOfNsys(const Json& document) {
           document.contains("TraceProcessEvent"));
 }
 
+// Deeper than any trace: to write it takes stack for each level.
+bool IsTooDeep(const std::string& text) {
+  constexpr int kDepthMost = 256;
+  int depth = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size() && depth <= kDepthMost; ++i) {
+    const char c = text[i];
+    if (quoted) {
+      i += c == '\\' ? 1 : 0;
+      quoted = c != '"';
+    } else {
+      quoted = c == '"';
+      depth += c == '[' || c == '{' ? 1 : 0;
+      depth -= c == ']' || c == '}' ? 1 : 0;
+    }
+  }
+  return depth > kDepthMost;
+}
+
 // One file, compressed or not; PyTorch's are often .gz.
 absl::StatusOr<TimelinePart> ReadPart(const std::string& path, int place) {
   absl::StatusOr<std::unique_ptr<sim::ByteSource>> source = sim::ByteSource::Open(path);
@@ -39,6 +58,10 @@ absl::StatusOr<TimelinePart> ReadPart(const std::string& path, int place) {
   for (std::size_t bytes = 1; bytes > 0;) {
     ASSIGN_OR_RETURN(bytes, (*source)->Read(piece.data(), piece.size()));
     text.append(piece.data(), bytes);
+  }
+  if (IsTooDeep(text)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": is nested more deeply than any trace: name a timeline of a rank"));
   }
   Json document = Json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (document.is_discarded() || IsOneOfNsys(document)) {

@@ -93,10 +93,13 @@ struct Range {
   double begin = 0;
   double length = 0;
 };
+// Of a moment: 2065, so that sums of two fit.
+constexpr std::int64_t kNsMost = 3'000'000'000'000'000'000;
+
 std::optional<Range> RangeIn(const Json& object, const char* begin, const char* end) {
   const std::int64_t from = NumberIn(object, begin).value_or(0);
   const std::int64_t until = NumberIn(object, end).value_or(0);
-  if (until <= from) {
+  if (from < 0 || until <= from || until > kNsMost) {
     return std::nullopt;
   }
   return Range{static_cast<double>(from) / kNanosecondsOfMicrosecond,

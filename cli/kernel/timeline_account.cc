@@ -96,7 +96,8 @@ void AddOwnTimes(std::vector<ThreadRange>& ranges, std::map<std::string, double>
     }
     const double length = (range.span.end - range.span.begin) / kMicroseconds;
     if (!open.empty()) {
-      times[open.back()->name] -= length;
+      times[open.back()->name] -=
+          (std::min(range.span.end, open.back()->span.end) - range.span.begin) / kMicroseconds;
     }
     times[range.name] += length;
     open.push_back(&range);

@@ -11,6 +11,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "scheduler/base/status.h"
 
 namespace muster::cli {
 namespace {
@@ -31,9 +32,12 @@ std::string TextIn(const Json& event, const char* key) {
   return found != event.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
-// The earliest of all, so that no ts becomes negative; or of those that have a clock.
+constexpr std::int64_t kNoBase = std::numeric_limits<std::int64_t>::max();
+
+// The earliest of all, kNoBase where there is none, so that no ts becomes negative; or of those
+// that have a clock.
 std::int64_t CommonBase(const std::vector<TimelinePart>& parts, bool clocked = false) {
-  std::int64_t base = std::numeric_limits<std::int64_t>::max();
+  std::int64_t base = kNoBase;
   for (const TimelinePart& part : parts) {
     if (clocked && !part.clocked) {
       continue;
@@ -98,9 +102,9 @@ void FindBases(std::vector<TimelinePart>* parts) {
       placed.emplace_back(CollectivesOf(part), part.base);
     }
   }
-  bool any = std::any_of(parts->begin(), parts->end(),
-                         [](const TimelinePart& part) { return part.clocked; });
-  const std::int64_t begin = any ? CommonBase(*parts, /*clocked=*/true) : 0;
+  const std::int64_t earliest = CommonBase(*parts, /*clocked=*/true);
+  bool any = earliest != kNoBase;
+  const std::int64_t begin = any ? earliest : 0;
   for (TimelinePart& part : *parts) {
     if (part.clocked) {
       continue;
@@ -181,6 +185,20 @@ void Rename(int rank, std::uint64_t flows, Processes* processes, Json* event, Js
   }
 }
 
+// What is larger was not written by a profiler, and would not fit where times are added up.
+constexpr double kTimeMost = 3e15;  // microseconds: until 2065
+constexpr double kBaseMost = 3e18;  // the same in nanoseconds
+constexpr double kPidMost = 2e9;
+constexpr double kRankMost = 1e6;
+
+absl::Status CheckNumber(const Json& object, const char* key, double most) {
+  if (!IsNumber(object, key) || std::abs(object[key].get<double>()) <= most) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("has ", object[key].dump(), " as ", key, ", which no trace has"));
+}
+
 }  // namespace
 
 absl::StatusOr<TimelinePart> TimelinePartOf(Json document, int place) {
@@ -188,10 +206,12 @@ absl::StatusOr<TimelinePart> TimelinePartOf(Json document, int place) {
   if (document.is_object() && document.contains("traceEvents")) {
     part.profiler = document.contains("schemaVersion");
     if (IsNumber(document, "baseTimeNanoseconds")) {
+      RETURN_IF_ERROR(CheckNumber(document, "baseTimeNanoseconds", kBaseMost));
       part.base = document["baseTimeNanoseconds"].get<std::int64_t>();
     }
     const Json job = document.value("distributedInfo", Json::object());
     if (job.is_object() && IsNumber(job, "rank")) {
+      RETURN_IF_ERROR(CheckNumber(job, "rank", kRankMost));
       part.rank = job["rank"].get<int>();
     }
     part.events = std::move(document["traceEvents"]);
@@ -200,6 +220,13 @@ absl::StatusOr<TimelinePart> TimelinePartOf(Json document, int place) {
   }
   if (!part.events.is_array()) {
     return absl::InvalidArgumentError("is no list of trace events");
+  }
+  for (const Json& event : part.events) {
+    if (event.is_object()) {
+      RETURN_IF_ERROR(CheckNumber(event, "ts", kTimeMost));
+      RETURN_IF_ERROR(CheckNumber(event, "dur", kTimeMost));
+      RETURN_IF_ERROR(CheckNumber(event, "pid", kPidMost));
+    }
   }
   if (!part.profiler && HasWordsForPids(part.events)) {
     part.profiler = true;
@@ -216,8 +243,7 @@ std::int64_t LineUp(std::vector<TimelinePart>* parts) {
                    [](const TimelinePart& part) { return part.profiler; })) {
     return 0;
   }
-  const bool known = std::any_of(parts->begin(), parts->end(),
-                                 [](const TimelinePart& part) { return part.clocked; });
+  const bool known = CommonBase(*parts, /*clocked=*/true) != kNoBase;
   FindBases(parts);
   const std::int64_t base = CommonBase(*parts);
   Processes processes;

@@ -193,6 +193,10 @@ TEST_F(KernelVerbTest, TimelinesOfRanksBecomeOne) {
   const ProgramEnd other = Kernel({"timeline", all, directory_ / "2.json"});
   EXPECT_EQ(other.code, 2);
   EXPECT_THAT(other.err, HasSubstr("2.json: is no list of trace events"));
+  std::ofstream(directory_ / "3.json") << std::string(200'000, '[') << std::string(200'000, ']');
+  const ProgramEnd deep = Kernel({"timeline", all, directory_ / "3.json"});
+  EXPECT_EQ(deep.code, 2);
+  EXPECT_THAT(deep.err, HasSubstr("3.json: is nested more deeply than any trace"));
   EXPECT_EQ(Json::parse(ReadFile(all).value()), events) << "what was there stays";
 }
 

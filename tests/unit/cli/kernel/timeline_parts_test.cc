@@ -197,8 +197,19 @@ TEST(TimelineParts, WhatHtaAddsToATraceOfPyTorchsStaysWithItsRank) {
   EXPECT_NE(Named(parts[0], "Queue Length")["pid"], Named(parts[1], "gemm")["pid"]);
 }
 
+TEST(TimelineParts, AMarkerThatMarkedNothingSaysNoTime) {
+  std::vector<TimelinePart> parts = {*TimelinePartOf(Json::array(), 0), WithoutClock(100, 200, 1),
+                                     WithoutClock(100, 200, 2)};
+  EXPECT_EQ(LineUp(&parts), 0);
+  EXPECT_FALSE(parts[1].unaligned);
+  EXPECT_EQ(parts[1].base, parts[2].base);
+}
+
 TEST(TimelineParts, WhatIsNoTraceIsRefusedAndStrangeEventsAreKept) {
-  for (const char* text : {"7", R"({"no":1})", R"({"traceEvents":"none"})"}) {
+  for (const char* text : {"7", R"({"no":1})", R"({"traceEvents":"none"})", R"([{"ts":1e300}])",
+                           R"([{"ts":1,"dur":1.7e18}])", R"([{"pid":4294967296}])",
+                           R"({"traceEvents":[],"baseTimeNanoseconds":1e300})",
+                           R"({"traceEvents":[],"distributedInfo":{"rank":1e9}})"}) {
     EXPECT_EQ(TimelinePartOf(Json::parse(text), 0).status().code(),
               absl::StatusCode::kInvalidArgument)
         << text;
