@@ -43,8 +43,9 @@ GpuSample ReadGpuSample(const wire::GpuSample& gpu) {
 }
 
 // A count that becomes known says nothing of when it rose.
-bool HasRisen(std::optional<std::uint64_t> before, std::optional<std::uint64_t> now) {
-  return before.has_value() && now.has_value() && *now > *before;
+bool HasRisen(const std::optional<std::uint64_t>& before,
+              const std::optional<std::uint64_t>& now) {
+  return before.has_value() && now > before;
 }
 
 }  // namespace
