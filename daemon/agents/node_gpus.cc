@@ -43,8 +43,7 @@ GpuSample ReadGpuSample(const wire::GpuSample& gpu) {
 }
 
 // A count that becomes known says nothing of when it rose.
-bool HasRisen(const std::optional<std::uint64_t>& before,
-              const std::optional<std::uint64_t>& now) {
+bool HasRisen(const std::optional<std::uint64_t>& before, const std::optional<std::uint64_t>& now) {
   return before.has_value() && now > before;
 }
 
