@@ -235,26 +235,21 @@ std::vector<Warning> LiveUsage::WarningsOf(const Job& job) const {
     return warnings;
   }
   const MutexLock lock(&mutex_);
-  for (const NodeAllocation& part : job.attempt->allocation.nodes) {
-    const auto node = samples_.find(part.node);
-    if (node == samples_.end()) {
-      continue;
+  const auto add = [&](const auto& of_nodes) {
+    for (const NodeAllocation& part : job.attempt->allocation.nodes) {
+      const auto node = of_nodes.find(part.node);
+      if (node == of_nodes.end()) {
+        continue;
+      }
+      const auto found = node->second.find(job.id);
+      if (found != node->second.end() && found->second.attempt == job.attempt->number) {
+        const std::vector<Warning>& more = found->second.warnings;
+        warnings.insert(warnings.end(), more.begin(), more.end());
+      }
     }
-    const auto found = node->second.find(job.id);
-    if (found != node->second.end() && found->second.attempt == job.attempt->number) {
-      warnings.insert(warnings.end(), found->second.warnings.begin(), found->second.warnings.end());
-    }
-  }
-  for (const NodeAllocation& part : job.attempt->allocation.nodes) {
-    const auto node = gpu_errors_.find(part.node);
-    if (node == gpu_errors_.end()) {
-      continue;
-    }
-    const auto met = node->second.find(job.id);
-    if (met != node->second.end() && met->second.attempt == job.attempt->number) {
-      warnings.insert(warnings.end(), met->second.warnings.begin(), met->second.warnings.end());
-    }
-  }
+  };
+  add(samples_);
+  add(gpu_errors_);
   if (const auto idle = idle_.find(job.id); idle != idle_.end()) {
     warnings.push_back(idle->second);
   }
