@@ -8,6 +8,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "cli/kernel/timeline_parts.h"
 
 namespace muster::cli {
 namespace {
@@ -29,11 +30,6 @@ std::optional<std::int64_t> NumberIn(const Json& object, const char* key) {
   return found->is_string() && absl::SimpleAtoi(found->get<std::string>(), &number)
              ? std::optional(number)
              : std::nullopt;
-}
-
-std::string TextIn(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
 }
 
 // The object below `key`; null where there is none.

@@ -70,18 +70,9 @@ std::string ShortName(const std::string& name) {
   return bare.substr(0, std::min(end, kNameMost));
 }
 
-std::string TextIn(const Json& event, const char* key) {
-  const auto found = event.find(key);
-  return found != event.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 bool HasLength(const Json& event) {
-  const auto is_number = [&event](const char* key) {
-    const auto found = event.find(key);
-    return found != event.end() && found->is_number();
-  };
-  return event.is_object() && TextIn(event, "ph") == "X" && is_number("ts") && is_number("dur") &&
-         event["dur"].get<double>() > 0;
+  return event.is_object() && TextIn(event, "ph") == "X" && IsNumber(event, "ts") &&
+         IsNumber(event, "dur") && event["dur"].get<double>() > 0;
 }
 
 // Of one thread, by name: what is inside another range is not that one's time.

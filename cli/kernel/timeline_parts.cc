@@ -22,16 +22,6 @@ constexpr std::int64_t kProcessesOfRank = 1'000;    // between the places of two
 constexpr std::int64_t kNanosecondsOfMicrosecond = 1'000;
 constexpr double kClockLeast = 1e15;  // microseconds since 1970: what is less is no wall clock
 
-bool IsNumber(const Json& event, const char* key) {
-  const auto found = event.find(key);
-  return found != event.end() && found->is_number();
-}
-
-std::string TextIn(const Json& event, const char* key) {
-  const auto found = event.find(key);
-  return found != event.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
 constexpr std::int64_t kNoBase = std::numeric_limits<std::int64_t>::max();
 
 // The earliest of all, kNoBase where there is none, so that no ts becomes negative; or of those
@@ -200,6 +190,16 @@ absl::Status CheckNumber(const Json& object, const char* key, double most) {
 }
 
 }  // namespace
+
+bool IsNumber(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number();
+}
+
+std::string TextIn(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
 
 absl::StatusOr<TimelinePart> TimelinePartOf(Json document, int place) {
   TimelinePart part{.events = Json::array(), .rank = place};

@@ -11,6 +11,7 @@
 // process or a flow, and every ts counts from what it returns.
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -38,6 +39,10 @@ absl::StatusOr<TimelinePart> TimelinePartOf(Json document, int place);
 // the same ones: no rank leaves a collective before the last has come. Without a part of a
 // profiler's nothing changes.
 std::int64_t LineUp(std::vector<TimelinePart>* parts);
+
+// Of an object: whether there is a number at `key`, and the text there; "" where there is none.
+bool IsNumber(const Json& object, const char* key);
+std::string TextIn(const Json& object, const char* key);
 
 // Of the trace event: whether it is a range on a GPU, and whether a collective of several ranks.
 bool IsOnGpu(const Json& event);
