@@ -97,7 +97,7 @@ class PersonalClusterTest(Mpi, ClusterTest):
     def test_ranks_that_never_call_have_no_process_that_serves_them(self):
         self.up(2)
         self.expect_sums(2, 4)  # from now on each node knows what ranks have to be told
-        beside = "for child in $(cat /proc/$PPID/task/*/children); do tr '\\0' ' ' </proc/$child/cmdline; done"
+        beside = "for child in $(cat /proc/$PPID/task/*/children); do cat /proc/$child/cmdline | tr '\\0' ' '; done"
         silent = self.cluster.must("run", "-N", 2, "-n", 4, "sh", "-c", f"env; {beside}")
         self.assertIn("PMIX_RANK=3", silent)
         self.assertNotIn("muster-pmix", silent)

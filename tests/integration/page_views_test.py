@@ -323,7 +323,7 @@ class MigPageTest(unittest.TestCase):
         here.wait_state(small, "RUNNING")
         here.wait_state(beside, "RUNNING")
         instances = "4 x 1g.18gb and 1 x 3g.71gb"
-        page.await_text(instances)
+        page.await_text(f"was divided into {instances} for job {small}")
         ((device, now, change),) = page.js(rows)
         self.assertIn(device, ("0", "1"))
         self.assertEqual((now, change), (instances, f"was divided into {instances} for job {small}"))
