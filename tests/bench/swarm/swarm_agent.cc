@@ -6,6 +6,7 @@
 #include <random>
 
 #include "absl/strings/str_cat.h"
+#include "tests/bench/swarm/swarm_channel.h"
 
 namespace muster::swarm {
 namespace {
@@ -51,15 +52,8 @@ milliseconds SleepOf(const std::string& script) {
 class SwarmAgent::Stream final
     : public grpc::ClientBidiReactor<wire::AgentMessage, wire::ControllerMessage> {
  public:
-  explicit Stream(SwarmAgent& agent) : agent_(agent) {
-    grpc::ChannelArguments arguments;
-    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);  // a connection of its own
-    arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-    arguments.SetInt(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1);
-    channel_ =
-        grpc::CreateCustomChannel(agent.target_, grpc::InsecureChannelCredentials(), arguments);
-    stub_ = wire::AgentLink::NewStub(channel_);
-  }
+  explicit Stream(SwarmAgent& agent)
+      : agent_(agent), stub_(wire::AgentLink::NewStub(ChannelOfItsOwn(agent.target_))) {}
 
   void Begin() {
     stub_->async()->Attach(&context_, this);
@@ -115,7 +109,6 @@ class SwarmAgent::Stream final
   }
 
   SwarmAgent& agent_;
-  std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<wire::AgentLink::Stub> stub_;
   grpc::ClientContext context_;
   wire::ControllerMessage incoming_;

@@ -1,6 +1,7 @@
 // muster-swarm: light agents that load a controller. Wiring only.
 #include <sys/resource.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +16,8 @@
 #include "proto/convert/through_bytes.h"
 #include "scheduler/model/machine/machine.h"
 #include "tests/bench/swarm/swarm_agent.h"
+#include "tests/bench/swarm/swarm_client.h"
+#include "tests/bench/swarm/swarm_clock.h"
 #include "tests/bench/swarm/swarm_machine.h"
 
 namespace muster::swarm {
@@ -27,6 +30,8 @@ struct Options {
   std::uint32_t agents = 100;
   std::uint32_t cores = 128;
   std::uint32_t gpus = 8;
+  std::uint32_t clients = 0;
+  std::uint32_t pause = 10;  // seconds between a client's questions
 };
 
 bool Read(int argc, char** argv, Options* options) {
@@ -35,10 +40,12 @@ bool Read(int argc, char** argv, Options* options) {
     const std::string value = argv[i + 1];
     if (name == "--controller") {
       options->controller = value;
-    } else if (name == "--agents"  ? !absl::SimpleAtoi(value, &options->agents)
-               : name == "--cores" ? !absl::SimpleAtoi(value, &options->cores)
-               : name == "--gpus"  ? !absl::SimpleAtoi(value, &options->gpus)
-                                   : true) {
+    } else if (name == "--agents"    ? !absl::SimpleAtoi(value, &options->agents)
+               : name == "--cores"   ? !absl::SimpleAtoi(value, &options->cores)
+               : name == "--gpus"    ? !absl::SimpleAtoi(value, &options->gpus)
+               : name == "--clients" ? !absl::SimpleAtoi(value, &options->clients)
+               : name == "--pause"   ? !absl::SimpleAtoi(value, &options->pause)
+                                     : true) {
       return false;
     }
   }
@@ -69,15 +76,25 @@ int Run(const Options& options) {
     agents.push_back(std::make_unique<SwarmAgent>(options.controller, registration, clock, counts));
     agents.back()->Start();
   }
-  for (std::uint64_t second = 0; stopped == 0; ++second) {
+  AnswerTimes times;
+  std::vector<std::unique_ptr<SwarmClient>> clients;
+  const std::chrono::milliseconds pause = std::chrono::seconds(options.pause);
+  for (std::uint32_t i = 0; i < options.clients; ++i) {
+    clients.push_back(std::make_unique<SwarmClient>(options.controller, pause, clock, times));
+    // Not all at once: they have nothing to do with one another.
+    clock.In(pause * i / options.clients, [client = clients.back().get()] { client->Start(); });
+  }
+  while (stopped == 0) {
     std::this_thread::sleep_for(std::chrono::seconds(1));
     const double since =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     absl::PrintF(
-        "%.1f s registered=%d welcomes=%d lost=%d refused=%d orders=%d ended=%d beats=%d late=%d\n",
+        "%.1f s registered=%d welcomes=%d lost=%d refused=%d orders=%d ended=%d beats=%d late=%d "
+        "answers=%d failed=%d median_ms=%d p99_ms=%d\n",
         since, counts.registered.load(), counts.welcomes.load(), counts.lost_streams.load(),
         counts.refusals.load(), counts.orders.load(), counts.ended.load(), counts.beats.load(),
-        counts.late_beats.load());
+        counts.late_beats.load(), times.count(), times.failed(), times.Quantile(0.5),
+        times.Quantile(0.99));
     std::fflush(stdout);
   }
   clock.Stop();
@@ -93,8 +110,10 @@ int main(int argc, char** argv) {
   if (!muster::swarm::Read(argc, argv, &options)) {
     std::fputs(
         "usage: muster-swarm --controller ADDR [--agents N] [--cores N] [--gpus N]\n"
+        "                    [--clients N] [--pause SECONDS]\n"
         "Light agents that register, send heartbeats, and let jobs \"run\" for as long as their\n"
-        "scripts sleep. Prints a line a second; ends on SIGTERM.\n",
+        "scripts sleep, and clients that ask for the queue, each again after a pause. Prints a "
+        "line a second; ends on SIGTERM.\n",
         stderr);
     return 2;
   }
