@@ -26,6 +26,7 @@ constexpr const char* kEvents = "/v1/events";
 constexpr const char* kOpenApi = "/v1/openapi.json";
 constexpr const char* kLogin = "/session";
 constexpr const char* kLogout = "/session/end";
+constexpr std::uint64_t kOpenBodyMost = 4 << 10;
 
 struct CodeName {
   grpc::StatusCode code;
@@ -125,6 +126,9 @@ Gateway::Gateway(ControllerLink& link, WebSessions& sessions, const std::string&
 
 std::optional<Response> Gateway::Screen(const http::Request& head) {
   if (IsOpen(head.path) || head.path == kLogout) {
+    if (head.body_bytes > kOpenBodyMost) {
+      return Problem(413, "OUT_OF_RANGE", "the body is too large");
+    }
     const std::string allowed = absl::StartsWith(head.path, kLogin) ? "POST" : "GET";
     return head.method == allowed
                ? std::nullopt
@@ -143,6 +147,15 @@ std::optional<Response> Gateway::Screen(const http::Request& head) {
     return head.method == "GET" ? std::nullopt : std::optional(WrongMethod("GET, HEAD"));
   }
   return ScreenRoute(head, slurm ? slurm::CheckSlurmPath(head) : FindRoute(head).status());
+}
+
+void Gateway::Judge(const http::Request& head, http::Handlers::Verdict verdict) {
+  link_.Call(*ControllerLink::FindMethod("Ping"), wire::PingRequest(),
+             sessions_.TokenOf(head.bearer),
+             [verdict = std::move(verdict)](const grpc::Status& status,
+                                            const std::unique_ptr<google::protobuf::Message>&) {
+               verdict(status.ok() ? std::nullopt : std::optional(ProblemOf(status)));
+             });
 }
 
 void Gateway::Serve(const http::Request& request, std::shared_ptr<http::ReplyPath> reply) {
@@ -179,13 +192,12 @@ void Gateway::Serve(const http::Request& request, std::shared_ptr<http::ReplyPat
 
 void Gateway::ServeLogin(const http::Request& request, http::ReplyPath& reply) {
   const nlohmann::json body = nlohmann::json::parse(request.body, nullptr, false);
-  const nlohmann::json code =
-      body.is_object() ? body.value("code", nlohmann::json()) : nlohmann::json();
-  if (!IsJson(request.content_type) || !code.is_string()) {
+  const auto code = body.find("code");  // of what is no object: end()
+  if (!IsJson(request.content_type) || code == body.end() || !code->is_string()) {
     reply.Send(Problem(400, "INVALID_ARGUMENT", "say {\"code\":\"…\"} in JSON"));
     return;
   }
-  const absl::StatusOr<std::string> session = sessions_.Redeem(code.get<std::string>());
+  const absl::StatusOr<std::string> session = sessions_.Redeem(code->get<std::string>());
   reply.Send(session.ok()
                  ? Json(nlohmann::json{{"session", *session}}.dump() + "\n")
                  : Problem(401, "UNAUTHENTICATED", std::string(session.status().message())));

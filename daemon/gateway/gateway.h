@@ -29,6 +29,8 @@ class Gateway {
   void NoteCertificateEnd(std::optional<std::int64_t> end) { certificate_end_ = end; }
   // The answer to a head that is not to be served; nothing: go on.
   std::optional<http::Response> Screen(const http::Request& head);
+  // Whether the controller knows the caller, asked before a large body is read.
+  void Judge(const http::Request& head, http::Handlers::Verdict verdict);
   void Serve(const http::Request& request, std::shared_ptr<http::ReplyPath> reply);
   // To be called now and then: finds readers of streams that have gone without a word.
   void Beat() {

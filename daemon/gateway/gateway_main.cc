@@ -98,6 +98,9 @@ absl::Status Run(const GatewayConfig& config, ServiceManager manager, const Logg
           {[&gateway](const http::Request& head) { return gateway.Screen(head); },
            [&gateway](const http::Request& request, std::shared_ptr<http::ReplyPath> reply) {
              gateway.Serve(request, std::move(reply));
+           },
+           [&gateway](const http::Request& head, http::Handlers::Verdict verdict) {
+             gateway.Judge(head, std::move(verdict));
            }},
           clock));
   gateway.NoteCertificateEnd(server->CertificateEnd());

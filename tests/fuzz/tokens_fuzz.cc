@@ -112,8 +112,7 @@ bool TakeHead(std::string_view said) {
     return !answer.has_value() || answer->status >= 400;
   }
   daemon::http::Request request;
-  bool has_body = false;
-  const auto refused = daemon::http::ReadHeadOf(parser.get(), limits, request, has_body);
+  const auto refused = daemon::http::ReadHeadOf(parser.get(), limits, request);
   if (refused.has_value()) {
     return refused->status >= 400;
   }

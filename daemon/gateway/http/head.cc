@@ -94,12 +94,10 @@ std::optional<Response> AnswerToBadHead(beast::error_code error) {
 }
 
 std::optional<Response> ReadHeadOf(const BeastRequest& message, const ServerLimits& limits,
-                                   Request& request, bool& has_body) {
-  std::uint64_t length = 0;
-  if (std::optional<Response> bad = CheckFrame(message, limits, length)) {
+                                   Request& request) {
+  if (std::optional<Response> bad = CheckFrame(message, limits, request.body_bytes)) {
     return bad;
   }
-  has_body = length > 0;
   for (const auto& header : message) {
     if (!IsCleanText({header.value().data(), header.value().size()})) {
       return Bad("a header's value is not UTF-8");

@@ -20,9 +20,9 @@ using BeastResponse = boost::beast::http::response<boost::beast::http::string_bo
 // What to answer when no head could be read; nothing: the caller is gone, or was silent.
 std::optional<Response> AnswerToBadHead(boost::beast::error_code error);
 
-// The head as ours, and whether a body follows; an answer when it is not to be served.
+// The head as ours; an answer when it is not to be served.
 std::optional<Response> ReadHeadOf(const BeastRequest& message, const ServerLimits& limits,
-                                   Request& request, bool& has_body);
+                                   Request& request);
 
 // Whether the caller waits for "100 Continue".
 bool WantsToBeAsked(const BeastRequest& message);

@@ -6,6 +6,7 @@
 // UTF-8 without control characters, the body excepted; a request is answered once, by whoever holds
 // its ReplyPath, and with an error when the last one lets it go.
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -26,6 +27,7 @@ struct Request {
   std::string accept;         // "
   std::string last_event_id;  // "
   std::string body;
+  std::uint64_t body_bytes = 0;  // as the head says
 };
 
 struct Response {
@@ -54,9 +56,13 @@ class ReplyPath {
 };
 
 struct Handlers {
+  using Verdict = std::function<void(std::optional<Response> answer)>;
   // What is answered of the head alone; nothing: go on.
   std::function<std::optional<Response>(const Request& head)> screen;
   std::function<void(Request request, std::shared_ptr<ReplyPath> reply)> serve;
+  // Of a body larger than ServerLimits::stranger_bytes: whether the caller is known, before it is
+  // read. Calls back once, from any thread, as `screen` answers.
+  std::function<void(const Request& head, Verdict verdict)> judge;
 };
 
 }  // namespace muster::daemon::http

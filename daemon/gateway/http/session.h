@@ -51,7 +51,10 @@ class Session final : public std::enable_shared_from_this<Session<Stream>> {
         buffer_(world.limits.header_bytes + kBeyondHeader) {}
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
-  ~Session() { world_.sources.Leave(source_); }
+  ~Session() {
+    GiveBytes();
+    world_.sources.Leave(source_);
+  }
 
   void Begin() {
     beast::get_lowest_layer(stream_).expires_after(world_.limits.header_time);
@@ -139,20 +142,47 @@ class Session final : public std::enable_shared_from_this<Session<Stream>> {
       response = Problem(429, "RESOURCE_EXHAUSTED", "too many requests from your address");
       response->headers.emplace_back("Retry-After", "1");
     }
-    bool has_body = false;
     if (!response.has_value()) {
-      response = ReadHeadOf(parser_->get(), world_.limits, request_, has_body);
+      response = ReadHeadOf(parser_->get(), world_.limits, request_);
     }
     if (!response.has_value()) {
       response = world_.handlers.screen(request_);
-      keep_ = !has_body && parser_->get().keep_alive();
+      keep_ = request_.body_bytes == 0 && parser_->get().keep_alive();
     }
+    if (!response.has_value() && request_.body_bytes > world_.limits.stranger_bytes) {
+      Judge();
+      return;
+    }
+    OnVerdict(std::move(response));
+  }
+
+  // The socket rests meanwhile: whoever judges answers within a time of his own.
+  void Judge() {
+    beast::get_lowest_layer(stream_).expires_never();
+    world_.handlers.judge(request_, [self =
+                                         this->shared_from_this()](std::optional<Response> answer) {
+      asio::post(self->stream_.get_executor(), [self, answer = std::move(answer)]() mutable {
+        if (!answer.has_value() &&
+            !self->world_.sources.TakeBytes(self->source_, self->request_.body_bytes)) {
+          answer = Problem(429, "RESOURCE_EXHAUSTED", "too much is being read from your address");
+          answer->headers.emplace_back("Retry-After", "1");
+        } else if (!answer.has_value()) {
+          self->taken_bytes_ = self->request_.body_bytes;
+        }
+        self->OnVerdict(std::move(answer));
+      });
+    });
+  }
+
+  void GiveBytes() { world_.sources.GiveBytes(source_, std::exchange(taken_bytes_, 0)); }
+
+  void OnVerdict(std::optional<Response> response) {
     if (response.has_value()) {
       Answer(*std::move(response));
       return;
     }
     keep_ = parser_->get().keep_alive();
-    if (has_body && WantsToBeAsked(parser_->get())) {
+    if (request_.body_bytes > 0 && WantsToBeAsked(parser_->get())) {
       AskForBody();
     } else {
       ReadBody();
@@ -189,6 +219,7 @@ class Session final : public std::enable_shared_from_this<Session<Stream>> {
     beast::get_lowest_layer(stream_).expires_never();  // the handler has deadlines of its own
     world_.handlers.serve(std::exchange(request_, Request()),
                           std::make_shared<Path>(this->shared_from_this()));
+    GiveBytes();
   }
 
   void Answer(Response response) {
@@ -327,6 +358,7 @@ class Session final : public std::enable_shared_from_this<Session<Stream>> {
   beast::flat_buffer buffer_;
   std::optional<beast::http::request_parser<beast::http::string_body>> parser_;
   Request request_;
+  std::uint64_t taken_bytes_ = 0;  // of its body, from the source's budget
   bool keep_ = false;
   bool head_only_ = false;
   BeastResponse message_;

@@ -51,6 +51,22 @@ bool SourceBudget::TakeRequest(const std::string& source) {
   return true;
 }
 
+bool SourceBudget::TakeBytes(const std::string& source, std::uint64_t bytes) {
+  Source& found = sources_[source];
+  if (large_bytes_ + bytes > limits_.large_bytes ||
+      found.large_bytes + bytes > limits_.large_bytes_of_a_source) {
+    return false;
+  }
+  large_bytes_ += bytes;
+  found.large_bytes += bytes;
+  return true;
+}
+
+void SourceBudget::GiveBytes(const std::string& source, std::uint64_t bytes) {
+  large_bytes_ -= bytes;
+  sources_[source].large_bytes -= bytes;
+}
+
 void SourceBudget::Prune() {
   if (sources_.size() < prune_at_) {
     return;

@@ -1,7 +1,7 @@
 #pragma once
 
-// What each source may ask of the gateway before anybody knows who it is: connections at once, and
-// requests in a time.
+// What each source may ask of the gateway: connections at once, requests in a time, and bytes of
+// large bodies that are being read.
 //
 // A source is an IPv4 address, or of IPv6 a /64. Requests are a token bucket. Thread promise: one
 // thread's. Invariants: what is kept is bounded by the connections and by one full bucket's time;
@@ -22,6 +22,9 @@ struct SourceLimits {
   std::uint32_t connections_of_a_source = 512;  // at once
   std::uint32_t requests_per_second = 500;      // of a source; 0: no bound
   std::uint32_t requests_burst = 2000;
+  // Of bodies above ServerLimits::stranger_bytes, at once.
+  std::uint64_t large_bytes = 64 << 20;
+  std::uint64_t large_bytes_of_a_source = 8 << 20;
 };
 
 // What one connection may cost, and all of a source.
@@ -29,8 +32,9 @@ struct ServerLimits {
   SourceLimits sources;
   std::uint32_t header_bytes = 16 << 10;
   std::uint64_t body_bytes = 4 << 20;
-  std::chrono::seconds header_time{10};  // for a first request's head, and for TLS's greeting
-  std::chrono::seconds idle_time{30};    // for the head of a further one
+  std::uint64_t stranger_bytes = 4 << 10;  // of a body, before its caller is judged
+  std::chrono::seconds header_time{10};    // for a first request's head, and for TLS's greeting
+  std::chrono::seconds idle_time{30};      // for the head of a further one
   std::chrono::seconds body_time{30};
   std::chrono::seconds answer_time{60};  // for an answer, once it is there, and its pieces
 };
@@ -47,6 +51,9 @@ class SourceBudget {
   void Leave(const std::string& source);
   // A request of it; false: too fast.
   bool TakeRequest(const std::string& source);
+  // So much of a large body is to be read; false: too much is already. REQUIRES: it has entered.
+  bool TakeBytes(const std::string& source, std::uint64_t bytes);
+  void GiveBytes(const std::string& source, std::uint64_t bytes);
 
   [[nodiscard]] std::uint32_t connections() const { return connections_; }
   // How many sources it remembers.
@@ -55,6 +62,7 @@ class SourceBudget {
  private:
   struct Source {
     std::uint32_t connections = 0;
+    std::uint64_t large_bytes = 0;
     TokenBucket requests;
   };
   void Prune();
@@ -62,6 +70,7 @@ class SourceBudget {
   const SourceLimits limits_;
   const Clock& clock_;
   std::uint32_t connections_ = 0;
+  std::uint64_t large_bytes_ = 0;
   std::map<std::string, Source> sources_;
   std::size_t prune_at_ = 1024;
 };

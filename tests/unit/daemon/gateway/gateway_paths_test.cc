@@ -41,7 +41,7 @@ class GatewayPathsTest : public ::testing::Test {
   // The answer, made without a controller, or by the screen alone.
   Response Ask(const std::string& method, const std::string& path, const std::string& bearer = "",
                const std::string& body = "", const std::string& type = "application/json") {
-    Request request{method, path, {}, bearer, type, "", "", body};
+    Request request{method, path, {}, bearer, type, "", "", body, body.size()};
     if (std::optional<Response> screened = gateway_.Screen(request)) {
       return *std::move(screened);
     }
@@ -108,6 +108,18 @@ TEST_F(GatewayPathsTest, AWrongRequestIsToldWhatIsRight) {
     EXPECT_EQ(Ask("POST", "/session", "", body).status, 400U) << body;
   }
   EXPECT_EQ(Ask("POST", "/session", "", R"({"code":"abcdefghijklmnopqrstuvwxyz"})").status, 401U);
+}
+
+TEST_F(GatewayPathsTest, ACodeThatNestsDeepIsRefusedAndEndsNothing) {
+  const auto nested = [](std::size_t depth) {
+    return R"({"code":)" + std::string(depth, '[') + std::string(depth, ']') + "}";
+  };
+  EXPECT_EQ(Ask("POST", "/session", "", nested(1'000)).status, 400U);
+  EXPECT_EQ(Ask("POST", "/session", "", nested(100'000)).status, 413U);
+  Request unscreened{"POST", "/session", {}, "", "application/json", "", "", nested(1'000'000)};
+  Response answer{0, "", "", {}};
+  gateway_.Serve(unscreened, std::make_shared<KeptAnswer>(answer));
+  EXPECT_EQ(answer.status, 400U) << "what the screen lets through is safe, too";
 }
 
 TEST(ProblemTest, AStatusKeepsItsNameAndItsLine) {

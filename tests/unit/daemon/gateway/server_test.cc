@@ -40,6 +40,9 @@ class ServerTest : public ::testing::Test {
                              {[this](const Request& head) { return Screen(head); },
                               [this](Request request, std::shared_ptr<ReplyPath> reply) {
                                 Serve(std::move(request), std::move(reply));
+                              },
+                              [this](const Request& head, const Handlers::Verdict& verdict) {
+                                Judge(head, verdict);
                               }},
                              clock_)
                   .value();
@@ -59,6 +62,11 @@ class ServerTest : public ::testing::Test {
   static std::optional<Response> Screen(const Request& head) {
     return head.path == "/refused" ? std::optional(Problem(401, "UNAUTHENTICATED", "no"))
                                    : std::nullopt;
+  }
+  void Judge(const Request& head, const Handlers::Verdict& verdict) {
+    ++judged_;
+    verdict(head.bearer == "good" ? std::nullopt
+                                  : std::optional(Problem(401, "UNAUTHENTICATED", "who is that?")));
   }
   void Serve(Request request, std::shared_ptr<ReplyPath> reply) {
     if (request.path == "/dropped") {
@@ -144,6 +152,7 @@ class ServerTest : public ::testing::Test {
   std::uint16_t port_ = 0;
   std::thread thread_;
   std::atomic<bool> cut_ = false;
+  std::atomic<int> judged_ = 0;
 };
 
 TEST_F(ServerTest, ARequestIsServedAndTheHeadersKeepBrowsersSafe) {
@@ -226,6 +235,33 @@ TEST_F(ServerTest, WhatIsTooLargeIsRefusedBeforeItIsRead) {
   EXPECT_THAT(Ask("POST /refused HTTP/1.1\r\nHost: x\r\nContent-Length: 900\r\n\r\n" +
                   std::string(900, 'x') + "GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"),
               Not(HasSubstr("smuggled")));
+}
+
+TEST_F(ServerTest, ALargeBodyIsReadOfKnownCallersAlone) {
+  limits_.stranger_bytes = 100;
+  limits_.sources.large_bytes_of_a_source = 900;
+  Start();
+  const auto head = [](const std::string& bearer, int length) {
+    return absl::StrCat(
+        "POST /v1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ", bearer,
+        "\r\nContent-Length: ", length, "\r\n\r\n");
+  };
+  EXPECT_THAT(Ask(head("bad", 100) + std::string(100, 'x')), StartsWith("HTTP/1.1 200"));
+  EXPECT_EQ(judged_, 0);
+  EXPECT_THAT(Ask(head("bad", 101)), StartsWith("HTTP/1.1 401")) << "before a byte of it came";
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_THAT(Ask(head("good", 500) + std::string(500, 'x')), StartsWith("HTTP/1.1 200"));
+  }
+  EXPECT_EQ(judged_, 4);
+  const UniqueFd slow = Connect();
+  Say(slow, head("good", 500));
+  std::string second;
+  for (int i = 0; i < 50 && second.find(" 429 ") == std::string::npos; ++i) {
+    second = Ask(head("good", 500) + std::string(500, 'x'));
+  }
+  EXPECT_THAT(second, StartsWith("HTTP/1.1 429")) << "while the slow one's is being read";
+  ReadToEnd(slow);
+  EXPECT_THAT(Ask(head("good", 500) + std::string(500, 'x')), StartsWith("HTTP/1.1 200"));
 }
 
 TEST_F(ServerTest, SlowCallersAreLetGo) {
