@@ -20,6 +20,12 @@ std::string PropertyOf(const grpc::AuthContext& context, const char* name) {
   return values.size() == 1 ? std::string(values.front().data(), values.front().size()) : "";
 }
 
+// Whose connections are counted together: an agent's are those of its certificate.
+std::string ConnectionsOf(const Caller& caller) {
+  const bool by_proof = caller.role == Role::kAgent || caller.role == Role::kController;
+  return by_proof ? caller.proof : absl::StrCat("uid ", caller.user.uid);
+}
+
 }  // namespace
 
 Transport Gate::TransportOf(const grpc::CallbackServerContext& context) const {
@@ -99,8 +105,9 @@ absl::StatusOr<Caller> Gate::Admit(const grpc::CallbackServerContext& context,
                                         std::string(caller.status().message())));
     return caller;
   }
-  if (acceptor_ != nullptr) {
-    acceptor_->Know(transport.peer);
+  if (acceptor_ != nullptr && !acceptor_->Know(transport.peer, ConnectionsOf(*caller))) {
+    return absl::ResourceExhaustedError(absl::StrCat(
+        caller->user.name, " has too many connections to the controller: close some of them"));
   }
   Remember(transport, *caller);
   caller->powers = PowersOf(*caller);

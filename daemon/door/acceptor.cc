@@ -5,6 +5,7 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -31,10 +32,20 @@ constexpr milliseconds kOutOfDescriptors{100};
 constexpr milliseconds kNothingLeft{5};
 constexpr milliseconds kTurningAway{20};
 constexpr milliseconds kTellEvery{10'000};
+constexpr milliseconds kUntilToldSo{200};  // the refusal of a call takes some time to its caller
 constexpr int kLookAtBytesMs = 3;
 constexpr int kLookAtDeadlinesMs = 100;
 constexpr std::size_t kSourcesTold = 3;
 constexpr std::size_t kSourcesCounted = 1024;
+
+// As whom the connections of a unix socket's caller are counted; empty: without a bound.
+std::string BoundedPeerOf(int fd) {
+  ucred peer{};
+  socklen_t size = sizeof(peer);
+  const bool bounded = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+                       peer.uid != 0 && peer.uid != getuid();
+  return bounded ? absl::StrCat("uid ", peer.uid) : "";
+}
 
 bool IsOutOfDescriptors(int error) {
   return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM;
@@ -81,6 +92,7 @@ absl::Status Acceptor::Start() {
     Watch(EPOLL_CTL_ADD, doors_[i]->socket.get(), EPOLLIN, i + 1);
   }
   ReadLimit();
+  CountKnown();
   thread_ = std::thread([this] { Serve(); });
   return absl::OkStatus();
 }
@@ -104,17 +116,32 @@ void Acceptor::Wake() {
   [[maybe_unused]] const ssize_t written = write(word_.get(), &one, sizeof(one));
 }
 
-void Acceptor::Know(const std::string& peer) {
+bool Acceptor::Know(const std::string& peer, const std::string& caller) {
+  bool refused = false;
   {
     const MutexLock lock(&mutex_);
     const auto found = peers_.find(PeerText(peer));
     if (found == peers_.end()) {
-      return;
+      return true;
     }
-    admitted_.push_back(found->second);
-    peers_.erase(found);
+    refused = !TakeOf(caller);
+    admitted_.push_back({found->second, caller, refused});
+    if (!refused) {
+      peers_.erase(found);
+    }
   }
   Wake();
+  return !refused;
+}
+
+// Whether one more connection of this caller may be known, which is counted then.
+bool Acceptor::TakeOf(const std::string& caller) {
+  std::size_t& count = known_of_[caller];
+  if (count >= of_caller_) {
+    return false;
+  }
+  ++count;
+  return true;
 }
 
 std::vector<std::string> Acceptor::Strangers() const {
@@ -240,7 +267,15 @@ void Acceptor::TakeUnix(Door& door, UniqueFd fd) {
     ++closed_[Why::kDescriptors];
     return;
   }
-  known_.push_back({fd.get(), CookieOf(fd.get()), true});
+  std::string caller = BoundedPeerOf(fd.get());
+  if (!caller.empty()) {
+    const MutexLock lock(&mutex_);
+    if (!TakeOf(caller)) {
+      ++closed_[Why::kCaller];
+      return;
+    }
+  }
+  known_.push_back({fd.get(), CookieOf(fd.get()), true, std::move(caller)});
   ++known_unix_;
   door.hand_over(std::move(fd));
 }
@@ -380,20 +415,25 @@ void Acceptor::Greet(std::uint64_t id) {
 void Acceptor::TakeKnown() {
   std::uint64_t words = 0;
   [[maybe_unused]] const ssize_t got = read(word_.get(), &words, sizeof(words));
-  std::vector<std::uint64_t> admitted;
+  std::vector<Admitted> admitted;
   {
     const MutexLock lock(&mutex_);
     admitted.swap(admitted_);
   }
-  for (const std::uint64_t id : admitted) {
+  for (Admitted& each : admitted) {
+    const std::uint64_t id = each.id;
     const auto found = strangers_.find(id);
     if (found == strangers_.end()) {
+      continue;
+    }
+    if (each.refused) {
+      found->second.refused_at = std::min(found->second.refused_at, now_);
       continue;
     }
     // The connection lives on in gRPC's descriptor: epoll would not forget it by itself.
     Watch(EPOLL_CTL_DEL, found->second.fd.get(), 0, id);
     LimitWindow(found->second.fd.get(), kAnyWindow);
-    known_.push_back({found->second.theirs, found->second.cookie, false});
+    known_.push_back({found->second.theirs, found->second.cookie, false, std::move(each.caller)});
     sources_.Know(found->second.source, id);
     greeted_.erase(id);
     strangers_.erase(found);
@@ -405,7 +445,8 @@ void Acceptor::Close(std::uint64_t id, Why why) {
   Connection& connection = found->second;
   {
     const MutexLock lock(&mutex_);
-    if (std::find(admitted_.begin(), admitted_.end(), id) != admitted_.end()) {
+    if (std::any_of(admitted_.begin(), admitted_.end(),
+                    [id](const Admitted& each) { return each.id == id && !each.refused; })) {
       return;  // known by now: TakeKnown comes next
     }
     const auto peer = peers_.find(connection.peer);
@@ -444,6 +485,8 @@ void Acceptor::LookAtGreeted() {
     const Connection& connection = strangers_.at(id);
     if (now_ - connection.since >= limits_.deadline) {
       Close(id, Why::kLate);
+    } else if (connection.refused_at <= now_ - kUntilToldSo) {
+      Close(id, Why::kCaller);
     } else if (BytesReceived(connection.fd.get()) > limits_.first_bytes) {
       Close(id, Why::kBytes);
     }
@@ -487,6 +530,17 @@ void Acceptor::CountKnown() {
   std::erase_if(known_, [](const Known& known) { return CookieOf(known.fd) != known.cookie; });
   known_unix_ = static_cast<std::size_t>(std::count_if(
       known_.begin(), known_.end(), [](const Known& known) { return known.unix_socket; }));
+  const MutexLock lock(&mutex_);
+  known_of_.clear();
+  for (const Known& known : known_) {
+    if (!known.caller.empty()) {
+      ++known_of_[known.caller];
+    }
+  }
+  for (const Admitted& each : admitted_) {
+    known_of_[each.caller] += each.refused ? 0 : 1;
+  }
+  of_caller_ = std::min(limits_.of_caller, room_ / limits_.callers_in_room);
 }
 
 // The limit may be changed while we run (prlimit(1)).
@@ -505,6 +559,11 @@ void Acceptor::Tell() {
                                             {Why::kLate, "took too long"},
                                             {Why::kBytes, "sent too much"},
                                             {Why::kDescriptors, "found no descriptor left"}};
+  if (const std::uint64_t crowd = std::exchange(closed_[Why::kCaller], 0); crowd != 0) {
+    log_.Warning(kComponent, absl::StrCat("closed ", crowd, " connections of callers who have ",
+                                          "as many as one may have"));
+    told_at_ = now_;
+  }
   for (const auto& [why, text] : words) {
     if (closed_[why] != 0) {
       all += closed_[why];

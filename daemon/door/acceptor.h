@@ -9,7 +9,8 @@
 // stranger's, and counted of their source and in all. The stranger that waited longest makes room
 // for the next, so that silent ones keep no caller out. A stranger has a deadline, and a number of
 // bytes; what is over is closed. Callers of unix sockets are never strangers, and descriptors are
-// kept for them.
+// kept for them. A known caller has a bound, too, so that one user's connections keep no other out;
+// root and the controller's own user have none on unix sockets.
 //
 // Thread promise: Add, Start, Stop and the destructor from one thread, Know, Strangers, counts and
 // turns_of_loop from any; connections are handed over on a thread of its own. Invariants: of a
@@ -57,8 +58,9 @@ class Acceptor {
   // Closes the listening sockets and all strangers.
   void Stop();
 
-  // A call over the connection of this peer, in gRPC's words, was admitted.
-  void Know(const std::string& peer);
+  // A call of `caller` over the connection of this peer, in gRPC's words, may be admitted; false:
+  // the caller has as many connections as one may have, and this one is closed a moment later.
+  [[nodiscard]] bool Know(const std::string& peer, const std::string& caller);
 
   // The connections that gRPC has and that are not identified, as "192.0.2.7:4711".
   [[nodiscard]] std::vector<std::string> Strangers() const;
@@ -87,6 +89,7 @@ class Acceptor {
     SteadyTime greeted_at;
     bool ready = false;  // its first bytes are there
     bool greeted = false;
+    SteadyTime refused_at = SteadyTime::max();  // its caller has too many others
     int theirs = -1;  // gRPC's descriptor, while the cookie says that it is that
     std::uint64_t cookie = 0;
   };
@@ -94,9 +97,15 @@ class Acceptor {
     int fd;
     std::uint64_t cookie;
     bool unix_socket;
+    std::string caller;  // empty: one without a bound
+  };
+  struct Admitted {
+    std::uint64_t id;
+    std::string caller;
+    bool refused;
   };
   using Strange = std::map<std::uint64_t, Connection>;
-  enum class Why : std::uint8_t { kGone, kNoCaller, kCrowd, kLate, kBytes, kDescriptors };
+  enum class Why : std::uint8_t { kGone, kNoCaller, kCrowd, kLate, kBytes, kDescriptors, kCaller };
 
   void Serve();
   int PauseMs() const;
@@ -111,6 +120,7 @@ class Acceptor {
   bool MayGreet(const Connection& connection);
   void Greet(std::uint64_t id);
   void TakeKnown();
+  bool TakeOf(const std::string& caller) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Close(std::uint64_t id, Why why);
   void LookAtGreeted();
   void LookAtDeadlines();
@@ -154,7 +164,9 @@ class Acceptor {
 
   mutable Mutex mutex_;
   std::unordered_map<std::string, std::uint64_t> peers_ ABSL_GUARDED_BY(mutex_);  // greeted
-  std::vector<std::uint64_t> admitted_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Admitted> admitted_ ABSL_GUARDED_BY(mutex_);
+  std::unordered_map<std::string, std::size_t> known_of_ ABSL_GUARDED_BY(mutex_);
+  std::size_t of_caller_ ABSL_GUARDED_BY(mutex_) = 0;
   Counts counts_ ABSL_GUARDED_BY(mutex_);
 };
 

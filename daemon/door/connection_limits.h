@@ -1,9 +1,9 @@
 #pragma once
 
-// How much of the controller strangers may have: callers that are not identified yet.
+// How much of the controller strangers may have, callers that are not identified yet; and how many
+// connections one caller that is identified.
 //
-// Invariant: callers of a unix socket, and identified ones, are bounded by the process's
-// descriptors alone.
+// Invariant: what identified callers have together is bounded by the process's descriptors alone.
 
 #include <chrono>
 #include <cstddef>
@@ -28,6 +28,10 @@ struct ConnectionLimits {
   double failures_per_second = 1;
   // Connections that are taken in a second while strangers are turned away.
   int turned_away_per_second = 2'000;
+  // Of one identified caller, by user or certificate: at most this, and this part of the
+  // descriptors.
+  std::size_t of_caller = 1024;
+  std::size_t callers_in_room = 4;
   // Descriptors for the store, the log and gRPC itself, at most; and for unix sockets.
   std::size_t descriptors_kept = 256;
   std::size_t descriptors_of_unix = 64;

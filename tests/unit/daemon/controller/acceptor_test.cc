@@ -195,7 +195,7 @@ TEST_F(AcceptorTest, AKnownCallerStaysAndTakesNoStrangersPlace) {
   for (std::size_t i = 1; i <= 6; ++i) {
     callers.push_back(Call());
     ASSERT_TRUE(AwaitTaken(i));
-    acceptor_->Know(PeerOf(callers.back()));
+    EXPECT_TRUE(acceptor_->Know(PeerOf(callers.back()), "uid 1"));
   }
   EXPECT_THAT(acceptor_->Strangers(), IsEmpty());
   Say(callers[0], std::string(100'000, 'x'));
@@ -204,6 +204,34 @@ TEST_F(AcceptorTest, AKnownCallerStaysAndTakesNoStrangersPlace) {
     EXPECT_EQ(Hear(caller, 0), "nothing");
   }
   EXPECT_EQ(acceptor_->counts().turned_away, 0U);
+}
+
+TEST_F(AcceptorTest, OneCallerHasSoManyConnectionsAndKeepsNoOtherOut) {
+  ConnectionLimits limits;
+  limits.of_caller = 3;
+  Open(limits);
+  std::vector<UniqueFd> callers;
+  const auto call = [&](const std::string& who) {
+    callers.push_back(Call());
+    EXPECT_TRUE(AwaitTaken(callers.size()));
+    return acceptor_->Know(PeerOf(callers.back()), who);
+  };
+  EXPECT_TRUE(call("uid 1") && call("uid 1") && call("uid 1"));
+  EXPECT_FALSE(call("uid 1"));
+  EXPECT_EQ(Hear(callers[3], kPatienceMs), "closed") << "a moment later";
+  EXPECT_TRUE(call("uid 2"));
+  EXPECT_EQ(Hear(callers[0], 0), "nothing");
+  callers[0].reset();
+  {
+    const MutexLock lock(&mutex_);
+    taken_[0].reset();  // as gRPC does
+  }
+  bool again = false;
+  for (int i = 0; i < 100 && !again; ++i) {
+    usleep(50'000);
+    again = call("uid 1");
+  }
+  EXPECT_TRUE(again) << "one of the three has ended";
 }
 
 TEST_F(AcceptorTest, WhoIsNotKnownByTheDeadlineIsClosedForGrpcToo) {
