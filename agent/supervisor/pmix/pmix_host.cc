@@ -289,7 +289,7 @@ absl::Status PmixHost::Answer() {
     return absl::InternalError("libpmix does not say where it serves");
   }
   return StartPmixRelay(std::move(door), server.substr(scheme + kTcp.size()),
-                        kCallsPerRank * ranks + kFurtherCalls);
+                        kCallsPerRank * ranks + kFurtherCalls, geteuid());
 }
 
 // Ranks, ours or another node's, could only wait.
