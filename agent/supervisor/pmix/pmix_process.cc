@@ -201,14 +201,19 @@ absl::Status PmixProcess::BeginBehindDoor(ServedStep* step) {
                                                                        variables.end());
     }
   }
-  return CheckPmixReply(told, config);  // the pattern is the user's word
+  absl::Status status = CheckPmixReply(told, config);  // the pattern is the user's word
+  if (!status.ok()) {
+    misled_ = true;
+    ForgetPattern();
+  }
+  return status;
 }
 
 absl::Status PmixProcess::Await(ServedStep* step) {
   const auto deadline = std::chrono::steady_clock::now() + config_.start_limit;
   started_.reset();
   while (!started_.has_value()) {
-    if (!alive()) {
+    if (!socket_.valid()) {
       return absl::UnavailableError(
           absl::StrCat("the process that serves PMIx ended as it started: ", why_, WhyItEnded()));
     }
@@ -295,7 +300,7 @@ bool PmixProcess::Read() {
   if (!status.ok()) {
     Lose(absl::StrCat("it said what it may not: ", std::string(status.message())));
   }
-  return alive();
+  return socket_.valid();
 }
 
 absl::Status PmixProcess::Take(const std::string& frame) {
@@ -375,7 +380,7 @@ void PmixProcess::Tell(ServedStep* step, const wire::PmixReply& reply) {
 
 // Ends it, in case that it has not ended.
 void PmixProcess::Lose(const std::string& why) {
-  if (!alive()) {
+  if (!socket_.valid() && !door_.valid()) {
     return;
   }
   door_.reset();
@@ -386,8 +391,8 @@ void PmixProcess::Lose(const std::string& why) {
   }
   outgoing_.clear();
   why_ = why;
-  if (!config_.pattern.empty() && !joined_ && config_.on_pattern) {
-    config_.on_pattern({});  // perhaps it does not hold: the next one learns
+  if (!config_.pattern.empty() && !joined_) {
+    ForgetPattern();  // perhaps it does not hold
   }
   const std::string text = absl::StrCat("the process that serves PMIx to its ranks is gone: ", why);
   loop_.RunAfter(kLostGrace, [self = shared_from_this(), text] {
@@ -399,6 +404,13 @@ void PmixProcess::Lose(const std::string& why) {
       }
     }
   });
+}
+
+// The next one learns.
+void PmixProcess::ForgetPattern() const {
+  if (config_.on_pattern) {
+    config_.on_pattern({});
+  }
 }
 
 // Of one that never could answer.

@@ -103,8 +103,9 @@ class PmixProcess : public std::enable_shared_from_this<PmixProcess> {
   // The handlers may be called before this returns.
   absl::StatusOr<std::unique_ptr<ServedStep>> StartStep(PmixStepConfig config,
                                                         PmixProcessHandlers handlers);
-  // False once it has ended: another one is to be started for the next step.
-  [[nodiscard]] bool alive() const { return socket_.valid() || door_.valid(); }
+  // False once it has ended, or its pattern does not hold: another one is to be started for the
+  // next step.
+  [[nodiscard]] bool alive() const { return (socket_.valid() || door_.valid()) && !misled_; }
   // Whether it was started: not before somebody called.
   [[nodiscard]] bool called() const { return !door_.valid(); }
 
@@ -135,12 +136,14 @@ class PmixProcess : public std::enable_shared_from_this<PmixProcess> {
   void Forget(std::uint64_t step);
   void Tell(ServedStep* step, const wire::PmixReply& reply);
   void Lose(const std::string& why);
+  void ForgetPattern() const;
   [[nodiscard]] std::string WhyItEnded() const;
 
   EventLoop& loop_;
   PmixProcessConfig config_;
   UniqueFd door_;        // valid: it has not been started
   int port_ = 0;         // of the door
+  bool misled_ = false;  // by its pattern
   bool joined_ = false;  // some rank
   UniqueFd socket_;      // not valid: it has ended, or was not started
   UniqueFd pidfd_;

@@ -56,6 +56,9 @@ class PmixProcessTest : public ::testing::Test {
       return process.status();
     }
     process_ = *std::move(process);
+    return BeginStep();
+  }
+  absl::Status BeginStep() {
     PmixStepConfig step;
     step.nspace = "muster.1.1.0";
     step.nodes = {"node1"};
@@ -84,8 +87,8 @@ class PmixProcessTest : public ::testing::Test {
     return started.status();
   }
   template <class Condition>
-  bool Eventually(const Condition& condition) {
-    for (int tries = 0; tries < 2000 && !condition(); ++tries) {
+  bool Eventually(const Condition& condition, int turns = 2000) {
+    for (int tries = 0; tries < turns && !condition(); ++tries) {
       loop_->RunAfter(std::chrono::milliseconds(5), [this] { loop_->Stop(); });
       Turn();
     }
@@ -190,17 +193,25 @@ class PmixDoorTest : public PmixProcessTest {
     };
     return config;
   }
-  // As a rank does, by what it was told.
+  // As a rank does, by what it was told; not valid: refused.
   UniqueFd Call() {
+    UniqueFd fd = CallAt(Address());
+    EXPECT_TRUE(fd.valid());
+    return fd;
+  }
+  sockaddr_in Address() {
     const std::string server = step_->RankEnv(0)->at(1);
     sockaddr_in address = {};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     address.sin_port =
         htons(static_cast<std::uint16_t>(std::stoi(server.substr(server.rfind(':') + 1))));
+    return address;
+  }
+  static UniqueFd CallAt(const sockaddr_in& address) {
     UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    EXPECT_EQ(connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
-    return fd;
+    const auto* const at = reinterpret_cast<const sockaddr*>(&address);
+    return connect(fd.get(), at, sizeof(address)) == 0 ? std::move(fd) : UniqueFd();
   }
 
   int prepared_ = 0;
@@ -241,10 +252,21 @@ TEST_F(PmixDoorTest, AQuestionOfAnotherNodeIsACall) {
   ASSERT_TRUE(Eventually([&] { return !aborts_.empty(); }));
 }
 
-TEST_F(PmixDoorTest, APatternOfSomethingElseStartsNoRank) {
+TEST_F(PmixDoorTest, APatternOfSomethingElseStartsNoRankAndIsForgotten) {
   PmixProcessConfig config = Known("good");
   config.pattern.emplace_back("LD_PRELOAD=/evil.so");
   EXPECT_THAT(std::string(Begin(config).message()), HasSubstr("not PMIx's"));
+  EXPECT_THAT(learned_, ElementsAre(IsEmpty()));
+  EXPECT_FALSE(process_->alive()) << "the next step is another process's, which learns";
+  EXPECT_EQ(prepared_, 0);
+}
+
+TEST_F(PmixDoorTest, AStepThatCannotBeServedSaysNothingOfThePattern) {
+  ASSERT_TRUE(Begin(Known("good")).ok());
+  step_.reset();
+  EXPECT_FALSE(process_->StartStep(PmixStepConfig(), PmixProcessHandlers()).ok());
+  EXPECT_THAT(learned_, IsEmpty());
+  EXPECT_TRUE(process_->alive());
 }
 
 TEST_F(PmixDoorTest, OneThatCannotServeIsToldToItsStepsAndItsPatternForgotten) {
