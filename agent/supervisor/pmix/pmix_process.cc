@@ -62,13 +62,25 @@ absl::StatusOr<std::shared_ptr<PmixProcess>> PmixProcess::Start(EventLoop& loop,
   // Whatever number the child will have.
   config.server.nspace = absl::StrCat("muster.supervisor.", getpid());
   std::shared_ptr<PmixProcess> process(new PmixProcess(loop, std::move(config)));
-  RETURN_IF_ERROR(process->config_.pattern.empty() ? process->Launch() : process->WaitForCalls());
+  if (process->called_) {
+    RETURN_IF_ERROR(process->Launch());
+  }
   return process;
 }
 
-absl::Status PmixProcess::WaitForCalls() {
+absl::Status PmixProcess::OpenDoor() {
+  if (door_.valid()) {
+    return absl::OkStatus();
+  }
   ASSIGN_OR_RETURN(door_, OpenPmixDoor(&port_));
   return loop_.Watch(door_.get(), EPOLLIN, [this](std::uint32_t) { Call(); });
+}
+
+void PmixProcess::CloseDoor() {
+  if (door_.valid()) {
+    loop_.Unwatch(door_.get());
+    door_.reset();
+  }
 }
 
 void PmixProcess::Call() {
@@ -76,12 +88,12 @@ void PmixProcess::Call() {
     return;
   }
   const std::shared_ptr<PmixProcess> self = shared_from_this();
-  loop_.Unwatch(door_.get());
   const absl::Status status = Launch();
   if (!status.ok()) {
     return Lose(std::string(status.message()));
   }
-  door_.reset();
+  called_ = true;
+  CloseDoor();
   for (const auto& [number, step] : steps_) {
     wire::PmixRequest request;
     request.set_step(number);
@@ -165,12 +177,13 @@ PmixProcess::~PmixProcess() {
 absl::StatusOr<std::unique_ptr<ServedStep>> PmixProcess::StartStep(PmixStepConfig config,
                                                                    PmixProcessHandlers handlers) {
   const std::uint64_t number = next_step_++;
-  if (door_.valid()) {
+  if (!called_) {
     config.segments = NamePmixSegments(config_.server.shared_memory, config.nspace);
   }
   std::unique_ptr<ServedStep> step(
       new ServedStep(shared_from_this(), number, std::move(config), std::move(handlers)));
-  if (door_.valid()) {
+  if (!called_) {
+    RETURN_IF_ERROR(OpenDoor());
     RETURN_IF_ERROR(BeginBehindDoor(step.get()));
     steps_[number] = step.get();
     return step;
@@ -356,6 +369,9 @@ void PmixProcess::Forget(std::uint64_t step) {
     open_bytes_ -= question.second.step == step ? question.second.size : 0;
     return question.second.step == step;
   });
+  if (steps_.empty()) {
+    CloseDoor();
+  }
 }
 
 void PmixProcess::Tell(ServedStep* step, const wire::PmixReply& reply) {
@@ -380,10 +396,11 @@ void PmixProcess::Tell(ServedStep* step, const wire::PmixReply& reply) {
 
 // Ends it, in case that it has not ended.
 void PmixProcess::Lose(const std::string& why) {
-  if (!socket_.valid() && !door_.valid()) {
+  if (!socket_.valid() && called_) {
     return;
   }
-  door_.reset();
+  called_ = true;
+  CloseDoor();
   if (socket_.valid()) {
     loop_.Unwatch(socket_.get());
     socket_.reset();

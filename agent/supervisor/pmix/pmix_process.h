@@ -105,9 +105,9 @@ class PmixProcess : public std::enable_shared_from_this<PmixProcess> {
                                                         PmixProcessHandlers handlers);
   // False once it has ended, or its pattern does not hold: another one is to be started for the
   // next step.
-  [[nodiscard]] bool alive() const { return (socket_.valid() || door_.valid()) && !misled_; }
+  [[nodiscard]] bool alive() const { return (socket_.valid() || !called_) && !misled_; }
   // Whether it was started: not before somebody called.
-  [[nodiscard]] bool called() const { return !door_.valid(); }
+  [[nodiscard]] bool called() const { return called_; }
 
  private:
   friend class ServedStep;
@@ -117,10 +117,11 @@ class PmixProcess : public std::enable_shared_from_this<PmixProcess> {
   };
 
   PmixProcess(EventLoop& loop, PmixProcessConfig config)
-      : loop_(loop), config_(std::move(config)) {}
+      : loop_(loop), config_(std::move(config)), called_(config_.pattern.empty()) {}
   // Starts it, and hands it the door, if there is one.
   absl::Status Launch();
-  absl::Status WaitForCalls();
+  absl::Status OpenDoor();
+  void CloseDoor();
   // Somebody calls, or is to be answered: starts it with all steps, unless it runs.
   void Call();
   // Begins a step of which it will be told when somebody calls.
@@ -141,8 +142,9 @@ class PmixProcess : public std::enable_shared_from_this<PmixProcess> {
 
   EventLoop& loop_;
   PmixProcessConfig config_;
-  UniqueFd door_;        // valid: it has not been started
+  UniqueFd door_;        // valid: it has not been started, and there are steps
   int port_ = 0;         // of the door
+  bool called_ = false;  // it was started
   bool misled_ = false;  // by its pattern
   bool joined_ = false;  // some rank
   UniqueFd socket_;      // not valid: it has ended, or was not started

@@ -245,6 +245,21 @@ TEST_F(PmixDoorTest, AStepThatEndsBeforeARankCallsStartsNothing) {
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "there is no child";
 }
 
+TEST_F(PmixDoorTest, NobodyCanCallWhileThereIsNoStep) {
+  ASSERT_TRUE(Begin(Known("good")).ok());
+  const sockaddr_in address = Address();
+  step_.reset();
+  EXPECT_FALSE(CallAt(address).valid());
+  EXPECT_FALSE(Eventually([&] { return process_->called(); }, 20));
+  EXPECT_TRUE(process_->alive());
+  EXPECT_EQ(prepared_, 0);
+
+  ASSERT_TRUE(BeginStep().ok());
+  const UniqueFd rank = Call();
+  ASSERT_TRUE(Eventually([&] { return !aborts_.empty(); }));
+  EXPECT_EQ(prepared_, 1);
+}
+
 TEST_F(PmixDoorTest, AQuestionOfAnotherNodeIsACall) {
   ASSERT_TRUE(Begin(Known("good")).ok());
   step_->AskPublished(0, 1);
