@@ -144,6 +144,7 @@ void AttemptSteps::DropConnections() {
 
 void AttemptSteps::Close() {
   containers_.Close();  // before the end is reported, so that who hears of it finds them free
+  pmix_.Close();
   if (inner_ranks_ != nullptr) {
     inner_ranks_->Close();
   }

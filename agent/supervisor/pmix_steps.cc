@@ -108,6 +108,7 @@ absl::Status PmixSteps::Load() {
   config.user = user_;
   config.pattern = ReadPattern();
   config.on_pattern = [this](const std::vector<std::string>& pattern) { KeepPattern(pattern); };
+  config.on_segments = [this](const std::string& directory) { NoteSegments(directory); };
   config.prepare = [this](PmixProcessConfig* place) { return Prepare(place); };
   ASSIGN_OR_RETURN(process_, PmixProcess::Start(loop_, std::move(config)));
   return absl::OkStatus();
@@ -166,6 +167,19 @@ void PmixSteps::KeepPattern(const std::vector<std::string>& pattern) const {
   if (ReplaceFile(draft, absl::StrCat(Installation(), "\n", absl::StrJoin(pattern, "\n"))).ok()) {
     rename(draft.c_str(), PatternPath().c_str());
   }
+}
+
+void PmixSteps::NoteSegments(const std::string& directory) {
+  std::erase_if(segments_,
+                [](const std::string& noted) { return access(noted.c_str(), F_OK) != 0; });
+  segments_.push_back(directory);
+}
+
+void PmixSteps::Close() {
+  for (const std::string& directory : segments_) {
+    RemovePmixSegments(user_, directory);
+  }
+  segments_.clear();
 }
 
 absl::StatusOr<std::unique_ptr<StepPmix>> PmixSteps::Make(const StepPlan& plan, PmixNews news) {

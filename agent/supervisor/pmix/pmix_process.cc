@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -22,6 +23,8 @@
 #include "agent/supervisor/pmix/pmix_pattern.h"
 #include "agent/supervisor/pmix/pmix_relay.h"
 #include "agent/supervisor/pmix/pmix_shape.h"
+#include "agent/supervisor/user_space/as_user.h"
+#include "agent/supervisor/user_space/remove_tree.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/passed_descriptors.h"
 
@@ -37,6 +40,7 @@ constexpr std::size_t kOpenMax = std::size_t{1} << 17;
 // A group that is killed takes the ranks and this process in one; what ended the ranks is the
 // cause then.
 constexpr Duration kLostGrace{500};
+constexpr Duration kRemoveLimit{2000};
 
 // Of our environment what concerns libpmix and the loading of libraries.
 std::vector<std::string> ServerEnvironment() {
@@ -55,6 +59,17 @@ std::vector<std::string> ServerEnvironment() {
 }
 
 }  // namespace
+
+void RemovePmixSegments(const JobUser* user, const std::string& directory) {
+  struct stat found = {};
+  if (directory.empty() || lstat(directory.c_str(), &found) != 0) {
+    return;
+  }
+  RunAsUser(user, kRemoveLimit, [&directory]() -> absl::StatusOr<Brought> {
+    RETURN_IF_ERROR(RemoveTree(directory, kRemoveLimit));
+    return Brought{};
+  }).IgnoreError();
+}
 
 absl::StatusOr<std::shared_ptr<PmixProcess>> PmixProcess::Start(EventLoop& loop,
                                                                 PmixProcessConfig config) {
@@ -177,9 +192,8 @@ PmixProcess::~PmixProcess() {
 absl::StatusOr<std::unique_ptr<ServedStep>> PmixProcess::StartStep(PmixStepConfig config,
                                                                    PmixProcessHandlers handlers) {
   const std::uint64_t number = next_step_++;
-  if (!called_) {
-    config.segments = NamePmixSegments(config_.server.shared_memory, config.nspace);
-  }
+  // Whatever becomes of the process, we know what to remove.
+  config.segments = NamePmixSegments(config_.server.shared_memory, config.nspace);
   std::unique_ptr<ServedStep> step(
       new ServedStep(shared_from_this(), number, std::move(config), std::move(handlers)));
   if (!called_) {
@@ -363,14 +377,27 @@ absl::Status PmixProcess::Remember(std::uint64_t step, std::uint64_t id, std::si
   return absl::OkStatus();
 }
 
-void PmixProcess::Forget(std::uint64_t step) {
-  steps_.erase(step);
+void PmixProcess::Forget(const ServedStep& step) {
+  const std::uint64_t number = step.number_;
+  steps_.erase(number);
   std::erase_if(open_, [&](const auto& question) {
-    open_bytes_ -= question.second.step == step ? question.second.size : 0;
-    return question.second.step == step;
+    open_bytes_ -= question.second.step == number ? question.second.size : 0;
+    return question.second.step == number;
   });
   if (steps_.empty()) {
     CloseDoor();
+  }
+  if (!called_) {
+    return;  // nothing was made
+  }
+  wire::PmixRequest request;
+  request.set_step(number);
+  request.mutable_end();
+  Send(request);
+  if (!socket_.valid()) {
+    RemovePmixSegments(config_.user, step.config_.segments);
+  } else if (config_.on_segments && !step.config_.segments.empty()) {
+    config_.on_segments(step.config_.segments);
   }
 }
 
@@ -441,11 +468,7 @@ std::string PmixProcess::WhyItEnded() const {
 }
 
 ServedStep::~ServedStep() {
-  wire::PmixRequest request;
-  request.set_step(number_);
-  request.mutable_end();
-  process_->Forget(number_);
-  process_->Send(request);
+  process_->Forget(*this);
 }
 
 absl::StatusOr<std::vector<std::string>> ServedStep::RankEnv(std::uint32_t rank) const {

@@ -11,7 +11,8 @@
 // Invariants: (1) what it says is believed of its own steps alone, and a word that it may not say
 // ends it; (2) nothing here waits for it but StartStep, within its limit; (3) what it said before a
 // rank ended is known once Hear() has returned; (4) it ends when the process and its last step have
-// been let go; (5) nobody here takes a call: that is the child's.
+// been let go; (5) nobody here takes a call: that is the child's; (6) a step's directory of shared
+// segments goes with the step, or is named to `on_segments`.
 
 #include <cstdint>
 #include <functional>
@@ -46,6 +47,9 @@ struct PmixProcessConfig {
   std::vector<std::string> pattern;
   // One was learned; nothing: that which was given does not hold.
   std::function<void(const std::vector<std::string>&)> on_pattern;
+  // A step has ended, and the process is to remove this directory of its segments; it is there
+  // still if the process was killed meanwhile.
+  std::function<void(const std::string& directory)> on_segments;
   // Before it is started: makes what it needs, and sets the control group. Empty: nothing is
   // needed.
   std::function<absl::Status(PmixProcessConfig*)> prepare;
@@ -56,6 +60,9 @@ struct PmixProcessHandlers {
   // The process has ended or was ended while it served the step; nothing else is called then.
   std::function<void(const std::string& why)> on_lost;
 };
+
+// Removes what a step has left there, as its user; waits for it, 2 s at most.
+void RemovePmixSegments(const JobUser* user, const std::string& directory);
 
 class PmixProcess;
 
@@ -134,7 +141,7 @@ class PmixProcess : public std::enable_shared_from_this<PmixProcess> {
   bool Read();
   absl::Status Take(const std::string& frame);
   absl::Status Remember(std::uint64_t step, std::uint64_t id, std::size_t size);
-  void Forget(std::uint64_t step);
+  void Forget(const ServedStep& step);
   void Tell(ServedStep* step, const wire::PmixReply& reply);
   void Lose(const std::string& why);
   void ForgetPattern() const;

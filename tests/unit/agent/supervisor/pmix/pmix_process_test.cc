@@ -47,6 +47,7 @@ class PmixProcessTest : public ::testing::Test {
     PmixProcessConfig config;
     config.program = MUSTER_FAKE_PMIX;
     config.module_dir = place_.path();
+    config.server.shared_memory = "";
     return config;
   }
   // A step of one rank, served by a process that does `what`.
@@ -176,6 +177,55 @@ TEST_F(PmixProcessTest, AMissingModuleIsNamedBeforeAnythingIsStarted) {
   PmixProcessConfig config = Config("good");
   config.module_dir = "/nonexistent";
   EXPECT_EQ(Begin(config).code(), absl::StatusCode::kNotFound);
+}
+
+// What steps have in shared memory, which takes all users' directories.
+class PmixSegmentsTest : public PmixProcessTest {
+ protected:
+  PmixProcessConfig Sharing(const std::string& what) {
+    std::filesystem::create_directory(memory_);
+    std::filesystem::permissions(memory_, std::filesystem::perms::all);
+    PmixProcessConfig config = Config(what);
+    config.server.shared_memory = memory_;
+    config.on_segments = [this](const std::string& directory) { noted_.push_back(directory); };
+    return config;
+  }
+  std::vector<std::string> Left() const {
+    std::vector<std::string> left;
+    for (const auto& entry : std::filesystem::directory_iterator(memory_)) {
+      left.push_back(entry.path());
+    }
+    return left;
+  }
+
+  const std::string memory_ = place_ / "memory";
+  std::vector<std::string> noted_;
+};
+
+TEST_F(PmixSegmentsTest, GoWithTheStepWhenTheProcessHasBroken) {
+  ASSERT_TRUE(Begin(Sharing("leaves")).ok());
+  ASSERT_TRUE(Eventually([&] { return !lost_.empty(); }));
+  ASSERT_THAT(Left(), ElementsAre(StartsWith(memory_ + "/muster.1.1")));
+  std::ofstream(Left().front() + "/vader_segment") << "shared";
+  step_.reset();
+  EXPECT_THAT(Left(), IsEmpty());
+}
+
+TEST_F(PmixSegmentsTest, OfAStepThatCouldNotStartGoAtOnce) {
+  EXPECT_FALSE(Begin(Sharing("preload")).ok());
+  EXPECT_THAT(Left(), IsEmpty());
+}
+
+TEST_F(PmixSegmentsTest, AreNamedWhereTheProcessIsToRemoveThem) {
+  ASSERT_TRUE(Begin(Sharing("good")).ok());
+  const std::vector<std::string> left = Left();
+  ASSERT_EQ(left.size(), 1U);
+  EXPECT_THAT(noted_, IsEmpty());
+  step_.reset();
+  EXPECT_EQ(noted_, left);
+  RemovePmixSegments(nullptr, left.front());
+  EXPECT_THAT(Left(), IsEmpty());
+  RemovePmixSegments(nullptr, left.front());  // gone already
 }
 
 // With a pattern, at whose socket the ranks call.
@@ -370,6 +420,23 @@ TEST_F(PmixHostTest, SaysWhyItCannotServeAndEndsWithItsSupervisor) {
   const wire::PmixReply reply = Hear();
   EXPECT_EQ(reply.step(), 1U);
   EXPECT_THAT(reply.started().error(), HasSubstr("cannot load " + place_.path()));
+  socket_.reset();
+  EXPECT_EQ(Reap(), 0);
+}
+
+TEST_F(PmixHostTest, AStepThatCannotBeServedLeavesNoDirectory) {
+  wire::PmixRequest request;
+  request.mutable_open()->set_hostname("node1");
+  Say(request);
+  request.set_step(1);
+  request.mutable_start()->set_nspace("muster.1.1.0");
+  request.mutable_start()->add_nodes("node1");
+  request.mutable_start()->add_node_of_rank(0);
+  request.mutable_start()->add_local_cpusets("0");
+  request.mutable_start()->set_segments(place_ / "segments");
+  Say(request);
+  EXPECT_THAT(Hear().started().error(), HasSubstr("cannot load"));
+  EXPECT_FALSE(std::filesystem::exists(place_ / "segments"));
   socket_.reset();
   EXPECT_EQ(Reap(), 0);
 }
