@@ -79,7 +79,7 @@ void AttemptSteps::Launch(StepPlan plan) {
   StepHandlers handlers;
   handlers.on_started = [this, id] { handlers_.on_started(id); };
   handlers.on_ended = [this, id] { OnEnded(id); };
-  pmix_.RunIn(confinement.user(), confinement.cgroup());
+  pmix_.RunIn(confinement.user(), confinement.cgroup(), confinement.mounts());
   containers_.RunIn(confinement.user(), confinement.cgroup(), confinement.mounts());
   if (plan.container.given()) {
     ListenToRemoteShells();

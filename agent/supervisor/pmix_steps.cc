@@ -78,9 +78,10 @@ PmixGrant PmixSteps::Grant(const StepPlan& plan, PmixNews news) {
   return grant;
 }
 
-void PmixSteps::RunIn(const JobUser* user, const AttemptCgroup* cgroup) {
+void PmixSteps::RunIn(const JobUser* user, const AttemptCgroup* cgroup, int mounts) {
   user_ = user;
   cgroup_ = cgroup;
+  mounts_ = mounts;
 }
 
 // What a step is called where nobody else sees it: libpmix believes a caller that knows this name
@@ -106,6 +107,7 @@ absl::Status PmixSteps::Load() {
   config.server.directory = directory_.Pmix();
   config.server.hostname = order_.node_name;
   config.user = user_;
+  config.mounts = mounts_;
   config.pattern = ReadPattern();
   config.on_pattern = [this](const std::vector<std::string>& pattern) { KeepPattern(pattern); };
   config.on_segments = [this](const std::string& directory) { NoteSegments(directory); };

@@ -35,8 +35,9 @@ class PmixSteps {
   PmixSteps& operator=(const PmixSteps&) = delete;
   ~PmixSteps();
 
-  // The ranks' user (null: ours) and control group (null: none), which outlive this.
-  void RunIn(const JobUser* user, const AttemptCgroup* cgroup);
+  // The ranks' user (null: ours), control group (null: none) and namespace of mounts (-1: ours),
+  // which outlive this.
+  void RunIn(const JobUser* user, const AttemptCgroup* cgroup, int mounts);
   // What `plan` gets; `news` receives on the loop what its ranks and the other nodes say.
   PmixGrant Grant(const StepPlan& plan, PmixNews news);
   // No step will ask any more: the process ends with its last step.
@@ -66,6 +67,7 @@ class PmixSteps {
   const SupervisorOrder& order_;
   const JobUser* user_ = nullptr;
   const AttemptCgroup* cgroup_ = nullptr;
+  int mounts_ = -1;
   std::optional<AttemptCgroup> group_;  // the process's own
   std::shared_ptr<PmixProcess> process_;
   std::vector<std::string> segments_;  // of steps that have ended; the process may be removing them

@@ -141,6 +141,7 @@ absl::Status PmixProcess::Launch() {
   request.channel = theirs.get();
   request.cgroup = config_.cgroup;
   request.cgroup_directory = config_.cgroup_directory;
+  request.mounts = config_.mounts;
   request.user = config_.user;
   request.own_memory = true;  // a rank may have called just before the job was suspended
   ASSIGN_OR_RETURN(LaunchedChild child, muster::agent::Launch(request));

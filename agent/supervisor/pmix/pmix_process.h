@@ -41,6 +41,7 @@ struct PmixProcessConfig {
   const JobUser* user = nullptr;  // null: as we do
   int cgroup = -1;                // as in LaunchRequest
   int cgroup_directory = -1;
+  int mounts = -1;  // as in LaunchRequest: of the ranks, with whose /dev/shm it has to do
   Duration start_limit{8000};
   // Of the variables, learned from an earlier one of that user: it holds as far as is known, and
   // the process is started when somebody calls. None: it is started at once.
