@@ -94,6 +94,7 @@ void AttemptSteps::Launch(StepPlan plan) {
                       .closing = closing_,
                       .cgroup = confinement.cgroup(),
                       .mounts = confinement.mounts(),
+                      .private_tmp = confinement.private_tmp(),
                       .user = confinement.user(),
                       .containers = &containers_};
   taken_.insert(id);

@@ -267,6 +267,14 @@ class RootAttacksTest(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 self.assertEqual(sorted(done.stdout.splitlines()), ring_lines(2, 2))
 
+    def test_a_script_watches_its_steps_from_its_private_tmp(self):
+        path = self.cluster.place_of("alice", "steps")
+        run = f"{program('muster')} run --controller {self.cluster.tcp} echo ran"
+        job = self.cluster.submit_as("alice", "-o", path, "--wrap", run)
+        (row,) = self.cluster.wait_ended(job)
+        self.assertEqual(row["state"], "COMPLETED")
+        self.assertEqual(read_file(path), b"ran\n")
+
     # D9: a session keyring for each attempt.
 
     KEY = """
