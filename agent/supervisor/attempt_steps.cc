@@ -79,7 +79,7 @@ void AttemptSteps::Launch(StepPlan plan) {
   StepHandlers handlers;
   handlers.on_started = [this, id] { handlers_.on_started(id); };
   handlers.on_ended = [this, id] { OnEnded(id); };
-  pmix_.RunIn(confinement.user(), confinement.cgroup());
+  pmix_.RunIn(confinement.user(), confinement.cgroup(), confinement.mounts());
   containers_.RunIn(confinement.user(), confinement.cgroup(), confinement.mounts());
   if (plan.container.given()) {
     ListenToRemoteShells();
@@ -94,6 +94,7 @@ void AttemptSteps::Launch(StepPlan plan) {
                       .closing = closing_,
                       .cgroup = confinement.cgroup(),
                       .mounts = confinement.mounts(),
+                      .private_tmp = confinement.private_tmp(),
                       .user = confinement.user(),
                       .containers = &containers_};
   taken_.insert(id);
@@ -144,6 +145,7 @@ void AttemptSteps::DropConnections() {
 
 void AttemptSteps::Close() {
   containers_.Close();  // before the end is reported, so that who hears of it finds them free
+  pmix_.Close();
   if (inner_ranks_ != nullptr) {
     inner_ranks_->Close();
   }

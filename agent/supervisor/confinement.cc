@@ -8,7 +8,6 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
-#include "agent/supervisor/user_space/private_tmp.h"
 #include "scheduler/base/status.h"
 
 namespace muster::agent {
@@ -19,7 +18,7 @@ absl::Status Confinement::Make(std::uint32_t node_index) {
     LetPass(directory_.path());
   }
   if (order_.private_tmp) {
-    ASSIGN_OR_RETURN(mounts_, MakePrivateTmp(directory_.Tmp()));
+    ASSIGN_OR_RETURN(private_, MakePrivateTmp(directory_.Tmp()));
   }
   HoldToLimits(node_index);
   return absl::OkStatus();

@@ -17,7 +17,7 @@
 #include "agent/supervisor/launch/pam_session.h"
 #include "agent/supervisor/limits/cgroup.h"
 #include "agent/supervisor/user_space/job_user.h"
-#include "scheduler/runtime/unique_fd.h"
+#include "agent/supervisor/user_space/private_tmp.h"
 
 namespace muster::agent {
 
@@ -44,7 +44,9 @@ class Confinement {
     return cgroup_.has_value() ? &*cgroup_ : nullptr;
   }
   // A descriptor of the mount namespace; -1: ours.
-  [[nodiscard]] int mounts() const { return mounts_.get(); }
+  [[nodiscard]] int mounts() const { return private_.mounts.get(); }
+  // A descriptor of what is /tmp there.
+  [[nodiscard]] int private_tmp() const { return private_.tmp.get(); }
   [[nodiscard]] const LimitSet& limits() const { return limits_; }
 
  private:
@@ -53,7 +55,7 @@ class Confinement {
   const AttemptDirectory& directory_;
   const SupervisorOrder& order_;
   std::optional<JobUser> user_;
-  UniqueFd mounts_;
+  PrivateTmp private_;
   std::optional<AttemptCgroup> cgroup_;
   LimitSet limits_;
   std::unique_ptr<PamSession> session_;

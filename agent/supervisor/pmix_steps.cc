@@ -78,9 +78,10 @@ PmixGrant PmixSteps::Grant(const StepPlan& plan, PmixNews news) {
   return grant;
 }
 
-void PmixSteps::RunIn(const JobUser* user, const AttemptCgroup* cgroup) {
+void PmixSteps::RunIn(const JobUser* user, const AttemptCgroup* cgroup, int mounts) {
   user_ = user;
   cgroup_ = cgroup;
+  mounts_ = mounts;
 }
 
 // What a step is called where nobody else sees it: libpmix believes a caller that knows this name
@@ -106,8 +107,10 @@ absl::Status PmixSteps::Load() {
   config.server.directory = directory_.Pmix();
   config.server.hostname = order_.node_name;
   config.user = user_;
+  config.mounts = mounts_;
   config.pattern = ReadPattern();
   config.on_pattern = [this](const std::vector<std::string>& pattern) { KeepPattern(pattern); };
+  config.on_segments = [this](const std::string& directory) { NoteSegments(directory); };
   config.prepare = [this](PmixProcessConfig* place) { return Prepare(place); };
   ASSIGN_OR_RETURN(process_, PmixProcess::Start(loop_, std::move(config)));
   return absl::OkStatus();
@@ -166,6 +169,19 @@ void PmixSteps::KeepPattern(const std::vector<std::string>& pattern) const {
   if (ReplaceFile(draft, absl::StrCat(Installation(), "\n", absl::StrJoin(pattern, "\n"))).ok()) {
     rename(draft.c_str(), PatternPath().c_str());
   }
+}
+
+void PmixSteps::NoteSegments(const std::string& directory) {
+  std::erase_if(segments_,
+                [](const std::string& noted) { return access(noted.c_str(), F_OK) != 0; });
+  segments_.push_back(directory);
+}
+
+void PmixSteps::Close() {
+  for (const std::string& directory : segments_) {
+    RemovePmixSegments(user_, directory);
+  }
+  segments_.clear();
 }
 
 absl::StatusOr<std::unique_ptr<StepPmix>> PmixSteps::Make(const StepPlan& plan, PmixNews news) {

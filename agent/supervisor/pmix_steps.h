@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "agent/supervisor/attempt/attempt_directory.h"
 #include "agent/supervisor/attempt/order_file.h"
@@ -34,12 +35,15 @@ class PmixSteps {
   PmixSteps& operator=(const PmixSteps&) = delete;
   ~PmixSteps();
 
-  // The ranks' user (null: ours) and control group (null: none), which outlive this.
-  void RunIn(const JobUser* user, const AttemptCgroup* cgroup);
+  // The ranks' user (null: ours), control group (null: none) and namespace of mounts (-1: ours),
+  // which outlive this.
+  void RunIn(const JobUser* user, const AttemptCgroup* cgroup, int mounts);
   // What `plan` gets; `news` receives on the loop what its ranks and the other nodes say.
   PmixGrant Grant(const StepPlan& plan, PmixNews news);
   // No step will ask any more: the process ends with its last step.
   void LetGo() { process_.reset(); }
+  // No process of the attempt is left: removes what its steps have left in shared memory.
+  void Close();
 
  private:
   [[nodiscard]] std::string NameOf(const StepPlan& plan) const;
@@ -51,6 +55,7 @@ class PmixSteps {
   [[nodiscard]] std::string PatternPath() const;
   [[nodiscard]] std::vector<std::string> ReadPattern() const;
   void KeepPattern(const std::vector<std::string>& pattern) const;
+  void NoteSegments(const std::string& directory);
   absl::StatusOr<std::unique_ptr<StepPmix>> Make(const StepPlan& plan, PmixNews news);
   absl::StatusOr<std::unique_ptr<StepPmix>> MakeTreeInput(const StepPlan& plan, PmixNews news);
   absl::StatusOr<std::unique_ptr<StepPmix>> MakePmi(const StepPlan& plan, PmixNews news);
@@ -62,8 +67,10 @@ class PmixSteps {
   const SupervisorOrder& order_;
   const JobUser* user_ = nullptr;
   const AttemptCgroup* cgroup_ = nullptr;
+  int mounts_ = -1;
   std::optional<AttemptCgroup> group_;  // the process's own
   std::shared_ptr<PmixProcess> process_;
+  std::vector<std::string> segments_;  // of steps that have ended; the process may be removing them
 };
 
 }  // namespace muster::agent

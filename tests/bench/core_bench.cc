@@ -434,6 +434,39 @@ void PassWithPreemption(benchmark::State& bench) {
 }
 BENCHMARK(PassWithPreemption)->Unit(benchmark::kMillisecond)->Arg(100)->Arg(1000)->Arg(16384);
 
+// A cycle in which range(0) jobs of 20 users wait for whole nodes of range(1) kinds, of which each
+// has more cores than a limit leaves them.
+void PassAtALimit(benchmark::State& bench) {
+  core::ClusterState state = Cluster(0);
+  const User root{0, 0, "root"};
+  Must(state,
+       ChangePolicy{PolicyVerb::kAdd, PolicyKind::kQos, "small", {{"GrpTRES", "cpu=3"}}, root});
+  Registration registration;
+  registration.instance = "i";
+  registration.machine = BigMachine();
+  for (std::int64_t i = 0; i < 1000; ++i) {
+    registration.name = absl::StrCat("n", i);
+    registration.machine.memory = kGibibyte * static_cast<std::uint64_t>(512 + i % bench.range(1));
+    Must(state, RegisterAgent{registration});
+  }
+  for (std::int64_t i = 0; i < bench.range(0); ++i) {
+    JobSpec job = SpecOf(1, 1);
+    job.user.name = absl::StrCat("u", i % 20);
+    job.qos = "small";
+    job.request.exclusive = true;
+    Must(state, SubmitJob{absl::StrCat("t", i), job, Script()});
+  }
+  const auto snapshot = core::BuildSnapshot(state, kNow);
+  for (auto _ : bench) {
+    benchmark::DoNotOptimize(core::MakePlan(*snapshot, SchedulerConfig()));
+  }
+}
+BENCHMARK(PassAtALimit)
+    ->Unit(benchmark::kMillisecond)
+    ->Args({5000, 1})
+    ->Args({5000, 8})
+    ->Args({5000, 32});
+
 // For bench/growth: the cycle after one end with range(0) waiting jobs on range(1) busy nodes, a
 // hundred with reservations, what MeasureAfterOneEnd counts beside it, and the size of the state.
 void Growth(benchmark::State& bench) {

@@ -17,6 +17,7 @@ import time
 import unittest
 
 from cluster import PATIENCE, program, read_file, wait_until
+from mpi_test import RING, ring_lines
 from secured import USERS, SecuredCluster, why_not
 
 REASON = why_not()
@@ -207,7 +208,7 @@ class RootAttacksTest(unittest.TestCase):
                 "ls -l /proc/*/fd /proc/*/cwd")
         seen = subprocess.run(["sh", "-c", look], user=USERS["mallory"], group=USERS["mallory"], extra_groups=[],
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False).stdout.decode(errors="replace")
-        self.assertIn(shown, seen)  # they looked where it is
+        self.assertIn("/dev/shm:\n", seen)  # they looked; that of the ranks is out of their sight
         self.assertNotIn(code, seen)
 
     def test_deep_session_directories_of_mpi_are_removed_and_keep_no_agent(self):
@@ -258,6 +259,21 @@ class RootAttacksTest(unittest.TestCase):
                                   extra_groups=[], capture_output=True, check=False)
             self.assertNotEqual(done.returncode, 0, command)
             self.assertEqual(done.stdout, b"")
+
+    def test_ranks_on_one_node_meet_in_their_private_shared_memory(self):
+        for known in (False, True):  # what ranks have to be told
+            with self.subTest(known=known):
+                done = self.cluster.as_user("alice", "run", "-n", 2, RING)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(sorted(done.stdout.splitlines()), ring_lines(2, 2))
+
+    def test_a_script_watches_its_steps_from_its_private_tmp(self):
+        path = self.cluster.place_of("alice", "steps")
+        run = f"{program('muster')} run --controller {self.cluster.tcp} echo ran"
+        job = self.cluster.submit_as("alice", "-o", path, "--wrap", run)
+        (row,) = self.cluster.wait_ended(job)
+        self.assertEqual(row["state"], "COMPLETED")
+        self.assertEqual(read_file(path), b"ran\n")
 
     # D9: a session keyring for each attempt.
 

@@ -219,6 +219,26 @@ class TwoNodesTest(Mpi, ClusterTest):
         (row,) = self.cluster.wait_ended(max(self.cluster.submitted()))
         self.assertEqual(row["state"], "FAILED")
 
+    def test_ranks_whose_server_is_killed_leave_nothing_in_shared_memory(self):
+        for known in (False, True):  # what ranks have to be told
+            with self.subTest(known=known):
+                run = self.hanging(2, 4)
+                segments, servers = set(), set()
+                for rank in self.ranks().values():
+                    segments.add(re.search(rb"OMPI_MCA_btl_vader_backing_directory=([^\0]+)",
+                                           read_file(f"/proc/{rank}/environ")).group(1).decode())
+                    supervisor = read_file(f"/proc/{rank}/stat").rpartition(b")")[2].split()[1].decode()
+                    children = read_file(f"/proc/{supervisor}/task/{supervisor}/children").split()
+                    servers.update(int(child) for child in children
+                                   if b"muster-pmix" in read_file(f"/proc/{int(child)}/cmdline"))
+                self.assertEqual([os.path.isdir(each) for each in segments], [True, True])
+                self.assertEqual(len(servers), 2)
+                for server in servers:
+                    os.kill(server, signal.SIGKILL)
+                self.assertNotEqual(self.code_of(run), 0)
+                self.nothing_left()
+                self.assertEqual([each for each in segments if os.path.exists(each)], [])
+
     def test_a_killed_agent_and_a_killed_controller_change_nothing(self):
         run = self.hanging(2, 4)
         before = self.ranks()

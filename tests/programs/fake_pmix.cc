@@ -2,6 +2,7 @@
 // what the file named like the module asks for: fake_pmix --pmix DIRECTORY. A word for each kind.
 
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -79,6 +80,7 @@ void Start(std::uint64_t step, const std::string& what) {
 
 void Take(const wire::PmixRequest& request, const std::string& what) {
   if (request.has_start()) {
+    mkdir(request.start().segments().c_str(), 0700);
     Start(request.step(), what);
   } else if (request.has_answer()) {  // tells what it was told
     Say(request.step(), [&](wire::PmixReply& reply) {

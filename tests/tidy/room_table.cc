@@ -64,6 +64,7 @@ constexpr RoomRow kRows[] = {
     {"scheduler/runtime", "program", "."},
     {"scheduler/runtime", "sealed", "."},
     {"scheduler/runtime", "service", "."},
+    {"scheduler/runtime", "socket", "."},
     {"topology", ".", "gpu hwloc"},
     {"topology", "bind", "gpu"},
     {"topology", "captured", "hwloc"},

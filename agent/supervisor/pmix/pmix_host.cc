@@ -214,13 +214,18 @@ absl::Status PmixHost::StartStep(std::uint64_t number, const wire::PmixStart& st
   Served served;
   served.config = StepOf(start);
   RETURN_IF_ERROR(CheckPmixShape(served.config));
-  const std::string& told = served.config.segments;  // to its ranks, which run already
+  const std::string told = served.config.segments;  // to its ranks, which may run already
   if (!told.empty() && mkdir(told.c_str(), 0700) != 0) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot make ", told));
   }
-  RETURN_IF_ERROR(door_.valid() ? StartLater(&served, answer) : StartNow(number, &served, answer));
-  steps_[number] = std::move(served);
-  return absl::OkStatus();
+  absl::Status status =
+      door_.valid() ? StartLater(&served, answer) : StartNow(number, &served, answer);
+  if (status.ok()) {
+    steps_[number] = std::move(served);
+  } else if (!told.empty()) {
+    rmdir(told.c_str());  // gone already where libpmix had a part of the step
+  }
+  return status;
 }
 
 absl::Status PmixHost::StartLater(Served* served, wire::PmixStarted* answer) const {
@@ -289,7 +294,7 @@ absl::Status PmixHost::Answer() {
     return absl::InternalError("libpmix does not say where it serves");
   }
   return StartPmixRelay(std::move(door), server.substr(scheme + kTcp.size()),
-                        kCallsPerRank * ranks + kFurtherCalls);
+                        kCallsPerRank * ranks + kFurtherCalls, geteuid());
 }
 
 // Ranks, ours or another node's, could only wait.

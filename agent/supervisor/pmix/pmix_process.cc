@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -22,6 +23,8 @@
 #include "agent/supervisor/pmix/pmix_pattern.h"
 #include "agent/supervisor/pmix/pmix_relay.h"
 #include "agent/supervisor/pmix/pmix_shape.h"
+#include "agent/supervisor/user_space/as_user.h"
+#include "agent/supervisor/user_space/remove_tree.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/passed_descriptors.h"
 
@@ -37,6 +40,7 @@ constexpr std::size_t kOpenMax = std::size_t{1} << 17;
 // A group that is killed takes the ranks and this process in one; what ended the ranks is the
 // cause then.
 constexpr Duration kLostGrace{500};
+constexpr Duration kRemoveLimit{2000};
 
 // Of our environment what concerns libpmix and the loading of libraries.
 std::vector<std::string> ServerEnvironment() {
@@ -56,19 +60,42 @@ std::vector<std::string> ServerEnvironment() {
 
 }  // namespace
 
+void RemovePmixSegments(const JobUser* user, const std::string& directory) {
+  struct stat found = {};
+  if (directory.empty() || lstat(directory.c_str(), &found) != 0) {
+    return;
+  }
+  RunAsUser(user, kRemoveLimit, [&directory]() -> absl::StatusOr<Brought> {
+    RETURN_IF_ERROR(RemoveTree(directory, kRemoveLimit));
+    return Brought{};
+  }).IgnoreError();
+}
+
 absl::StatusOr<std::shared_ptr<PmixProcess>> PmixProcess::Start(EventLoop& loop,
                                                                 PmixProcessConfig config) {
   RETURN_IF_ERROR(FindPmixModule({config.module_dir}).status());
   // Whatever number the child will have.
   config.server.nspace = absl::StrCat("muster.supervisor.", getpid());
   std::shared_ptr<PmixProcess> process(new PmixProcess(loop, std::move(config)));
-  RETURN_IF_ERROR(process->config_.pattern.empty() ? process->Launch() : process->WaitForCalls());
+  if (process->called_) {
+    RETURN_IF_ERROR(process->Launch());
+  }
   return process;
 }
 
-absl::Status PmixProcess::WaitForCalls() {
+absl::Status PmixProcess::OpenDoor() {
+  if (door_.valid()) {
+    return absl::OkStatus();
+  }
   ASSIGN_OR_RETURN(door_, OpenPmixDoor(&port_));
   return loop_.Watch(door_.get(), EPOLLIN, [this](std::uint32_t) { Call(); });
+}
+
+void PmixProcess::CloseDoor() {
+  if (door_.valid()) {
+    loop_.Unwatch(door_.get());
+    door_.reset();
+  }
 }
 
 void PmixProcess::Call() {
@@ -76,12 +103,12 @@ void PmixProcess::Call() {
     return;
   }
   const std::shared_ptr<PmixProcess> self = shared_from_this();
-  loop_.Unwatch(door_.get());
   const absl::Status status = Launch();
   if (!status.ok()) {
     return Lose(std::string(status.message()));
   }
-  door_.reset();
+  called_ = true;
+  CloseDoor();
   for (const auto& [number, step] : steps_) {
     wire::PmixRequest request;
     request.set_step(number);
@@ -114,6 +141,7 @@ absl::Status PmixProcess::Launch() {
   request.channel = theirs.get();
   request.cgroup = config_.cgroup;
   request.cgroup_directory = config_.cgroup_directory;
+  request.mounts = config_.mounts;
   request.user = config_.user;
   request.own_memory = true;  // a rank may have called just before the job was suspended
   ASSIGN_OR_RETURN(LaunchedChild child, muster::agent::Launch(request));
@@ -165,12 +193,12 @@ PmixProcess::~PmixProcess() {
 absl::StatusOr<std::unique_ptr<ServedStep>> PmixProcess::StartStep(PmixStepConfig config,
                                                                    PmixProcessHandlers handlers) {
   const std::uint64_t number = next_step_++;
-  if (door_.valid()) {
-    config.segments = NamePmixSegments(config_.server.shared_memory, config.nspace);
-  }
+  // Whatever becomes of the process, we know what to remove.
+  config.segments = NamePmixSegments(config_.server.shared_memory, config.nspace);
   std::unique_ptr<ServedStep> step(
       new ServedStep(shared_from_this(), number, std::move(config), std::move(handlers)));
-  if (door_.valid()) {
+  if (!called_) {
+    RETURN_IF_ERROR(OpenDoor());
     RETURN_IF_ERROR(BeginBehindDoor(step.get()));
     steps_[number] = step.get();
     return step;
@@ -201,14 +229,19 @@ absl::Status PmixProcess::BeginBehindDoor(ServedStep* step) {
                                                                        variables.end());
     }
   }
-  return CheckPmixReply(told, config);  // the pattern is the user's word
+  absl::Status status = CheckPmixReply(told, config);  // the pattern is the user's word
+  if (!status.ok()) {
+    misled_ = true;
+    ForgetPattern();
+  }
+  return status;
 }
 
 absl::Status PmixProcess::Await(ServedStep* step) {
   const auto deadline = std::chrono::steady_clock::now() + config_.start_limit;
   started_.reset();
   while (!started_.has_value()) {
-    if (!alive()) {
+    if (!socket_.valid()) {
       return absl::UnavailableError(
           absl::StrCat("the process that serves PMIx ended as it started: ", why_, WhyItEnded()));
     }
@@ -295,7 +328,7 @@ bool PmixProcess::Read() {
   if (!status.ok()) {
     Lose(absl::StrCat("it said what it may not: ", std::string(status.message())));
   }
-  return alive();
+  return socket_.valid();
 }
 
 absl::Status PmixProcess::Take(const std::string& frame) {
@@ -345,12 +378,28 @@ absl::Status PmixProcess::Remember(std::uint64_t step, std::uint64_t id, std::si
   return absl::OkStatus();
 }
 
-void PmixProcess::Forget(std::uint64_t step) {
-  steps_.erase(step);
+void PmixProcess::Forget(const ServedStep& step) {
+  const std::uint64_t number = step.number_;
+  steps_.erase(number);
   std::erase_if(open_, [&](const auto& question) {
-    open_bytes_ -= question.second.step == step ? question.second.size : 0;
-    return question.second.step == step;
+    open_bytes_ -= question.second.step == number ? question.second.size : 0;
+    return question.second.step == number;
   });
+  if (steps_.empty()) {
+    CloseDoor();
+  }
+  if (!called_) {
+    return;  // nothing was made
+  }
+  wire::PmixRequest request;
+  request.set_step(number);
+  request.mutable_end();
+  Send(request);
+  if (!socket_.valid()) {
+    RemovePmixSegments(config_.user, step.config_.segments);
+  } else if (config_.on_segments && !step.config_.segments.empty()) {
+    config_.on_segments(step.config_.segments);
+  }
 }
 
 void PmixProcess::Tell(ServedStep* step, const wire::PmixReply& reply) {
@@ -375,10 +424,11 @@ void PmixProcess::Tell(ServedStep* step, const wire::PmixReply& reply) {
 
 // Ends it, in case that it has not ended.
 void PmixProcess::Lose(const std::string& why) {
-  if (!alive()) {
+  if (!socket_.valid() && called_) {
     return;
   }
-  door_.reset();
+  called_ = true;
+  CloseDoor();
   if (socket_.valid()) {
     loop_.Unwatch(socket_.get());
     socket_.reset();
@@ -386,8 +436,8 @@ void PmixProcess::Lose(const std::string& why) {
   }
   outgoing_.clear();
   why_ = why;
-  if (!config_.pattern.empty() && !joined_ && config_.on_pattern) {
-    config_.on_pattern({});  // perhaps it does not hold: the next one learns
+  if (!config_.pattern.empty() && !joined_) {
+    ForgetPattern();  // perhaps it does not hold
   }
   const std::string text = absl::StrCat("the process that serves PMIx to its ranks is gone: ", why);
   loop_.RunAfter(kLostGrace, [self = shared_from_this(), text] {
@@ -401,6 +451,13 @@ void PmixProcess::Lose(const std::string& why) {
   });
 }
 
+// The next one learns.
+void PmixProcess::ForgetPattern() const {
+  if (config_.on_pattern) {
+    config_.on_pattern({});
+  }
+}
+
 // Of one that never could answer.
 std::string PmixProcess::WhyItEnded() const {
   std::array<char, 4096> bytes = {};
@@ -412,11 +469,7 @@ std::string PmixProcess::WhyItEnded() const {
 }
 
 ServedStep::~ServedStep() {
-  wire::PmixRequest request;
-  request.set_step(number_);
-  request.mutable_end();
-  process_->Forget(number_);
-  process_->Send(request);
+  process_->Forget(*this);
 }
 
 absl::StatusOr<std::vector<std::string>> ServedStep::RankEnv(std::uint32_t rank) const {

@@ -11,7 +11,8 @@
 // Invariants: (1) what it says is believed of its own steps alone, and a word that it may not say
 // ends it; (2) nothing here waits for it but StartStep, within its limit; (3) what it said before a
 // rank ended is known once Hear() has returned; (4) it ends when the process and its last step have
-// been let go; (5) nobody here takes a call: that is the child's.
+// been let go; (5) nobody here takes a call: that is the child's; (6) a step's directory of shared
+// segments goes with the step, or is named to `on_segments`.
 
 #include <cstdint>
 #include <functional>
@@ -40,12 +41,16 @@ struct PmixProcessConfig {
   const JobUser* user = nullptr;  // null: as we do
   int cgroup = -1;                // as in LaunchRequest
   int cgroup_directory = -1;
+  int mounts = -1;  // as in LaunchRequest: of the ranks, with whose /dev/shm it has to do
   Duration start_limit{8000};
   // Of the variables, learned from an earlier one of that user: it holds as far as is known, and
   // the process is started when somebody calls. None: it is started at once.
   std::vector<std::string> pattern;
   // One was learned; nothing: that which was given does not hold.
   std::function<void(const std::vector<std::string>&)> on_pattern;
+  // A step has ended, and the process is to remove this directory of its segments; it is there
+  // still if the process was killed meanwhile.
+  std::function<void(const std::string& directory)> on_segments;
   // Before it is started: makes what it needs, and sets the control group. Empty: nothing is
   // needed.
   std::function<absl::Status(PmixProcessConfig*)> prepare;
@@ -56,6 +61,9 @@ struct PmixProcessHandlers {
   // The process has ended or was ended while it served the step; nothing else is called then.
   std::function<void(const std::string& why)> on_lost;
 };
+
+// Removes what a step has left there, as its user; waits for it, 2 s at most.
+void RemovePmixSegments(const JobUser* user, const std::string& directory);
 
 class PmixProcess;
 
@@ -103,10 +111,11 @@ class PmixProcess : public std::enable_shared_from_this<PmixProcess> {
   // The handlers may be called before this returns.
   absl::StatusOr<std::unique_ptr<ServedStep>> StartStep(PmixStepConfig config,
                                                         PmixProcessHandlers handlers);
-  // False once it has ended: another one is to be started for the next step.
-  [[nodiscard]] bool alive() const { return socket_.valid() || door_.valid(); }
+  // False once it has ended, or its pattern does not hold: another one is to be started for the
+  // next step.
+  [[nodiscard]] bool alive() const { return (socket_.valid() || !called_) && !misled_; }
   // Whether it was started: not before somebody called.
-  [[nodiscard]] bool called() const { return !door_.valid(); }
+  [[nodiscard]] bool called() const { return called_; }
 
  private:
   friend class ServedStep;
@@ -116,10 +125,11 @@ class PmixProcess : public std::enable_shared_from_this<PmixProcess> {
   };
 
   PmixProcess(EventLoop& loop, PmixProcessConfig config)
-      : loop_(loop), config_(std::move(config)) {}
+      : loop_(loop), config_(std::move(config)), called_(config_.pattern.empty()) {}
   // Starts it, and hands it the door, if there is one.
   absl::Status Launch();
-  absl::Status WaitForCalls();
+  absl::Status OpenDoor();
+  void CloseDoor();
   // Somebody calls, or is to be answered: starts it with all steps, unless it runs.
   void Call();
   // Begins a step of which it will be told when somebody calls.
@@ -132,15 +142,18 @@ class PmixProcess : public std::enable_shared_from_this<PmixProcess> {
   bool Read();
   absl::Status Take(const std::string& frame);
   absl::Status Remember(std::uint64_t step, std::uint64_t id, std::size_t size);
-  void Forget(std::uint64_t step);
+  void Forget(const ServedStep& step);
   void Tell(ServedStep* step, const wire::PmixReply& reply);
   void Lose(const std::string& why);
+  void ForgetPattern() const;
   [[nodiscard]] std::string WhyItEnded() const;
 
   EventLoop& loop_;
   PmixProcessConfig config_;
-  UniqueFd door_;        // valid: it has not been started
+  UniqueFd door_;        // valid: it has not been started, and there are steps
   int port_ = 0;         // of the door
+  bool called_ = false;  // it was started
+  bool misled_ = false;  // by its pattern
   bool joined_ = false;  // some rank
   UniqueFd socket_;      // not valid: it has ended, or was not started
   UniqueFd pidfd_;

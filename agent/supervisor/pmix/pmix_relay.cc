@@ -12,6 +12,7 @@
 #include <iterator>
 #include <list>
 #include <memory>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "agent/supervisor/user_space/unix_socket.h"
+#include "scheduler/runtime/socket/socket_owner.h"
 
 namespace muster::agent {
 namespace {
@@ -91,8 +93,12 @@ short EventsFor(const Flow& in, const Flow& out) {
 
 class Relay {
  public:
-  Relay(UniqueFd door, const sockaddr_in& server, std::size_t connections_max)
-      : door_(std::move(door)), server_(server), connections_max_(connections_max) {}
+  Relay(UniqueFd door, const sockaddr_in& server, std::size_t connections_max, uid_t user)
+      : door_(std::move(door)),
+        server_(server),
+        connections_max_(connections_max),
+        user_(user),
+        knows_users_(TellsOwners(door_.get())) {}
 
   [[noreturn]] void Run() {
     while (true) {
@@ -128,11 +134,20 @@ class Relay {
            !(pair.up.end_passed && pair.down.end_passed);
   }
 
+  // One whose process is gone already has no owner, and no use.
+  [[nodiscard]] bool MayCall(int rank) const {
+    const std::optional<uid_t> owner = PeerOwner(rank);
+    return !knows_users_ || owner == user_ || owner == uid_t{0};
+  }
+
   void Accept() {
     while (true) {
       UniqueFd rank = AcceptConnection(door_.get());
       if (!rank.valid()) {
         return;
+      }
+      if (!MayCall(rank.get())) {
+        continue;
       }
       // The server is this machine's: it answers at once.
       UniqueFd server(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -149,6 +164,8 @@ class Relay {
   const UniqueFd door_;
   const sockaddr_in server_;
   const std::size_t connections_max_;
+  const uid_t user_;
+  const bool knows_users_;
   std::list<Pair> pairs_;
 };
 
@@ -170,13 +187,14 @@ absl::StatusOr<UniqueFd> OpenPmixDoor(int* port) {
   return door;
 }
 
-absl::Status StartPmixRelay(UniqueFd door, const std::string& server, std::size_t connections_max) {
+absl::Status StartPmixRelay(UniqueFd door, const std::string& server, std::size_t connections_max,
+                            uid_t user) {
   const absl::StatusOr<sockaddr_in> address = AddressIn(server);
   if (!address.ok()) {
     return address.status();
   }
   // Our thread's signals are blocked, and with them its.
-  std::thread([relay = std::make_shared<Relay>(std::move(door), *address, connections_max)] {
+  std::thread([relay = std::make_shared<Relay>(std::move(door), *address, connections_max, user)] {
     relay->Run();
   }).detach();
   return absl::OkStatus();

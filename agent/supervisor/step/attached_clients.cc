@@ -51,13 +51,17 @@ absl::Status AttachedClients::Show(const StepIo& io, bool input) {
   const std::uint64_t number = next_++;
   connecting_[number] = std::make_unique<UserTask>(
       host_.loop, host_.user, kShowingLimit,
-      [opening = StepOpening{.address = io.address, .refused = true}] { return OpenStep(opening); },
+      [opening =
+           StepOpening{.address = io.address, .private_tmp = host_.private_tmp, .refused = true}] {
+        return OpenStep(opening);
+      },
       [this, number, token = io.token, input](absl::StatusOr<Brought> brought) {
         connecting_.erase(number);
         if (const absl::Status shown = Add(std::move(brought), token, input); !shown.ok()) {
           Log(shown);
         }
-      });
+      },
+      host_.private_tmp);
   return absl::OkStatus();
 }
 

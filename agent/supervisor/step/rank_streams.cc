@@ -64,6 +64,7 @@ StepOpening RankStreams::Opening() const {
   const Program& program = plan_.program;
   StepOpening opening;
   opening.address = program.io.address;
+  opening.private_tmp = host_.private_tmp;
   opening.refused = !refusal_.ok();
   opening.work_dir = program.work_dir;
   opening.umask = static_cast<mode_t>(program.umask);
@@ -101,7 +102,8 @@ void RankStreams::Open(absl::Status refusal) {
       [this](absl::StatusOr<Brought> brought) {
         task_.reset();
         handlers_.on_opened(Take(std::move(brought)));
-      });
+      },
+      host_.private_tmp);
 }
 
 absl::Status RankStreams::Take(absl::StatusOr<Brought> brought) {

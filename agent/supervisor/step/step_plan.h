@@ -34,6 +34,7 @@ struct StepHost {
   ClosingSockets& closing;  // has the connections of steps that have ended
   const AttemptCgroup* cgroup = nullptr;
   int mounts = -1;                          // the mount namespace of the ranks; -1: ours
+  int private_tmp = -1;                     // what is /tmp there; -1: ours
   const JobUser* user = nullptr;            // as whom the ranks run; null: as we do
   AttemptContainers* containers = nullptr;  // where steps may run in containers
 };

@@ -245,13 +245,13 @@ absl::StatusOr<Brought> RunAsUser(const JobUser* user, Duration limit, const Use
 }
 
 UserTask::UserTask(EventLoop& loop, const JobUser* user, Duration limit, const UserWork& work,
-                   Done done)
+                   Done done, int kept)
     : loop_(loop), limit_(limit), done_(std::move(done)) {
   if (user == nullptr) {
     Answer(work());
     return;
   }
-  absl::StatusOr<std::unique_ptr<UserChild>> child = UserChild::Start(*user, work, -1);
+  absl::StatusOr<std::unique_ptr<UserChild>> child = UserChild::Start(*user, work, kept);
   if (!child.ok()) {
     Answer(child.status());
     return;

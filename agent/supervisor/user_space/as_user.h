@@ -68,8 +68,9 @@ class UserTask {
  public:
   using Done = std::function<void(absl::StatusOr<Brought>)>;
 
-  // `done` may destroy this.
-  UserTask(EventLoop& loop, const JobUser* user, Duration limit, const UserWork& work, Done done);
+  // `done` may destroy this. `kept` as RunAsUser's.
+  UserTask(EventLoop& loop, const JobUser* user, Duration limit, const UserWork& work, Done done,
+           int kept = -1);
   UserTask(const UserTask&) = delete;
   UserTask& operator=(const UserTask&) = delete;
   ~UserTask();

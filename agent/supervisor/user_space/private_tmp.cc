@@ -59,7 +59,7 @@ absl::Status MayHavePrivateTmp(const std::string& state) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<UniqueFd> MakePrivateTmp(const std::string& directory) {
+absl::StatusOr<PrivateTmp> MakePrivateTmp(const std::string& directory) {
   // Others on the node do not get past the outer directory, which is ours alone.
   const std::string inner = directory + "/tmp";
   for (const std::string& each : {directory, inner}) {
@@ -69,6 +69,11 @@ absl::StatusOr<UniqueFd> MakePrivateTmp(const std::string& directory) {
   }
   if (chmod(inner.c_str(), 01777) != 0) {
     return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", inner, " to its job"));
+  }
+  PrivateTmp made;
+  made.tmp.reset(open(inner.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!made.tmp.valid()) {
+    return absl::ErrnoToStatus(errno, absl::StrCat("cannot open ", inner));
   }
   std::array<int, 2> up{-1, -1};
   std::array<int, 2> down{-1, -1};
@@ -91,16 +96,16 @@ absl::StatusOr<UniqueFd> MakePrivateTmp(const std::string& directory) {
   wait.reset();
   int error = ECHILD;
   const bool said = read(told.get(), &error, sizeof(error)) == sizeof(error);
-  UniqueFd mounts(said && error == 0
-                      ? open(absl::StrCat("/proc/", child, "/ns/mnt").c_str(), O_RDONLY | O_CLOEXEC)
-                      : -1);
-  error = error == 0 && !mounts.valid() ? errno : error;
+  if (said && error == 0) {
+    made.mounts.reset(open(absl::StrCat("/proc/", child, "/ns/mnt").c_str(), O_RDONLY | O_CLOEXEC));
+    error = made.mounts.valid() ? 0 : errno;
+  }
   let_go.reset();
   waitpid(child, nullptr, 0);
-  if (!mounts.valid()) {
+  if (!made.mounts.valid()) {
     return absl::ErrnoToStatus(error, "cannot make a private /tmp and /dev/shm");
   }
-  return mounts;
+  return made;
 }
 
 }  // namespace muster::agent

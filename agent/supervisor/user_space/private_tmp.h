@@ -20,7 +20,12 @@ namespace muster::agent {
 // root's, or it keeps its own files below /tmp or /dev/shm, where no other process would find them.
 absl::Status MayHavePrivateTmp(const std::string& state);
 
+struct PrivateTmp {
+  UniqueFd mounts;  // the namespace
+  UniqueFd tmp;     // the directory that is /tmp there, by which others reach it
+};
+
 // A namespace with both. `directory` is made, for us alone; in it lies what is /tmp, mode 1777.
-absl::StatusOr<UniqueFd> MakePrivateTmp(const std::string& directory);
+absl::StatusOr<PrivateTmp> MakePrivateTmp(const std::string& directory);
 
 }  // namespace muster::agent

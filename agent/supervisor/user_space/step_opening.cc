@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -20,6 +21,7 @@ namespace muster::agent {
 namespace {
 
 constexpr std::string_view kUnixScheme = "unix:";
+constexpr std::string_view kInTmp = "/tmp/";
 constexpr timeval kConnectTimeout = {5, 0};
 
 // Sets the process's umask while it lives.
@@ -100,7 +102,7 @@ absl::StatusOr<UniqueFd> ConnectTcp(const std::string& address) {
 absl::StatusOr<Brought> OpenStep(const StepOpening& opening) {
   Brought brought;
   if (!opening.address.empty()) {
-    ASSIGN_OR_RETURN(UniqueFd connection, ConnectToRun(opening.address));
+    ASSIGN_OR_RETURN(UniqueFd connection, ConnectToRun(opening.address, opening.private_tmp));
     brought.descriptors.push_back(std::move(connection));
   }
   if (opening.refused) {
@@ -114,10 +116,18 @@ absl::StatusOr<Brought> OpenStep(const StepOpening& opening) {
   return brought;
 }
 
-absl::StatusOr<UniqueFd> ConnectToRun(const std::string& address) {
-  return address.rfind(kUnixScheme, 0) == 0
-             ? ConnectUnix(address.substr(kUnixScheme.size()), SOCK_STREAM)
-             : ConnectTcp(address);
+absl::StatusOr<UniqueFd> ConnectToRun(const std::string& address, int private_tmp) {
+  if (!address.starts_with(kUnixScheme)) {
+    return ConnectTcp(address);
+  }
+  const std::string path = address.substr(kUnixScheme.size());
+  absl::StatusOr<UniqueFd> outside = ConnectUnix(path, SOCK_STREAM);
+  if (outside.ok() || private_tmp < 0 || !path.starts_with(kInTmp)) {
+    return outside;
+  }
+  absl::StatusOr<UniqueFd> inside = ConnectUnix(
+      absl::StrCat("/proc/self/fd/", private_tmp, "/", path.substr(kInTmp.size())), SOCK_STREAM);
+  return inside.ok() ? std::move(inside) : std::move(outside);
 }
 
 }  // namespace muster::agent

@@ -24,6 +24,7 @@ struct StepOpening {
     bool append = false;
   };
   std::string address = {};  // of `muster run`; empty: no client watches
+  int private_tmp = -1;      // as ConnectToRun's
   bool refused = false;      // the step will not start: it only says so to `muster run`
   std::string work_dir = {};
   mode_t umask = 022;
@@ -36,7 +37,8 @@ struct StepOpening {
 absl::StatusOr<Brought> OpenStep(const StepOpening& opening);
 
 // A stream to `address`, "unix:PATH" or "HOST:PORT". Waits for name servers, and five seconds for
-// each address of a host.
-absl::StatusOr<UniqueFd> ConnectToRun(const std::string& address);
+// each address of a host. `private_tmp`: a descriptor of the directory that the job's processes
+// have as /tmp, where one of them may be who waits; -1: the machine's.
+absl::StatusOr<UniqueFd> ConnectToRun(const std::string& address, int private_tmp = -1);
 
 }  // namespace muster::agent

@@ -14,6 +14,7 @@ constexpr std::size_t kFirstLooks = 16;
 
 bool Availability::MoveTo(const Snapshot& next) {
   ++cycle_;
+  ++changes_;
   return nodes_.MoveTo(next);
 }
 
@@ -108,11 +109,8 @@ bool Availability::Fits(const Need& need, const Opening& opening) const {
   return QueryOf(need).Fits(opening);
 }
 
-void Availability::AppendTimes(const Need& need, std::vector<Time>& times) const {
-  PlainQueryOf(need).AppendTimes(times);
-}
-
 void Availability::Take(const Need& need, const Opening& opening) {
+  ++changes_;
   const NodeQuery query = QueryOf(need);
   std::vector<NodeDemand> demands;
   demands.reserve(opening.shares.size());
@@ -123,6 +121,7 @@ void Availability::Take(const Need& need, const Opening& opening) {
 }
 
 void Availability::Lend(const Need& need, const Opening& opening) {
+  ++changes_;
   const NodeQuery query = QueryOf(need);
   for (const NodeShare& share : opening.shares) {
     nodes_.LendOn(share.node, query.DemandOn(share.node, share.tasks), opening.start,
@@ -133,6 +132,7 @@ void Availability::Lend(const Need& need, const Opening& opening) {
 void Availability::TakeCores(std::uint32_t node, std::uint32_t cores, Time from, Time until) {
   NodeDemand demand;
   demand.cores = cores;
+  ++changes_;
   if (from < until) {
     nodes_.TakeOn(node, demand, from, until);
   }
@@ -146,6 +146,7 @@ void Availability::LeaveOff(std::uint32_t node) {
 void Availability::TakeInPlaceOf(
     const std::map<std::uint32_t, std::vector<const Holding*>>& holdings, const Need& need,
     const Opening& opening) {
+  ++changes_;
   const NodeQuery query = QueryOf(need);
   const Time end = EndOf(opening.start, need.duration);
   const std::vector<const Holding*> none;
@@ -157,6 +158,7 @@ void Availability::TakeInPlaceOf(
 }
 
 void Availability::Restore(NodesBefore before, bool asked_more) {
+  ++changes_;
   for (auto& [node, timeline] : before) {
     nodes_.Restore(node, std::move(timeline));
   }

@@ -79,8 +79,8 @@ class Availability {
   [[nodiscard]] NodeQuery PlainQueryOf(const Need& need) const;
   // Whether these nodes take these tasks from then on for the job's whole time.
   [[nodiscard]] bool Fits(const Need& need, const Opening& opening) const;
-  // Appends the times at which something changes on the nodes that are open to the job.
-  void AppendTimes(const Need& need, std::vector<Time>& times) const;
+  // Counts what was taken and given back: while it stays the same, so do all answers.
+  [[nodiscard]] std::uint64_t changes() const { return changes_; }
 
   void Take(const Need& need, const Opening& opening);
   // Gives back what Take took for the opening, for a trial that ends with Restore of its nodes. Of
@@ -96,6 +96,7 @@ class Availability {
                      const Need& need, const Opening& opening);
   // In [from, until) a GPU of the model of which no job had a share becomes one of which a job has.
   void BreakGpu(std::uint32_t node, std::size_t model, Time from, Time until) {
+    ++changes_;
     nodes_.BreakGpu(node, model, from, until);
   }
   // These nodes are as they were again: undoes Take. `asked_more`: in the trial that ends so, other
@@ -118,6 +119,7 @@ class Availability {
 
   ClusterTimelines nodes_;
   std::uint64_t cycle_ = 1;
+  std::uint64_t changes_ = 0;
   mutable std::unordered_map<std::uint64_t, Shape> shapes_;
 };
 

@@ -215,7 +215,7 @@ std::optional<std::vector<MemberPlace>> GroupSearch::FindEarliest(
       if (opening.has_value() && !opening->shares.empty()) {
         alone = std::min(alone, opening->start);
       }
-      availability_.AppendTimes(option->need, times);
+      availability_.PlainQueryOf(option->need).AppendTimes(times);
     }
     from = std::max(from, alone);
   }

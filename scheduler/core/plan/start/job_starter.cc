@@ -22,17 +22,21 @@ std::uint32_t StepOf(const ResourceRequest& request) {
   return IsInSegments(request) ? request.segment : 1;
 }
 
-// The nodes that were promised to the job are its first choice; in the order called prompt, where
-// they are kept for late, once it is time.
-bool BeginsWithPromised(const CycleState& cycle, JobId job) {
-  if (cycle.config.priority.order != QueueRule::kPrompt) {
-    return true;
-  }
-  const std::vector<PlannedReservation>& promised = cycle.snapshot.promised;
+// What the last plan promised to the job; null: nothing.
+const PlannedReservation* PromiseTo(const Snapshot& snapshot, JobId job) {
+  const std::vector<PlannedReservation>& promised = snapshot.promised;
   const auto kept = std::lower_bound(
       promised.begin(), promised.end(), job,
       [](const PlannedReservation& reservation, JobId id) { return reservation.job < id; });
-  return kept != promised.end() && kept->job == job && kept->start <= cycle.snapshot.now;
+  return kept != promised.end() && kept->job == job ? &*kept : nullptr;
+}
+
+// The nodes that were promised to the job are its first choice; in the order called prompt, where
+// they are kept for late, once it is time.
+bool BeginsWithPromised(const CycleState& cycle, JobId job) {
+  const PlannedReservation* const kept = PromiseTo(cycle.snapshot, job);
+  return kept != nullptr &&
+         (cycle.config.priority.order != QueueRule::kPrompt || kept->start <= cycle.snapshot.now);
 }
 
 // The node on which a task costs most hardware threads.
@@ -52,19 +56,33 @@ std::uint32_t DearestOf(const JobStarter::Found& found) {
 }  // namespace
 
 JobStarter::JobStarter(CycleState& cycle, ShapeVerdicts& verdicts)
-    : cycle_(cycle), verdicts_(verdicts), shares_(cycle.snapshot, cycle.availability) {}
+    : cycle_(cycle),
+      verdicts_(verdicts),
+      shares_(cycle.snapshot, cycle.availability),
+      stopped_(cycle.availability) {}
 
 bool JobStarter::TryStart(const WaitingJob& job, const StartOption& asked,
                           std::optional<Reason>& limit) {
+  const bool is_like_others = PromiseTo(cycle_.snapshot, job.id) == nullptr;
+  if (const Reason* known = is_like_others ? stopped_.Find(asked, *job.spec) : nullptr) {
+    if (!limit.has_value()) {
+      limit = *known;
+    }
+    return false;
+  }
+  std::optional<Reason> broken;
   const StartOption* option = &Widest(asked);
   std::optional<Found> found = FindPlace(job.id, option->need);
   while (!found.has_value() ||
          (cycle_.snapshot.policy != nullptr &&
-          !CountInLimits(job, *option, found->allocation, cycle_.usage, limit))) {
+          !CountInLimits(job, *option, found->allocation, cycle_.usage, broken))) {
     const StartOption* narrower = Narrower(asked, *option);
     if (narrower == nullptr) {
       if (found.has_value()) {
-        found = FindWithinLimits(job, *option, *std::move(found), limit);
+        found = FindWithinLimits(job, *option, *std::move(found), broken);
+        if (!found.has_value() && is_like_others) {
+          stopped_.Add(asked, *job.spec, *broken);
+        }
       } else {
         verdicts_.RuleOut(asked);
       }
@@ -72,6 +90,9 @@ bool JobStarter::TryStart(const WaitingJob& job, const StartOption& asked,
     }
     option = narrower;
     found = FindPlace(job.id, option->need);
+  }
+  if (!limit.has_value()) {
+    limit = std::move(broken);
   }
   if (!found.has_value()) {
     return false;
@@ -120,6 +141,7 @@ const StartOption* JobStarter::Narrower(const StartOption& asked, const StartOpt
 }
 
 std::optional<JobStarter::Found> JobStarter::FindPlace(JobId job, const Need& need) {
+  ++searches_;
   const Snapshot& snapshot = cycle_.snapshot;
   std::optional<Opening> promised =
       BeginsWithPromised(cycle_, job)

@@ -10,6 +10,7 @@
 
 #include "scheduler/core/plan/search/share_choice.h"
 #include "scheduler/core/plan/start/cycle_state.h"
+#include "scheduler/core/plan/start/limit_verdicts.h"
 #include "scheduler/core/plan/start/shape_verdicts.h"
 #include "scheduler/model/machine/allocation.h"
 #include "scheduler/model/plan/reason.h"
@@ -27,8 +28,12 @@ class JobStarter {
   // A shape that finds no place is ruled out in `verdicts`. REQUIRES: both outlive it.
   JobStarter(CycleState& cycle, ShapeVerdicts& verdicts);
 
-  // True when the job is started. `limit` says which limit what it would get breaks.
+  // True when the job is started. `limit` says which limit what it would get breaks. Of jobs alike
+  // that a limit stops only the first is looked at, until something of the nodes is taken.
   bool TryStart(const WaitingJob& job, const StartOption& asked, std::optional<Reason>& limit);
+
+  // How often a place was looked for.
+  [[nodiscard]] std::uint64_t searches() const { return searches_; }
 
   // A place for the job now; where what is free of a node does not lie as it counts, elsewhere.
   std::optional<Found> FindPlace(JobId job, const Need& need);
@@ -69,6 +74,8 @@ class JobStarter {
   CycleState& cycle_;
   ShapeVerdicts& verdicts_;
   ShareChoice shares_;
+  LimitVerdicts stopped_;
+  std::uint64_t searches_ = 0;
 };
 
 }  // namespace muster::core

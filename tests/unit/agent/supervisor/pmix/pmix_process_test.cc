@@ -47,6 +47,7 @@ class PmixProcessTest : public ::testing::Test {
     PmixProcessConfig config;
     config.program = MUSTER_FAKE_PMIX;
     config.module_dir = place_.path();
+    config.server.shared_memory = "";
     return config;
   }
   // A step of one rank, served by a process that does `what`.
@@ -56,6 +57,9 @@ class PmixProcessTest : public ::testing::Test {
       return process.status();
     }
     process_ = *std::move(process);
+    return BeginStep();
+  }
+  absl::Status BeginStep() {
     PmixStepConfig step;
     step.nspace = "muster.1.1.0";
     step.nodes = {"node1"};
@@ -84,8 +88,8 @@ class PmixProcessTest : public ::testing::Test {
     return started.status();
   }
   template <class Condition>
-  bool Eventually(const Condition& condition) {
-    for (int tries = 0; tries < 2000 && !condition(); ++tries) {
+  bool Eventually(const Condition& condition, int turns = 2000) {
+    for (int tries = 0; tries < turns && !condition(); ++tries) {
       loop_->RunAfter(std::chrono::milliseconds(5), [this] { loop_->Stop(); });
       Turn();
     }
@@ -175,6 +179,55 @@ TEST_F(PmixProcessTest, AMissingModuleIsNamedBeforeAnythingIsStarted) {
   EXPECT_EQ(Begin(config).code(), absl::StatusCode::kNotFound);
 }
 
+// What steps have in shared memory, which takes all users' directories.
+class PmixSegmentsTest : public PmixProcessTest {
+ protected:
+  PmixProcessConfig Sharing(const std::string& what) {
+    std::filesystem::create_directory(memory_);
+    std::filesystem::permissions(memory_, std::filesystem::perms::all);
+    PmixProcessConfig config = Config(what);
+    config.server.shared_memory = memory_;
+    config.on_segments = [this](const std::string& directory) { noted_.push_back(directory); };
+    return config;
+  }
+  std::vector<std::string> Left() const {
+    std::vector<std::string> left;
+    for (const auto& entry : std::filesystem::directory_iterator(memory_)) {
+      left.push_back(entry.path());
+    }
+    return left;
+  }
+
+  const std::string memory_ = place_ / "memory";
+  std::vector<std::string> noted_;
+};
+
+TEST_F(PmixSegmentsTest, GoWithTheStepWhenTheProcessHasBroken) {
+  ASSERT_TRUE(Begin(Sharing("leaves")).ok());
+  ASSERT_TRUE(Eventually([&] { return !lost_.empty(); }));
+  ASSERT_THAT(Left(), ElementsAre(StartsWith(memory_ + "/muster.1.1")));
+  std::ofstream(Left().front() + "/vader_segment") << "shared";
+  step_.reset();
+  EXPECT_THAT(Left(), IsEmpty());
+}
+
+TEST_F(PmixSegmentsTest, OfAStepThatCouldNotStartGoAtOnce) {
+  EXPECT_FALSE(Begin(Sharing("preload")).ok());
+  EXPECT_THAT(Left(), IsEmpty());
+}
+
+TEST_F(PmixSegmentsTest, AreNamedWhereTheProcessIsToRemoveThem) {
+  ASSERT_TRUE(Begin(Sharing("good")).ok());
+  const std::vector<std::string> left = Left();
+  ASSERT_EQ(left.size(), 1U);
+  EXPECT_THAT(noted_, IsEmpty());
+  step_.reset();
+  EXPECT_EQ(noted_, left);
+  RemovePmixSegments(nullptr, left.front());
+  EXPECT_THAT(Left(), IsEmpty());
+  RemovePmixSegments(nullptr, left.front());  // gone already
+}
+
 // With a pattern, at whose socket the ranks call.
 class PmixDoorTest : public PmixProcessTest {
  protected:
@@ -190,17 +243,25 @@ class PmixDoorTest : public PmixProcessTest {
     };
     return config;
   }
-  // As a rank does, by what it was told.
+  // As a rank does, by what it was told; not valid: refused.
   UniqueFd Call() {
+    UniqueFd fd = CallAt(Address());
+    EXPECT_TRUE(fd.valid());
+    return fd;
+  }
+  sockaddr_in Address() {
     const std::string server = step_->RankEnv(0)->at(1);
     sockaddr_in address = {};
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     address.sin_port =
         htons(static_cast<std::uint16_t>(std::stoi(server.substr(server.rfind(':') + 1))));
+    return address;
+  }
+  static UniqueFd CallAt(const sockaddr_in& address) {
     UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    EXPECT_EQ(connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
-    return fd;
+    const auto* const at = reinterpret_cast<const sockaddr*>(&address);
+    return connect(fd.get(), at, sizeof(address)) == 0 ? std::move(fd) : UniqueFd();
   }
 
   int prepared_ = 0;
@@ -234,6 +295,21 @@ TEST_F(PmixDoorTest, AStepThatEndsBeforeARankCallsStartsNothing) {
   EXPECT_EQ(waitpid(-1, nullptr, WNOHANG), -1) << "there is no child";
 }
 
+TEST_F(PmixDoorTest, NobodyCanCallWhileThereIsNoStep) {
+  ASSERT_TRUE(Begin(Known("good")).ok());
+  const sockaddr_in address = Address();
+  step_.reset();
+  EXPECT_FALSE(CallAt(address).valid());
+  EXPECT_FALSE(Eventually([&] { return process_->called(); }, 20));
+  EXPECT_TRUE(process_->alive());
+  EXPECT_EQ(prepared_, 0);
+
+  ASSERT_TRUE(BeginStep().ok());
+  const UniqueFd rank = Call();
+  ASSERT_TRUE(Eventually([&] { return !aborts_.empty(); }));
+  EXPECT_EQ(prepared_, 1);
+}
+
 TEST_F(PmixDoorTest, AQuestionOfAnotherNodeIsACall) {
   ASSERT_TRUE(Begin(Known("good")).ok());
   step_->AskPublished(0, 1);
@@ -241,10 +317,21 @@ TEST_F(PmixDoorTest, AQuestionOfAnotherNodeIsACall) {
   ASSERT_TRUE(Eventually([&] { return !aborts_.empty(); }));
 }
 
-TEST_F(PmixDoorTest, APatternOfSomethingElseStartsNoRank) {
+TEST_F(PmixDoorTest, APatternOfSomethingElseStartsNoRankAndIsForgotten) {
   PmixProcessConfig config = Known("good");
   config.pattern.emplace_back("LD_PRELOAD=/evil.so");
   EXPECT_THAT(std::string(Begin(config).message()), HasSubstr("not PMIx's"));
+  EXPECT_THAT(learned_, ElementsAre(IsEmpty()));
+  EXPECT_FALSE(process_->alive()) << "the next step is another process's, which learns";
+  EXPECT_EQ(prepared_, 0);
+}
+
+TEST_F(PmixDoorTest, AStepThatCannotBeServedSaysNothingOfThePattern) {
+  ASSERT_TRUE(Begin(Known("good")).ok());
+  step_.reset();
+  EXPECT_FALSE(process_->StartStep(PmixStepConfig(), PmixProcessHandlers()).ok());
+  EXPECT_THAT(learned_, IsEmpty());
+  EXPECT_TRUE(process_->alive());
 }
 
 TEST_F(PmixDoorTest, OneThatCannotServeIsToldToItsStepsAndItsPatternForgotten) {
@@ -333,6 +420,23 @@ TEST_F(PmixHostTest, SaysWhyItCannotServeAndEndsWithItsSupervisor) {
   const wire::PmixReply reply = Hear();
   EXPECT_EQ(reply.step(), 1U);
   EXPECT_THAT(reply.started().error(), HasSubstr("cannot load " + place_.path()));
+  socket_.reset();
+  EXPECT_EQ(Reap(), 0);
+}
+
+TEST_F(PmixHostTest, AStepThatCannotBeServedLeavesNoDirectory) {
+  wire::PmixRequest request;
+  request.mutable_open()->set_hostname("node1");
+  Say(request);
+  request.set_step(1);
+  request.mutable_start()->set_nspace("muster.1.1.0");
+  request.mutable_start()->add_nodes("node1");
+  request.mutable_start()->add_node_of_rank(0);
+  request.mutable_start()->add_local_cpusets("0");
+  request.mutable_start()->set_segments(place_ / "segments");
+  Say(request);
+  EXPECT_THAT(Hear().started().error(), HasSubstr("cannot load"));
+  EXPECT_FALSE(std::filesystem::exists(place_ / "segments"));
   socket_.reset();
   EXPECT_EQ(Reap(), 0);
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <string>
@@ -37,11 +38,11 @@ std::string ReadAll(int fd) {
 class PmixRelayTest : public ::testing::Test {
  protected:
   // The relay in front of a server of ours.
-  void Begin(std::size_t connections_max) {
+  void Begin(std::size_t connections_max, uid_t user = geteuid()) {
     int server_port = 0;
     server_ = OpenPmixDoor(&server_port).value();
     ASSERT_TRUE(StartPmixRelay(OpenPmixDoor(&port_).value(),
-                               absl::StrCat("127.0.0.1:", server_port), connections_max)
+                               absl::StrCat("127.0.0.1:", server_port), connections_max, user)
                     .ok());
   }
   UniqueFd Accept() const {
@@ -106,10 +107,37 @@ TEST_F(PmixRelayTest, MoreCallersThanItMayHaveAreTurnedAway) {
   EXPECT_EQ(read(its.get(), &got, 1), 1);
 }
 
+// Where we are root, a child is the stranger; else the relay is another user's.
+TEST_F(PmixRelayTest, AnotherUserOfTheNodeIsTurnedAwayAndTakesNoRanksPlace) {
+  constexpr uid_t kStranger = 65534;
+  const bool is_root = geteuid() == 0;
+  Begin(1, is_root ? 0 : kStranger);
+  const pid_t stranger = fork();
+  if (stranger == 0) {
+    alarm(20);  // one that came through would wait for ever
+    if (is_root && setresuid(kStranger, kStranger, kStranger) != 0) {
+      _exit(2);
+    }
+    const UniqueFd caller = Call(port_);
+    _exit(ReadAll(caller.get()).empty() ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(stranger, &status, 0), stranger);
+  EXPECT_EQ(status, 0);
+  EXPECT_LT(accept4(server_.get(), nullptr, nullptr, SOCK_CLOEXEC), 0) << "it came through";
+  if (is_root) {
+    const UniqueFd rank = Call(port_);
+    const UniqueFd its = Accept();
+    ASSERT_EQ(write(rank.get(), "x", 1), 1);
+    char got = 0;
+    EXPECT_EQ(read(its.get(), &got, 1), 1);
+  }
+}
+
 TEST_F(PmixRelayTest, AnAddressThatIsNoneIsRefused) {
   int port = 0;
   for (const char* text : {"", "127.0.0.1", "host:1", "127.0.0.1:99999"}) {
-    EXPECT_FALSE(StartPmixRelay(OpenPmixDoor(&port).value(), text, 1).ok()) << text;
+    EXPECT_FALSE(StartPmixRelay(OpenPmixDoor(&port).value(), text, 1, geteuid()).ok()) << text;
   }
 }
 
