@@ -182,7 +182,7 @@ function curves(points, job) {
     curve({ title: "Memory", points: of("memory"), all: Number(job.memory), say: bytes, colour: "b" }),
     job.gpus ? curve({ title: "GPUs busy", points: of("gpus"), all: job.gpus, say: rate, colour: "c" }) : null,
     has("gpu_memory") ? curve({ title: "GPU memory, of the fullest", points: of("gpu_memory"), all: 0, say: bytes, colour: "d" }) : null,
-    has("watts") ? curve({ title: "Power", points: of("watts"), all: 0, say: (watts) => rate(watts) + " W", colour: "e" }) : null,
+    optional("watts", "Power", 0, (watts) => rate(watts) + " W", "e"),
     optional("read", "Read from storage", 0, flow, "a"),
     optional("written", "Written to storage", 0, flow, "b"),
     optional("io_blocked", "Nodes on which it waits for storage", 0, rate, "d"),
