@@ -156,6 +156,7 @@ function attemptCard(attempt, machines, last, pages) {
     facts([["From", when(attempt.start_time)], ["To", when(attempt.end_time)], ["Nodes", attempt.nodes.join(", ")],
       ["Exit", exit.signal ? "signal " + exit.signal : exit.code ? "code " + exit.code : ""], ["Limits", attempt.limits],
       ["Suspended", Number(attempt.suspended) ? span(attempt.suspended) : ""], ["Suspensions", suspensionList(attempt)],
+      ["GPU errors", (attempt.gpu_errors || []).join("; ")],
       ["Lost work", Number(attempt.lost) ? span(attempt.lost) : ""],
       ["Checkpoints", Number(attempt.checkpoints?.count) ? el("span", null, number(attempt.checkpoints.count) + ", the last ",
         when(attempt.checkpoints.committed), ", " + bytes(attempt.checkpoints.bytes)) : ""]]),
