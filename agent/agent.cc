@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -32,11 +34,11 @@ const NodeAllocation* PartOf(const Allocation& allocation, NodeId node) {
 
 // How busy the GPUs of that part of the node are.
 void AddGpuUse(const Machine& machine, const NodeAllocation& part, topology::GpuMeter* meter,
-               wire::ProcessAnswer* answer) {
+               const NodeSamples& samples, wire::ProcessAnswer* answer) {
   if (meter == nullptr || part.gpus.empty()) {
     return;
   }
-  for (const topology::GpuReading& reading : meter->Read()) {
+  for (const topology::GpuReading& reading : meter->Glance()) {
     const bool ours = std::any_of(part.gpus.begin(), part.gpus.end(), [&](const GpuGrant& grant) {
       return grant.gpu < machine.gpus.size() && machine.gpus[grant.gpu].uuid == reading.uuid;
     });
@@ -48,12 +50,15 @@ void AddGpuUse(const Machine& machine, const NodeAllocation& part, topology::Gpu
       if (reading.clock_mhz.has_value()) {
         gpu.set_clock(*reading.clock_mhz);
       }
+      if (const std::optional<GpuWork> work = samples.WorkOf(reading.uuid)) {
+        ToWire(*work, gpu.mutable_work());
+      }
     }
   }
 }
 
 QuestionDesk::Sources QuestionSources(const Agent::Config& config, const Attempts& attempts,
-                                      ControllerLink& link) {
+                                      const NodeSamples& samples, ControllerLink& link) {
   QuestionDesk::Sources sources;
   sources.node = config.name;
   sources.containers = config.attempts.containers;
@@ -69,11 +74,12 @@ QuestionDesk::Sources QuestionSources(const Agent::Config& config, const Attempt
                ? absl::StatusOr<std::string>(absl::NotFoundError("nothing of the job runs there"))
                : found->second.cgroup;
   };
-  sources.add_gpus = [&config, &attempts](const AttemptKey& key, wire::ProcessAnswer* answer) {
+  sources.add_gpus = [&config, &attempts, &samples](const AttemptKey& key,
+                                                    wire::ProcessAnswer* answer) {
     const std::map<AttemptKey, RunningAttempt> running = attempts.Running();
     const auto found = running.find(key);
     if (found != running.end() && found->second.part != nullptr) {
-      AddGpuUse(config.machine, *found->second.part, config.sources.gpus, answer);
+      AddGpuUse(config.machine, *found->second.part, config.sources.gpus, samples, answer);
     }
   };
   sources.send = [&link](const wire::NodeQuestionReply& answer) {
@@ -97,7 +103,7 @@ Agent::Agent(EventLoop& loop, const Clock& clock, const Logger& log, StateDirect
       outbox_(state, log, [this](const Report& report) { return SendReport(report); }),
       attempts_(loop, clock, log, state, config_.attempts,
                 [this](const AttemptKey& key) { News(key); }),
-      desk_(loop, clock, QuestionSources(config_, attempts_, link_)),
+      desk_(loop, clock, QuestionSources(config_, attempts_, samples_, link_)),
       samples_(config_.machine, state, clock, config_.sources),
       sample_timer_(loop, clock, UsageSampler::kLeast, [this] { Sample(); }),
       health_(loop, clock, log, config_.health,
@@ -137,23 +143,31 @@ absl::Status Agent::Start() {
   return absl::OkStatus();
 }
 
-void Agent::TellFault() {
-  if (!fault_.empty()) {
+void Agent::TellFaults(const std::vector<GpuFault>& gpus) {
+  const auto tell = [this] {
     wire::AgentMessage message;
     message.mutable_fault()->set_text(fault_);
     link_.Send(message);  // what is not taken is said again after the next Welcome
+  };
+  if (gpus.empty() && !fault_.empty()) {
+    tell();
+  }
+  for (const GpuFault& gpu : gpus) {
+    const std::string library(topology::LibraryOfGpu(config_.machine, gpu.uuid));
+    fault_ =
+        gpu.why.empty()
+            ? absl::StrCat("GPU ", gpu.uuid, " has fallen off the bus (", library, ": GPU is lost)")
+            : absl::StrCat("GPU ", gpu.uuid, " is broken: ", gpu.why, " by ",
+                           gpu.by.empty() ? library : gpu.by, "; reset or replace it");
+    log_.Error(kComponent, fault_);
+    tell();
   }
 }
 
 void Agent::Sample() {
-  for (const GpuFault& gpu : samples_.Take(attempts_.Running())) {
-    const std::string library(topology::LibraryOfGpu(config_.machine, gpu.uuid));
-    fault_ = gpu.why.empty() ? absl::StrCat("GPU ", gpu.uuid, " has fallen off the bus (", library,
-                                            ": GPU is lost)")
-                             : absl::StrCat("GPU ", gpu.uuid, " is broken: ", gpu.why, " by ",
-                                            library, "; reset or replace it");
-    log_.Error(kComponent, fault_);
-    TellFault();
+  if (const std::vector<GpuFault> faults = samples_.Take(attempts_.Running(), config_.name);
+      !faults.empty()) {
+    TellFaults(faults);
   }
   TellUsage();
   sample_timer_.Next(samples_.NextIn(config_.sample_every));
@@ -222,7 +236,7 @@ absl::Status Agent::Welcomed(const wire::Welcome& welcome, const std::string& ce
   }
   health_untold_ = health_.last().has_value();
   TellHealth();
-  TellFault();
+  TellFaults({});
   if (config_.ready) {
     config_.ready(absl::StrCat("node ", config_.name, " of cluster ", cluster_));
   }
@@ -442,12 +456,26 @@ void Agent::Acknowledged(const wire::ReportAck& ack) {
 }
 
 void Agent::News(const AttemptKey& key) {
-  if (link_.attached() && attempts_.Knows(key)) {
+  if (link_.attached() && attempts_.PartOf(key) != nullptr) {
     outbox_.Pump(key);
   }
 }
 
-bool Agent::SendReport(const Report& report) {
+bool Agent::SendReport(const Report& written) {
+  const AttemptKey key{written.job, written.attempt};
+  const NodeAllocation* const part = attempts_.PartOf(key);
+  std::optional<Report> whole;
+  // An error of a GPU may have ended it: that is read before its end is told, and a node whose GPU
+  // is broken is told first.
+  if (std::holds_alternative<RunEnded>(written.fact) && config_.sources.gpus != nullptr &&
+      part != nullptr && !part->gpus.empty() && link_.attached()) {
+    if (const std::vector<GpuFault> faults = samples_.LookForErrors(); !faults.empty()) {
+      TellFaults(faults);
+    }
+    whole = written;
+    samples_.Complete(key, config_.name, std::get<RunEnded>(whole->fact));
+  }
+  const Report& report = whole.has_value() ? *whole : written;
   if (!controller_.takes_many) {
     wire::AgentMessage message;
     ToWire(report, message.mutable_report());

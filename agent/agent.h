@@ -113,15 +113,16 @@ class Agent final : public ControllerLink::Owner {
   void TellHealth();
   void Acknowledged(const wire::ReportAck& ack);
   void News(const AttemptKey& key);
-  bool SendReport(const Report& report);
+  // The end of an attempt with what its ranks had of GPUs.
+  bool SendReport(const Report& written);
   // Sends the reports that have gathered in this round of the loop.
   void SendGathered();
   void Check();
   void Sample();
   // Tells the controller what attempts have used so far; what is lost is made good by the next.
   void TellUsage();
-  // Tells the controller of GPUs that are gone.
-  void TellFault();
+  // Tells the controller of GPUs that broke; of none: again what it may not have heard.
+  void TellFaults(const std::vector<GpuFault>& gpus);
 
   EventLoop& loop_;
   const Clock& clock_;

@@ -3,7 +3,10 @@
 #include <map>
 #include <utility>
 
+#include "agent/node/faults/attempt_errors.h"
 #include "agent/node/gpu_sample.h"
+#include "agent/node/pace/gpu_record.h"
+#include "agent/supervisor/attempt/attempt_directory.h"
 #include "agent/supervisor/attempt/reported_values.h"
 #include "proto/convert/job.h"
 #include "proto/convert/node.h"
@@ -35,14 +38,36 @@ NodeSamples::NodeSamples(const Machine& machine, StateDirectory& state, const Cl
       clock_(clock),
       usage_(machine, state, sources),
       pace_(state, sources.proc),
+      gpus_(sources.gpus),
       gpu_users_(machine, sources.gpus, sources.proc) {}
 
-std::vector<GpuFault> NodeSamples::Take(const UsageSampler::Running& running) {
+std::vector<GpuFault> NodeSamples::Take(const UsageSampler::Running& running,
+                                        const std::string& node) {
   const SteadyTime now = clock_.SteadyNow();
-  std::vector<GpuFault> faults = usage_.Sample(running, now);
+  usage_.Sample(running, now);
   pace_.Sample(running, usage_.gpus(), now, clock_.Now());
   gpu_users_.Look(running, now);
+  std::vector<GpuFault> faults = judge_.Judge(usage_.gpus(), clock_.Now());
+  if (!judge_.errors().empty() && judge_.errors().back().seen > errors_recorded_) {
+    errors_recorded_ = judge_.errors().back().seen;
+    for (const auto& [key, attempt] : running) {
+      if (attempt.part != nullptr && !attempt.part->gpus.empty()) {
+        pace_.AddErrors(key, ErrorsMet(state_.Attempt(key).Journal(), node, judge_.errors()));
+      }
+    }
+  }
   return faults;
+}
+
+std::vector<GpuFault> NodeSamples::LookForErrors() {
+  return gpus_ == nullptr ? std::vector<GpuFault>() : judge_.Judge(gpus_->Glance(), clock_.Now());
+}
+
+void NodeSamples::Complete(const AttemptKey& key, const std::string& node, RunEnded& end) const {
+  const AttemptDirectory directory = state_.Attempt(key);
+  GpuRecord record = ReadGpuRecord(directory.Gpus());
+  record.AddErrors(ErrorsMet(directory.Journal(), node, judge_.errors()));
+  record.AddTo(end);
 }
 
 Duration NodeSamples::NextIn(Duration every) const {
@@ -73,6 +98,9 @@ std::optional<wire::UsageSamples> NodeSamples::Tell() {
   for (const topology::GpuReading& gpu : gpus) {
     wire::GpuSample& sample = *samples.add_gpus();
     sample = SampleOf(gpu);
+    if (const std::optional<std::uint32_t> lost = judge_.LostLinks(gpu.uuid)) {
+      sample.set_lost_links(*lost);
+    }
     if (const std::optional<GpuPace> pace = pace_.PaceOf(gpu.uuid)) {
       ToWire(*pace, sample.mutable_pace());
     }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -19,6 +20,8 @@
 #include "agent/node/container_feature.h"
 #include "agent/node/criu_feature.h"
 #include "agent/node/discovered_features.h"
+#include "agent/node/faults/kernel_xid_meter.h"
+#include "agent/node/faults/kernel_xids.h"
 #include "agent/node/files/mount_counters.h"
 #include "agent/node/network/fabric_ports.h"
 #include "agent/node/usage_sampler.h"
@@ -344,6 +347,25 @@ void AddNodeCounters(const Machine& machine, UsageSampler::Sources* sources) {
   }
 }
 
+// What measures the GPUs here, and hears of NVIDIA's what the kernel's log tells, too, where it can
+// be read; null: nothing does.
+std::unique_ptr<topology::GpuMeter> OpenMeter(const Logger& log) {
+  std::unique_ptr<topology::GpuMeter> meter = topology::OpenGpuMeter();
+  const std::vector<topology::GpuReading> gpus =
+      meter == nullptr ? std::vector<topology::GpuReading>() : meter->Glance();
+  if (std::none_of(gpus.begin(), gpus.end(), [](const auto& gpu) { return !gpu.pci.empty(); })) {
+    return meter;
+  }
+  const char* const chosen = getenv("MUSTER_KERNEL_LOG");  // NOLINT(concurrency-mt-unsafe)
+  absl::StatusOr<KernelXids> xids = KernelXids::Open(chosen == nullptr ? kKernelLog : chosen);
+  if (!xids.ok()) {
+    log.Info(kStartComponent, absl::StrCat(std::string(xids.status().message()),
+                                           "; XID errors of GPUs are heard by NVML alone"));
+    return meter;
+  }
+  return std::make_unique<KernelXidMeter>(std::move(meter), *std::move(xids));
+}
+
 // What the node finds in itself, by what jobs can have here.
 std::vector<std::string> FindFeatures(const Machine& machine, const Attempts::Config& attempts,
                                       bool criu) {
@@ -429,7 +451,7 @@ absl::StatusOr<std::optional<Agent::Division>> ServeMachine(const Surroundings& 
   config.attempts.scripts = around.options.scripts;
   config.ready = [&outside](const std::string& status) { outside.Ready(status); };
   const bool metered = config.machine.enforced && !config.machine.gpus.empty();
-  const std::unique_ptr<topology::GpuMeter> meter = metered ? topology::OpenGpuMeter() : nullptr;
+  const std::unique_ptr<topology::GpuMeter> meter = metered ? OpenMeter(around.log) : nullptr;
   const std::unique_ptr<topology::CpuEnergyMeter> cpu_meter = topology::CpuEnergyMeter::Open();
   config.sources.gpus = meter.get();
   config.sources.cpus = cpu_meter.get();

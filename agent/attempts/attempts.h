@@ -85,7 +85,11 @@ class Attempts {
   // Forgets an attempt whose end the controller has acknowledged, leaving nothing of it.
   void Remove(const AttemptKey& key);
 
-  bool Knows(const AttemptKey& key) const { return attempts_.count(key) != 0; }
+  // Of this node; null: the attempt is not known here.
+  const NodeAllocation* PartOf(const AttemptKey& key) const {
+    const auto found = attempts_.find(key);
+    return found == attempts_.end() ? nullptr : &found->second.allocation;
+  }
   std::vector<AttemptKey> Keys() const;
   // Those under way.
   std::map<AttemptKey, RunningAttempt> Running() const;

@@ -12,7 +12,6 @@
 #include "agent/node/process_table.h"
 #include "agent/node/process_usage.h"
 #include "scheduler/base/utf8.h"
-#include "scheduler/model/machine/xid_error.h"
 #include "scheduler/runtime/cgroup/cgroup_tree.h"
 
 namespace muster::agent {
@@ -95,28 +94,10 @@ void AddTo(std::optional<Amount>& sum, Amount more) {
   sum = sum.has_value() ? *sum + more : more;
 }
 
-// Why it is broken, where it was not at the last sample. Errors of memory that could not be
-// corrected count where the driver tells no XIDs, which say more. `before` has none at the first.
-std::optional<std::string> FaultSince(const topology::GpuReading& before,
-                                      const topology::GpuReading& now) {
-  if (now.lost) {
-    return before.lost ? std::nullopt : std::optional<std::string>("");
-  }
-  if (now.breaking_xids > before.breaking_xids) {
-    return XidText(now.breaking_xid);
-  }
-  const bool counted = before.uncorrected_ecc.has_value() && now.uncorrected_ecc.has_value();
-  return counted && !now.xids.has_value() && *now.uncorrected_ecc > *before.uncorrected_ecc
-             ? std::optional(absl::StrCat(*now.uncorrected_ecc - *before.uncorrected_ecc,
-                                          " errors that ECC could not correct"))
-             : std::nullopt;
-}
-
 }  // namespace
 
-std::vector<GpuFault> UsageSampler::Sample(const Running& running, SteadyTime now) {
-  std::vector<GpuFault> faults;
-  const std::vector<Change> changes = Changes(now, faults);
+void UsageSampler::Sample(const Running& running, SteadyTime now) {
+  const std::vector<Change> changes = Changes(now);
   gpu_jobs_.Write(running);
   const bool some_ended = std::any_of(
       sums_.begin(), sums_.end(), [&](const auto& sum) { return running.count(sum.first) == 0; });
@@ -138,7 +119,6 @@ std::vector<GpuFault> UsageSampler::Sample(const Running& running, SteadyTime no
     }
   }
   last_ = now;
-  return faults;
 }
 
 Duration UsageSampler::NextIn(Duration every, SteadyTime now) const {
@@ -184,8 +164,7 @@ void UsageSampler::Meet(const Running& running, SteadyTime now) {
   }
 }
 
-std::vector<UsageSampler::Change> UsageSampler::Changes(SteadyTime now,
-                                                        std::vector<GpuFault>& faults) {
+std::vector<UsageSampler::Change> UsageSampler::Changes(SteadyTime now) {
   std::vector<Change> changes(machine_.gpus.size());
   if (sources_.gpus == nullptr) {
     return changes;
@@ -195,9 +174,6 @@ std::vector<UsageSampler::Change> UsageSampler::Changes(SteadyTime now,
       first ? 0 : std::chrono::duration<double, std::milli>(now - last_).count();
   for (const topology::GpuReading& reading : sources_.gpus->Read()) {
     topology::GpuReading& before = before_[reading.uuid];
-    if (std::optional<std::string> why = FaultSince(before, reading)) {
-      faults.push_back({reading.uuid, *std::move(why)});
-    }
     for (std::size_t i = 0; i < machine_.gpus.size(); ++i) {
       if (machine_.gpus[i].uuid == reading.uuid) {
         changes[i] = ChangeSince(before, reading, elapsed_ms);

@@ -44,13 +44,6 @@
 
 namespace muster::agent {
 
-// A GPU that is broken, and why: "" where it has fallen off the bus.
-struct GpuFault {
-  std::string uuid;
-  std::string why;
-  friend bool operator==(const GpuFault&, const GpuFault&) = default;
-};
-
 class UsageSampler {
  public:
   // What there is to read; null: none of that.
@@ -76,9 +69,8 @@ class UsageSampler {
         network_(sources_.proc, sources_.tcp),
         fabric_(sources_.fabric) {}
 
-  // Takes a sample for the attempts that run here. What has gone wrong since the last with GPUs so
-  // that nothing should run on them.
-  std::vector<GpuFault> Sample(const Running& running, SteadyTime now);
+  // Takes a sample for the attempts that run here.
+  void Sample(const Running& running, SteadyTime now);
 
   // When the next is due: in `every`, or in an eighth of the age of the youngest attempt with GPUs
   // that are measured, but not within kLeast.
@@ -122,7 +114,7 @@ class UsageSampler {
   void Meet(const Running& running, SteadyTime now);
   static Change ChangeSince(const topology::GpuReading& before, const topology::GpuReading& now,
                             double elapsed_ms);
-  std::vector<Change> Changes(SteadyTime now, std::vector<GpuFault>& faults);
+  std::vector<Change> Changes(SteadyTime now);
   void AddGpus(const NodeAllocation& part, const std::vector<Change>& changes, Sum& sum) const;
   static void AddLooks(const Looks& looks, Sum& sum);
   static void AddCounters(const topology::GpuCounters& counters, double milliseconds, Usage& usage);

@@ -42,25 +42,53 @@ std::optional<double> RateOf(std::optional<Bytes> before, std::optional<Bytes> n
              : std::nullopt;
 }
 
-// Of a column that is there only if some rank has it.
-struct MovedColumn {
-  const char* title;
-  std::optional<double> RankRow::*rate;
-};
-constexpr MovedColumn kMovedColumns[] = {{"Read", &RankRow::read},
-                                         {"Written", &RankRow::written},
-                                         {"Sent", &RankRow::sent},
-                                         {"Received", &RankRow::received}};
+std::string ShareText(double share) {
+  return absl::StrFormat("%.0f", share * 100);
+}
 
-std::vector<MovedColumn> MovedIn(const std::vector<RankRow>& rows) {
-  std::vector<MovedColumn> moved;
-  for (const MovedColumn& column : kMovedColumns) {
-    if (std::any_of(rows.begin(), rows.end(),
-                    [&](const RankRow& row) { return (row.*column.rate).value_or(0) > 0; })) {
-      moved.push_back(column);
+// Of a column that is there only if some rank has it.
+struct ToldColumn {
+  const char* title;
+  std::optional<double> (*value)(const RankRow& row);
+  bool zero_too;  // what is known to be nothing is worth a column
+  std::string (*text)(double value);
+};
+template <auto kRate>
+std::optional<double> Moved(const RankRow& row) {
+  return row.*kRate;
+}
+// Of the performance counters of its GPUs.
+template <auto kMember>
+std::optional<double> Counted(const RankRow& row) {
+  return row.use.gpu_work.has_value() ? std::optional<double>((*row.use.gpu_work).*kMember)
+                                      : std::nullopt;
+}
+template <auto kMember>
+std::optional<double> CountedBytes(const RankRow& row) {
+  return row.use.gpu_work.has_value() ? (*row.use.gpu_work).*kMember : std::nullopt;
+}
+constexpr ToldColumn kToldColumns[] = {
+    {"SM %", Counted<&GpuRates::sm_active>, true, ShareText},
+    {"Tensor %", Counted<&GpuRates::tensor_active>, true, ShareText},
+    {"GPU band %", Counted<&GpuRates::dram_active>, true, ShareText},
+    {"NVLink", CountedBytes<&GpuRates::nvlink>, false, ByteRateText},
+    {"PCIe", CountedBytes<&GpuRates::pcie>, false, ByteRateText},
+    {"Read", Moved<&RankRow::read>, false, ByteRateText},
+    {"Written", Moved<&RankRow::written>, false, ByteRateText},
+    {"Sent", Moved<&RankRow::sent>, false, ByteRateText},
+    {"Received", Moved<&RankRow::received>, false, ByteRateText}};
+
+std::vector<ToldColumn> ToldIn(const std::vector<RankRow>& rows) {
+  std::vector<ToldColumn> told;
+  for (const ToldColumn& column : kToldColumns) {
+    if (std::any_of(rows.begin(), rows.end(), [&](const RankRow& row) {
+          const std::optional<double> value = column.value(row);
+          return value.has_value() && (column.zero_too || *value > 0);
+        })) {
+      told.push_back(column);
     }
   }
-  return moved;
+  return told;
 }
 
 }  // namespace
@@ -100,8 +128,8 @@ std::string PrintRanks(const std::vector<RankRow>& rows, const std::vector<std::
                                  {"Threads", true},     {"CPU %", true}, {"CPUs", false, 6},
                                  {"Memory", true},      {"GPU %", true}, {"GPU memory", true},
                                  {"GPU MHz", true}};
-  const std::vector<MovedColumn> moved = MovedIn(rows);
-  for (const MovedColumn& column : moved) {
+  const std::vector<ToldColumn> told = ToldIn(rows);
+  for (const ToldColumn& column : told) {
     columns.push_back({column.title, true});
   }
   columns.push_back({"Slower"});
@@ -123,9 +151,9 @@ std::string PrintRanks(const std::vector<RankRow>& rows, const std::vector<std::
         {use.gpu_busy >= 0 ? absl::StrCat(use.gpu_busy) : "-"},
         {metered ? BytesText(use.gpu_memory.value()) : "-"},
         {use.gpu_clock.has_value() ? absl::StrCat(*use.gpu_clock) : "-"}};
-    for (const MovedColumn& column : moved) {
-      const std::optional<double> rate = row.*column.rate;
-      cells.push_back({rate.has_value() ? ByteRateText(*rate) : "-"});
+    for (const ToldColumn& column : told) {
+      const std::optional<double> value = column.value(row);
+      cells.push_back({value.has_value() ? column.text(*value) : "-"});
     }
     cells.push_back(
         {use.slower.empty() ? "" : "yes", use.slower.empty() ? Paint::kPlain : Paint::kRed});

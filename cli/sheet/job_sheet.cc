@@ -6,6 +6,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "cli/page/bound.h"
 #include "cli/page/quantity.h"
@@ -97,7 +98,16 @@ Paint VerdictPaint(const std::string& verdict) {
   return verdict == "differs" ? Paint::kRed : Paint::kYellow;
 }
 
+std::string RankWorkText(const std::optional<GpuRates>& work) {
+  return work.has_value()
+             ? absl::StrFormat("SMs %.0f %%, tensor %.0f %%, memory %.0f %%", work->sm_active * 100,
+                               work->tensor_active * 100, work->dram_active * 100)
+             : "-";
+}
+
 std::string RankTable(const std::vector<RankView>& ranks, const Style& style) {
+  const bool counted = std::any_of(ranks.begin(), ranks.end(),
+                                   [](const RankView& rank) { return rank.gpu_work.has_value(); });
   const bool networked = std::any_of(ranks.begin(), ranks.end(),
                                      [](const RankView& rank) { return !rank.nic.empty(); });
   std::vector<Column> columns = {
@@ -106,6 +116,9 @@ std::string RankTable(const std::vector<RankView>& ranks, const Style& style) {
       {.title = "MEM", .right = false, .least = 0},  {.title = "GPUS", .right = false, .least = 0}};
   if (networked) {
     columns.push_back({.title = "NIC", .right = false, .least = 0});
+  }
+  if (counted) {
+    columns.push_back({.title = "GPU WORK", .right = false, .least = 0});
   }
   columns.push_back({.title = "FOUND", .right = false, .least = 0});
   columns.push_back({.title = "VERDICT", .right = false, .least = 0});
@@ -119,6 +132,9 @@ std::string RankTable(const std::vector<RankView>& ranks, const Style& style) {
                                {.text = OrDash(ShortGpus(rank.gpus))}};
     if (networked) {
       cells.push_back({.text = OrDash(rank.nic)});
+    }
+    if (counted) {
+      cells.push_back({.text = RankWorkText(rank.gpu_work)});
     }
     cells.push_back({.text = FoundText(rank)});
     cells.push_back(
@@ -310,6 +326,9 @@ void AddAttempt(std::string& page, const JobDetail& detail, const AttemptView& a
   AddLine(page, "limits", attempt.limits);
   AddLine(page, "image", attempt.image);
   AddLine(page, "data", attempt.data);
+  for (const std::string& error : attempt.gpu_errors) {
+    AddLine(page, "GPU error", error);
+  }
   if (!attempt.ranks.empty()) {
     page += RankTable(attempt.ranks, style);
   }

@@ -36,6 +36,7 @@ GpuSample ReadGpuSample(const wire::GpuSample& gpu) {
   sample.celsius = told(gpu.has_temperature(), static_cast<int>(gpu.temperature()));
   sample.busy_percent = told(gpu.has_busy(), gpu.busy());
   sample.energy_mj = told(gpu.has_energy(), gpu.energy());
+  sample.lost_links = told(gpu.has_lost_links(), gpu.lost_links());
   if (GpuPace pace; gpu.has_pace() && FromWire(gpu.pace(), &pace).ok()) {
     sample.pace = pace;
   }
@@ -43,8 +44,15 @@ GpuSample ReadGpuSample(const wire::GpuSample& gpu) {
 }
 
 // A count that becomes known says nothing of when it rose.
-bool HasRisen(const std::optional<std::uint64_t>& before, const std::optional<std::uint64_t>& now) {
+template <class Number>
+bool HasRisen(const std::optional<Number>& before, const std::optional<Number>& now) {
   return before.has_value() && now > before;
+}
+
+std::string LostText(const GpuSample& gpu) {
+  const std::uint32_t lost = gpu.lost_links.value_or(0);
+  return absl::StrCat(lost,
+                      lost == 1 ? " NVLink that was up is down" : " NVLinks that were up are down");
 }
 
 }  // namespace
@@ -101,6 +109,12 @@ void NodeGpus::Take(NodeId node, const std::vector<GpuSample>& gpus, Time now) {
     if (sample.xids != gpu.sample.xids) {
       gpu.xid_since = now;
     }
+    if (sample.lost_links != gpu.sample.lost_links) {
+      gpu.links_since = now;
+    }
+    if (HasRisen(gpu.sample.lost_links, sample.lost_links)) {
+      gpu.links_rose = now;
+    }
     if (HasRisen(gpu.sample.uncorrected_ecc, sample.uncorrected_ecc)) {
       gpu.ecc_rose = now;
     }
@@ -136,6 +150,10 @@ std::vector<Warning> NodeGpus::WarningsOf(NodeId node, Time now) const {
                                        ", of ", xids, " since the agent's start"),
                           gpu.xid_since});
     }
+    if (gpu.sample.lost_links.value_or(0) > 0) {
+      warnings.push_back(
+          {"GpuLinkLost", absl::StrCat("GPU ", name, ": ", LostText(gpu.sample)), gpu.links_since});
+    }
   }
   return warnings;
 }
@@ -148,6 +166,10 @@ std::map<std::string, Warning> NodeGpus::ErrorsSince(NodeId node, Time start) co
   }
   for (const Told& gpu : found->second) {
     const std::string& name = gpu.sample.gpu;
+    if (gpu.links_rose != kNoTime && gpu.links_rose >= start) {
+      errors[name] = {"GpuLinkLost", absl::StrCat("a lost link (", LostText(gpu.sample), ")"),
+                      gpu.links_rose};
+    }
     if (gpu.ecc_rose != kNoTime && gpu.ecc_rose >= start) {
       errors[name] = {"GpuEccErrors", "errors of memory that ECC could not correct", gpu.ecc_rose};
     }

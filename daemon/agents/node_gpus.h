@@ -36,6 +36,7 @@ struct GpuSample {
   std::optional<std::uint32_t> busy_percent = {};
   std::optional<std::uint64_t> energy_mj = {};  // since its driver was loaded
   std::optional<GpuPace> pace = {};
+  std::optional<std::uint32_t> lost_links = {};  // NVLinks that were up and are not
 };
 std::vector<GpuSample> ReadGpuSamples(const wire::UsageSamples& message);
 
@@ -80,9 +81,11 @@ class NodeGpus {
     GpuSample sample;
     Time ecc_since = kNoTime;
     Time xid_since = kNoTime;
+    Time links_since = kNoTime;
     // When there were more than in the report before; kNoTime: not since the first.
     Time ecc_rose = kNoTime;
     Time xid_rose = kNoTime;
+    Time links_rose = kNoTime;
   };
 
   std::map<NodeId, std::vector<Told>> nodes_;

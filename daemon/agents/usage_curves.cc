@@ -66,7 +66,6 @@ UsageCurves::Sums UsageCurves::SumsOf(const Usage& usage) {
   Sums sums;
   sums.cpu_seconds = static_cast<float>(CpuSeconds(usage));
   sums.gpu_seconds = static_cast<float>(Seconds(usage.gpu_busy));
-  sums.joules = static_cast<float>(Joules(usage));
   sums.read_mib = MibOf(usage.read_bytes);
   sums.written_mib = MibOf(usage.written_bytes);
   sums.io_blocked_seconds = SecondsOf(usage.io_blocked);
@@ -170,7 +169,11 @@ void UsageCurves::Add(const Job& job, NodeId node, Time time, const Usage& usage
   if (time <= last.time) {
     return;
   }
-  const Sums used = SumsOf(Grown(usage, last.usage));
+  const Usage grown = Grown(usage, last.usage);
+  Sums used = SumsOf(grown);
+  if (Joules(usage) > 0) {  // a node that meters no energy has none to tell
+    used.joules = static_cast<float>(Joules(grown));
+  }
   const Time from = last.time;
   last.time = time;
   last.usage = usage;
@@ -197,7 +200,7 @@ CurvePoint UsageCurves::Shown(const Point& point, Duration span) {
   shown.span = span;
   shown.cpus = sums.cpu_seconds / seconds;
   shown.gpus = sums.gpu_seconds / seconds;
-  shown.watts = sums.joules / seconds;
+  shown.watts = Rate(sums.joules, seconds);
   shown.memory = Bytes(static_cast<std::uint64_t>(point.memory_mib * kMib));
   shown.gpu_memory = Bytes(static_cast<std::uint64_t>(point.gpu_memory_mib * kMib));
   shown.read = Rate(sums.read_mib * static_cast<float>(kMib), seconds);

@@ -60,7 +60,7 @@ class UsageCurves {
     static constexpr float kUntold = std::numeric_limits<float>::quiet_NaN();
     float cpu_seconds = 0;
     float gpu_seconds = 0;
-    float joules = 0;
+    float joules = kUntold;
     float read_mib = kUntold;
     float written_mib = kUntold;
     float io_blocked_seconds = kUntold;

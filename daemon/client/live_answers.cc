@@ -14,8 +14,10 @@
 #include "daemon/client/job_list.h"
 #include "daemon/client/views/output_place.h"
 #include "daemon/controller/views.h"
+#include "proto/convert/job.h"
 #include "scheduler/base/status.h"
 #include "scheduler/core/state/job_group.h"
+#include "scheduler/model/machine/gpu_work.h"
 #include "scheduler/runtime/mutex.h"
 
 namespace muster::daemon {
@@ -312,18 +314,29 @@ class RankAnswers {
           use.gpus = rank.gpus;
         }
       }
-      for (const std::string& uuid : use.gpus) {
-        if (const auto gpu = gpus.find(uuid); gpu != gpus.end()) {
-          use.gpu_busy = std::max(use.gpu_busy, gpu->second->busy());
-          use.gpu_memory += Bytes(gpu->second->memory());
-          if (gpu->second->has_clock()) {
-            use.gpu_clock = std::min(use.gpu_clock.value_or(~0U), gpu->second->clock());
-          }
-        }
-      }
+      AddGpus(gpus, use);
       use.slower = SlowerText(use);
       table_.ranks.push_back(std::move(use));
     }
+  }
+
+  static void AddGpus(const std::map<std::string, const wire::GpuUse*>& gpus, RankUse& use) {
+    GpuWork all;
+    for (const std::string& uuid : use.gpus) {
+      const auto gpu = gpus.find(uuid);
+      if (gpu == gpus.end()) {
+        continue;
+      }
+      use.gpu_busy = std::max(use.gpu_busy, gpu->second->busy());
+      use.gpu_memory += Bytes(gpu->second->memory());
+      if (gpu->second->has_clock()) {
+        use.gpu_clock = std::min(use.gpu_clock.value_or(~0U), gpu->second->clock());
+      }
+      if (GpuWork work; gpu->second->has_work() && FromWire(gpu->second->work(), &work).ok()) {
+        all.Add(work);
+      }
+    }
+    use.gpu_work = RatesOf(all);
   }
 
   static void TakeMoved(const wire::RankProcesses& each, RankUse& use) {

@@ -140,7 +140,8 @@ void AddPlan(const Node* node, const NodeAllocation& part, RankView& view) {
   view.gpus = GpuNames(node, gpus);
 }
 
-RankView ViewOf(const Node* node, const NodeAllocation& part, const RankBinding& binding) {
+RankView ViewOf(const Node* node, const NodeAllocation& part, const NodeRun& run,
+                const RankBinding& binding) {
   RankView view;
   view.step = binding.step;
   view.rank = binding.rank;
@@ -151,6 +152,13 @@ RankView ViewOf(const Node* node, const NodeAllocation& part, const RankBinding&
   view.found_gpus = binding.gpus;
   view.verdict = Name(binding.verdict);
   view.text = binding.text;
+  const auto work =
+      std::find_if(run.gpu_work.begin(), run.gpu_work.end(), [&binding](const RankGpuWork& one) {
+        return one.step == binding.step && one.rank == binding.rank;
+      });
+  if (work != run.gpu_work.end()) {
+    view.gpu_work = RatesOf(work->work);
+  }
   return view;
 }
 
@@ -364,8 +372,9 @@ AttemptView ViewOf(const core::ClusterState& state, const Job& job, Time end) {
     view.image = view.image.empty() ? run.image : view.image;
     AddPlanned(node, part, run, view);
     for (const RankBinding& binding : run.bindings) {
-      view.ranks.push_back(ViewOf(node, part, binding));
+      view.ranks.push_back(ViewOf(node, part, run, binding));
     }
+    view.gpu_errors.insert(view.gpu_errors.end(), run.gpu_errors.begin(), run.gpu_errors.end());
   }
   view.data = DataText(attempt);
   view.checkpoints = core::CheckpointsOf(attempt);

@@ -5,13 +5,16 @@
 // First: 1,024 jobs of 1, 2 and 4 GPUs, one rank a GPU, in random order come to 16 nodes of that
 // machine; whatever fits starts, then one running job leaves at random, and so on until all have
 // run. Printed is the share of ranks that were local, and how many GPUs were busy while jobs
-// waited. Then: MakePlan with one waiting job on 1,024 nodes and more, half of their GPUs taken.
+// waited. Then: grids and groups (--grid, --parallel) on 1, 2 and 4 such nodes, each beside block
+// order and, up to 8 ranks, beside all numberings. Then: MakePlan with one waiting job on 1,024
+// nodes and more, half of their GPUs taken.
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -19,6 +22,7 @@
 #include "scheduler/core/handle/submit/validate.h"
 #include "scheduler/core/place/locality.h"
 #include "scheduler/core/plan/planner.h"
+#include "tests/bench/layout_judge.h"
 #include "topology/captured/captured.h"
 
 namespace muster::bench {
@@ -143,6 +147,27 @@ void MeasureLocality(const std::shared_ptr<const Machine>& machine) {
       100 * sum / std::max(looks, 1), 100 * least, looks);
 }
 
+const char* Verdict(const LayoutCost& ours, const LayoutCost& other) {
+  return ours < other ? "better" : ours == other ? "equal" : "WORSE";
+}
+
+void JudgeLayouts(const std::shared_ptr<const Machine>& machine) {
+  std::printf("%-24s %5s %5s  %-11s %s\n", "layout", "nodes", "ranks", "block order",
+              "best of all numberings");
+  for (const std::uint32_t nodes : {1U, 2U, 4U}) {
+    for (std::uint32_t ranks = 4; ranks <= 64; ranks *= 2) {
+      for (const JudgedRequest& request : LayoutsOf(ranks)) {
+        if (const std::optional<JudgedLayout> layout =
+                JudgeLayout(machine, nodes, request, Numberings::kAll)) {
+          std::printf("%-24s %5u %5u  %-11s %s\n", request.name.c_str(), nodes, ranks,
+                      Verdict(layout->ours, layout->block),
+                      layout->best.has_value() ? Verdict(layout->ours, *layout->best) : "-");
+        }
+      }
+    }
+  }
+}
+
 void MeasureDecisions(const std::shared_ptr<const Machine>& machine, std::uint32_t most) {
   for (std::uint32_t count = 1024; count <= most; count *= 2) {
     Snapshot snapshot;
@@ -188,6 +213,7 @@ int main(int argc, char** argv) {
   }
   const auto shared = std::make_shared<const muster::Machine>(*std::move(machine));
   muster::bench::MeasureLocality(shared);
+  muster::bench::JudgeLayouts(shared);
   muster::bench::MeasureDecisions(
       shared, argc > 2 ? static_cast<std::uint32_t>(std::strtoul(argv[2], nullptr, 10)) : 16384);
   return 0;

@@ -153,6 +153,112 @@ class CountedGpuTest(ClusterTest):
         self.assertIsNone(usage.get("pcie_bytes"), "what the GPU does not tell is not nothing")
 
 
+class TwoGpus(ClusterTest):
+    """Two GPUs, of which one has performance counters, and a file for the kernel's log."""
+
+    @classmethod
+    def make(cls):
+        cluster = Cluster(nodes=1)
+        gpus = os.path.join(cluster.root, "gpus.json")
+        with open(gpus, "w", encoding="utf-8") as file:
+            json.dump({"devices": [
+                {"uuid": "GPU-hopper", "name": "NVIDIA H100", "memory": 1 << 36, "pci": [0, 0x3b, 0], "busy": 100,
+                 "clock": 1980, "gpm": [{"2": 97, "5": 40, "10": 84, "60": 10, "61": 10}]},
+                {"uuid": "GPU-plain", "name": "NVIDIA H100", "memory": 1 << 36, "pci": [0, 0x5e, 0], "busy": 100}]}, file)
+        cls.log = os.path.join(cluster.root, "kmsg")
+        with open(cls.log, "w", encoding="utf-8") as file:
+            file.write("4,1,1,-;NVRM: Xid (PCI:0000:3b:00): 79, before the agent\n")
+        cluster.agents[0].environment = {**cluster.environment, "MUSTER_FAKE_NVML_JSON": gpus,
+                                         "MUSTER_KERNEL_LOG": cls.log,
+                                         "MUSTER_NVML": os.path.join(BIN, "..", "tests", "libfake_nvml.so")}
+        return cluster.start()
+
+    def detail(self, job):
+        (detail,) = json.loads(self.cluster.must("show", str(job), "--json"))["jobs"]
+        return detail
+
+
+class CountersOfRanksTest(TwoGpus):
+    def ranks(self, job):
+        return {rank["rank"]: rank for rank in json.loads(self.cluster.must("top", str(job), "--json"))["ranks"]
+                if rank["step"]}
+
+    def test_counters_are_told_by_rank_live_and_when_it_has_ended(self):
+        run = self.cluster.begin("run", "-n", 2, "--gpus-per-task", 1, "sleep", 1000)
+        job = wait_until(lambda: next(iter(json.loads(self.cluster.must("queue", "--json"))["jobs"]), None),
+                         lambda: self.cluster.must("queue"))["id"]
+        self.cluster.wait_state(job, "RUNNING")
+
+        def counted():
+            return {rank: one for rank, one in self.ranks(job).items() if one["gpu_work"]}
+        wait_until(counted, lambda: self.ranks(job))
+        with_counters = self.ranks(job)
+        (number, one), = counted().items()
+        self.assertEqual(one["gpus"], ["GPU-hopper"])
+        self.assertAlmostEqual(one["gpu_work"]["sm_active"], 0.97, delta=0.01)
+        self.assertAlmostEqual(one["gpu_work"]["tensor_active"], 0.4, delta=0.01)
+        self.assertAlmostEqual(one["gpu_work"]["dram_active"], 0.84, delta=0.01)
+        self.assertAlmostEqual(one["gpu_work"]["nvlink"], 20 << 20, delta=1 << 16)
+        self.assertIsNone(one["gpu_work"]["pcie"], "what the GPU does not tell is not nothing")
+        self.assertIsNone(with_counters[1 - number]["gpu_work"], "that GPU has no counters")
+        self.assertRegex(self.cluster.must("top", str(job), "--once"), r"SM % +Tensor % +GPU band % +NVLink ")
+        self.cluster.must("cancel", str(job))
+        run.wait(timeout=60)
+        self.cluster.wait_ended(job)
+        ranks = {rank["rank"]: rank for rank in self.detail(job)["attempts"][0]["ranks"]}
+        self.assertAlmostEqual(ranks[number]["gpu_work"]["sm_active"], 0.97, delta=0.01)
+        self.assertGreaterEqual(ranks[number]["gpu_work"]["counted"], 1)
+        self.assertIsNone(ranks[1 - number]["gpu_work"])
+        self.assertRegex(self.cluster.must("show", str(job)), r"SMs 97 %, tensor 40 %, memory 84 %")
+
+
+class ErrorsOfRanksTest(TwoGpus):
+    def test_an_error_that_ends_a_job_between_two_samples_is_in_its_record_and_drains_the_node(self):
+        job = self.cluster.submit("-G", 1, "-t", 5, "--wrap",
+                                  f"printf '4,3,3,-;NVRM: Xid (PCI:0000:3b:00): 79, pid=1\\n4,3,3,-;NVRM: Xid "
+                                  f"(PCI:0000:5e:00): 79, pid=1\\n' >> {self.log}; exit 9")
+        self.cluster.wait_ended(job)
+        self.assertEqual(self.detail(job)["state"], "FAILED")
+        met = r"the script on node1 met XID 79 \(GPU has fallen off the bus\) on GPU GPU-(hopper|plain)"
+        self.assertRegex(self.detail(job)["exit_text"], met)
+        self.assertRegex(self.detail(job)["attempts"][0]["gpu_errors"][0], met)
+        self.assertRegex(self.cluster.must("show", str(job)), "GPU error +" + met)
+        (node,) = json.loads(self.cluster.must("nodes", "--json"))["nodes"]
+        self.assertRegex(node["reason"], r"GPU GPU-\w+ is broken: XID 79 \(GPU has fallen off the bus\) by the "
+                                         r"kernel's log; reset or replace it")
+
+
+class LostLinkTest(ClusterTest):
+    """An NVLink that goes down without an XID."""
+
+    @classmethod
+    def make(cls):
+        cluster = Cluster(nodes=1)
+        gpus = os.path.join(cluster.root, "gpus.json")
+        with open(gpus, "w", encoding="utf-8") as file:
+            json.dump({"devices": [{"uuid": "GPU-a", "name": "NVIDIA H200", "memory": 1 << 37, "pci": [0, 1, 0],
+                                    "nvlinks": ["switch"] * 18, "link_down_after": 4}]}, file)
+        config = os.path.join(cluster.root, "agent.toml")
+        with open(config, "w", encoding="utf-8") as file:
+            file.write('sample_interval = "5s"\n')
+        cluster.agents[0].arguments += ["--config", config]
+        cluster.agents[0].environment = {**cluster.environment, "MUSTER_FAKE_NVML_JSON": gpus,
+                                         "MUSTER_NVML": os.path.join(BIN, "..", "tests", "libfake_nvml.so")}
+        return cluster.start()
+
+    def node(self):
+        (node,) = json.loads(self.cluster.must("nodes", "--json"))["nodes"]
+        return node
+
+    def test_it_drains_its_node_with_words(self):
+        wait_until(lambda: self.node()["reason"] == "GPU GPU-a is broken: 1 of its 18 NVLinks is down by NVML; "
+                                                    "reset or replace it", lambda: self.node())
+        wait_until(lambda: "GpuLinkLost" in {warning["rule"] for warning in self.node()["warnings"]},
+                   lambda: self.node())
+        self.assertEqual([warning["text"] for warning in self.node()["warnings"]],
+                         ["GPU GPU-a: 1 NVLink that was up is down"])
+
+
 class GpuMetricsTest(ClusterTest):
     """Both vendors' libraries, played: what they tell of GPUs is on /metrics, by node."""
 

@@ -67,6 +67,8 @@ class UsageTest(ClusterTest):
         self.assertGreaterEqual(int(self.live(job)["node1"]["written_bytes"]), size)
         (curve,) = json.loads(self.cluster.must("show", "--curve", "--json", str(job)))["curves"]
         self.assertGreater(sum(point.get("read") or 0 for point in curve["points"]), 0, curve)
+        if not self.live(job)["node1"]["cpu_energy_mj"]:
+            self.assertEqual({point["watts"] for point in curve["points"]}, {None}, "what is not metered is not 0 W")
         with open(os.path.join(self.cluster.work, "go"), "w", encoding="utf-8"):
             pass
         self.cluster.wait_ended(job)

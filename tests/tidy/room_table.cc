@@ -99,7 +99,7 @@ constexpr RoomRow kRows[] = {
     {"daemon", "store/rows", "store/database"},
     {"daemon", "store/sqlite", "store/database"},
     {"agent", ".",
-     "attempts attempts/place link node node/files node/network node/pace questions "
+     "attempts attempts/place link node node/faults node/files node/network node/pace questions "
      "supervisor/attempt supervisor/criu supervisor/image/cache supervisor/launch "
      "supervisor/limits "
      "supervisor/user_space"},
@@ -114,7 +114,9 @@ constexpr RoomRow kRows[] = {
     {"agent", "kernels/heat", "kernels/harness kernels/mpi kernels/place"},
     {"agent", "kernels/mpi", "kernels/harness kernels/place"},
     {"agent", "link", "attempts/place supervisor/attempt"},
-    {"agent", "node", "attempts attempts/place node/counters node/files node/network supervisor/attempt"},
+    {"agent", "node",
+     "attempts attempts/place node/counters node/files node/network supervisor/attempt"},
+    {"agent", "node/faults", "supervisor/attempt"},
     {"agent", "node/pace", "attempts attempts/place node supervisor/attempt"},
     {"agent", "pam", "supervisor/sessions"},
     {"agent", "questions",

@@ -7,6 +7,7 @@
 // does not answer is reported as lost and not as idle; what a library cannot tell is not there.
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -53,6 +54,9 @@ struct GpuReading {
   // on as it should: the newest, and how many.
   std::uint64_t breaking_xid = 0;
   std::uint64_t breaking_xids = 0;
+  std::string breaking_by = {};  // who told the newest of these; empty: its library
+  std::map<std::uint64_t, std::uint64_t> xid_counts = {};  // of `xids`, how many of each number
+  std::string pci = {};  // where it is, as "0000:3b:00"; empty: it cannot tell
 };
 
 // A process that has memory of a GPU.
@@ -71,6 +75,8 @@ class GpuMeter {
 
   // Each GPU as it is now. A few hundred microseconds a GPU.
   virtual std::vector<GpuReading> Read() = 0;
+  // The same without what is counted since the reading before, which stays to be read.
+  virtual std::vector<GpuReading> Glance() { return Read(); }
 
   // The processes that have memory of these GPUs now; none where it cannot tell. One that is on
   // several GPUs is there for each.

@@ -18,25 +18,21 @@ class MeterOfAll final : public GpuMeter {
  public:
   explicit MeterOfAll(std::vector<std::unique_ptr<GpuMeter>> meters) : meters_(std::move(meters)) {}
 
-  std::vector<GpuReading> Read() override {
-    std::vector<GpuReading> all;
-    for (const std::unique_ptr<GpuMeter>& meter : meters_) {
-      std::vector<GpuReading> readings = meter->Read();
-      std::move(readings.begin(), readings.end(), std::back_inserter(all));
-    }
-    return all;
-  }
-
-  std::vector<GpuProcess> Processes() override {
-    std::vector<GpuProcess> all;
-    for (const std::unique_ptr<GpuMeter>& meter : meters_) {
-      std::vector<GpuProcess> processes = meter->Processes();
-      std::move(processes.begin(), processes.end(), std::back_inserter(all));
-    }
-    return all;
-  }
+  std::vector<GpuReading> Read() override { return OfEach(&GpuMeter::Read); }
+  std::vector<GpuReading> Glance() override { return OfEach(&GpuMeter::Glance); }
+  std::vector<GpuProcess> Processes() override { return OfEach(&GpuMeter::Processes); }
 
  private:
+  template <class One>
+  std::vector<One> OfEach(std::vector<One> (GpuMeter::*ask)()) {
+    std::vector<One> all;
+    for (const std::unique_ptr<GpuMeter>& meter : meters_) {
+      std::vector<One> more = ((*meter).*ask)();
+      std::move(more.begin(), more.end(), std::back_inserter(all));
+    }
+    return all;
+  }
+
   std::vector<std::unique_ptr<GpuMeter>> meters_;
 };
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include "scheduler/model/machine/xid_error.h"
 #include "topology/gpu/nvml.h"
 #include "topology/gpu/nvml_counters.h"
@@ -73,6 +74,7 @@ class NvmlMeter final : public GpuMeter {
       if (nvml_.handle(i, &device) == nvml::kSuccess &&
           nvml_.uuid(device, uuid.data(), uuid.size()) == nvml::kSuccess) {
         devices_.emplace_back(device, uuid.data());
+        places_.push_back(PlaceOf(device));
         counters_.push_back(NvmlCounters::Open(nvml_, device));
         AddInstances(device);
       }
@@ -82,11 +84,22 @@ class NvmlMeter final : public GpuMeter {
   }
 
   std::vector<GpuReading> Read() override {
+    std::vector<GpuReading> readings = Glance();
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      if (counters_[i] != nullptr) {
+        readings[i].counters = counters_[i]->Read();
+      }
+    }
+    return readings;
+  }
+
+  std::vector<GpuReading> Glance() override {
     TakeErrors();
     std::vector<GpuReading> readings;
     for (std::size_t i = 0; i < devices_.size(); ++i) {
       const auto& [device, uuid] = devices_[i];
       GpuReading reading;
+      reading.pci = places_[i];
       reading.uuid = uuid;
       nvml::Utilization busy{};
       nvml::MemoryInfo memory{};
@@ -100,9 +113,6 @@ class NvmlMeter final : public GpuMeter {
       if (nvml_.utilization(device, &busy) == nvml::kSuccess) {
         reading.busy_percent = busy.gpu;
         reading.memory_busy_percent = busy.memory;
-      }
-      if (counters_[i] != nullptr) {
-        reading.counters = counters_[i]->Read();
       }
       if (nvml_.power.energy != nullptr && nvml_.power.energy(device, &energy) == nvml::kSuccess) {
         reading.energy_mj = energy;
@@ -126,6 +136,14 @@ class NvmlMeter final : public GpuMeter {
   }
 
  private:
+  // As the kernel's log has it.
+  [[nodiscard]] std::string PlaceOf(nvml::Device device) const {
+    nvml::PciInfo info{};
+    return nvml_.pci(device, &info) == nvml::kSuccess
+               ? absl::StrFormat("%04x:%02x:%02x", info.domain, info.bus, info.device)
+               : "";
+  }
+
   // Of a GPU that MIG divides, its instances: processes have memory of these.
   void AddInstances(nvml::Device device) {
     unsigned int most = 0;
@@ -177,6 +195,7 @@ class NvmlMeter final : public GpuMeter {
     std::uint64_t count = 0;
     unsigned long long newest_breaking = 0;
     std::uint64_t breaking = 0;
+    std::map<std::uint64_t, std::uint64_t> counts;
   };
 
   // Where the driver tells none there are none to hear: as where NVML is old, or MIG divides the
@@ -204,6 +223,7 @@ class NvmlMeter final : public GpuMeter {
         Xids& xids = xids_[event.device];
         xids.newest = event.data;
         ++xids.count;
+        ++xids.counts[event.data];
         if (XidBreaksGpu(event.data)) {
           xids.newest_breaking = event.data;
           ++xids.breaking;
@@ -271,11 +291,13 @@ class NvmlMeter final : public GpuMeter {
       reading.xids = xids->second.count;
       reading.breaking_xid = xids->second.newest_breaking;
       reading.breaking_xids = xids->second.breaking;
+      reading.xid_counts = xids->second.counts;
     }
   }
 
   nvml::Nvml nvml_;
   std::vector<std::pair<nvml::Device, std::string>> devices_;
+  std::vector<std::string> places_;                              // of each, as GpuReading::pci
   std::vector<std::pair<nvml::Device, std::string>> instances_;  // of those that MIG divides
   std::vector<std::unique_ptr<NvmlCounters>> counters_;          // of each; null: it has none
   nvml::EventSet events_ = nullptr;                              // null: none are told

@@ -2,10 +2,12 @@
 
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <set>
 #include <unordered_map>
 #include <utility>
 
+#include "agent/supervisor/attempt/attempt_directory.h"
 #include "agent/supervisor/attempt/reported_values.h"
 
 namespace muster::agent {
@@ -14,7 +16,7 @@ namespace {
 constexpr double kPaceThousandths = 1000;
 constexpr double kNsOfMs = 1e6;
 
-GpuLook LookAt(const topology::GpuReading& gpu, Duration span) {
+GpuLook LookOf(const topology::GpuReading& gpu, Duration span) {
   GpuLook look;
   look.span = span;
   look.busy_percent = gpu.busy_percent;
@@ -26,6 +28,25 @@ GpuLook LookAt(const topology::GpuReading& gpu, Duration span) {
     look.work = static_cast<std::uint32_t>(std::lround(gpu.counters->sm_active * kPaceThousandths));
   }
   return look;
+}
+
+GpuWork WorkIn(const topology::GpuCounters& counters, Duration span) {
+  const auto part = [span](double share) {
+    return Duration(std::llround(share * static_cast<double>(span.count())));
+  };
+  const auto moved = [span](const std::optional<double>& bytes_a_second) {
+    constexpr double kMsOfSecond = 1000;
+    return bytes_a_second.has_value()
+               ? std::optional(Bytes(static_cast<std::uint64_t>(
+                     *bytes_a_second * static_cast<double>(span.count()) / kMsOfSecond)))
+               : std::nullopt;
+  };
+  return {span,
+          part(counters.sm_active),
+          part(counters.tensor_active),
+          part(counters.dram_active),
+          moved(counters.nvlink),
+          moved(counters.pcie)};
 }
 
 std::uint32_t InThousandths(std::int64_t part, double whole) {
@@ -74,37 +95,69 @@ void PaceSampler::Sample(const Running& running, const std::vector<topology::Gpu
   std::optional<ProcessTable> table;  // which is read where there are ranks
   ticks_before_ = std::exchange(ticks_, {});
   for (const auto& [key, attempt] : running) {
-    SeenAttempt& seen =
-        attempts_.try_emplace(key, SeenAttempt{RankList(state_.Attempt(key).Journal()), {}})
-            .first->second;
-    const std::map<RankName, RankHere>& here = seen.list.Read();
-    if (!here.empty() && !table.has_value()) {
-      table = ReadProcessTable(proc_);
-      ticks_ = ReadCpuTicks(proc_);
-    }
-    const Processes processes =
-        here.empty() ? Processes() : ProcessesOf(here, attempt.supervisor, *table);
-    std::erase_if(seen.ranks, [&](const auto& rank) {
-      const auto found = here.find(rank.first);
-      return found == here.end() || processes.count(found->second.pid) == 0;
-    });
-    const Marks marks = here.empty() ? Marks() : MarksIn(state_.Attempt(key).Reported());
-    for (const auto& [name, rank] : here) {
-      if (const auto found = processes.find(rank.pid); found != processes.end()) {
-        Look(rank, found->second, span, seen.ranks[name]);
-        TakeMarks(name, found->second, marks, wall, seen.ranks[name].window);
+    LookAt(key, attempt, span, wall, table);
+  }
+}
+
+void PaceSampler::LookAt(const AttemptKey& key, const RunningAttempt& attempt, Duration span,
+                         Time wall, std::optional<ProcessTable>& table) {
+  const AttemptDirectory directory = state_.Attempt(key);
+  const auto [found, fresh] =
+      attempts_.try_emplace(key, SeenAttempt{RankList(directory.Journal()), {}});
+  SeenAttempt& seen = found->second;
+  if (fresh) {
+    seen.record = ReadGpuRecord(directory.Gpus());
+  }
+  const GpuRecord written = seen.record;
+  const std::map<RankName, RankHere>& here = seen.list.Read();
+  const std::optional<RankHere>& script = seen.list.script();
+  if ((!here.empty() || (script.has_value() && !worked_.empty())) && !table.has_value()) {
+    table = ReadProcessTable(proc_);
+    ticks_ = ReadCpuTicks(proc_);
+  }
+  const Processes processes =
+      here.empty() ? Processes() : ProcessesOf(here, attempt.supervisor, *table);
+  std::erase_if(seen.ranks, [&](const auto& rank) {
+    const auto listed = here.find(rank.first);
+    return listed == here.end() || processes.count(listed->second.pid) == 0;
+  });
+  const Marks marks = here.empty() ? Marks() : MarksIn(directory.Reported());
+  for (const auto& [name, rank] : here) {
+    if (const auto its = processes.find(rank.pid); its != processes.end()) {
+      if (Look(rank, its->second, span, seen.ranks[name])) {
+        AddWork(name, rank, seen.record);
       }
+      TakeMarks(name, its->second, marks, wall, seen.ranks[name].window);
+    }
+  }
+  const bool runs = script.has_value() && table.has_value() && table->count(script->pid) != 0;
+  if (std::exchange(seen.script, runs) && runs) {
+    AddWork(RankName(), *script, seen.record);
+  }
+  if (seen.record != written) {
+    WriteGpuRecord(directory.Gpus(), seen.record);
+  }
+}
+
+void PaceSampler::AddWork(const RankName& name, const RankHere& here, GpuRecord& record) const {
+  for (const std::string& gpu : here.gpus) {
+    if (const auto work = worked_.find(gpu); work != worked_.end()) {
+      record.Add(name, work->second);
     }
   }
 }
 
 void PaceSampler::SampleGpus(const std::vector<topology::GpuReading>& gpus, Duration span) {
   std::set<std::string> there;
+  worked_.clear();
   for (const topology::GpuReading& gpu : gpus) {
     there.insert(gpu.uuid);
     const auto [window, fresh] = gpus_.try_emplace(gpu.uuid);
     if (!fresh) {
-      window->second.Add(LookAt(gpu, span));
+      window->second.Add(LookOf(gpu, span));
+      if (gpu.counters.has_value() && span > Duration(0)) {
+        worked_[gpu.uuid] = WorkIn(*gpu.counters, span);
+      }
     }
   }
   std::erase_if(gpus_, [&there](const auto& gpu) { return there.count(gpu.first) == 0; });
@@ -129,12 +182,12 @@ PaceSampler::Processes PaceSampler::ProcessesOf(const std::map<RankName, RankHer
   return processes;
 }
 
-void PaceSampler::Look(const RankHere& here, const std::vector<pid_t>& processes, Duration span,
+bool PaceSampler::Look(const RankHere& here, const std::vector<pid_t>& processes, Duration span,
                        SeenRank& rank) const {
   std::optional<ThreadTimes> threads = ReadThreadTimes(processes, proc_);
   if (std::exchange(rank.pid, here.pid) != here.pid) {
     rank = SeenRank{here.pid, std::move(threads), {}};  // its first look, at which nothing is known
-    return;
+    return false;
   }
   RankLook look;
   look.span = span;
@@ -152,6 +205,7 @@ void PaceSampler::Look(const RankHere& here, const std::vector<pid_t>& processes
   }
   rank.threads = std::move(threads);
   rank.window.Add(look);
+  return true;
 }
 
 std::map<AttemptKey, std::vector<RankPace>> PaceSampler::ranks() const {
@@ -173,6 +227,24 @@ std::optional<GpuPace> PaceSampler::PaceOf(const std::string& gpu) const {
   const auto found = gpus_.find(gpu);
   const GpuPace pace = found == gpus_.end() ? GpuPace() : found->second.Now();
   return pace.span == Duration(0) ? std::nullopt : std::optional(pace);
+}
+
+void PaceSampler::AddErrors(const AttemptKey& key, const std::vector<std::string>& texts) {
+  const auto found = attempts_.find(key);
+  if (found == attempts_.end()) {
+    return;
+  }
+  GpuRecord& record = found->second.record;
+  const std::size_t before = record.errors.size();
+  record.AddErrors(texts);
+  if (record.errors.size() != before) {
+    WriteGpuRecord(state_.Attempt(key).Gpus(), record);
+  }
+}
+
+std::optional<GpuWork> PaceSampler::WorkOf(const std::string& gpu) const {
+  const auto found = worked_.find(gpu);
+  return found == worked_.end() ? std::nullopt : std::optional(found->second);
 }
 
 }  // namespace muster::agent

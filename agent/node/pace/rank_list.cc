@@ -1,5 +1,6 @@
 #include "agent/node/pace/rank_list.h"
 
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -16,8 +17,11 @@ const std::map<RankName, RankHere>& RankList::Read() {
   for (const Report& report : *reports) {
     if (const auto* const read = std::get_if<BindingRead>(&report.fact)) {
       for (const RankBinding& rank : read->ranks) {
-        if (rank.step.valid() && rank.pid != 0 && ranks_.size() < kMost) {
-          ranks_[{rank.step.value(), rank.rank}] = {static_cast<pid_t>(rank.pid), rank.cpus};
+        RankHere here{static_cast<pid_t>(rank.pid), rank.cpus, rank.gpus};
+        if (rank.pid != 0 && !rank.step.valid()) {
+          script_ = std::move(here);
+        } else if (rank.pid != 0 && ranks_.size() < kMost) {
+          ranks_[{rank.step.value(), rank.rank}] = std::move(here);
         }
       }
     } else if (const auto* const ended = std::get_if<StepEnded>(&report.fact)) {

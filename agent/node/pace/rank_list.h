@@ -4,7 +4,7 @@
 // each rank after the launch.
 //
 // Thread promise: the loop's thread. Invariants: a rank of a step that has ended is not listed; the
-// batch script is none; at most kMost are listed.
+// batch script is none, and is told apart; at most kMost are listed.
 
 #include <sys/types.h>
 
@@ -12,8 +12,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "agent/supervisor/attempt/journal.h"
 #include "scheduler/model/value/ids.h"
@@ -28,8 +30,9 @@ struct RankName {
 };
 
 struct RankHere {
-  pid_t pid = 0;  // of its first process
-  CpuSet cpus;    // on which it may run
+  pid_t pid = 0;                       // of its first process
+  CpuSet cpus;                         // on which it may run
+  std::vector<std::string> gpus = {};  // UUIDs that it can see
 };
 
 class RankList {
@@ -40,10 +43,13 @@ class RankList {
 
   // Takes what the journal has had since the last call; what cannot be read says nothing new.
   const std::map<RankName, RankHere>& Read();
+  // The batch script, as the last Read has it; step and rank are 0.
+  [[nodiscard]] const std::optional<RankHere>& script() const { return script_; }
 
  private:
   AttemptJournalReader journal_;
   std::map<RankName, RankHere> ranks_;
+  std::optional<RankHere> script_;
 };
 
 }  // namespace muster::agent

@@ -44,6 +44,8 @@ class AttemptDirectory {
   [[nodiscard]] std::string Tmp() const { return path_ + "/tmp"; }
   // What the agent sampled of its use.
   [[nodiscard]] std::string Sampled() const { return path_ + "/sampled"; }
+  // What it keeps of the GPUs of its ranks.
+  [[nodiscard]] std::string Gpus() const { return path_ + "/gpus"; }
   // The job's nodes, for an `mpirun` in its script.
   [[nodiscard]] std::string Hostfile() const { return path_ + "/hostfile"; }
   // The page of checkpoint hints that the job's programs map.

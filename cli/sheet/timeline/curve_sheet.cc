@@ -83,6 +83,7 @@ struct ToldCourse {
   std::string (*text)(double);
 };
 constexpr ToldCourse kToldCourses[] = {
+    {"power", &CurvePoint::watts, [](double watts) { return RateText(watts) + " W"; }},
     {"read", &CurvePoint::read, ByteRateText},
     {"written", &CurvePoint::written, ByteRateText},
     {"I/O waits", &CurvePoint::io_blocked, RateText},
@@ -144,9 +145,6 @@ std::string PrintCurve(const JobCurve& curve, const Style& style) {
       curve, "GPU memory",
       [](const CurvePoint& point) { return static_cast<double>(point.gpu_memory.value()); },
       MemoryText, style, page);
-  AddCourse(
-      curve, "power", [](const CurvePoint& point) { return point.watts; },
-      [](double watts) { return RateText(watts) + " W"; }, style, page);
   for (const ToldCourse& told : kToldCourses) {
     AddCourse(
         curve, told.name, [&](const CurvePoint& point) { return (point.*told.value).value_or(-1); },

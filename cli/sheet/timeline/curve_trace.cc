@@ -26,6 +26,7 @@ void AddCounter(const JobCurve& curve, const std::string& name, Time time, doubl
 // What a point has or its nodes could not tell.
 void AddTold(const JobCurve& curve, const CurvePoint& point, TraceEvents& events) {
   const std::pair<const char*, std::optional<double>> told[] = {
+      {"watts", point.watts},
       {"bytes read a second", point.read},
       {"bytes written a second", point.written},
       {"nodes that wait for storage", point.io_blocked},
@@ -50,7 +51,6 @@ void AddPoints(const JobCurve& curve, TraceEvents& events) {
     AddCounter(curve, "GPUs busy", point.start, point.gpus, events);
     AddCounter(curve, "GPU memory", point.start, static_cast<double>(point.gpu_memory.value()),
                events);
-    AddCounter(curve, "watts", point.start, point.watts, events);
     AddTold(curve, point, events);
   }
   for (const ReportedCurve& reported : curve.reported) {

@@ -22,6 +22,7 @@
 #include "scheduler/model/job/job_state.h"
 #include "scheduler/model/job/report.h"
 #include "scheduler/model/machine/allocation.h"
+#include "scheduler/model/machine/gpu_work.h"
 #include "scheduler/model/policy/decayed_usage.h"
 #include "scheduler/model/value/fields.h"
 #include "scheduler/model/value/ids.h"
@@ -51,8 +52,10 @@ struct NodeRun {
   std::uint64_t verified_left_out = 0;  // how many of these were where they were planned
   std::uint32_t suspension = 0;         // the last of Attempt::suspension that it has carried out
   CheckpointRecord checkpoints;
-  std::string image = {};  // of its container, as RunStarted says
-  DataBrought data = {};   // as RunStarted says, without what is gone
+  std::string image = {};                    // of its container, as RunStarted says
+  DataBrought data = {};                     // as RunStarted says, without what is gone
+  std::vector<RankGpuWork> gpu_work = {};    // as RunEnded says, of the ranks in `bindings`
+  std::vector<std::string> gpu_errors = {};  // as RunEnded says
   static constexpr auto Fields(auto list) {
     return list(Field{"phase", &NodeRun::phase}, Field{"reported", &NodeRun::reported},
                 Field{"started", &NodeRun::started}, Field{"ended", &NodeRun::ended},
@@ -63,7 +66,8 @@ struct NodeRun {
                 Field{"verified_left_out", &NodeRun::verified_left_out},
                 Field{"suspension", &NodeRun::suspension},
                 Field{"checkpoints", &NodeRun::checkpoints}, Field{"image", &NodeRun::image},
-                Field{"data", &NodeRun::data});
+                Field{"data", &NodeRun::data}, Field{"gpu_work", &NodeRun::gpu_work},
+                Field{"gpu_errors", &NodeRun::gpu_errors});
   }
   friend bool operator==(const NodeRun&, const NodeRun&) = default;
 };

@@ -15,6 +15,7 @@
 #include "scheduler/model/job/checkpoint_record.h"
 #include "scheduler/model/job/exit_status.h"
 #include "scheduler/model/machine/allocation.h"
+#include "scheduler/model/machine/gpu_work.h"
 #include "scheduler/model/value/fields.h"
 #include "scheduler/model/value/ids.h"
 #include "scheduler/model/value/time.h"
@@ -117,11 +118,14 @@ struct RunEnded {
   ExitStatus status;  // the batch script's; of a run job: the first rank that failed, else success
   Usage usage;        // everything the attempt used on this node
   std::string text;
-  std::string node_fault;  // why the node is to be drained; empty: it is not
+  std::string node_fault;                    // why the node is to be drained; empty: it is not
+  std::vector<RankGpuWork> gpu_work = {};    // of ranks whose GPUs have counters
+  std::vector<std::string> gpu_errors = {};  // that ranks here met: a sentence each
   static constexpr auto Fields(auto list) {
     return list(Field{"time", &RunEnded::time}, Field{"cause", &RunEnded::cause},
                 Field{"status", &RunEnded::status}, Field{"usage", &RunEnded::usage},
-                Field{"text", &RunEnded::text}, Field{"node_fault", &RunEnded::node_fault});
+                Field{"text", &RunEnded::text}, Field{"node_fault", &RunEnded::node_fault},
+                Field{"gpu_work", &RunEnded::gpu_work}, Field{"gpu_errors", &RunEnded::gpu_errors});
   }
   friend bool operator==(const RunEnded&, const RunEnded&) = default;
 };

@@ -13,6 +13,7 @@
 
 #include "scheduler/model/change/command.h"
 #include "scheduler/model/job/job_selector.h"
+#include "scheduler/model/machine/gpu_work.h"
 #include "scheduler/model/value/fields.h"
 #include "scheduler/model/value/ids.h"
 #include "scheduler/model/value/time.h"
@@ -264,6 +265,7 @@ struct RankUse {
   std::optional<Bytes> written_bytes = {};
   std::optional<Bytes> sent = {};  // to other machines by TCP, by the connections that it has open
   std::optional<Bytes> received = {};
+  std::optional<GpuRates> gpu_work = {};  // of its GPUs, of late; nothing: they have no counters
   static constexpr auto Fields(auto list) {
     return list(Field{"node", &RankUse::node}, Field{"step", &RankUse::step},
                 Field{"rank", &RankUse::rank}, Field{"pid", &RankUse::pid},
@@ -275,7 +277,7 @@ struct RankUse {
                 Field{"gpu_memory", &RankUse::gpu_memory}, Field{"gpu_clock", &RankUse::gpu_clock},
                 Field{"slower", &RankUse::slower}, Field{"read_bytes", &RankUse::read_bytes},
                 Field{"written_bytes", &RankUse::written_bytes}, Field{"sent", &RankUse::sent},
-                Field{"received", &RankUse::received});
+                Field{"received", &RankUse::received}, Field{"gpu_work", &RankUse::gpu_work});
   }
   friend bool operator==(const RankUse&, const RankUse&) = default;
 };

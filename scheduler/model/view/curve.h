@@ -20,7 +20,7 @@ struct CurvePoint {
   Duration span{0};
   double cpus = 0;                        // busy
   double gpus = 0;                        // busy
-  double watts = 0;                       // of GPUs and its share of the processors
+  std::optional<double> watts = {};       // of GPUs and its share of the processors
   Bytes memory;                           // the most so far, of all its nodes together
   Bytes gpu_memory;                       // the most so far on one GPU
   std::optional<double> read = {};        // from storage, bytes a second

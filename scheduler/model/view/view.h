@@ -16,6 +16,7 @@
 #include "scheduler/model/job/job_spec.h"
 #include "scheduler/model/machine/allocation.h"
 #include "scheduler/model/machine/gpu_occupant.h"
+#include "scheduler/model/machine/gpu_work.h"
 #include "scheduler/model/machine/machine.h"
 #include "scheduler/model/plan/explanation.h"
 #include "scheduler/model/policy/decayed_usage.h"
@@ -182,7 +183,8 @@ struct RankView {
   std::vector<std::string> found_gpus;
   std::string verdict;
   std::string text;
-  std::string nic;  // empty: none
+  std::string nic;                        // empty: none
+  std::optional<GpuRates> gpu_work = {};  // of its GPUs; nothing: they have no counters
   static constexpr auto Fields(auto list) {
     return list(Field{"step", &RankView::step}, Field{"rank", &RankView::rank},
                 Field{"node", &RankView::node}, Field{"cpus", &RankView::cpus},
@@ -190,7 +192,8 @@ struct RankView {
                 Field{"found_cpus", &RankView::found_cpus},
                 Field{"found_mem_policy", &RankView::found_mem_policy},
                 Field{"found_gpus", &RankView::found_gpus}, Field{"verdict", &RankView::verdict},
-                Field{"text", &RankView::text}, Field{"nic", &RankView::nic});
+                Field{"text", &RankView::text}, Field{"nic", &RankView::nic},
+                Field{"gpu_work", &RankView::gpu_work});
   }
   friend bool operator==(const RankView&, const RankView&) = default;
 };
@@ -218,6 +221,7 @@ struct AttemptView {
   std::vector<Suspension> suspensions = {};  // the last kSuspensionsKept of them
   std::uint32_t rank_count = 0;              // of which `ranks` may be a page
   std::uint32_t ranks_differ = 0;            // of all, those that are not where they were planned
+  std::vector<std::string> gpu_errors = {};  // that its ranks met: a sentence each
   static constexpr auto Fields(auto list) {
     return list(
         Field{"number", &AttemptView::number}, Field{"nodes", &AttemptView::nodes},
@@ -230,7 +234,8 @@ struct AttemptView {
         Field{"checkpoints", &AttemptView::checkpoints}, Field{"lost", &AttemptView::lost},
         Field{"image", &AttemptView::image}, Field{"suspensions", &AttemptView::suspensions},
         Field{"rank_count", &AttemptView::rank_count},
-        Field{"ranks_differ", &AttemptView::ranks_differ}, Field{"data", &AttemptView::data});
+        Field{"ranks_differ", &AttemptView::ranks_differ}, Field{"data", &AttemptView::data},
+        Field{"gpu_errors", &AttemptView::gpu_errors});
   }
   friend bool operator==(const AttemptView&, const AttemptView&) = default;
 };

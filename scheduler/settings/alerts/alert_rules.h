@@ -26,7 +26,7 @@ struct AlertRule {
   const char* text;           // what it finds
 };
 
-inline constexpr std::array<AlertRule, 21> kAlertRules = {{
+inline constexpr std::array<AlertRule, 22> kAlertRules = {{
     {"NodeSilent", "critical", std::chrono::seconds(60), "a node does not answer"},
     {"NodeUnhealthy", "warning", std::chrono::seconds(0), "a check found a node slow or broken"},
     {"NodeDrained", "info", std::chrono::hours(24), "a node has been drained for a day"},
@@ -39,6 +39,7 @@ inline constexpr std::array<AlertRule, 21> kAlertRules = {{
     {"GpuLost", "critical", std::chrono::seconds(0), "a GPU fell off the bus"},
     {"GpuEccErrors", "warning", std::chrono::seconds(0), "a GPU's memory has lost data"},
     {"GpuXid", "warning", std::chrono::seconds(0), "a GPU's driver told an XID error"},
+    {"GpuLinkLost", "warning", std::chrono::seconds(0), "an NVLink of a GPU went down"},
     {"GpuIdle", "warning", std::chrono::seconds(0), "a job's GPUs are idle, as [idle] says"},
     {"CheckpointOverdue", "warning", std::chrono::seconds(60), "a job makes no checkpoints"},
     {"CheckpointFailing", "critical", std::chrono::seconds(0), "a job's checkpoints fail"},

@@ -114,10 +114,17 @@ std::optional<Outcome> WorstFailureOf(const JobSpec& spec, const Attempt& attemp
   return std::nullopt;
 }
 
-}  // namespace
+// The first error of a GPU that a rank met, wherever it ran.
+std::string FirstGpuError(const Attempt& attempt) {
+  for (const NodeRun& run : attempt.runs) {
+    if (!run.gpu_errors.empty()) {
+      return run.gpu_errors.front();
+    }
+  }
+  return "";
+}
 
-Outcome OutcomeOf(const JobSpec& spec, const Attempt& attempt) {
-  MUSTER_CHECK(!attempt.runs.empty());
+Outcome EndOf(const JobSpec& spec, const Attempt& attempt) {
   if (std::optional<Outcome> worst = WorstFailureOf(spec, attempt)) {
     if (attempt.ending == EndCause::kNodeLostRecord && !attempt.ending_text.empty()) {
       worst->text = attempt.ending_text;
@@ -142,6 +149,18 @@ Outcome OutcomeOf(const JobSpec& spec, const Attempt& attempt) {
   } else {
     outcome.text = absl::StrCat(attempt.allocation.nodes[deciding].name,
                                 ": was ended before its work was done");
+  }
+  return outcome;
+}
+
+}  // namespace
+
+Outcome OutcomeOf(const JobSpec& spec, const Attempt& attempt) {
+  MUSTER_CHECK(!attempt.runs.empty());
+  Outcome outcome = EndOf(spec, attempt);
+  if (const std::string error = FirstGpuError(attempt);
+      !error.empty() && !IsSuccess(outcome.state)) {
+    absl::StrAppend(&outcome.text, outcome.text.empty() ? "" : "; ", error);
   }
   return outcome;
 }

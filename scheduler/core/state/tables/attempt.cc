@@ -55,6 +55,15 @@ void TakeIn(NodeRun& run, const RunEnded& fact) {
   run.status = fact.status;
   run.usage = fact.usage;
   run.text = fact.text;
+  run.gpu_errors = fact.gpu_errors;
+  run.gpu_work = fact.gpu_work;
+  std::set<std::pair<StepId, std::uint32_t>> kept;
+  for (const RankBinding& rank : run.bindings) {
+    kept.emplace(rank.step, rank.rank);
+  }
+  std::erase_if(run.gpu_work, [&kept](const RankGpuWork& rank) {
+    return kept.count({rank.step, rank.rank}) == 0;
+  });
 }
 
 // A node may know of suspensions and resumptions that a state does not which was restored from a

@@ -15,7 +15,6 @@ namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 Usage GpuUse(int busy_ms, int memory, int energy_mj, int watched_ms = 0) {
@@ -180,43 +179,6 @@ TEST_F(UsageSamplerTest, ADriverThatCountsAnewTakesNothingAway) {
   meter_.said[0].energy_mj = 3;
   sampler.Sample({{one_, {&part}}}, start_ + seconds(2));
   EXPECT_EQ(Sum(one_).gpu_energy_mj, 100U);
-}
-
-TEST_F(UsageSamplerTest, AGpuThatFallsOffTheBusIsToldOnce) {
-  UsageSampler sampler(machine_, *state_, {.gpus = &meter_});
-  EXPECT_THAT(sampler.Sample({}, start_), IsEmpty());
-  meter_.said[1].lost = true;
-  EXPECT_THAT(sampler.Sample({}, start_ + seconds(1)), ElementsAre(GpuFault{"GPU-b", ""}));
-  EXPECT_THAT(sampler.Sample({}, start_ + seconds(2)), IsEmpty());
-}
-
-TEST_F(UsageSamplerTest, AnErrorThatBreaksAGpuIsToldEachTimeAndAProgramsOwnIsNot) {
-  UsageSampler sampler(machine_, *state_, {.gpus = &meter_});
-  EXPECT_THAT(sampler.Sample({}, start_), IsEmpty());
-  meter_.said[0].xid = 31;
-  meter_.said[0].xids = 1;
-  EXPECT_THAT(sampler.Sample({}, start_ + seconds(1)), IsEmpty());
-  meter_.said[0].breaking_xid = 48;
-  meter_.said[0].breaking_xids = 1;
-  EXPECT_THAT(sampler.Sample({}, start_ + seconds(2)),
-              ElementsAre(GpuFault{"GPU-a", "XID 48 (double bit ECC error)"}));
-  EXPECT_THAT(sampler.Sample({}, start_ + seconds(3)), IsEmpty());
-  meter_.said[0].breaking_xids = 2;
-  EXPECT_THAT(sampler.Sample({}, start_ + seconds(4)), ::testing::SizeIs(1));
-}
-
-TEST_F(UsageSamplerTest, WithoutXidsUncorrectedErrorsThatComeAreToldAndThoseOfBeforeAreNot) {
-  UsageSampler sampler(machine_, *state_, {.gpus = &meter_});
-  meter_.said[0].uncorrected_ecc = 7;
-  meter_.said[1].uncorrected_ecc = 7;
-  meter_.said[1].xids = 0;
-  EXPECT_THAT(sampler.Sample({}, start_), IsEmpty());
-  meter_.said[0].uncorrected_ecc = 9;
-  meter_.said[1].uncorrected_ecc = 9;
-  EXPECT_THAT(sampler.Sample({}, start_ + seconds(1)),
-              ElementsAre(GpuFault{"GPU-a", "2 errors that ECC could not correct"}))
-      << "the other's driver would have told an XID that says whether it is broken";
-  EXPECT_THAT(sampler.Sample({}, start_ + seconds(2)), IsEmpty());
 }
 
 }  // namespace

@@ -184,9 +184,11 @@ TEST(Documents, AJobInFullIsTheJobWithMoreKeys) {
   EXPECT_EQ(job["command"], Json({"./heat2d", "--title", "two plates"}));
   EXPECT_EQ(job["attempts"][0]["suspensions"], Json::array());
   const Json& rank = job["attempts"][0]["ranks"][1];
-  EXPECT_EQ(Keys(rank), (std::vector<std::string>{"step", "rank", "node", "cpus", "mem_nodes",
-                                                  "gpus", "found_cpus", "found_mem_policy",
-                                                  "found_gpus", "verdict", "text", "nic"}));
+  EXPECT_EQ(Keys(rank),
+            (std::vector<std::string>{"step", "rank", "node", "cpus", "mem_nodes", "gpus",
+                                      "found_cpus", "found_mem_policy", "found_gpus", "verdict",
+                                      "text", "nic", "gpu_work"}));
+  EXPECT_TRUE(rank.at("gpu_work").is_null()) << "nothing was counted, which is not 0";
   EXPECT_EQ(rank["verdict"], "differs");
   EXPECT_EQ(rank["found_cpus"], "0-7");
 }

@@ -10,6 +10,7 @@ namespace {
 
 using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 RankUse Use(std::uint32_t rank, std::uint32_t pid, int cpu_ms, int time_ms) {
   RankUse use;
@@ -53,6 +54,16 @@ TEST(RankSheet, WhatRanksMoveASecondHasColumnsWhereSomeMoveIt) {
   const std::string page = PrintRanks(rows, {}, Style());
   EXPECT_THAT(page, ContainsRegex("GPU MHz +Sent +Slower"));
   EXPECT_THAT(page, ContainsRegex("n1 +2.0 .* 24 MiB/s"));
+}
+
+TEST(RankSheet, WhatGpusCountHasColumnsWhereSomeRankKnowsIt) {
+  RankTable now{{Use(0, 10, 1000, 7000), Use(1, 11, 1000, 7000)}, {}};
+  EXPECT_THAT(PrintRanks(CompareRanks({}, now), {}, Style()), Not(HasSubstr("SM %")));
+  now.ranks[0].gpu_work = GpuRates{Duration(10'000), 0.974, 0, 0.84, 3.0 * (1 << 30), std::nullopt};
+  const std::string page = PrintRanks(CompareRanks({}, now), {}, Style());
+  EXPECT_THAT(page, ContainsRegex("SM % +Tensor % +GPU band % +NVLink +Slower"));
+  EXPECT_THAT(page, ContainsRegex("n1 +2.0 .* 97 +0 +84 +3 GiB/s"));
+  EXPECT_THAT(page, ContainsRegex("n1 +2.1 .* - +- +- +-")) << "not known is not 0";
 }
 
 TEST(RankSheet, ARankThatIsSlowerThanItsPeersIsMarkedAndALineBelowSaysWhy) {

@@ -44,6 +44,19 @@ TEST(JobSheet, ARunningJobShowsForHowLongAndWhatIsNotYetReadBack) {
   EXPECT_EQ(PrintJobSheet(detail, kNow, {}), Golden("show_running.txt"));
 }
 
+TEST(JobSheet, RanksShowWhatTheirGpusCountedAndWhichErrorsTheyMet) {
+  JobDetail detail = samples::EndedDetail();
+  AttemptView& attempt = detail.attempts[0];
+  ASSERT_GE(attempt.ranks.size(), 2U);
+  EXPECT_THAT(PrintJobSheet(detail, kNow, {}), Not(HasSubstr("GPU WORK")));
+  attempt.ranks[0].gpu_work = GpuRates{Duration(1000), 0.97, 0.4, 0.84, std::nullopt, std::nullopt};
+  attempt.gpu_errors = {"rank 0 on n1 met XID 79 on GPU GPU-a"};
+  const std::string page = PrintJobSheet(detail, kNow, {});
+  EXPECT_THAT(page, HasSubstr("GPU WORK"));
+  EXPECT_THAT(page, HasSubstr("SMs 97 %, tensor 40 %, memory 84 %"));
+  EXPECT_THAT(page, HasSubstr("  GPU error  rank 0 on n1 met XID 79 on GPU GPU-a\n"));
+}
+
 TEST(JobSheet, AnAttemptShowsWhenItWasSuspendedAndResumedAndWhy) {
   JobDetail detail = samples::EndedDetail();
   const Time begin = detail.attempts[0].start_time + std::chrono::seconds(10);

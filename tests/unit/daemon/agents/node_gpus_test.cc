@@ -127,6 +127,24 @@ TEST(NodeGpusTest, AWarningSaysSinceWhenAndEndsWithTheHour) {
   EXPECT_THAT(gpus.WarningsOf(NodeId(1), At(3701)), IsEmpty());
 }
 
+TEST(NodeGpusTest, ALinkThatWentDownIsAWarningAndAnErrorOfWhoHasTheGpu) {
+  NodeGpus gpus;
+  GpuSample gpu = Sample("GPU-a", 1, 40);
+  gpu.lost_links = 0;
+  gpus.Take(NodeId(1), {gpu}, At(0));
+  EXPECT_THAT(gpus.WarningsOf(NodeId(1), At(0)), IsEmpty());
+  gpu.lost_links = 2;
+  gpus.Take(NodeId(1), {gpu}, At(100));
+  const std::vector<Warning> warnings = gpus.WarningsOf(NodeId(1), At(7200));
+  ASSERT_THAT(warnings, SizeIs(1));
+  EXPECT_EQ(warnings[0].rule, "GpuLinkLost");
+  EXPECT_EQ(warnings[0].text, "GPU GPU-a: 2 NVLinks that were up are down");
+  EXPECT_EQ(warnings[0].since, At(100));
+  EXPECT_EQ(gpus.ErrorsSince(NodeId(1), At(50)).at("GPU-a").text,
+            "a lost link (2 NVLinks that were up are down)");
+  EXPECT_THAT(gpus.ErrorsSince(NodeId(1), At(150)), IsEmpty());
+}
+
 TEST(NodeGpusTest, WhatIsNotInTheMessageIsNotNothing) {
   wire::UsageSamples message;
   wire::GpuSample& told = *message.add_gpus();

@@ -57,6 +57,21 @@ TEST(UsageCurvesTest, WhatWasUsedIsSpreadOverItsTime) {
   EXPECT_EQ(found[0].points[2].memory, Bytes(std::uint64_t{200} << 20));
 }
 
+TEST(UsageCurvesTest, PowerThatNoNodeMetersIsNotZeroWatts) {
+  UsageCurves curves;
+  const Job job = Running(7, kStart);
+  Usage usage = Used(seconds(10));
+  curves.Add(job, NodeId(1), kStart + seconds(10), usage);
+  usage.gpu_energy_mj = 7'000'000;
+  curves.Add(job, NodeId(1), kStart + seconds(20), usage);
+  curves.Add(job, NodeId(1), kStart + seconds(30), usage);
+  const JobCurve curve = curves.Of(JobId(7), {}).at(0);
+  ASSERT_EQ(curve.points.size(), 3U);
+  EXPECT_EQ(curve.points[0].watts, std::nullopt);
+  EXPECT_NEAR(curve.points[1].watts.value(), 700, 0.1);
+  EXPECT_EQ(curve.points[2].watts, 0.0) << "it is metered, and took nothing more";
+}
+
 TEST(UsageCurvesTest, WhatNobodyCouldTellIsNoPartOfACurve) {
   UsageCurves curves;
   const Job job = Running(7, kStart);

@@ -119,6 +119,22 @@ TEST(ViewsTest, ASuspensionThatLastsEndsWithTheAttempt) {
   EXPECT_EQ(ended.suspensions.at(1), (Suspension{begin, Time(Duration(99)), "suspended by ada"}));
 }
 
+TEST(ViewsTest, ARankHasTheRatesOfItsGpusAndOneOfWhichNothingIsKnownHasNone) {
+  Job job = RunningJob();
+  NodeRun& run = job.attempt->runs.front();
+  run.bindings.resize(2);
+  run.bindings[0].rank = 0;
+  run.bindings[1].rank = 1;
+  run.bindings[0].step = run.bindings[1].step = StepId(1);
+  run.gpu_work = {{StepId(1), 1, {Duration(1000), Duration(970), {}, Duration(500), {}, {}}}};
+  run.gpu_errors = {"rank 1 on node1 met XID 79"};
+  const AttemptView view = ViewOf(core::ClusterState(), job, kNoTime);
+  EXPECT_EQ(view.ranks.at(0).gpu_work, std::nullopt);
+  EXPECT_DOUBLE_EQ(view.ranks.at(1).gpu_work->sm_active, 0.97);
+  EXPECT_EQ(view.ranks.at(1).gpu_work->nvlink, std::nullopt);
+  EXPECT_EQ(view.gpu_errors, run.gpu_errors);
+}
+
 TEST(ViewsTest, TheLastViewOfAJobHasItsEnd) {
   JobEnded end;
   end.job = JobId(7);

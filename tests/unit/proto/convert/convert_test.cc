@@ -80,6 +80,8 @@ TEST(ConvertTest, EveryValueComesBackAsItWas) {
   ExpectRoundTrip<Allocation, wire::Allocation>();
   ExpectRoundTrip<Registration, wire::Registration>();
   ExpectRoundTrip<RankPace, wire::RankPace>();
+  ExpectRoundTrip<GpuWork, wire::GpuWork>();
+  ExpectRoundTrip<RankGpuWork, wire::RankGpuWork>();
   ExpectRoundTrip<GpuPace, wire::GpuPace>();
   ExpectRoundTrip<LaunchOrder, wire::LaunchOrder>();
   ExpectRoundTrip<StepOrder, wire::StepOrder>();

@@ -79,6 +79,23 @@ TEST_F(GpuMeterTest, ErrorsOfMemoryAndOfTheDriverAreRead) {
   }
 }
 
+TEST_F(GpuMeterTest, AGlanceLeavesWhatIsCountedToTheNextReading) {
+  const std::unique_ptr<GpuMeter> meter = OpenFake(R"({"devices": [
+    {"uuid": "GPU-a", "pci": [0, 59, 0], "memory": 100, "busy": 40, "xids": [31],
+     "gpm": [{}, {"2": 10, "5": 0, "10": 0}, {"2": 90, "5": 0, "10": 0}]}]})");
+  ASSERT_NE(meter, nullptr);
+  meter->Read();  // the second sample: one says whether the GPU gives any
+  const GpuReading glance = meter->Glance().at(0);
+  EXPECT_EQ(glance.busy_percent, 40U);
+  EXPECT_EQ(glance.pci, "0000:3b:00");
+  EXPECT_EQ(glance.xid_counts.at(31), 1U);
+  EXPECT_FALSE(glance.counters.has_value());
+  const GpuReading reading = meter->Read().at(0);
+  ASSERT_TRUE(reading.counters.has_value());
+  EXPECT_NEAR(reading.counters->sm_active, 0.1, 0.001);
+  EXPECT_EQ(reading.xid_counts.at(31), 1U) << "it is told once";
+}
+
 TEST_F(GpuMeterTest, ClockBrakesAndLinksAreReadAndWhatIsNotToldIsNotNothing) {
   const std::unique_ptr<GpuMeter> meter = OpenFake(R"({"devices": [
     {"uuid": "GPU-a", "pci": [0, 1, 0], "memory": 100, "clock": 1395, "clock_most": 1980, "reasons": 36,

@@ -36,6 +36,7 @@ class PaceSamplerTest : public ::testing::Test {
       binding.rank = rank;
       binding.pid = 100 + rank;
       binding.cpus = CpuSet::Of({rank});
+      binding.gpus = {rank == 0 ? "GPU-a" : "GPU-b"};
       read.ranks.push_back(binding);
     }
     EXPECT_TRUE(writer.Append(read).ok());
@@ -152,6 +153,67 @@ TEST_F(PaceSamplerTest, AGpuIsToldFromTheSecondLookOn) {
   EXPECT_EQ(sampler_->PaceOf("GPU-b"), std::nullopt);
   Sample(120);
   EXPECT_EQ(sampler_->PaceOf("GPU-a"), std::nullopt) << "it is gone";
+}
+
+topology::GpuReading Counted(const std::string& uuid, double sm_active) {
+  topology::GpuReading gpu;
+  gpu.uuid = uuid;
+  gpu.counters = topology::GpuCounters{.sm_active = sm_active, .dram_active = 0.25, .pcie = 1000.0};
+  return gpu;
+}
+
+TEST_F(PaceSamplerTest, WhatTheCountersOfARanksGpusSayIsTheRanks) {
+  topology::GpuReading plain;
+  plain.uuid = "GPU-b";
+  plain.busy_percent = 100;
+  Sample(100, {Counted("GPU-a", 0.9), plain});
+  EXPECT_EQ(sampler_->WorkOf("GPU-a"), std::nullopt) << "nothing is known of before";
+  Sample(110, {Counted("GPU-a", 0.5), plain});
+  Sample(130, {Counted("GPU-a", 0.8), plain});
+  EXPECT_EQ(sampler_->WorkOf("GPU-a")->counted, seconds(20));
+  EXPECT_EQ(sampler_->WorkOf("GPU-a")->sm_active, seconds(16));
+  EXPECT_EQ(sampler_->WorkOf("GPU-b"), std::nullopt) << "it has no counters";
+  const GpuRecord record = ReadGpuRecord(state_->Attempt(key_).Gpus());
+  ASSERT_EQ(record.work.size(), 1U) << "of the other rank nothing is known, and that is not 0";
+  const GpuWork& work = record.work.at({1, 0});
+  EXPECT_EQ(work.counted, seconds(30));
+  EXPECT_EQ(work.sm_active, seconds(5 + 16));
+  EXPECT_EQ(work.dram_active, Duration(7500));
+  EXPECT_EQ(work.pcie_bytes, Bytes(30'000));
+  EXPECT_EQ(work.nvlink_bytes, std::nullopt);
+}
+
+TEST_F(PaceSamplerTest, WhatARankDidStaysWhenItHasEndedAndTheNextAgentGoesOnFromIt) {
+  Sample(100, {Counted("GPU-a", 0.5)});
+  Sample(110, {Counted("GPU-a", 0.5)});
+  std::filesystem::remove_all(proc() + "/100");
+  Sample(120, {Counted("GPU-a", 0.5)});
+  const auto counted = [this] {
+    return ReadGpuRecord(state_->Attempt(key_).Gpus()).work.at({1, 0}).counted;
+  };
+  EXPECT_EQ(counted(), seconds(10)) << "it was not there at the last look";
+  AddProcess(100, 90);
+  sampler_ = std::make_unique<PaceSampler>(*state_, proc(), directory_ / "cpus");
+  Sample(200, {Counted("GPU-a", 0.5)});
+  Sample(205, {Counted("GPU-a", 0.5)});
+  EXPECT_EQ(counted(), seconds(15));
+}
+
+TEST_F(PaceSamplerTest, AScriptHasWhatItsGpusDid) {
+  JournalWriter writer =
+      JournalWriter::Open(state_->Attempt(key_).Journal(), key_.job, key_.attempt).value();
+  RankBinding script;
+  script.pid = 95;
+  script.gpus = {"GPU-a", "GPU-b"};
+  ASSERT_TRUE(writer.Append(BindingRead{Time(), {script}}).ok());
+  AddProcess(95, 90);
+  Sample(100, {Counted("GPU-a", 1), Counted("GPU-b", 0)});
+  Sample(110, {Counted("GPU-a", 1), Counted("GPU-b", 0)});
+  Sample(120, {Counted("GPU-a", 1), Counted("GPU-b", 0)});
+  const GpuWork work = ReadGpuRecord(state_->Attempt(key_).Gpus()).work.at({0, 0});
+  EXPECT_EQ(work.counted, seconds(40)) << "of both GPUs";
+  EXPECT_EQ(work.sm_active, seconds(20));
+  EXPECT_EQ(Paces().size(), 2U) << "it is no rank";
 }
 
 }  // namespace

@@ -44,6 +44,17 @@ TEST(Outcome, ABatchJobEndsAsItsScriptDid) {
   EXPECT_EQ(Of(JobKind::kBatch, {Over(EndCause::kExited, kTerm)}).state, JobState::kFailed);
 }
 
+TEST(Outcome, AFailureSaysWhichRankMetWhichErrorOfAGpuAndASuccessDoesNot) {
+  NodeRun other = Over(EndCause::kJobEnding, kTerm);
+  other.gpu_errors = {"rank 3 on n2 met XID 79 on GPU GPU-a",
+                      "rank 4 on n2 met XID 45 on GPU GPU-b"};
+  EXPECT_EQ(Of(JobKind::kBatch, {Over(EndCause::kExited, kThree), other}).text,
+            "rank 3 on n2 met XID 79 on GPU GPU-a");
+  EXPECT_EQ(Of(JobKind::kBatch, {Over(EndCause::kTimeLimit), other}).text,
+            "n1: reached its time limit; rank 3 on n2 met XID 79 on GPU GPU-a");
+  EXPECT_EQ(Of(JobKind::kBatch, {Over(EndCause::kExited), other}, EndCause::kJobEnding).text, "");
+}
+
 TEST(Outcome, OtherNodesOfABatchJobThatWereToldToEndDoNotSpoilIt) {
   EXPECT_EQ(Of(JobKind::kBatch, {Over(EndCause::kExited), Over(EndCause::kJobEnding, kTerm)},
                EndCause::kJobEnding)

@@ -102,5 +102,18 @@ TEST_F(AttemptTest, AWideStepThatWasTheLastIsKeptWhole) {
   EXPECT_EQ(Of().ranks_left_out, 0U);
 }
 
+TEST_F(AttemptTest, WhatRanksHadOfGpusStaysForThoseThatAreStillListed) {
+  const StepId step = Begin();
+  Read(step, 2, BindingVerdict::kVerified);
+  RunEnded end;
+  const GpuWork work{Duration(1000), Duration(970), {}, {}, {}, {}};
+  end.gpu_work = {{step, 1, work}, {step.Next(), 0, work}};
+  end.gpu_errors = {"rank 1 met XID 79"};
+  Hear(end);
+  ASSERT_EQ(Of().gpu_work.size(), 1U);
+  EXPECT_EQ(Of().gpu_work[0], (RankGpuWork{step, 1, work}));
+  EXPECT_EQ(Of().gpu_errors, end.gpu_errors);
+}
+
 }  // namespace
 }  // namespace muster::core
