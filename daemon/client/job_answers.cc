@@ -315,6 +315,21 @@ void AddSlowerRuns(Accounting& accounting, JobDetail& detail) {
   }
 }
 
+// What only the program knows: its files and where they come from, its image, its addresses.
+void Conceal(JobDetail& detail) {
+  for (std::string* const text : {&detail.work_dir, &detail.stdout_path, &detail.stderr_path,
+                                  &detail.checkpoint_interval, &detail.submit_host}) {
+    text->clear();
+  }
+  for (AttemptView& attempt : detail.attempts) {
+    attempt.data.clear();
+  }
+  detail.container.reset();
+  detail.recorded.clear();  // addresses of mail and webhooks among them, which may be secrets
+  detail.record.clear();
+  detail.node_data.clear();
+}
+
 // What the accounting and the programs add to a job of the state, or of the accounting.
 void Complete(const Backend& backend, const Call<ShowJob>& call, const ShowJob& asked, Time now,
               bool lives, JobDetail& detail) {
@@ -338,11 +353,7 @@ void Complete(const Backend& backend, const Call<ShowJob>& call, const ShowJob& 
     AddProgram(backend.store, asked.with_script, detail);
     return;
   }
-  detail.checkpoint_interval.clear();
-  detail.container.reset();
-  detail.recorded.clear();  // addresses of mail and webhooks among them, which may be secrets
-  detail.record.clear();
-  detail.node_data.clear();
+  Conceal(detail);
 }
 
 // Without what a caller is not shown of jobs that have ended.
@@ -380,6 +391,11 @@ void FinishShowJob(const Backend& backend, const Call<ShowJob>& call, const Show
     }
   }
   const absl::Status noted = TakeNotes(backend.store, shown);
+  for (JobDetail& detail : shown) {
+    if (!MaySee(call.caller, detail.job.user)) {
+      detail.notes.clear();
+    }
+  }
   call.Finish(shown.empty() ? NoSuchJob(selector) : noted, shown);
 }
 

@@ -194,6 +194,11 @@ class UserAttacksTest(unittest.TestCase):
                 self.assertNotIn(secret, seen.stdout + seen.stderr, verb)
         own = self.cluster.as_user("alice", "show", job, "--json")
         self.assertEqual(json.loads(own.stdout)["jobs"][0]["stdout_path"], "private.out")
+        held = self.cluster.submit_as("alice", "--hold", "-o", "/dev/null", "--wrap", "true")
+        self.addCleanup(self.cluster.must, "cancel", held)
+        self.assertEqual(self.cluster.as_user("alice", "update", held, "-o", "moved-7be2.out").returncode, 0)
+        for user, seen in (("alice", self.assertIn), ("mallory", self.assertNotIn)):
+            seen("moved-7be2.out", self.cluster.as_user(user, "show", held, "--json").stdout, user)
 
     def test_nobody_reads_anothers_files_of_ours(self):
         job = self.running("alice")
