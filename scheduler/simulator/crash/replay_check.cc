@@ -1,7 +1,10 @@
 #include "scheduler/simulator/crash/replay_check.h"
 
+#include <algorithm>
 #include <span>
+#include <string>
 #include <utility>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/explain/replay.h"
@@ -21,6 +24,32 @@ std::optional<core::ReplayDifference> DifferenceAt(const JournalEntry& entry,
     difference = difference.has_value() ? difference : other;
   }
   return difference;
+}
+
+// A start that names another plan, or another place than its plan has.
+JournalEntry WithAnotherStart(JournalEntry entry) {
+  auto& start = std::get<AttemptStarted>(entry.event);
+  if (entry.version.value() % 2 == 0) {
+    ++start.plan_hash;
+  } else {
+    start.allocation.nodes.front().memory += kMebibyte;
+  }
+  return entry;
+}
+
+// What a replay finds no fault with, of records that are wrong: the cycle, and then the start.
+std::optional<std::string> UnseenFault(const CycleRecord& cycle, const JournalEntry& start,
+                                       core::Replay& replay) {
+  CycleRecord other = cycle;
+  other.version = replay.version();
+  other.follows = false;
+  ++other.hash;
+  if (!replay.Check(other).has_value()) {
+    return "a plan that was never made";
+  }
+  return replay.Apply(WithAnotherStart(start)).has_value()
+             ? std::nullopt
+             : std::optional<std::string>("a start that no plan has");
 }
 
 }  // namespace
@@ -71,6 +100,31 @@ std::optional<std::uint64_t> CheckReplay(const KeptJournal& kept, Oracle& oracle
     oracle.Broken("promise 6: a cycle, or a start's, is not on record where it was made");
   }
   return core::HashOf(replay.state());
+}
+
+void CheckReplayFrom(const StateImage& image, const KeptJournal& kept, Oracle& oracle) {
+  constexpr std::uint64_t kStarts = 8;  // that are checked at most
+  core::Replay replay(image);
+  const auto behind = [&image](const auto& each) { return each.version > image.version; };
+  std::span<const CycleRecord> cycles(std::find_if(kept.cycles.begin(), kept.cycles.end(), behind),
+                                      kept.cycles.end());
+  if (!cycles.empty() && image.version.value() % 2 == 0) {
+    cycles = cycles.subspan(1);  // the next keeps to a plan that is not known then
+  }
+  for (auto entry = std::find_if(kept.entries.begin(), kept.entries.end(), behind);
+       entry != kept.entries.end(); ++entry) {
+    if (replay.starts() >= kStarts && std::holds_alternative<AttemptStarted>(entry->event)) {
+      if (const auto unseen = UnseenFault(kept.cycles.back(), *entry, replay)) {
+        oracle.Broken(absl::StrCat("promise 6: a replay finds no fault with ", *unseen));
+      }
+      return;
+    }
+    if (const auto difference = DifferenceAt(*entry, cycles, replay)) {
+      oracle.Broken(absl::StrCat("promise 6: replayed from an image, at version ",
+                                 ToString(difference->version), " ", difference->text));
+      return;
+    }
+  }
 }
 
 }  // namespace muster::sim

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "scheduler/model/change/event.h"
+#include "scheduler/model/change/state_image.h"
 #include "scheduler/model/plan/cycle_record.h"
 #include "scheduler/simulator/life/oracle.h"
 
@@ -33,5 +34,8 @@ struct KeptJournal {
 // Replays all of it and compares the state at commits, every plan and every start with what they
 // were; the fingerprint of the last state, or nothing once a promise was broken.
 std::optional<std::uint64_t> CheckReplay(const KeptJournal& kept, Oracle& oracle);
+// Replays what is behind the image, and finds out records that are wrong. REQUIRES: the image is of
+// the state at a version that is kept.
+void CheckReplayFrom(const StateImage& image, const KeptJournal& kept, Oracle& oracle);
 
 }  // namespace muster::sim

@@ -71,6 +71,9 @@ void SimulatedController::Start() {
 void SimulatedController::LoadRows() {
   constexpr int kDamages = 3;
   const StateImage image = rows_.ImageOf(state_);
+  if (!image_.has_value() && image.version.valid()) {
+    image_ = image;
+  }
   core::ClusterState loaded(image);
   if (core::HashOf(loaded) != core::HashOf(state_)) {
     world_.oracle.Broken("promise 6: the state that a store loads is another");
@@ -179,6 +182,9 @@ void SimulatedController::Keep(Group& group) {
 
 void SimulatedController::CheckReplay() {
   const std::optional<std::uint64_t> replayed = sim::CheckReplay(disk_, world_.oracle);
+  if (image_.has_value()) {
+    CheckReplayFrom(*image_, disk_, world_.oracle);
+  }
   if (alive_ && replayed.has_value() && group_.entries.empty() && !writing_.has_value() &&
       *replayed != core::HashOf(state_)) {
     world_.oracle.Broken("promise 6: replay of the whole journal gives another state");

@@ -62,6 +62,7 @@ class SimulatedController final : public ControllerLoop {
     JobId next_job;
   } highest_;  // that any of its lives had
   KeptJournal disk_;
+  std::optional<StateImage> image_;  // of its state when it first came back
   std::optional<Group> writing_;
   bool write_asked_ = false;
 };

@@ -13,6 +13,7 @@
 #include "scheduler/core/place/worth/largest_gpu_job.h"
 #include "scheduler/core/place/worth/placement_quality.h"
 #include "scheduler/core/plan/search/feasibility.h"
+#include "scheduler/core/state/tables/node_use.h"
 #include "scheduler/simulator/workload/draws.h"
 #include "scheduler/simulator/workload/machines.h"
 #include "scheduler/simulator/workload/rare_wishes.h"
@@ -201,6 +202,26 @@ std::optional<std::string> WrongAllocation(const Allocation& place,
              : std::nullopt;
 }
 
+// The nodes with the job on them, or on most of them.
+std::vector<NodeSnapshot> Held(std::vector<NodeSnapshot> nodes, const Allocation& place, JobId job,
+                               RandomSequence& random) {
+  for (const NodeAllocation& part : place.nodes) {
+    NodeSnapshot& node = nodes[part.node.value() - 1];
+    Holding holding;
+    holding.job = Chance(random, 900) ? job : job.Next();
+    holding.cpus = part.cpus;
+    node.holdings.push_back(std::move(holding));
+    node.taken.cpus |= part.cpus;
+    if (Chance(random, 700)) {
+      core::CoverUse(node.taken, *node.machine, part);
+    }
+  }
+  if (Chance(random, 100)) {
+    nodes.pop_back();
+  }
+  return nodes;
+}
+
 }  // namespace
 
 std::optional<std::string> WrongPlace(RandomSequence& random) {
@@ -228,7 +249,9 @@ std::optional<std::string> WrongPlace(RandomSequence& random) {
     if (auto wrong = WrongAllocation(*place, nodes, *request, view == core::ClusterView::kAsIs)) {
       return wrong;
     }
-    const PlacementQuality worth = core::WorthOf(*place, nodes, known);
+    PlacementQuality worth = core::WorthOf(*place, nodes, known);
+    constexpr JobId kJob{1};
+    core::Compare(kJob, *place, *request, Held(nodes, *place, kJob, random), known, worth);
     if (worth.local_ranks > worth.ranks) {
       return "more ranks are said to be local than there are";
     }

@@ -140,14 +140,25 @@ core::TrainingSetup DrawSetup(RandomSequence& random) {
   setup.recomputation = static_cast<core::Recomputation>(random.Below(3));
   if (Chance(random, 700)) {
     setup.shape = core::TransformerShape{1 + random.Below(8), 4096, 4096, 32, 32};
-    if (Chance(random, 100)) {
-      setup.shape->sequence = UINT64_MAX / 7;
+    if (Chance(random, 150)) {
+      std::uint64_t& member =
+          *OneOf(random, {&setup.shape->sequence, &setup.shape->hidden, &setup.shape->layers,
+                          &setup.shape->heads, &setup.shape->micro_batch});
+      member =
+          OneOf<std::uint64_t>(random, {UINT64_MAX / 7, 1ULL << 20U, 1ULL << 34U, 1ULL << 45U});
     }
   }
   setup.offload.optimizer = static_cast<core::StatePlace>(random.Below(3));
   setup.offload.weights = static_cast<core::StatePlace>(random.Below(3));
   setup.offload.activations = Chance(random, 300);
   setup.experts = DrawExperts(random);
+  if (setup.experts.has_value() && Chance(random, 100)) {
+    if (Chance(random, 500)) {
+      setup.experts->inner = UINT64_MAX / 2;
+    } else {
+      setup.experts->experts = setup.experts->active = UINT64_MAX / 4;
+    }
+  }
   setup.expert_parallel = setup.experts.has_value() ? 1U << Draw(random, 3) : 1;
   setup.data_parallel = setup.expert_parallel * (1 + Draw(random, 8));
   if (Chance(random, 80)) {
@@ -210,11 +221,14 @@ Wrong AskHowFastItAnswers(RandomSequence& random) {
       core::DecodeSeconds(model, gpus, 1, 100) <= 0) {
     return "an answer is said to take no time";
   }
-  core::ServerQueue queue{1 + random.Below(20), 0.1 * (1 + Draw(random, 20)),
-                          0.5 * Draw(random, 3)};
-  const double rate = 0.5 * Draw(random, 60);
+  core::ServerQueue queue{1 + random.Below(Chance(random, 700) ? 20 : 5'000),
+                          0.1 * (1 + Draw(random, 20)), 0.5 * Draw(random, 3)};
+  const double most = static_cast<double>(queue.servers) / queue.service_seconds;
+  const double rate =
+      Chance(random, 500) ? 0.5 * Draw(random, 60) : 0.001 * Draw(random, 1001) * most;
   const std::optional<double> wait = core::WaitAt(queue, rate, 0.99);
-  const double within = core::RateWithin(queue, 0.3 * (1 + Draw(random, 20)), 0.99);
+  const double within =
+      core::RateWithin(queue, Chance(random, 100) ? 1e15 : 0.3 * (1 + Draw(random, 20)), 0.99);
   ++queue.servers;
   const std::optional<double> less = core::WaitAt(queue, rate, 0.99);
   return within < 0 || (wait.has_value() && less.value_or(*wait + 1) > *wait + 1e-9)
@@ -364,14 +378,19 @@ AccountTree DrawTree(RandomSequence& random) {
     tree.associations.push_back(std::move(association));
   }
   if (Chance(random, 200)) {
-    tree.accounts.push_back({kRootAccount, "", ShareCount(1), {}});
+    tree.accounts.push_back(
+        {kRootAccount, Chance(random, 300) ? "physics" : "", ShareCount(1), {}});
+  }
+  if (Chance(random, 50)) {
+    tree.associations.push_back(tree.associations.front());
   }
   if (Chance(random, 50)) {
     OneOf(random, {&tree.accounts.front().shares, &tree.associations.front().shares})[0] =
-        ShareCount(2'000'000'000);
+        ShareCount(0x7fffffff);
   }
   if (Chance(random, 100)) {  // a circle
-    tree.accounts[0].parent = "lasers";
+    tree.accounts[random.Below(2)].parent = "lasers";
+    tree.accounts.back().parent = "optics";
   }
   if (Chance(random, 50)) {  // too deep
     for (std::size_t i = 0; i <= kAccountDepthMax; ++i) {

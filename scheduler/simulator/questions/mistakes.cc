@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "scheduler/core/handle/handle.h"
 #include "scheduler/core/state/invariants.h"
+#include "scheduler/simulator/questions/side_walks.h"
 #include "scheduler/simulator/questions/wrong_plans.h"
 #include "scheduler/simulator/workload/draws.h"
 #include "scheduler/simulator/workload/rare_wishes.h"
@@ -20,6 +21,7 @@ namespace {
 constexpr std::uint32_t kLooked = 400;  // thousandths of the commands
 constexpr std::uint32_t kTries = 4;     // of each
 constexpr std::uint32_t kTaken = 300;   // thousandths of those that are taken: what follows is seen
+constexpr std::uint32_t kWalked = 50;   // thousandths of the commands: a walk begins there
 
 // What a command has beyond its fields, which the transport says or which name its job.
 template <class T>
@@ -136,6 +138,10 @@ void Spoil(RandomSequence& random, Command* command) {
 
 std::optional<std::string> Mistakes::Look(const core::ClusterState& state, const Command& command,
                                           Time now, const SchedulerConfig& config) {
+  if (Chance(random_, kWalked)) {
+    return Chance(random_, 700) ? WrongWalk(state, now, config, random_)
+                                : WrongWalkOfANewCluster(now, config, random_);
+  }
   if (!Chance(random_, kLooked)) {
     return std::nullopt;
   }

@@ -14,7 +14,7 @@ class PlanSpoiler {
   PlanSpoiler(const core::ClusterState& state, RandomSequence& random, Plan* plan)
       : random_(random), plan_(*plan) {
     for (const auto& [id, job] : state.jobs()) {
-      jobs_.push_back(&job);
+      jobs_.push_back(id);
       if (job.attempt.has_value()) {
         held_.push_back(&job);
         places_.push_back(job.attempt->allocation);
@@ -56,7 +56,7 @@ class PlanSpoiler {
  private:
   JobId AnyJob() {
     return jobs_.empty() || Chance(random_, 50) ? JobId(1 + Draw(random_, 200))
-                                                : jobs_[random_.Below(jobs_.size())]->id;
+                                                : jobs_[random_.Below(jobs_.size())];
   }
 
   // One that holds resources, whose attempt AnyAttempt names then.
@@ -143,7 +143,7 @@ class PlanSpoiler {
 
   RandomSequence& random_;
   Plan& plan_;
-  std::vector<const Job*> jobs_;
+  std::vector<JobId> jobs_;
   std::vector<const Job*> held_;
   std::vector<Allocation> places_;
   AttemptNumber last_;

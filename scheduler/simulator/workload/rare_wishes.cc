@@ -183,9 +183,12 @@ void AddMachine(RandomSequence& random, ResourceRequest* request) {
 }
 
 void AddProgramParts(RandomSequence& random, JobSpec* spec) {
-  switch (random.Below(5)) {
+  switch (random.Below(8)) {
     case 0:
+    case 5:
+    case 6:
       spec->container.image = OneOf(random, {"alpine:3.20", "/images/a.sqsh"});
+      spec->node_data = {"/data/set"};
       break;
     case 1:
       spec->node_data = {OneOf<std::string>(random, {"/data/set", "s3:bucket/data", "/"})};

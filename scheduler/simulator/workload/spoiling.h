@@ -115,7 +115,8 @@ class Spoiler {
   }
   template <class T>
   requires(std::is_integral_v<T> && !std::is_same_v<T, bool>) void Spoil(T& number) {
-    constexpr std::int64_t kNumbers[] = {0, 1, 2, 3, 4, 7, 64, 300, -1, 100'000'000};
+    constexpr std::int64_t kNumbers[] = {0,   1,  2,      3,           4,         7,        64,
+                                         300, -1, 70'000, 100'000'000, INT32_MAX, INT32_MIN};
     number = static_cast<T>(kNumbers[random_.Below(std::size(kNumbers))]);
   }
   template <class T>

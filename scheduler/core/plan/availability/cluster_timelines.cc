@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <set>
+#include <tuple>
 #include <utility>
 
 namespace muster::core {
@@ -13,15 +14,19 @@ constexpr std::size_t kChangesKept = 1U << 20;
 
 // True when nothing differs that decides who may use the node and what it has.
 bool IsSameNode(const NodeSnapshot& a, const NodeSnapshot& b) {
-  return a.id == b.id && a.machine == b.machine && a.up == b.up && a.drained == b.drained &&
-         a.narrow == b.narrow && a.weight == b.weight && a.name == b.name &&
-         a.features == b.features && a.gpu_occupants == b.gpu_occupants &&
-         a.gpu_layouts == b.gpu_layouts;
+  const auto members = [](const NodeSnapshot& node) {
+    return std::tie(node.id, node.machine, node.up, node.drained, node.narrow, node.weight,
+                    node.name, node.features, node.gpu_occupants, node.gpu_layouts);
+  };
+  return members(a) == members(b);
 }
 
 bool IsSameHolding(const Holding& a, const Holding& b) {
-  return a.job == b.job && a.ends == b.ends && a.cpus == b.cpus && a.memory == b.memory &&
-         a.gpus == b.gpus && a.gres == b.gres && a.given_back == b.given_back && a.back == b.back;
+  const auto members = [](const Holding& holding) {
+    return std::tie(holding.job, holding.ends, holding.cpus, holding.memory, holding.gpus,
+                    holding.gres, holding.given_back, holding.back);
+  };
+  return members(a) == members(b);
 }
 
 // A job that would be suspended has its memory still, and the node is one of its nodes.
