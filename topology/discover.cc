@@ -79,7 +79,11 @@ absl::StatusOr<Machine> DiscoverMachine() {
   SettleMemory(ReadMemoryFor(topology), machine);
   AddLiveGpus(topology, ListGpus(), machine);
   machine.tmp = TmpSize();
-  machine.mps = MpsRunsIn(MpsPipeDirectory()) ? MpsPipeDirectory() : "";
+  const std::string pipes = MpsPipeDirectory();
+  machine.mps = MpsRunsIn(pipes) ? pipes : "";
+  if (const absl::Status safe = CheckMpsDirectory(pipes); absl::IsPermissionDenied(safe)) {
+    machine.remarks.push_back(absl::StrCat("CUDA MPS is not used: ", std::string(safe.message())));
+  }
   RETURN_IF_ERROR(CheckMachine(machine));
   return machine;
 }

@@ -18,6 +18,7 @@
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/process.h"
 #include "scheduler/runtime/program/program_search.h"
+#include "topology/gpu/cuda_mps.h"
 
 namespace muster::agent {
 namespace {
@@ -65,7 +66,7 @@ bool MpsDaemons::IsOurs(const std::string& directory) const {
 std::string MpsDaemons::Serve(uid_t uid, gid_t gid, const Machine& machine,
                               const NodeAllocation& part) {
   if (!machine.mps.empty() || !machine.enforced || config_.base.empty()) {
-    return machine.mps;
+    return StillSafe(machine.mps) ? machine.mps : "";
   }
   std::vector<std::uint32_t> numbers;
   std::vector<std::string> uuids;
@@ -92,6 +93,16 @@ std::string MpsDaemons::Serve(uid_t uid, gid_t gid, const Machine& machine,
   known_[directory] = 0;
   running_[directory] = *pid;  // or it ends at once, where one runs that an earlier agent started
   return directory;
+}
+
+// What was found at the start may have gone, and another user's have come in its place.
+bool MpsDaemons::StillSafe(const std::string& found) const {
+  const absl::Status safe = topology::CheckMpsDirectory(found);
+  if (found.empty() || !absl::IsPermissionDenied(safe)) {
+    return true;
+  }
+  log_.Warning(kMpsComponent, absl::StrCat("a job gets no MPS: ", std::string(safe.message())));
+  return false;
 }
 
 // The directory, or one beside it while the daemon in it is being told to end: a job that came then

@@ -49,6 +49,7 @@ class MpsDaemons {
   void Keep(const std::set<std::string>& used);
 
  private:
+  bool StillSafe(const std::string& found) const;
   [[nodiscard]] std::string Unleft(const std::string& directory) const;
   absl::Status MakeDirectory(const std::string& directory, uid_t uid, gid_t gid) const;
   absl::StatusOr<pid_t> Run(const char* what, const std::string& directory,

@@ -18,6 +18,7 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "agent/supervisor/attempt/journal.h"
 #include "scheduler/base/status.h"
 #include "scheduler/runtime/cgroup/cgroup_tree.h"
@@ -87,16 +88,22 @@ Time StartedAt(const ProcessStat& stat) {
   return boot_time + since_boot;
 }
 
-// The job that the process' environment names, as it was at its start; nothing when it names none.
+// The job that the process' environment names, as it was at its start; nothing when it names none
+// in its first part, which is read: a user may make it megabytes.
 std::optional<std::uint64_t> JobInEnvironment(pid_t pid) {
-  const absl::StatusOr<std::string> environment = ReadFile(absl::StrCat("/proc/", pid, "/environ"));
-  if (!environment.ok()) {
-    return std::nullopt;
+  constexpr std::size_t kReadMost = std::size_t{128} << 10;
+  const UniqueFd file(open(absl::StrCat("/proc/", pid, "/environ").c_str(), O_RDONLY | O_CLOEXEC));
+  std::string environment(file.valid() ? kReadMost : 0, '\0');
+  std::size_t length = 0;
+  for (ssize_t got = 1; got > 0 && length < environment.size();) {
+    got = read(file.get(), environment.data() + length, environment.size() - length);
+    length += got > 0 ? static_cast<std::size_t>(got) : 0;
   }
-  const std::vector<std::string> entries = absl::StrSplit(*environment, '\0');
-  for (const std::string& entry : entries) {
+  environment.resize(length);
+  for (const auto entry : absl::StrSplit(environment, '\0')) {
     std::uint64_t job = 0;
-    if (entry.compare(0, kJobVariable.size(), kJobVariable) == 0 &&
+    if (entry.substr(0, kJobVariable.size()) ==
+            absl::string_view(kJobVariable.data(), kJobVariable.size()) &&
         absl::SimpleAtoi(entry.substr(kJobVariable.size()), &job)) {
       return job;
     }

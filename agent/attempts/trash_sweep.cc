@@ -98,13 +98,17 @@ void TrashSweep::Read() {
 
 void TrashSweep::Ended() {
   Read();
+  absl::StripAsciiWhitespace(&said_);
   Close();
   children_.Reap();
   children_.Forget(pid_);
+  const bool stays = !IsEmpty(config_.trash);
+  if (!said_.empty() && (again_ || !stays)) {
+    log_.Warning(kSweepComponent, EscapeControl(said_));
+  }
   if (again_) {
     Begin();
-  } else if (!IsEmpty(config_.trash)) {
-    absl::StripAsciiWhitespace(&said_);
+  } else if (stays) {
     TryAgain(said_.empty() ? "it was not done in time" : said_);
   } else {
     wait_ = config_.retry;

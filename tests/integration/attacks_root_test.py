@@ -226,6 +226,36 @@ class RootAttacksTest(unittest.TestCase):
                    lambda: f"it stays: {self.trash()}")
         self.restart()
 
+    def test_what_a_user_moved_into_his_session_directory_is_not_removed_as_its_owner(self):
+        shared = self.cluster.place_of("mallory", "project")
+        hers = os.path.join(shared, "hers")
+        os.makedirs(os.path.join(hers, "private"))
+        with open(os.path.join(hers, "private", "thesis"), "w", encoding="utf-8") as file:
+            file.write("years of work")
+        for path, mode, group in ((os.path.join(hers, "private", "thesis"), 0o600, "alice"),
+                                  (os.path.join(hers, "private"), 0o700, "alice"), (hers, 0o770, "mallory")):
+            os.chown(path, USERS["alice"], USERS[group])
+            os.chmod(path, mode)
+        os.chmod(shared, 0o777)
+        move = self.cluster.place_of("mallory", "move.py")
+        with open(move, "w", encoding="utf-8") as file:
+            file.write(f"import os\nos.rename({hers!r}, os.environ['PMIX_SERVER_TMPDIR'] + '/hers')\n")
+        os.chmod(move, 0o644)
+        done = self.cluster.as_user("mallory", "run", "-n", "1", "--mpi=pmix", "/usr/bin/python3", move)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertFalse(os.path.exists(hers))
+        wait_until(lambda: not self.trash() and not os.listdir(os.path.join(self.node, "attempts")),
+                   lambda: f"it stays: {self.trash()}")
+        quarantine = os.path.join(self.node, "quarantine")
+        kept = [os.path.join(at, name) for at, _, names in os.walk(quarantine) for name in names]
+        self.assertEqual([os.path.basename(path) for path in kept], ["thesis"])
+        self.assertEqual(read_file(kept[0]), b"years of work")
+        self.assertEqual(os.stat(kept[0]).st_uid, USERS["alice"])
+        self.assertEqual((os.stat(quarantine).st_uid, os.stat(quarantine).st_mode & 0o777), (0, 0o700))
+        log = self.cluster.agents[0].log
+        wait_until(lambda: f"of uid {USERS['alice']}, was in another user's directory".encode() in read_file(log),
+                   lambda: read_file(log))
+
     def test_an_agent_starts_with_trash_that_cannot_be_removed(self):
         self.cluster.agents[0].stop()
         place = os.path.join(self.node, "trash", "7", "mounted")

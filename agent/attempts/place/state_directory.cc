@@ -162,6 +162,7 @@ void StateDirectory::Fold() const {
   if (place_ != path_ && rmdir((place_ + "/attempts").c_str()) == 0) {
     unlink((path_ + "/attempts").c_str());
     rmdir((place_ + "/trash").c_str());
+    rmdir((place_ + "/quarantine").c_str());
     rmdir(place_.c_str());
   }
 }

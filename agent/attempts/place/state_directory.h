@@ -11,9 +11,10 @@
 //              (supervisor/pmix/pmix_pattern.h)
 //   attempts/  one directory an attempt (supervisor/attempt/attempt_directory.h)
 //   trash/     attempts on their way out
+//   quarantine/ what users had in their attempts that is not theirs (user_space/remove_tree.h)
 //
-// With a place in memory the latter two lie there, and `attempts` is a link: a boot voids what they
-// say. It takes them with it as well, so that then the records count as new ones.
+// With a place in memory the latter three lie there, and `attempts` is a link: a boot voids what
+// they say. It takes them with it as well, so that then the records count as new ones.
 //
 // Thread promise: one owner. Invariants: (1) the epoch never falls; (2) an attempt's directory is
 // renamed into trash/ before anything in it goes; (3) nothing that lies in trash/ keeps an agent

@@ -5,20 +5,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <climits>
 #include <cstddef>
 #include <memory>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/runtime/file.h"
 
 namespace muster::agent {
 namespace {
-
-constexpr int kFilesMost = 1024;  // of one process
 
 std::string LinkAt(int directory, const char* path) {
   std::array<char, PATH_MAX> target{};
@@ -33,32 +34,70 @@ std::string OnlyOne(const std::set<std::string>& mounts) {
 }  // namespace
 
 std::map<pid_t, std::vector<FileSystemUse>> FileSystemMeter::Look(const TreesIo& trees) {
-  std::map<pid_t, std::vector<FileSystemUse>> uses;
-  std::unordered_map<pid_t, ProcessIo> now;
+  Uses uses;
+  now_.clear();
   Tables tables;
-  for (const auto& [tree, processes] : trees) {
-    for (const ProcessIo& process : processes) {
-      now.emplace(process.pid, process);
-      const auto known = before_.find(process.pid);
-      const ProcessIo before = known == before_.end() ? ProcessIo() : known->second;
-      const Bytes read = GrownBy(process.read, before.read);
-      const Bytes written = GrownBy(process.written, before.written);
-      if (first_ || process.children_faults != before.children_faults ||
-          (read < kLeast && written < kLeast)) {
-        continue;
-      }
-      const OpenOn open_on = FilesOf(process.pid, tables);
-      if (!open_on.reading.empty() && !read.zero()) {
-        AddFileSystems({{open_on.reading, read, Bytes()}}, uses[tree]);
-      }
-      if (!open_on.writing.empty() && !written.zero()) {
-        AddFileSystems({{open_on.writing, Bytes(), written}}, uses[tree]);
-      }
-    }
+  std::erase_if(next_, [&](const auto& each) { return trees.count(each.first) == 0; });
+  std::vector<const TreesIo::value_type*> order;
+  for (const auto& tree : trees) {
+    order.push_back(&tree);
   }
-  before_ = std::move(now);
+  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
+    return a->second.size() < b->second.size();
+  });
+  const Instant end = std::chrono::steady_clock::now() + limit_;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const Instant now = std::chrono::steady_clock::now();
+    LookAt(order[i]->first, order[i]->second,
+           now + (end - now) / static_cast<long>(order.size() - i), tables, uses);
+  }
+  before_ = std::exchange(now_, {});
   first_ = false;
   return uses;
+}
+
+void FileSystemMeter::LookAt(pid_t tree, const std::vector<ProcessIo>& processes, Instant deadline,
+                             Tables& tables, Uses& uses) {
+  const auto stopped = std::find_if(processes.begin(), processes.end(), [&](const auto& process) {
+    return process.pid == next_[tree];
+  });
+  const std::size_t first =
+      stopped == processes.end() ? 0 : static_cast<std::size_t>(stopped - processes.begin());
+  next_.erase(tree);
+  for (std::size_t j = 0; j < processes.size(); ++j) {
+    const ProcessIo& process = processes[(first + j) % processes.size()];
+    if (first_ || std::chrono::steady_clock::now() < deadline) {
+      LookAt(process, tables, uses[tree]);
+      now_.emplace(process.pid, process);
+      continue;
+    }
+    next_.try_emplace(tree, process.pid);
+    if (const auto known = before_.find(process.pid); known != before_.end()) {
+      now_.insert(*known);
+    }
+  }
+  if (uses[tree].empty()) {
+    uses.erase(tree);
+  }
+}
+
+void FileSystemMeter::LookAt(const ProcessIo& process, Tables& tables,
+                             std::vector<FileSystemUse>& uses) {
+  const auto known = before_.find(process.pid);
+  const ProcessIo before = known == before_.end() ? ProcessIo() : known->second;
+  const Bytes read = GrownBy(process.read, before.read);
+  const Bytes written = GrownBy(process.written, before.written);
+  if (first_ || process.children_faults != before.children_faults ||
+      (read < kLeast && written < kLeast)) {
+    return;
+  }
+  const OpenOn open_on = FilesOf(process.pid, tables);
+  if (!open_on.reading.empty() && !read.zero()) {
+    AddFileSystems({{open_on.reading, read, Bytes()}}, uses);
+  }
+  if (!open_on.writing.empty() && !written.zero()) {
+    AddFileSystems({{open_on.writing, Bytes(), written}}, uses);
+  }
 }
 
 FileSystemMeter::OpenOn FileSystemMeter::FilesOf(pid_t pid, Tables& tables) const {
@@ -70,10 +109,13 @@ FileSystemMeter::OpenOn FileSystemMeter::FilesOf(pid_t pid, Tables& tables) cons
   const MountTable& table = TableOf(pid, tables);
   std::set<std::string> reading;
   std::set<std::string> writing;
-  int left = kFilesMost;
+  int left = kFilesMost + 2;  // "." and ".."
   // NOLINTNEXTLINE(concurrency-mt-unsafe): a stream of our own
-  for (const dirent* entry = readdir(files.get()); entry != nullptr && left-- > 0;
+  for (const dirent* entry = readdir(files.get()); entry != nullptr;
        entry = readdir(files.get())) {  // NOLINT(concurrency-mt-unsafe)
+    if (left-- == 0) {
+      return {};
+    }
     const std::string path = LinkAt(dirfd(files.get()), entry->d_name);
     struct stat link {};  // its rights are those with which the file was opened
     if (path.substr(0, 1) != "/" ||
@@ -98,10 +140,16 @@ const MountTable& FileSystemMeter::TableOf(pid_t pid, Tables& tables) const {
   const std::string directory = absl::StrCat(proc_, "/", pid);
   const std::string space = LinkAt(AT_FDCWD, (directory + "/ns/mnt").c_str());
   const auto known = tables.find(space);
-  return known != tables.end()
-             ? known->second
-             : tables.emplace(space, MountTable(ReadFile(directory + "/mountinfo").value_or("")))
-                   .first->second;
+  if (known != tables.end()) {
+    return known->second;
+  }
+  // Users make as many namespaces and mounts as they like.
+  const bool many = tables.size() >= kSpacesMost;
+  return tables
+      .emplace(
+          many ? "too many" : space,
+          MountTable(many ? "" : ReadFile(directory + "/mountinfo", kMountBytesMost).value_or("")))
+      .first->second;
 }
 
 }  // namespace muster::agent

@@ -13,16 +13,17 @@ std::map<pid_t, NetworkUse> NetworkMeter::Look(const ProcessTrees& trees,
   if (!connections.has_value()) {
     seen_.clear();
     known_.clear();
+    cut_.clear();
     return {};
   }
   std::map<pid_t, NetworkUse> uses;
-  const std::set<pid_t> elsewhere = TreesElsewhere(trees, proc_);
+  const std::set<pid_t> elsewhere = TreesElsewhere(trees, proc_, bounds_.time);
+  FindHolders(*connections, trees, resumed);
   for (const auto& [tree, processes] : trees) {
-    if (elsewhere.count(tree) == 0) {
+    if (elsewhere.count(tree) == 0 && cut_.count(tree) == 0) {
       uses.emplace(tree, NetworkUse());
     }
   }
-  FindHolders(*connections, trees, resumed);
   const Duration elapsed =
       seen_.empty() ? Duration(0) : std::chrono::duration_cast<Duration>(now - last_);
   std::unordered_map<std::uint64_t, Known> known;
@@ -49,12 +50,14 @@ std::map<pid_t, NetworkUse> NetworkMeter::Look(const ProcessTrees& trees,
 
 void NetworkMeter::FindHolders(const std::vector<TcpConnection>& connections,
                                const ProcessTrees& trees, const std::set<pid_t>& resumed) {
+  std::erase_if(cut_, [&](pid_t tree) { return trees.count(tree) == 0; });
   std::unordered_set<std::uint64_t> wanted;
   for (const TcpConnection& connection : connections) {
     if (!connection.local && connection.inode != 0) {
       Known& one = known_[connection.cookie];
-      if (one.tree == 0 && one.searched < kSearches) {
-        ++one.searched;
+      // In a tree that was cut there may be more of them than were searched for.
+      if (one.tree == 0 && (one.searched < kSearches || !cut_.empty())) {
+        one.searched = std::min(one.searched + 1, kSearches);
         wanted.insert(connection.inode);
       }
     }
@@ -62,10 +65,14 @@ void NetworkMeter::FindHolders(const std::vector<TcpConnection>& connections,
   if (wanted.empty()) {
     return;
   }
-  const std::unordered_map<std::uint64_t, pid_t> holders = HoldersOf(wanted, trees, proc_);
+  const SearchResult found = search_.Search(wanted, trees);
+  for (const pid_t tree : found.whole) {
+    cut_.erase(tree);
+  }
+  cut_.insert(found.cut.begin(), found.cut.end());
   for (const TcpConnection& connection : connections) {
-    const auto holder = holders.find(connection.inode);
-    if (connection.local || holder == holders.end()) {
+    const auto holder = found.holders.find(connection.inode);
+    if (connection.local || holder == found.holders.end()) {
       continue;
     }
     Known& one = known_[connection.cookie];

@@ -10,7 +10,7 @@
 // sender. A connection slower than kSlowest waits for acknowledgements that the other end delays
 // (up to 40 ms for a small segment), and not for the network: of its time only that counts which
 // its bytes take at kSlowest. Thread promise: the owner's thread. Invariant: what a look cannot
-// tell of a tree, it does not say.
+// tell of a tree, it does not say, such as of one whose descriptors were too many to read them all.
 
 #include <sys/types.h>
 
@@ -44,8 +44,12 @@ class NetworkMeter {
   using Source = std::function<std::optional<std::vector<TcpConnection>>()>;
   static constexpr std::uint64_t kSlowest = 64 << 10;  // bytes a second
 
-  explicit NetworkMeter(std::string proc = "/proc", Source source = ReadTcpConnections)
-      : proc_(std::move(proc)), source_(std::move(source)) {}
+  explicit NetworkMeter(std::string proc = "/proc", Source source = ReadTcpConnections,
+                        SearchBounds bounds = {})
+      : proc_(std::move(proc)),
+        source_(std::move(source)),
+        bounds_(bounds),
+        search_(proc_, bounds) {}
 
   // What each tree has done since the last look; a new one since it began but for the `resumed`, of
   // which an earlier agent has counted so much already: they begin now.
@@ -68,6 +72,9 @@ class NetworkMeter {
 
   const std::string proc_;
   const Source source_;
+  const SearchBounds bounds_;
+  HolderSearch search_;
+  std::set<pid_t> cut_;  // trees that may hold connections which nobody is known to hold
   SteadyTime last_ = SteadyTime::min();
   std::set<pid_t> seen_;                            // trees, at the last look
   std::unordered_map<std::uint64_t, Known> known_;  // by cookie

@@ -5,10 +5,13 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -39,21 +42,36 @@ std::optional<std::uint64_t> SocketOf(std::string_view link) {
                                                                   : std::nullopt;
 }
 
+using Instant = std::chrono::steady_clock::time_point;
+
+Instant Later(Duration time) {
+  const Instant now = std::chrono::steady_clock::now();
+  return time > std::chrono::hours(24) ? Instant::max() : now + time;
+}
+
+// Up to `most` descriptors, until `deadline`; false: there are more.
 template <class Take>
-void ForEachSocket(const std::string& proc, pid_t pid, Take take) {
+bool ForEachSocket(const std::string& proc, pid_t pid, int most, Instant deadline, Take take) {
   const std::unique_ptr<DIR, int (*)(DIR*)> open_files(
       opendir(absl::StrCat(proc, "/", pid, "/fd").c_str()), closedir);
   if (open_files == nullptr) {
-    return;
+    return true;
   }
   LinkBuffer buffer{};
   // NOLINTNEXTLINE(concurrency-mt-unsafe): a stream of our own
   while (const dirent* const entry = readdir(open_files.get())) {
+    if (entry->d_name[0] == '.') {
+      continue;
+    }
+    if (most-- <= 0 || std::chrono::steady_clock::now() >= deadline) {
+      return false;
+    }
     if (const std::optional<std::uint64_t> socket =
             SocketOf(LinkAt(dirfd(open_files.get()), entry->d_name, buffer))) {
       take(*socket);
     }
   }
+  return true;
 }
 
 }  // namespace
@@ -61,28 +79,63 @@ void ForEachSocket(const std::string& proc, pid_t pid, Take take) {
 std::unordered_map<std::uint64_t, pid_t> HoldersOf(const std::unordered_set<std::uint64_t>& sockets,
                                                    const ProcessTrees& trees,
                                                    const std::string& proc) {
-  std::unordered_map<std::uint64_t, pid_t> holders;
-  for (const auto& [tree, processes] : trees) {
-    for (const pid_t pid : processes) {
-      if (holders.size() == sockets.size()) {
-        return holders;
-      }
-      ForEachSocket(proc, pid, [&, root = tree](std::uint64_t socket) {
-        if (sockets.count(socket) != 0) {
-          holders.emplace(socket, root);
-        }
-      });
-    }
-  }
-  return holders;
+  HolderSearch search(proc,
+                      {.descriptors = std::numeric_limits<int>::max(), .time = Duration::max()});
+  return search.Search(sockets, trees).holders;
 }
 
-std::set<pid_t> TreesElsewhere(const ProcessTrees& trees, const std::string& proc) {
+SearchResult HolderSearch::Search(const std::unordered_set<std::uint64_t>& sockets,
+                                  const ProcessTrees& trees) {
+  SearchResult result;
+  std::erase_if(next_, [&](const auto& each) { return trees.count(each.first) == 0; });
+  std::vector<const ProcessTrees::value_type*> order;
+  for (const auto& tree : trees) {
+    order.push_back(&tree);
+  }
+  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
+    return a->second.size() < b->second.size();
+  });
+  const Instant end = Later(bounds_.time);
+  for (std::size_t i = 0; i < order.size() && result.holders.size() < sockets.size(); ++i) {
+    const auto& [tree, processes] = *order[i];
+    const Instant now = std::chrono::steady_clock::now();
+    const Instant deadline =
+        end == Instant::max() ? end : now + (end - now) / static_cast<long>(order.size() - i);
+    const auto stopped = std::find(processes.begin(), processes.end(), next_[tree]);
+    const std::size_t first =
+        stopped == processes.end() ? 0 : static_cast<std::size_t>(stopped - processes.begin());
+    bool whole = true;
+    bool in_time = true;
+    for (std::size_t j = 0;
+         j < processes.size() && in_time && result.holders.size() < sockets.size(); ++j) {
+      const pid_t pid = processes[(first + j) % processes.size()];
+      const bool all = ForEachSocket(proc_, pid, bounds_.descriptors, deadline,
+                                     [&, root = tree](std::uint64_t socket) {
+                                       if (sockets.count(socket) != 0) {
+                                         result.holders.emplace(socket, root);
+                                       }
+                                     });
+      in_time = std::chrono::steady_clock::now() < deadline;
+      // One that takes more than the time of a whole search must not be the only one read.
+      next_[tree] = processes[(first + j + (in_time || j == 0 ? 1 : 0)) % processes.size()];
+      whole = whole && all && (in_time || j + 1 == processes.size());
+    }
+    (whole ? result.whole : result.cut).insert(tree);
+  }
+  return result;
+}
+
+std::set<pid_t> TreesElsewhere(const ProcessTrees& trees, const std::string& proc, Duration limit) {
   std::set<pid_t> elsewhere;
+  const Instant deadline = Later(limit);
   LinkBuffer buffer{};
   const std::string own(LinkAt(AT_FDCWD, absl::StrCat(proc, "/self/ns/net").c_str(), buffer));
   for (const auto& [tree, processes] : trees) {
     for (const pid_t pid : processes) {
+      if (deadline != Instant::max() && std::chrono::steady_clock::now() >= deadline) {
+        elsewhere.insert(tree);
+        break;
+      }
       errno = 0;
       const std::string_view link =
           LinkAt(AT_FDCWD, absl::StrCat(proc, "/", pid, "/ns/net").c_str(), buffer);

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,8 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/time/clock.h"
+#include "absl/time/time.h"
 #include "agent/supervisor/user_space/as_user.h"
 #include "scheduler/base/status.h"
 #include "scheduler/base/utf8.h"
@@ -71,12 +74,66 @@ UniqueFd OpenOwn(int parent, const std::string& name) {
   return UniqueFd(openat(place.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
+// A directory of root's alone, made when it is first needed, for what may not be removed.
+class Quarantine {
+ public:
+  // No path: there is none.
+  Quarantine(std::string path, std::vector<std::string>* kept)
+      : path_(std::move(path)), kept_(kept) {}
+
+  // Moves one entry there, whole. `from` is its path, for the record.
+  absl::Status Keep(int directory, const std::string& name, const std::string& from) {
+    RETURN_IF_ERROR(Open());
+    struct stat found = {};
+    if (fstatat(directory, name.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0) {
+      return absl::ErrnoToStatus(errno, absl::StrCat(from, ": cannot look"));
+    }
+    const std::string to = absl::StrCat(absl::ToUnixMicros(absl::Now()), ".uid", found.st_uid);
+    if (renameat2(directory, name.c_str(), place_.get(), to.c_str(), RENAME_NOREPLACE) != 0) {
+      return absl::ErrnoToStatus(errno, absl::StrCat(from, ": cannot move to ", path_));
+    }
+    if (kept_ != nullptr) {
+      kept_->push_back(absl::StrCat(from, ", of uid ", found.st_uid,
+                                    ", was in another user's directory: kept as ", path_, "/", to));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status Open() {
+    if (place_.valid()) {
+      return absl::OkStatus();
+    }
+    if (path_.empty()) {
+      return absl::FailedPreconditionError("another user's files are in it");
+    }
+    if (mkdir(path_.c_str(), S_IRWXU) != 0 && errno != EEXIST) {
+      return absl::ErrnoToStatus(errno, absl::StrCat(path_, ": cannot make the directory"));
+    }
+    UniqueFd place(open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    struct stat found = {};
+    if (!place.valid() || fstat(place.get(), &found) != 0) {
+      return absl::ErrnoToStatus(errno, absl::StrCat(path_, ": cannot open"));
+    }
+    if (found.st_uid != geteuid() || (found.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          path_, ": is not root's alone; run: chown 0 ", path_, "; chmod 700 ", path_));
+    }
+    place_ = std::move(place);
+    return absl::OkStatus();
+  }
+
+  const std::string path_;
+  std::vector<std::string>* const kept_;
+  UniqueFd place_;
+};
+
 // Empties one directory, the top.
 class Emptying {
  public:
   // `path` is for errors.
-  Emptying(int top, std::string path, Deadline deadline)
-      : top_(top), path_(std::move(path)), deadline_(deadline) {}
+  Emptying(int top, std::string path, Deadline deadline, Quarantine& quarantine)
+      : top_(top), path_(std::move(path)), deadline_(deadline), quarantine_(quarantine) {}
 
   absl::Status Run() {
     struct stat own = {};
@@ -84,6 +141,10 @@ class Emptying {
       return absl::ErrnoToStatus(errno, absl::StrCat(path_, ": cannot look"));
     }
     device_ = own.st_dev;
+    if (geteuid() == 0 && own.st_uid != 0) {
+      EmptyAsOwner(top_, own.st_uid, path_);
+      return first_;
+    }
     while (true) {
       first_ = absl::OkStatus();
       removed_ = false;
@@ -155,9 +216,10 @@ class Emptying {
       return;
     }
     if (geteuid() == 0 && found.st_uid != 0) {
-      EmptyAsOwner(directory.get(), found.st_uid, name);
+      EmptyAsOwner(directory.get(), found.st_uid, absl::StrCat(path_, "/", name));
+    } else {
+      Flatten(directory.get());
     }
-    Flatten(directory.get());
     if (unlinkat(top_, name.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT) {
       removed_ = true;
     } else {
@@ -165,22 +227,63 @@ class Emptying {
     }
   }
 
-  void EmptyAsOwner(int directory, uid_t owner, const std::string& name) {
+  // What lies in a user's directory he may have moved there, whoever's it is: so it is removed with
+  // his rights alone, however deep, and what he may not remove is kept.
+  void EmptyAsOwner(int directory, uid_t owner, const std::string& where) {
     const JobUser user = {
         .uid = owner, .gid = kNoGroup, .groups = {kNoGroup}, .name = absl::StrCat(owner)};
-    const std::string where = absl::StrCat(path_, "/", name);
     const auto left = std::chrono::ceil<Duration>(deadline_ - std::chrono::steady_clock::now());
     const absl::StatusOr<Brought> emptied = RunAsUser(
         &user, left,
         [&]() -> absl::StatusOr<Brought> {
           fchmod(directory, S_IRWXU);
-          RETURN_IF_ERROR(Emptying(directory, where, deadline_).Run());
-          return Brought();
+          absl::Status done = Emptying(directory, where, deadline_, quarantine_).Run();
+          if (absl::IsDeadlineExceeded(done)) {
+            return done;
+          }
+          return Brought{.descriptors = {}, .text = std::string(done.message())};
         },
         directory);
     if (!emptied.ok()) {
       Note("", emptied.status());
+    } else if (!emptied->text.empty()) {
+      KeepRest(directory, owner, where, /*below=*/true);
     }
+  }
+
+  // REQUIRES: the owner has removed what he may, and moved his own directories up to `directory`.
+  void KeepRest(int directory, uid_t owner, const std::string& where, bool below) {
+    std::size_t before = 0;
+    do {
+      const absl::StatusOr<std::vector<std::string>> names = NamesIn(directory);
+      before = kept_;
+      for (const std::string& name : names.ok() ? *names : std::vector<std::string>()) {
+        if (!CheckTime().ok()) {
+          Note("", CheckTime());
+          return;
+        }
+        KeepOne(directory, owner, name, absl::StrCat(where, "/", name), below);
+      }
+    } while (kept_ != before);
+  }
+
+  void KeepOne(int directory, uid_t owner, const std::string& name, const std::string& where,
+               bool below) {
+    const UniqueFd place(
+        openat(directory, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    struct stat found = {};
+    if (below && place.valid() && fstat(place.get(), &found) == 0 && found.st_uid == owner &&
+        found.st_dev == device_) {
+      KeepRest(place.get(), owner, where, /*below=*/false);
+      if (unlinkat(directory, name.c_str(), AT_REMOVEDIR) != 0) {
+        Note("", absl::ErrnoToStatus(errno, absl::StrCat(where, ": cannot remove")));
+        return;
+      }
+    } else if (const absl::Status kept = quarantine_.Keep(directory, name, where); !kept.ok()) {
+      Note("", kept);
+      return;
+    }
+    ++kept_;
   }
 
   // Leaves nothing in `directory`: its own directories go to the top.
@@ -220,15 +323,15 @@ class Emptying {
   const int top_;
   const std::string path_;
   const Deadline deadline_;
+  Quarantine& quarantine_;
   dev_t device_ = 0;
   bool removed_ = false;  // something was, in this round
   absl::Status first_;    // what went wrong first in this round
   std::uint64_t number_ = 0;
+  std::size_t kept_ = 0;  // or removed, of what a user could not remove
 };
 
-}  // namespace
-
-absl::Status RemoveTree(const std::string& path, Duration limit) {
+absl::Status Remove(const std::string& path, Duration limit, Quarantine& quarantine) {
   if (unlink(path.c_str()) == 0 || errno == ENOENT) {
     return absl::OkStatus();
   }
@@ -239,14 +342,22 @@ absl::Status RemoveTree(const std::string& path, Duration limit) {
   if (!top.valid()) {
     return absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot open"));
   }
-  RETURN_IF_ERROR(Emptying(top.get(), path, std::chrono::steady_clock::now() + limit).Run());
+  const Deadline deadline = std::chrono::steady_clock::now() + limit;
+  RETURN_IF_ERROR(Emptying(top.get(), path, deadline, quarantine).Run());
   if (rmdir(path.c_str()) != 0 && errno != ENOENT) {
     return absl::ErrnoToStatus(errno, absl::StrCat(path, ": cannot remove"));
   }
   return absl::OkStatus();
 }
 
-absl::Status SweepTrash(const std::string& trash, Duration limit) {
+}  // namespace
+
+absl::Status RemoveTree(const std::string& path, Duration limit) {
+  Quarantine none("", nullptr);
+  return Remove(path, limit, none);
+}
+
+absl::Status SweepTrash(const std::string& trash, Duration limit, std::vector<std::string>* kept) {
   const UniqueFd directory = OpenOwn(AT_FDCWD, trash);
   if (!directory.valid()) {
     return absl::ErrnoToStatus(errno, absl::StrCat(trash, ": cannot open"));
@@ -263,16 +374,25 @@ absl::Status SweepTrash(const std::string& trash, Duration limit) {
   std::sort(names->begin(), names->end(),
             [&](const auto& a, const auto& b) { return number(a) > number(b); });
   absl::Status first;
+  Quarantine quarantine(QuarantineOf(trash), kept);
   for (const std::string& name : *names) {
-    first.Update(RemoveTree(absl::StrCat(trash, "/", name), limit));
+    first.Update(Remove(absl::StrCat(trash, "/", name), limit, quarantine));
   }
   return first;
+}
+
+std::string QuarantineOf(const std::string& trash) {
+  return (std::filesystem::path(trash).parent_path() / "quarantine").string();
 }
 
 bool SweepForParent(const std::string& trash) {
   constexpr Duration kLimit{60000};
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  const absl::Status swept = SweepTrash(trash, kLimit);
+  std::vector<std::string> kept;
+  const absl::Status swept = SweepTrash(trash, kLimit, &kept);
+  for (const std::string& line : kept) {
+    std::fprintf(stderr, "%s\n", EscapeControl(line).c_str());
+  }
   if (!swept.ok()) {
     std::fprintf(stderr, "%s\n", EscapeControl(std::string(swept.message())).c_str());
   }

@@ -150,7 +150,9 @@ TEST_F(MpsDaemonsTest, ItRunsAsTheUserAloneWhoseJobsNeedIt) {
   std::filesystem::permissions(directory_ / kMpsProgram, std::filesystem::perms(0755));
   const std::string pipes = daemons_->Serve(kUid, kGid, machine_, part_);
   EXPECT_EQ(pipes, absl::StrCat(ConfigOf().base, "/54321-1"));
-  ASSERT_TRUE(AwaitMps(nullptr, pipes, std::chrono::seconds(20)).ok());
+  const JobUser user = {.uid = kUid, .gid = kGid, .groups = {kGid}, .name = "54321"};
+  ASSERT_TRUE(AwaitMps(&user, pipes, std::chrono::seconds(20)).ok());
+  EXPECT_FALSE(topology::MpsRunsIn(pipes)) << "root believes no daemon of a user's";
   EXPECT_EQ(Read(pipes + "/said"), SaidOf("GPU-b", kUid, kGid));
   EXPECT_EQ(Serve(), Pipes()) << "another user's jobs have another";
   EXPECT_TRUE(Await([&] {
@@ -182,6 +184,15 @@ TEST_F(MpsDaemonsTest, TheSitesOwnIsLeftAloneAndAMachineThatIsPlayedHasNone) {
   EXPECT_EQ(Serve(), "");
   machine_.enforced = true;
   machine_.gpus[1].vendor = GpuVendor::kAmd;
+  EXPECT_EQ(Serve(), "");
+}
+
+TEST_F(MpsDaemonsTest, WhatAnotherUserPutInPlaceOfTheMachinesIsNoJobs) {
+  const std::string found = directory_ / "found";
+  ASSERT_TRUE(std::filesystem::create_directories(found + "/control"));
+  machine_.mps = found;
+  EXPECT_EQ(Serve(), found);
+  std::filesystem::permissions(found, std::filesystem::perms::all);
   EXPECT_EQ(Serve(), "");
 }
 

@@ -79,6 +79,48 @@ TEST(CudaMps, AnOldDaemonsPipeCountsWhileTheProcessOfThePidFileLives) {
   close(ready[1]);
 }
 
+// Neither root's agent nor its jobs have to do with a daemon that another user may have started.
+
+TEST(CudaMps, WhatOthersMayWriteToIsNotBelieved) {
+  const TempDirectory directory;
+  ASSERT_EQ(mkdir((directory / "mps").c_str(), 0755), 0);
+  const UniqueFd daemon = Listen(directory / "mps/control");
+  EXPECT_TRUE(MpsRunsIn(directory / "mps"));
+  for (const mode_t mode : {0777, 01777, 0775}) {
+    ASSERT_EQ(chmod((directory / "mps").c_str(), mode), 0);
+    EXPECT_TRUE(absl::IsPermissionDenied(CheckMpsDirectory(directory / "mps"))) << mode;
+    EXPECT_FALSE(MpsRunsIn(directory / "mps")) << mode;
+  }
+  ASSERT_EQ(chmod((directory / "mps").c_str(), 0755), 0);
+  ASSERT_EQ(chmod(directory.path().c_str(), 0777), 0);
+  EXPECT_FALSE(MpsRunsIn(directory / "mps")) << "the directory above";
+  ASSERT_EQ(chmod(directory.path().c_str(), 01777), 0);
+  EXPECT_TRUE(MpsRunsIn(directory / "mps")) << "a sticky one above, as /tmp";
+}
+
+TEST(CudaMps, AnotherUsersDirectoryOrControlIsNotBelieved) {
+  if (geteuid() != 0) {
+    GTEST_SKIP() << "SKIPPED: only root can make what is another user's";
+  }
+  const TempDirectory directory;
+  const UniqueFd daemon = Listen(directory / "control");
+  EXPECT_TRUE(MpsRunsIn(directory / ""));
+  ASSERT_EQ(chown((directory / "control").c_str(), 61002, 61002), 0);
+  EXPECT_FALSE(MpsRunsIn(directory / "")) << CheckMpsDirectory(directory / "");
+  ASSERT_EQ(chown((directory / "control").c_str(), 0, 0), 0);
+  ASSERT_EQ(chown(directory.path().c_str(), 61002, 61002), 0);
+  EXPECT_FALSE(MpsRunsIn(directory / "")) << CheckMpsDirectory(directory / "");
+}
+
+TEST(CudaMps, APipeInPlaceOfThePidFileHoldsNothingUp) {
+  const TempDirectory directory;
+  ASSERT_EQ(mkfifo((directory / "control").c_str(), 0600), 0);
+  ASSERT_EQ(mkfifo((directory / "nvidia-cuda-mps-control.pid").c_str(), 0600), 0);
+  alarm(20);
+  EXPECT_FALSE(MpsRunsIn(directory / ""));
+  alarm(0);
+}
+
 TEST(CudaMps, TheDirectoryIsTheEnvironmentsElseCudasOwn) {
   unsetenv("CUDA_MPS_PIPE_DIRECTORY");
   EXPECT_EQ(MpsPipeDirectory(), "/tmp/nvidia-mps");

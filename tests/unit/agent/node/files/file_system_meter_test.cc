@@ -84,6 +84,33 @@ TEST_F(FileSystemMeterTest, WhatAnEarlierMeterMayHaveCountedIsNotCountedAgain) {
             (std::vector<FileSystemUse>{{"/data", kMib * 2, Bytes()}}));
 }
 
+// How much there is to read is for users to say.
+
+TEST_F(FileSystemMeterTest, OfMoreFilesAndMountsThanAreReadNothingIsSaid) {
+  for (int fd = 3; fd < FileSystemMeter::kFilesMost + 4; ++fd) {
+    Open(11, fd, "/data/set");
+  }
+  Open(12, 3, "/scratch/out");
+  std::filesystem::create_directories(directory_ / "12/ns");
+  std::filesystem::create_symlink("mnt:[12]", directory_ / "12/ns/mnt");
+  std::ofstream mounts(directory_ / "12/mountinfo", std::ios::app);
+  for (std::size_t i = 0; i < FileSystemMeter::kMountBytesMost; i += 32) {
+    mounts << "42 27 0:42 / /m" << i << " rw - nfs4 server:/m rw\n";
+  }
+  mounts.close();
+  EXPECT_THAT(meter_.Look({{10, {{11, 0, kMib, Bytes()}, {12, 0, kMib, Bytes()}}}}), IsEmpty());
+  std::filesystem::remove(directory_ / "11/fd/3");
+  EXPECT_EQ(meter_.Look({{10, {{11, 0, kMib * 2, Bytes()}}}})[10],
+            (std::vector<FileSystemUse>{{"/data", kMib, Bytes()}}));
+}
+
+TEST_F(FileSystemMeterTest, WhatALookHasNoTimeForIsTheNextOnes) {
+  Open(11, 3, "/data/set");
+  FileSystemMeter hurried(directory_.path(), Duration(0));
+  hurried.Look({{10, {{11, 0, kMib, Bytes()}}}});
+  EXPECT_THAT(hurried.Look({{10, {{11, 0, kMib * 5, Bytes()}}}}), IsEmpty());
+}
+
 TEST(FileSystemMeterHere, AFileOpenForReadingAloneIsReadFrom) {
   const TempDirectory directory;
   const std::string path = directory / "data";

@@ -169,6 +169,27 @@ TEST_F(NetworkMeterTest, WhatCannotBeToldIsNotNothing) {
   EXPECT_THAT(meter.Look(trees_, {}, start_ + seconds(2)), IsEmpty());
 }
 
+TEST_F(NetworkMeterTest, ATreeWithMoreDescriptorsThanAreReadIsNotMeasuredUntilItHasFewer) {
+  NetworkMeter meter(directory_.path(), [this] { return said_; },
+                     {.descriptors = 3, .time = seconds(60)});
+  for (int fd = 3; fd < 8; ++fd) {
+    Link(absl::StrCat("11/fd/", fd), "/dev/null");
+  }
+  Link("21/fd/3", "socket:[3]");
+  Said(1, 10, {});
+  Said(3, 7, {});
+  Said(4, 1, {});  // nobody's
+  for (int i = 0; i < 4; ++i) {
+    const auto uses = meter.Look(trees_, {}, start_ + seconds(i));
+    EXPECT_THAT(uses, ElementsAre(Key(20)));
+  }
+  for (int fd = 4; fd < 8; ++fd) {
+    std::filesystem::remove(directory_ / absl::StrCat("11/fd/", fd));
+  }
+  Link("11/fd/3", "socket:[1]");
+  EXPECT_EQ(meter.Look(trees_, {}, start_ + seconds(9)).at(10).sent, kMebibyte * 10);
+}
+
 TEST_F(NetworkMeterTest, WithoutJobsTheKernelIsNotAsked) {
   int asked = 0;
   NetworkMeter meter(directory_.path(), [&] {

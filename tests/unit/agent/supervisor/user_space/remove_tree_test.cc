@@ -9,6 +9,9 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "scheduler/runtime/file.h"
@@ -144,14 +147,57 @@ TEST_F(UsersTreeTest, DirectoriesThatHeHasClosedGo) {
   EXPECT_FALSE(fs::exists(temp_ / "a"));
 }
 
-TEST_F(UsersTreeTest, WhatAThirdUserLeftInItGoesToo) {
-  fs::create_directories(temp_ / "a/his/others/deep/er");
-  Own("a/his/others/deep/er", 0, kOther);
+TEST_F(UsersTreeTest, WhatHeMovedInOfOthersIsKeptWhole) {
+  fs::create_directories(temp_ / "trash");
+  fs::rename(temp_ / "a", temp_ / "trash/1");
+  fs::create_directories(temp_ / "trash/1/his/d/e/others/private");
+  fs::create_directories(temp_ / "trash/1/his/roots/inner");
+  ASSERT_TRUE(WriteFileAtomically(temp_ / "trash/1/his/d/e/others/private/file", "thesis").ok());
+  ASSERT_TRUE(WriteFileAtomically(temp_ / "trash/1/his/roots/inner/file", "root's").ok());
+  Own("trash/1/his/d/e/others/private/file", 0600, kOther);
+  Own("trash/1/his/d/e/others/private", 0700, kOther);
+  Own("trash/1/his/d/e/others", 0777, kOther);
+  Own("trash/1/his/d/e", 0700);
+  Own("trash/1/his/d", 0700);
+  std::vector<std::string> kept;
+  const absl::Status swept = SweepTrash(temp_ / "trash", kLong, &kept);
+  EXPECT_TRUE(swept.ok()) << swept;
+  EXPECT_TRUE(fs::is_empty(temp_ / "trash"));
+  const std::string place = QuarantineOf(temp_ / "trash");
+  EXPECT_EQ(place, temp_ / "quarantine");
+  EXPECT_EQ(fs::status(place).permissions(), fs::perms::owner_all);
+  std::set<std::string> texts;
+  for (const auto& entry : fs::recursive_directory_iterator(place)) {
+    if (entry.is_regular_file()) {
+      texts.insert(ReadFile(entry.path()).value());
+    }
+  }
+  EXPECT_THAT(texts, ::testing::ElementsAre("root's", "thesis"));
+  EXPECT_THAT(kept, ::testing::UnorderedElementsAre(
+                        ::testing::AllOf(::testing::HasSubstr("/trash/1/his/"),
+                                         ::testing::HasSubstr(", of uid 61002, was in another")),
+                        ::testing::AllOf(::testing::HasSubstr("/trash/1/his/roots, of uid 0, was"),
+                                         ::testing::HasSubstr(place + "/"))));
+}
+
+TEST_F(UsersTreeTest, WithoutAQuarantineWhatIsAnothersStays) {
+  fs::create_directories(temp_ / "a/his/others/deep");
   Own("a/his/others/deep", 0700, kOther);
   Own("a/his/others", 0755, kOther);
   const absl::Status removed = RemoveTree(temp_ / "a", kLong);
-  EXPECT_TRUE(removed.ok()) << removed;
-  EXPECT_FALSE(fs::exists(temp_ / "a"));
+  EXPECT_THAT(std::string(removed.message()),
+              ::testing::HasSubstr("another user's files are in it"));
+  EXPECT_TRUE(fs::exists(temp_ / "a/his/others/deep"));
+}
+
+TEST_F(UsersTreeTest, ATopThatIsAUsersIsEmptiedAsHim) {
+  fs::create_directories(temp_ / "a/his/roots/inner");
+  fs::create_directories(temp_ / "a/his/own/inner");
+  Own("a/his/own", 0700);
+  Own("a/his/own/inner", 0700);
+  EXPECT_FALSE(RemoveTree(temp_ / "a/his", kLong).ok());
+  EXPECT_TRUE(fs::exists(temp_ / "a/his/roots/inner"));
+  EXPECT_FALSE(fs::exists(temp_ / "a/his/own"));
 }
 
 // Root could, and the user may not: so it stays where his child does it. He is the one who set up
