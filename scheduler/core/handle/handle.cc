@@ -1,6 +1,7 @@
 #include "scheduler/core/handle/handle.h"
 
 #include <algorithm>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -277,13 +278,16 @@ Transition On(const ClusterState& state, const HoldJob& command, Time now,
   if (!jobs.ok()) {
     return Refused(jobs.status());
   }
+  const bool group_goes_back =
+      IsComponent(*jobs->front()) &&
+      std::any_of(jobs->begin(), jobs->end(), [](const Job* job) { return GoesBack(*job); });
   Transition transition;
   for (const Job* job : *jobs) {
     if (!MayChange(*job, command.by, config, state.policy().site())) {
       return Refused(NotYours(*job, command.by));
     }
     const bool released = job->held && !command.held;  // what runs may be held since a restoration
-    if (IsWaiting(job->state) || GoesBack(*job) || released) {
+    if (IsWaiting(job->state) || GoesBack(*job) || group_goes_back || released) {
       if (released && !MayRelease(*job, command.by, config)) {
         return Refused(absl::PermissionDeniedError(absl::StrCat(
             "job ", ToString(job->id), ": held by the operator, who alone can release it")));
@@ -439,8 +443,9 @@ class PlanTaker {
   }
 
   void TakeDrops() {
+    std::set<JobId> dropped;
     for (const PlannedDrop& drop : plan_.drops) {
-      if (gate_.MustDrop(drop)) {
+      if (gate_.MustDrop(drop) && dropped.insert(drop.job).second) {
         transition_.events.emplace_back(
             JobEnded{drop.job, drop.state, ExitStatus(), drop.text, now_});
         stale_ = true;  // those that depend on it have an answer now

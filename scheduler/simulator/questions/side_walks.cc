@@ -39,7 +39,7 @@ class SideWalk {
   // REQUIRES: the state is that of no cluster.
   void Begin() {
     Give(BeginEpoch{});
-    const bool large = Chance(random_, 100);
+    const bool large = Chance(random_, 10);
     const std::uint32_t nodes = 1 + Draw(random_, large ? kLargestCluster : 4);
     Machine machine = DrawMachine(8, 1 + Draw(random_, 2), 4, random_);
     for (std::uint32_t i = 1; i <= nodes; ++i) {

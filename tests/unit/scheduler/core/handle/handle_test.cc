@@ -277,6 +277,19 @@ TEST(Step, APlanStartsAttemptsAndOrdersTheirNodes) {
   EXPECT_TRUE(world.Take(TakePlan{plan}).events.empty()) << "the same plan twice starts it once";
 }
 
+TEST(Step, APlanThatDropsAJobTwiceEndsItOnce) {
+  World world;
+  JobSpec spec = world.Spec(Tasks(1));
+  spec.deadline = world.now + std::chrono::hours(1);
+  const JobId job = world.Submit(spec);
+  world.now = spec.deadline;
+  Plan plan = world.MakePlanNow();
+  ASSERT_EQ(plan.drops.size(), 1U);
+  plan.drops.push_back(plan.drops.front());
+  EXPECT_EQ(world.Take(TakePlan{plan}).events.size(), 1U);
+  EXPECT_EQ(world.state.FindJob(job), nullptr);
+}
+
 TEST(Step, AStepOfTheJobsOwnShapeTakesThePlacesOfItsRanks) {
   World world;
   const NodeId node = world.AddNode("n1");
