@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -11,6 +12,7 @@
 #include "agent/gpu_division.h"
 #include "agent/node/discovered_features.h"
 #include "agent/supervisor/attempt/container_order.h"
+#include "agent/user_groups.h"
 #include "proto/convert/job.h"
 #include "proto/convert/node.h"
 #include "proto/convert/order.h"
@@ -74,6 +76,9 @@ QuestionDesk::Sources QuestionSources(const Agent::Config& config, const Attempt
                ? absl::StatusOr<std::string>(absl::NotFoundError("nothing of the job runs there"))
                : found->second.cgroup;
   };
+  sources.cgroup_for = [groups = std::make_shared<UserGroups>(
+                            config.attempts.cgroups, config.attempts.limits,
+                            config.machine.memory)](std::uint32_t uid) { return groups->For(uid); };
   sources.add_gpus = [&config, &attempts, &samples](const AttemptKey& key,
                                                     wire::ProcessAnswer* answer) {
     const std::map<AttemptKey, RunningAttempt> running = attempts.Running();

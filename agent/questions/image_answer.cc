@@ -2,10 +2,13 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "agent/supervisor/image/cache/kept_images.h"
@@ -33,6 +36,13 @@ KeptChoice ChoiceIn(const wire::PruneImagesRequest& request) {
 
 std::string CacheOf(const ContainerSettings& settings) {
   return absl::StrCat(settings.cache, "/", geteuid());
+}
+
+// Of rclone's variables one that describes a remote, but no program that rclone would run for it.
+bool IsRemoteVariable(const std::string& assignment) {
+  const std::string name = absl::AsciiStrToUpper(assignment.substr(0, assignment.find('=')));
+  return absl::StartsWith(name, "RCLONE_CONFIG_") && !absl::EndsWith(name, "_COMMAND") &&
+         !absl::EndsWith(name, "_SSH");
 }
 
 const char* VerdictWord(const wire::ImageGive& give) {
@@ -100,9 +110,13 @@ absl::StatusOr<std::string> StartFetch(const wire::ImageFetch& fetch,
 }
 
 std::vector<std::string> CopyEnvironment(const NetworkClasses& network, CopiesAhead ahead,
-                                         const std::vector<std::string>& environment) {
-  std::vector<std::string> variables =
-      ahead == CopiesAhead::kAll ? environment : FetchEnvironment(environment);
+                                         const std::vector<std::string>& environment, bool roots) {
+  const bool whole = ahead == CopiesAhead::kAll && !roots;
+  std::vector<std::string> variables = whole ? environment : FetchEnvironment(environment);
+  if (ahead == CopiesAhead::kAll && roots) {
+    std::copy_if(environment.begin(), environment.end(), std::back_inserter(variables),
+                 IsRemoteVariable);
+  }
   std::erase_if(variables, [](const std::string& each) {
     return absl::StartsWith(each, "MUSTER_") || absl::StartsWith(each, "SLURM_");
   });

@@ -30,9 +30,10 @@ absl::StatusOr<std::string> StartFetch(const wire::ImageFetch& fetch,
 
 // What makes copies for a job that waits is started with: the job's variables without those of a
 // launch, or for paths alone those that name no program and no library; and what is said of its
-// traffic.
+// traffic. `roots`: the agent is root's, and of a job's variables only those go along that say
+// where rclone's remotes are, and run nothing.
 std::vector<std::string> CopyEnvironment(const NetworkClasses& network, CopiesAhead ahead,
-                                         const std::vector<std::string>& environment);
+                                         const std::vector<std::string>& environment, bool roots);
 
 // Has the program make copies of those sources in the user's cache of data, and does not wait for
 // that. Unavailable as above.

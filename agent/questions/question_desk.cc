@@ -1,5 +1,7 @@
 #include "agent/questions/question_desk.h"
 
+#include <unistd.h>
+
 #include <optional>
 #include <utility>
 
@@ -93,6 +95,7 @@ absl::StatusOr<QuestionDesk::Work> QuestionDesk::ProgramWork(
   Work work;
   work.user = UserIn(question.user());
   work.directory = sources_.containers.cache;
+  work.starts = true;
   work.work = [question, settings = sources_.containers,
                program = sources_.fetcher]() -> absl::StatusOr<Brought> {
     if (question.has_give()) {
@@ -123,11 +126,13 @@ absl::StatusOr<QuestionDesk::Work> QuestionDesk::BringWork(
   Work work;
   work.user = UserIn(question.user());
   work.directory = sources_.staging.cache;
+  work.starts = true;
   const wire::DataFetch& bring = question.bring();
   work.work = [sources = std::vector<std::string>(bring.sources().begin(), bring.sources().end()),
                environment =
                    CopyEnvironment(sources_.network, sources_.ahead,
-                                   {bring.environment().begin(), bring.environment().end()}),
+                                   {bring.environment().begin(), bring.environment().end()},
+                                   /*roots=*/geteuid() == 0),
                settings = sources_.staging, ahead = sources_.ahead,
                program = sources_.fetcher]() -> absl::StatusOr<Brought> {
     RETURN_IF_ERROR(StartBring(sources, environment, settings, ahead, program));
@@ -184,6 +189,9 @@ void QuestionDesk::Take(const wire::NodeQuestion& question) {
 
 void QuestionDesk::Begin(std::uint64_t number, Work work) {
   std::optional<JobUser> user = UserToFind(work.user);
+  if (user.has_value() && work.starts && sources_.cgroup_for) {
+    user->cgroup = sources_.cgroup_for(user->uid);
+  }
   Task& task = tasks_[number];
   task.user = user.has_value() ? std::make_unique<JobUser>(*std::move(user)) : nullptr;
   const auto done = [this, number, fill = std::move(work.fill)](absl::StatusOr<Brought> brought) {

@@ -43,6 +43,9 @@ class QuestionDesk {
     std::function<absl::Status(std::uint32_t uid)> may_read_as;
     // The control group of an attempt that runs here, or "" where it has none; NotFound.
     std::function<absl::StatusOr<std::string>(const AttemptKey& key)> cgroup_of;
+    // The control group for what is started as that user and goes on by itself (fetches, copies);
+    // "": there are none.
+    std::function<std::string(std::uint32_t uid)> cgroup_for = nullptr;
     // How busy the GPUs are of an attempt that runs here.
     std::function<void(const AttemptKey& key, wire::ProcessAnswer* answer)> add_gpus;
     std::function<void(const wire::NodeQuestionReply& answer)> send;
@@ -69,6 +72,7 @@ class QuestionDesk {
     UserWork work;
     Fill fill;
     std::string directory = {};  // in which the user is to have one first; empty: none is needed
+    bool starts = false;         // a program that goes on when the answer is there
   };
   absl::StatusOr<Work> WorkFor(const wire::NodeQuestion& question) const;
   absl::StatusOr<Work> ProcessWork(const wire::ProcessQuestion& question) const;

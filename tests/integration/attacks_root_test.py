@@ -241,6 +241,8 @@ class RootAttacksTest(unittest.TestCase):
         with open(move, "w", encoding="utf-8") as file:
             file.write(f"import os\nos.rename({hers!r}, os.environ['PMIX_SERVER_TMPDIR'] + '/hers')\n")
         os.chmod(move, 0o644)
+        with contextlib.suppress(FileNotFoundError):  # without it the directory is there before a rank calls PMIx
+            os.unlink(os.path.join(self.node, f"pmix.{USERS['mallory']}"))
         done = self.cluster.as_user("mallory", "run", "-n", "1", "--mpi=pmix", "/usr/bin/python3", move)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertFalse(os.path.exists(hers))

@@ -22,6 +22,7 @@
 #include "absl/strings/str_cat.h"
 #include "agent/supervisor/user_space/child_setup.h"
 #include "scheduler/base/status.h"
+#include "scheduler/runtime/cgroup/cgroup_tree.h"
 #include "scheduler/runtime/file.h"
 #include "scheduler/runtime/passed_descriptors.h"
 #include "scheduler/runtime/process.h"
@@ -91,6 +92,10 @@ absl::StatusOr<JobUser> Found(const JobUser& user) {
                            : absl::InternalError("there is no user to become");
 }
 
+absl::Status Enter(const std::string& cgroup) {
+  return cgroup.empty() ? absl::OkStatus() : WriteCgroupFile(cgroup, "cgroup.procs", "0");
+}
+
 [[noreturn]] void RunChild(const JobUser& named, int socket, int kept, pid_t parent,
                            const UserWork& work) {
   ResetSignals();
@@ -102,6 +107,10 @@ absl::StatusOr<JobUser> Found(const JobUser& user) {
     _exit(1);
   }
   const JobUser& user = *found;
+  if (absl::Status entered = Enter(named.cgroup); !entered.ok()) {
+    SendAnswer(socket, entered);
+    _exit(1);
+  }
   if (!BecomeForGood(user)) {
     SendAnswer(socket, absl::ErrnoToStatus(errno, absl::StrCat("cannot become user ", user.name)));
     _exit(1);

@@ -36,6 +36,7 @@ struct JobUser {
   std::string name;
   SessionTraits session = {};
   bool to_find = false;  // groups and name are as FindJobUser says, which the child asks itself
+  std::string cgroup = {};  // a directory: a child (as_user.h) enters it first; empty: it stays
 };
 
 // As whom a job of `user` runs; nothing: as we do, because we are not root, or it is root's. A user
