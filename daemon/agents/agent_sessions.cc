@@ -1,13 +1,14 @@
 #include "daemon/agents/agent_sessions.h"
 
+#include <grpcpp/alarm.h>
 #include <grpcpp/grpcpp.h>
 
 #include <atomic>
-#include <cstdlib>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "daemon/access/rpc.h"
+#include "daemon/agents/agent_claims.h"
 #include "daemon/agents/outgoing_queue.h"
 #include "proto/convert/job.h"
 #include "proto/convert/node.h"
@@ -18,18 +19,8 @@ namespace muster::daemon {
 namespace {
 
 constexpr std::size_t kQueueMax = 65536;
-constexpr std::size_t kChallengeBytesMin = 16;
+constexpr auto kNoAnswer = [](const core::Transition&, const absl::Status&) {};
 constexpr const char* kAttach = "/muster.wire.AgentLink/Attach";
-
-// Why a registration's clock cannot be worked with, or nothing.
-std::string ClockTrouble(const std::string& name, Time theirs, Time ours) {
-  const auto off = std::chrono::duration_cast<std::chrono::seconds>(theirs - ours).count();
-  if (std::abs(off) <= kClocksDifferSeconds) {
-    return "";
-  }
-  return absl::StrCat("node ", name, ": its clock is ", std::abs(off), " s ",
-                      off > 0 ? "ahead of" : "behind", " the controller's; set one of them (NTP)");
-}
 
 }  // namespace
 
@@ -50,7 +41,7 @@ class AgentSession final
       const MutexLock lock(&mutex_);
       context_ = context;
     }
-    Heard();
+    heard_ = std::chrono::steady_clock::now();
     StartRead(&incoming_);
   }
 
@@ -113,7 +104,7 @@ class AgentSession final
     return !closing_;
   }
 
-  // Ends the stream once what is queued is written.
+  // Once what is queued is written.
   void Close() {
     const MutexLock lock(&mutex_);
     CloseLocked();
@@ -127,12 +118,19 @@ class AgentSession final
       return true;
     }
     const MutexLock lock(&mutex_);
-    if (context_ != nullptr && !std::exchange(cut_off_, true)) {
+    if (grpc::CallbackServerContext* const context = std::exchange(context_, nullptr)) {
       setting_.gate.Note(caller_, kAttach, good);
       closing_ = true;
-      context_->TryCancel();
+      context->TryCancel();
     }
     return false;
+  }
+
+  // Hands over who uses GPUs, where that had to wait.
+  void HandOverOccupants() {
+    if (std::optional<TakeGpuOccupants> due = intake_.occupants.Due(setting_.clock.SteadyNow())) {
+      controller_.Take(*std::move(due), kNoAnswer);
+    }
   }
 
   [[nodiscard]] Duration Silent() const {
@@ -141,13 +139,12 @@ class AgentSession final
 
   void OnReadDone(bool ok) override {
     if (!ok) {
-      Break();
-      return;
+      return Break();
     }
     if (!CheckStillGood()) {
       return;  // nothing more is read from it
     }
-    Heard();
+    heard_ = std::chrono::steady_clock::now();
     if (incoming_.has_registration()) {
       Register(incoming_);
     } else if (incoming_.has_heartbeat()) {
@@ -169,8 +166,7 @@ class AgentSession final
     } else if (incoming_.has_wanted() && node_.load() != 0) {
       setting_.images->WantForAttempt(NodeId(node_.load()), incoming_.wanted());
     }
-    incoming_.Clear();
-    StartRead(&incoming_);
+    ReadOn();
   }
 
   void OnWriteDone(bool ok) override {
@@ -195,14 +191,31 @@ class AgentSession final
     if (node.valid() && sessions_.Remove(node, this, broken_)) {
       setting_.usage.Forget(node);
       sessions_.questions().Lose(node);
-      controller_.Take(LoseAgent{node, Silent()},
-                       [](const core::Transition&, const absl::Status&) {});
+      controller_.Take(LoseAgent{node, Silent()}, kNoAnswer);
     }
     self_.reset();
   }
 
  private:
-  void Heard() { heard_ = std::chrono::steady_clock::now(); }
+  // One that says more than an agent has to say is read no faster than it may.
+  void ReadOn() {
+    const Duration wait = intake_.pace.Take(incoming_.reports().reports_size(),
+                                            incoming_.ByteSizeLong(), setting_.clock.SteadyNow());
+    incoming_.Clear();
+    if (wait <= Duration(0)) {
+      return StartRead(&incoming_);
+    }
+    intake_.next_read = std::make_unique<grpc::Alarm>();  // the last one's call may not be over
+    intake_.next_read->Set(
+        std::chrono::system_clock::now() + wait, [weak = weak_from_this()](bool) {
+          if (const std::shared_ptr<AgentSession> session = weak.lock()) {
+            const MutexLock lock(&session->mutex_);
+            if (!session->finished_) {  // then gRPC may be done with it at any moment
+              session->StartRead(&session->incoming_);
+            }
+          }
+        });
+  }
 
   void WriteNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (writing_ || finished_) {
@@ -250,8 +263,7 @@ class AgentSession final
         [&](const auto& held) {
           if constexpr (requires { held.program; }) {
             sessions_.log().Warning("agents", absl::StrCat("job ", held.job.value(), ": ", why));
-            controller_.Take(FailLaunch{held.job, held.attempt, why},
-                             [](const core::Transition&, const absl::Status&) {});
+            controller_.Take(FailLaunch{held.job, held.attempt, why}, kNoAnswer);
           } else {
             sessions_.log().Warning("agents", absl::StrCat("not sent: ", why));
           }
@@ -267,7 +279,7 @@ class AgentSession final
     Close();
   }
 
-  // An agent whose node is taken for lost has no session any more, and gets no answer.
+  // An agent whose node is taken for lost gets no answer.
   void AnswerHeartbeat(const wire::Heartbeat& heartbeat) {
     if (heartbeat.number() > 0 && node_.load() != 0) {
       wire::ControllerMessage message;
@@ -276,28 +288,13 @@ class AgentSession final
     }
   }
 
-  // What an agent may not claim, whoever it is.
-  absl::Status CheckClaims(const wire::AgentMessage& message) const {
-    const std::string& name = message.registration().name();
-    if (caller_.role == Role::kAgent && caller_.node != name) {
-      return absl::PermissionDeniedError(absl::StrCat(
-          "node ", name, ": the certificate is node ", caller_.node, "'s; give the agent --name ",
-          caller_.node, " or a key of its own (muster keys agent ", name, ")"));
-    }
-    if (message.challenge().size() < kChallengeBytesMin) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("node ", name, ": its agent is of an older version; update it"));
-    }
-    return absl::OkStatus();
-  }
-
   void Register(const wire::AgentMessage& message) {
     if (node_.load() != 0 || !challenge_.empty()) {
       SayRefusal("the agent registered twice on one stream", true);
       return;
     }
     RegisterAgent input;
-    absl::Status claims = CheckClaims(message);
+    absl::Status claims = CheckClaims(caller_, message);
     setting_.gate.Note(caller_, kAttach, claims);
     claims.Update(FromWire(message.registration(), &input.registration));
     if (!claims.ok()) {
@@ -348,7 +345,7 @@ class AgentSession final
             sessions_.Back(transition.node, registration_.registration.attempts)) {
       sessions_.log().Warning(
           "agents", absl::StrCat("node ", name, ": job ", failed->job.value(), ": ", failed->text));
-      controller_.Take(*std::move(failed), [](const core::Transition&, const absl::Status&) {});
+      controller_.Take(*std::move(failed), kNoAnswer);
     }
     sessions_.Admit(transition.node, shared_from_this());
     sessions_.log().Info("agents", absl::StrCat("node ", name, " registered"));
@@ -364,8 +361,7 @@ class AgentSession final
           const bool lost = known != nullptr && !known->connected;
           return [session, lost](const absl::Status& status) {
             if (status.ok() && lost) {
-              session->controller_.Take(session->registration_,
-                                        [](const core::Transition&, const absl::Status&) {});
+              session->controller_.Take(session->registration_, kNoAnswer);
             }
           };
         });
@@ -382,6 +378,7 @@ class AgentSession final
       SayRefusal(std::string(status.message()), true);
       return;
     }
+    CutTexts(input.report);
     controller_.Take(std::move(input), [session = shared_from_this()](const core::Transition&,
                                                                       const absl::Status& status) {
       if (!status.ok()) {
@@ -392,17 +389,13 @@ class AgentSession final
   }
 
   void TakeFault(const wire::NodeFault& message) {
-    constexpr std::size_t kReasonMax = 256;
     const NodeId id(node_.load());
-    if (!id.valid() || message.text().empty()) {
-      return;
+    if (id.valid() && !message.text().empty()) {
+      const std::string reason = FaultReason(message);
+      sessions_.log().Warning("agents",
+                              absl::StrCat("node ", registration_.registration.name, ": ", reason));
+      controller_.Take(TakeNodeFault{id, reason}, kNoAnswer);
     }
-    const std::string reason =
-        message.text().size() > kReasonMax ? "a fault of many words" : message.text();
-    sessions_.log().Warning("agents",
-                            absl::StrCat("node ", registration_.registration.name, ": ", reason));
-    controller_.Take(TakeNodeFault{id, reason},
-                     [](const core::Transition&, const absl::Status&) {});
   }
 
   // What attempts have used so far is no input: nothing follows from it. Who uses GPUs is one.
@@ -421,9 +414,10 @@ class AgentSession final
       session->setting_.usage.Take(node, samples, snapshot.state());
       session->setting_.usage.TakeGpus(node, gpus, snapshot.now());
       session->setting_.usage.LookForStragglers(node, snapshot.state(), snapshot.now());
-      return [session, news = NewsOf(users, snapshot.state())](const absl::Status&) {
-        if (news.has_value()) {
-          session->controller_.Take(*news, [](const core::Transition&, const absl::Status&) {});
+      return [session, users, news = NewsOf(users, snapshot.state())](const absl::Status&) {
+        if (users.has_value()) {
+          session->intake_.occupants.Say(news);
+          session->HandOverOccupants();
         }
       };
     });
@@ -457,10 +451,10 @@ class AgentSession final
   std::atomic<std::uint32_t> node_ = 0;
   std::atomic<std::chrono::steady_clock::time_point> heard_;
   wire::AgentMessage incoming_;
+  AgentIntake intake_;
   Mutex mutex_;
   OutgoingQueue outgoing_ ABSL_GUARDED_BY(mutex_);
   grpc::CallbackServerContext* context_ ABSL_GUARDED_BY(mutex_) = nullptr;
-  bool cut_off_ ABSL_GUARDED_BY(mutex_) = false;
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   bool closing_ ABSL_GUARDED_BY(mutex_) = false;
   bool finished_ ABSL_GUARDED_BY(mutex_) = false;
@@ -525,7 +519,9 @@ std::vector<LoseAgent> AgentSessions::TakeExpired() {
     session->Close();
   }
   for (const std::shared_ptr<AgentSession>& session : all) {
-    session->CheckStillGood();
+    if (session->CheckStillGood()) {
+      session->HandOverOccupants();
+    }
   }
   return expired;
 }

@@ -213,4 +213,18 @@ std::map<NodeId, GpuSums> NodeGpus::Sums() const {
   return all;
 }
 
+void RareOccupants::Say(std::optional<TakeGpuOccupants> news) {
+  const MutexLock lock(&mutex_);
+  news_ = std::move(news);
+}
+
+std::optional<TakeGpuOccupants> RareOccupants::Due(SteadyTime now) {
+  const MutexLock lock(&mutex_);
+  if (!news_.has_value() || (last_ != SteadyTime::min() && now - last_ < kEvery)) {
+    return std::nullopt;
+  }
+  last_ = now;
+  return std::exchange(news_, std::nullopt);
+}
+
 }  // namespace muster::daemon

@@ -3,8 +3,9 @@
 // The newest reports of nodes about their GPUs: what these do, take, and which errors they had.
 //
 // In memory alone: a restarted controller begins with none. Thread promise: one owner, LiveUsage,
-// which locks. Invariants: a node's report replaces its earlier one; of a GPU whose library does
-// not tell a number it is not there, and never 0; a node is believed for kGpusMax GPUs.
+// which locks; RareOccupants from any thread. Invariants: a node's report replaces its earlier one;
+// of a GPU whose library does not tell a number it is not there, and never 0; a node is believed
+// for kGpusMax GPUs.
 
 #include <cstdint>
 #include <map>
@@ -20,6 +21,8 @@
 #include "scheduler/model/value/time.h"
 #include "scheduler/model/value/units.h"
 #include "scheduler/model/view/view.h"
+#include "scheduler/runtime/clock.h"
+#include "scheduler/runtime/mutex.h"
 
 namespace muster::daemon {
 
@@ -89,6 +92,24 @@ class NodeGpus {
   };
 
   std::map<NodeId, std::vector<Told>> nodes_;
+};
+
+// The newest of what an agent says of who is there, at most once in kEvery: each is an event, and
+// an agent that an attacker has taken over may say another a thousand times a second. From any
+// thread.
+class RareOccupants {
+ public:
+  static constexpr Duration kEvery{5000};
+
+  // What is to be handed over; nothing: the state says that already.
+  void Say(std::optional<TakeGpuOccupants> news);
+  // That, when its time has come: the caller hands it over.
+  std::optional<TakeGpuOccupants> Due(SteadyTime now);
+
+ private:
+  Mutex mutex_;
+  std::optional<TakeGpuOccupants> news_ ABSL_GUARDED_BY(mutex_);
+  SteadyTime last_ ABSL_GUARDED_BY(mutex_) = SteadyTime::min();
 };
 
 }  // namespace muster::daemon

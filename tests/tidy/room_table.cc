@@ -71,7 +71,7 @@ constexpr RoomRow kRows[] = {
     {"topology", "gpu", "hwloc"},
     {"daemon", ".", "access access/rights agents client controller door leading serve store"},
     {"daemon", "access", "access/rights access/site controller door"},
-    {"daemon", "agents", "access controller"},
+    {"daemon", "agents", "access controller door"},
     {"daemon", "alerts", "agents controller leading"},
     {"daemon", "client",
      "access access/rights agents alerts client/events client/outside client/views controller door "

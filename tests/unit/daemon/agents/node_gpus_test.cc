@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <optional>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "tests/unit/scheduler/core/builders.h"
@@ -170,6 +172,45 @@ TEST(NodeGpusTest, ANodeIsBelievedForSoManyGpusAndForNamesOfThatLength) {
   const std::vector<GpuSample> samples = ReadGpuSamples(message);
   ASSERT_THAT(samples, SizeIs(NodeGpus::kGpusMax));
   EXPECT_EQ(samples.front().gpu, "GPU-0");
+}
+
+const SteadyTime kStart = SteadyTime() + std::chrono::seconds(1000);
+
+TakeGpuOccupants Of(const std::string& program) {
+  GpuOccupant one;
+  one.program = program;
+  return {NodeId(1), {one}};
+}
+
+TEST(RareOccupants, TheFirstIsDueAtOnceAndOfManyTheNewestOnceInAWhile) {
+  RareOccupants rare;
+  EXPECT_FALSE(rare.Due(kStart).has_value()) << "nothing was said";
+  rare.Say(Of("a"));
+  EXPECT_EQ(rare.Due(kStart).value().occupants, Of("a").occupants);
+  SteadyTime now = kStart;
+  int due = 0;
+  std::optional<TakeGpuOccupants> last;
+  for (int i = 0; i < 100'000; ++i) {
+    now += std::chrono::milliseconds(1);
+    rare.Say(Of(i % 2 == 0 ? "b" : "c"));
+    if (std::optional<TakeGpuOccupants> found = rare.Due(now)) {
+      ++due;
+    }
+  }
+  EXPECT_EQ(due, 20) << "of 100,000 in 100 s";
+  rare.Say(Of("d"));
+  EXPECT_FALSE(rare.Due(now).has_value());
+  EXPECT_EQ(rare.Due(now + RareOccupants::kEvery).value().occupants, Of("d").occupants)
+      << "the newest is not lost";
+}
+
+TEST(RareOccupants, WhatIsAsTheStateSaysAgainIsNotHandedOver) {
+  RareOccupants rare;
+  rare.Say(Of("a"));
+  rare.Due(kStart);
+  rare.Say(Of("b"));
+  rare.Say(std::nullopt);
+  EXPECT_FALSE(rare.Due(kStart + std::chrono::seconds(60)).has_value());
 }
 
 }  // namespace
