@@ -461,14 +461,14 @@ void Agent::Acknowledged(const wire::ReportAck& ack) {
 }
 
 void Agent::News(const AttemptKey& key) {
-  if (link_.attached() && attempts_.PartOf(key) != nullptr) {
+  if (link_.attached() && attempts_.AllocationOf(key) != nullptr) {
     outbox_.Pump(key);
   }
 }
 
 bool Agent::SendReport(const Report& written) {
   const AttemptKey key{written.job, written.attempt};
-  const NodeAllocation* const part = attempts_.PartOf(key);
+  const NodeAllocation* const part = attempts_.AllocationOf(key);
   std::optional<Report> whole;
   // An error of a GPU may have ended it: that is read before its end is told, and a node whose GPU
   // is broken is told first.

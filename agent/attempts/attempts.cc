@@ -132,7 +132,7 @@ absl::Status Attempts::Recover() {
 
 absl::Status Attempts::Launch(SupervisorOrder order, const NodeAllocation& allocation) {
   const AttemptKey key{order.launch.job, order.launch.attempt};
-  if (Knows(key)) {
+  if (AllocationOf(key) != nullptr) {
     return absl::AlreadyExistsError(absl::StrCat(ToString(key), " is known here"));
   }
   order.cgroup = config_.cgroups.PathFor(ToString(key));
@@ -159,7 +159,7 @@ absl::Status Attempts::Launch(SupervisorOrder order, const NodeAllocation& alloc
 }
 
 void Attempts::Refuse(const AttemptKey& key, const std::string& text) {
-  if (!Knows(key)) {
+  if (AllocationOf(key) == nullptr) {
     attempts_[key] = LocalAttempt();
     End(key, EndCause::kLaunchFailed, text);
   }

@@ -86,7 +86,7 @@ class Attempts {
   void Remove(const AttemptKey& key);
 
   // Of this node; null: the attempt is not known here.
-  const NodeAllocation* PartOf(const AttemptKey& key) const {
+  const NodeAllocation* AllocationOf(const AttemptKey& key) const {
     const auto found = attempts_.find(key);
     return found == attempts_.end() ? nullptr : &found->second.allocation;
   }
