@@ -315,21 +315,6 @@ void AddSlowerRuns(Accounting& accounting, JobDetail& detail) {
   }
 }
 
-// What only the program knows: its files and where they come from, its image, its addresses.
-void Conceal(JobDetail& detail) {
-  for (std::string* const text : {&detail.work_dir, &detail.stdout_path, &detail.stderr_path,
-                                  &detail.checkpoint_interval, &detail.submit_host}) {
-    text->clear();
-  }
-  for (AttemptView& attempt : detail.attempts) {
-    attempt.data.clear();
-  }
-  detail.container.reset();
-  detail.recorded.clear();  // addresses of mail and webhooks among them, which may be secrets
-  detail.record.clear();
-  detail.node_data.clear();
-}
-
 // What the accounting and the programs add to a job of the state, or of the accounting.
 void Complete(const Backend& backend, const Call<ShowJob>& call, const ShowJob& asked, Time now,
               bool lives, JobDetail& detail) {

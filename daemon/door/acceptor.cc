@@ -92,7 +92,6 @@ absl::Status Acceptor::Start() {
     Watch(EPOLL_CTL_ADD, doors_[i]->socket.get(), EPOLLIN, i + 1);
   }
   ReadLimit();
-  CountKnown();
   thread_ = std::thread([this] { Serve(); });
   return absl::OkStatus();
 }
@@ -124,7 +123,7 @@ bool Acceptor::Know(const std::string& peer, const std::string& caller) {
     if (found == peers_.end()) {
       return true;
     }
-    refused = !TakeOf(caller);
+    refused = !known_.Claim(caller);
     admitted_.push_back({found->second, caller, refused});
     if (!refused) {
       peers_.erase(found);
@@ -132,16 +131,6 @@ bool Acceptor::Know(const std::string& peer, const std::string& caller) {
   }
   Wake();
   return !refused;
-}
-
-// Whether one more connection of this caller may be known, which is counted then.
-bool Acceptor::TakeOf(const std::string& caller) {
-  std::size_t& count = known_of_[caller];
-  if (count >= of_caller_) {
-    return false;
-  }
-  ++count;
-  return true;
 }
 
 std::vector<std::string> Acceptor::Strangers() const {
@@ -257,26 +246,22 @@ void Acceptor::Sleep(milliseconds pause) {
 
 void Acceptor::TakeUnix(Door& door, UniqueFd fd) {
   const auto full = [this] {
-    return known_unix_ >= of_unix_ &&
+    return known_.of_unix() >= of_unix_ &&
            waiting_.size() + 2 * greeted_.size() + known_.size() >= room_;
   };
   if (full()) {
-    CountKnown();
+    known_.Look();
   }
   if (full()) {
     ++closed_[Why::kDescriptors];
     return;
   }
   std::string caller = BoundedPeerOf(fd.get());
-  if (!caller.empty()) {
-    const MutexLock lock(&mutex_);
-    if (!TakeOf(caller)) {
-      ++closed_[Why::kCaller];
-      return;
-    }
+  if (!known_.Claim(caller)) {
+    ++closed_[Why::kCaller];
+    return;
   }
-  known_.push_back({fd.get(), CookieOf(fd.get()), true, std::move(caller)});
-  ++known_unix_;
+  known_.Add(fd.get(), CookieOf(fd.get()), true, std::move(caller));
   door.hand_over(std::move(fd));
 }
 
@@ -288,8 +273,8 @@ bool Acceptor::MakeRoom(const std::string& source) {
     }
     Close(oldest, Why::kCrowd);
   }
-  const std::size_t tcp = waiting_.size() + 2 * greeted_.size() + known_.size() - known_unix_;
-  if (strangers_.size() < limits_.strangers && tcp + std::max(known_unix_, of_unix_) < room_) {
+  const std::size_t tcp = waiting_.size() + 2 * greeted_.size() + known_.size() - known_.of_unix();
+  if (strangers_.size() < limits_.strangers && tcp + std::max(known_.of_unix(), of_unix_) < room_) {
     return true;
   }
   if (waiting_.empty()) {
@@ -424,6 +409,9 @@ void Acceptor::TakeKnown() {
     const std::uint64_t id = each.id;
     const auto found = strangers_.find(id);
     if (found == strangers_.end()) {
+      if (!each.refused) {
+        known_.GiveUp(each.caller);
+      }
       continue;
     }
     if (each.refused) {
@@ -433,7 +421,7 @@ void Acceptor::TakeKnown() {
     // The connection lives on in gRPC's descriptor: epoll would not forget it by itself.
     Watch(EPOLL_CTL_DEL, found->second.fd.get(), 0, id);
     LimitWindow(found->second.fd.get(), kAnyWindow);
-    known_.push_back({found->second.theirs, found->second.cookie, false, std::move(each.caller)});
+    known_.Add(found->second.theirs, found->second.cookie, false, std::move(each.caller));
     sources_.Know(found->second.source, id);
     greeted_.erase(id);
     strangers_.erase(found);
@@ -519,28 +507,11 @@ void Acceptor::EverySecond() {
   last_second_ = now_;
   turned_away_now_ = 0;
   ReadLimit();
-  CountKnown();
+  known_.Look();
   sources_.Prune(now_);
   if (told_at_ == SteadyTime::min() || now_ - told_at_ >= kTellEvery) {
     Tell();
   }
-}
-
-void Acceptor::CountKnown() {
-  std::erase_if(known_, [](const Known& known) { return CookieOf(known.fd) != known.cookie; });
-  known_unix_ = static_cast<std::size_t>(std::count_if(
-      known_.begin(), known_.end(), [](const Known& known) { return known.unix_socket; }));
-  const MutexLock lock(&mutex_);
-  known_of_.clear();
-  for (const Known& known : known_) {
-    if (!known.caller.empty()) {
-      ++known_of_[known.caller];
-    }
-  }
-  for (const Admitted& each : admitted_) {
-    known_of_[each.caller] += each.refused ? 0 : 1;
-  }
-  of_caller_ = std::min(limits_.of_caller, room_ / limits_.callers_in_room);
 }
 
 // The limit may be changed while we run (prlimit(1)).
@@ -549,6 +520,7 @@ void Acceptor::ReadLimit() {
   const std::size_t all = getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 1024;
   room_ = all - std::min(limits_.descriptors_kept, all / 4);
   of_unix_ = std::min(limits_.descriptors_of_unix, all / 8);
+  known_.SetMost(std::min(limits_.of_caller, room_ / limits_.callers_in_room));
 }
 
 void Acceptor::Tell() {

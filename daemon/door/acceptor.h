@@ -32,6 +32,7 @@
 
 #include "absl/status/status.h"
 #include "daemon/door/connection_limits.h"
+#include "daemon/door/known_connections.h"
 #include "daemon/door/source_table.h"
 #include "scheduler/runtime/clock.h"
 #include "scheduler/runtime/log.h"
@@ -93,12 +94,6 @@ class Acceptor {
     int theirs = -1;  // gRPC's descriptor, while the cookie says that it is that
     std::uint64_t cookie = 0;
   };
-  struct Known {
-    int fd;
-    std::uint64_t cookie;
-    bool unix_socket;
-    std::string caller;  // empty: one without a bound
-  };
   struct Admitted {
     std::uint64_t id;
     std::string caller;
@@ -120,12 +115,10 @@ class Acceptor {
   bool MayGreet(const Connection& connection);
   void Greet(std::uint64_t id);
   void TakeKnown();
-  bool TakeOf(const std::string& caller) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Close(std::uint64_t id, Why why);
   void LookAtGreeted();
   void LookAtDeadlines();
   void EverySecond();
-  void CountKnown();
   void ReadLimit();
   void Tell();
   void Sleep(std::chrono::milliseconds pause);
@@ -149,8 +142,7 @@ class Acceptor {
   std::set<std::uint64_t> ready_;  // of those, whose first bytes are there
   std::set<std::uint64_t> greeted_;
   SourceTable sources_;
-  std::vector<Known> known_;
-  std::size_t known_unix_ = 0;
+  KnownConnections known_;
   std::uint64_t next_id_ = 0;
   SteadyTime now_ = SteadyTime::min();
   SteadyTime asleep_until_ = SteadyTime::min();
@@ -165,8 +157,6 @@ class Acceptor {
   mutable Mutex mutex_;
   std::unordered_map<std::string, std::uint64_t> peers_ ABSL_GUARDED_BY(mutex_);  // greeted
   std::vector<Admitted> admitted_ ABSL_GUARDED_BY(mutex_);
-  std::unordered_map<std::string, std::size_t> known_of_ ABSL_GUARDED_BY(mutex_);
-  std::size_t of_caller_ ABSL_GUARDED_BY(mutex_) = 0;
   Counts counts_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -35,7 +35,7 @@ struct JobUser {
   std::vector<gid_t> groups;
   std::string name;
   SessionTraits session = {};
-  bool to_find = false;  // groups and name are as FindJobUser says, which the child asks itself
+  bool to_find = false;     // groups and name are as FindJobUser says, which the child asks itself
   std::string cgroup = {};  // a directory: a child (as_user.h) enters it first; empty: it stays
 };
 

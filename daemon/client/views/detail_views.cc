@@ -1,6 +1,7 @@
 #include "daemon/client/views/detail_views.h"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 namespace muster::daemon {
@@ -25,6 +26,20 @@ void TakePage(const ShowJob& asked, JobDetail& detail) {
       ranks.resize(asked.ranks_limit);
     }
   }
+}
+
+void Conceal(JobDetail& detail) {
+  for (std::string* const text : {&detail.work_dir, &detail.stdout_path, &detail.stderr_path,
+                                  &detail.checkpoint_interval, &detail.submit_host}) {
+    text->clear();
+  }
+  for (AttemptView& attempt : detail.attempts) {
+    attempt.data.clear();
+  }
+  detail.container.reset();
+  detail.recorded.clear();  // addresses of mail and webhooks among them, which may be secrets
+  detail.record.clear();
+  detail.node_data.clear();
 }
 
 }  // namespace muster::daemon

@@ -13,5 +13,8 @@ namespace muster::daemon {
 void AddDigest(JobDetail& detail);
 // Counts each attempt's ranks, and leaves those that were asked for.
 void TakePage(const ShowJob& asked, JobDetail& detail);
+// Leaves out what only the program knows: its files and where they come from, its image, its
+// addresses.
+void Conceal(JobDetail& detail);
 
 }  // namespace muster::daemon

@@ -62,5 +62,19 @@ TEST(DetailViews, TheDigestIsThatOfTheImageThatRanLast) {
   EXPECT_EQ(detail.container->digest, "sha256:2");
 }
 
+TEST(DetailViews, WhatIsConcealedSaysNothingOfFilesAndAddresses) {
+  JobDetail detail;
+  detail.job.name = "kept";
+  detail.work_dir = detail.stdout_path = detail.stderr_path = detail.submit_host = "canary";
+  detail.recorded = detail.record = detail.node_data = {"canary"};
+  detail.container = ContainerView{.image = "canary"};
+  detail.attempts.emplace_back().data = "found at canary";
+  Conceal(detail);
+  JobDetail rest;
+  rest.job.name = "kept";
+  rest.attempts.emplace_back();
+  EXPECT_EQ(detail, rest);
+}
+
 }  // namespace
 }  // namespace muster::daemon
