@@ -21,7 +21,7 @@
 namespace muster::agent {
 namespace {
 
-constexpr timeval kAnswerTimeout = {2, 0};
+constexpr timeval kAnswerTimeout = {20, 0};
 
 absl::Status Unreachable(const AttemptDirectory& directory, const char* what, int error) {
   return absl::UnavailableError(absl::StrCat("supervisor of attempt ", directory.Name(), ": ", what,
