@@ -241,13 +241,14 @@ TEST_F(ImageProgramTest, CopiesOfDataAreBegunWithWhatTheirMakerMayKnow) {
   staging_ = {.cache = directory_ / "images", .size = 5, .program = "/usr/bin/muster"};
   const auto said = [this](CopiesAhead ahead) {
     ahead_ = ahead;
-    Begin("echo \"$*\" $A $HOME $MUSTER_STAGING_RATE $MUSTER_JOB_ID > " + (directory_ / "said"));
+    Begin("echo \"$*\" $RCLONE_CONFIG_A_TYPE $HOME $MUSTER_STAGING_RATE $MUSTER_JOB_ID > " +
+          (directory_ / "said"));
     question_.Clear();
     question_.set_number(1);
     question_.mutable_images()->mutable_user()->set_uid(geteuid());
     wire::DataFetch& bring = *question_.mutable_images()->mutable_bring();
     bring.add_sources("/data/a");
-    for (const char* each : {"A=1", "HOME=/h", "MUSTER_JOB_ID=3"}) {
+    for (const char* each : {"RCLONE_CONFIG_A_TYPE=1", "HOME=/h", "MUSTER_JOB_ID=3"}) {
       bring.add_environment(each);
     }
     desk_->Take(question_);
