@@ -432,13 +432,16 @@ std::vector<Shortage> ShortagesOf(const NodeSnapshot& node, const ResourceReques
 
 std::optional<Reason> WhyNever(const std::vector<NodeSnapshot>& nodes,
                                const ResourceRequest& request) {
-  std::vector<NodeCapacity> capacities;
-  capacities.reserve(nodes.size());
+  std::map<const Machine*, NodeCapacity> capacities;  // equal machines are one as a rule
   Looks looks;
+  looks.all.reserve(nodes.size());
   for (std::uint32_t node = 0; node < nodes.size(); ++node) {
-    capacities.push_back(CapacityOf(*nodes[node].machine));
+    const auto [found, is_new] = capacities.try_emplace(nodes[node].machine.get());
+    if (is_new) {
+      found->second = CapacityOf(*nodes[node].machine);
+    }
     looks.all.push_back(
-        Look{&nodes[node], true, false, &capacities.back(), capacities.back().all, nullptr, node});
+        Look{&nodes[node], true, false, &found->second, found->second.all, nullptr, node});
   }
   if (FitsEmpty(looks, request, [](const Look&) { return true; }) || FitsDivided(looks, request)) {
     return std::nullopt;
