@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/base/time_shares.h"
 #include "scheduler/runtime/file.h"
 
 namespace muster::agent {
@@ -38,19 +39,11 @@ std::map<pid_t, std::vector<FileSystemUse>> FileSystemMeter::Look(const TreesIo&
   now_.clear();
   Tables tables;
   std::erase_if(next_, [&](const auto& each) { return trees.count(each.first) == 0; });
-  std::vector<const TreesIo::value_type*> order;
-  for (const auto& tree : trees) {
-    order.push_back(&tree);
-  }
-  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
-    return a->second.size() < b->second.size();
-  });
-  const Instant end = std::chrono::steady_clock::now() + limit_;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    const Instant now = std::chrono::steady_clock::now();
-    LookAt(order[i]->first, order[i]->second,
-           now + (end - now) / static_cast<long>(order.size() - i), tables, uses);
-  }
+  ShareTime(trees, std::chrono::steady_clock::now, std::chrono::steady_clock::now() + limit_,
+            [&](const TreesIo::value_type& tree, Instant deadline) {
+              LookAt(tree.first, tree.second, deadline, tables, uses);
+              return true;
+            });
   before_ = std::exchange(now_, {});
   first_ = false;
   return uses;

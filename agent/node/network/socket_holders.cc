@@ -18,6 +18,7 @@
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
+#include "scheduler/base/time_shares.h"
 
 namespace muster::agent {
 namespace {
@@ -88,40 +89,36 @@ SearchResult HolderSearch::Search(const std::unordered_set<std::uint64_t>& socke
                                   const ProcessTrees& trees) {
   SearchResult result;
   std::erase_if(next_, [&](const auto& each) { return trees.count(each.first) == 0; });
-  std::vector<const ProcessTrees::value_type*> order;
-  for (const auto& tree : trees) {
-    order.push_back(&tree);
-  }
-  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
-    return a->second.size() < b->second.size();
-  });
-  const Instant end = Later(bounds_.time);
-  for (std::size_t i = 0; i < order.size() && result.holders.size() < sockets.size(); ++i) {
-    const auto& [tree, processes] = *order[i];
-    const Instant now = std::chrono::steady_clock::now();
-    const Instant deadline =
-        end == Instant::max() ? end : now + (end - now) / static_cast<long>(order.size() - i);
-    const auto stopped = std::find(processes.begin(), processes.end(), next_[tree]);
-    const std::size_t first =
-        stopped == processes.end() ? 0 : static_cast<std::size_t>(stopped - processes.begin());
-    bool whole = true;
-    bool in_time = true;
-    for (std::size_t j = 0;
-         j < processes.size() && in_time && result.holders.size() < sockets.size(); ++j) {
-      const pid_t pid = processes[(first + j) % processes.size()];
-      const bool all = ForEachSocket(proc_, pid, bounds_.descriptors, deadline,
-                                     [&, root = tree](std::uint64_t socket) {
-                                       if (sockets.count(socket) != 0) {
-                                         result.holders.emplace(socket, root);
-                                       }
-                                     });
-      in_time = std::chrono::steady_clock::now() < deadline;
-      // One that takes more than the time of a whole search must not be the only one read.
-      next_[tree] = processes[(first + j + (in_time || j == 0 ? 1 : 0)) % processes.size()];
-      whole = whole && all && (in_time || j + 1 == processes.size());
-    }
-    (whole ? result.whole : result.cut).insert(tree);
-  }
+  ShareTime(
+      trees, std::chrono::steady_clock::now, Later(bounds_.time),
+      [&](const auto& group, Instant deadline) {
+        if (result.holders.size() == sockets.size()) {
+          return false;
+        }
+        const auto& tree = group.first;
+        const std::vector<pid_t>& processes = group.second;
+        const auto stopped = std::find(processes.begin(), processes.end(), next_[tree]);
+        const std::size_t first =
+            stopped == processes.end() ? 0 : static_cast<std::size_t>(stopped - processes.begin());
+        bool whole = true;
+        bool in_time = true;
+        for (std::size_t j = 0;
+             j < processes.size() && in_time && result.holders.size() < sockets.size(); ++j) {
+          const pid_t pid = processes[(first + j) % processes.size()];
+          const bool all =
+              ForEachSocket(proc_, pid, bounds_.descriptors, deadline, [&](std::uint64_t socket) {
+                if (sockets.count(socket) != 0) {
+                  result.holders.emplace(socket, tree);
+                }
+              });
+          in_time = std::chrono::steady_clock::now() < deadline;
+          // One that takes more than the time of a whole search must not be the only one read.
+          next_[tree] = processes[(first + j + (in_time || j == 0 ? 1 : 0)) % processes.size()];
+          whole = whole && all && (in_time || j + 1 == processes.size());
+        }
+        (whole ? result.whole : result.cut).insert(tree);
+        return true;
+      });
   return result;
 }
 
