@@ -7,6 +7,7 @@
 
 #include <grpcpp/alarm.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
@@ -60,8 +61,11 @@ inline std::string FaultReason(const wire::NodeFault& message) {
 }
 
 inline constexpr std::size_t kReportTextMost = 4096;
+// Of an end: as many as an agent tells.
+inline constexpr std::size_t kGpuErrorsMost = 64;
+inline constexpr std::size_t kGpuRanksMost = 1024;
 
-// Cuts each text of a report: they are kept for ever.
+// Cuts each text of a report, and lists that are too long: they are kept for ever.
 inline void CutTexts(Report& report) {
   const auto cut = [](std::string& text) {
     if (text.size() > kReportTextMost) {
@@ -79,6 +83,9 @@ inline void CutTexts(Report& report) {
   } else if (auto* const ended = std::get_if<RunEnded>(&report.fact)) {
     cut(ended->text);
     cut(ended->node_fault);
+    ended->gpu_errors.resize(std::min(ended->gpu_errors.size(), kGpuErrorsMost));
+    std::for_each(ended->gpu_errors.begin(), ended->gpu_errors.end(), cut);
+    ended->gpu_work.resize(std::min(ended->gpu_work.size(), kGpuRanksMost));
   }
 }
 

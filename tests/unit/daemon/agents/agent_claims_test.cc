@@ -47,8 +47,13 @@ TEST(AgentClaims, TheTextsOfAReportAreCut) {
   RunEnded ended;
   ended.text = std::string(1 << 20, 'x');
   ended.node_fault = "prolog failed";
+  ended.gpu_errors.assign(1000, std::string(10'000, 'x'));
+  ended.gpu_work.resize(5000);
   report.fact = ended;
   CutTexts(report);
+  EXPECT_EQ(std::get<RunEnded>(report.fact).gpu_errors.size(), kGpuErrorsMost);
+  EXPECT_LE(std::get<RunEnded>(report.fact).gpu_errors.back().size(), kReportTextMost + 3);
+  EXPECT_EQ(std::get<RunEnded>(report.fact).gpu_work.size(), kGpuRanksMost);
   EXPECT_LE(std::get<RunEnded>(report.fact).text.size(), kReportTextMost + 3);
   EXPECT_EQ(std::get<RunEnded>(report.fact).node_fault, "prolog failed");
   StepEnded step;
